@@ -1,0 +1,70 @@
+// What may import what. "Pure" folders hold no side effects and may be loaded by workflows and Node alike.
+const pure = '^src/(plan|protocol|trace)/';
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'workflows-stay-in-the-sandbox',
+      comment: 'Workflow code runs in a deterministic sandbox: pure code, zod and the workflow SDK only.',
+      severity: 'error',
+      from: { path: '^src/workflows/' },
+      to: {
+        dependencyTypesNot: ['type-only'],
+        pathNot: [pure, '^src/workflows/', '(^|/)node_modules/(zod|@temporalio/(workflow|common))/'],
+      },
+    },
+    {
+      name: 'pure-code-stays-pure',
+      severity: 'error',
+      from: { path: pure },
+      to: { dependencyTypesNot: ['type-only'], pathNot: [pure, '(^|/)node_modules/zod/'] },
+    },
+    {
+      name: 'one-file-per-provider-sdk',
+      comment: "A vendor's SDK is imported in that vendor's file only.",
+      severity: 'error',
+      from: {
+        pathNot: [
+          '^src/activities/models/(openai|anthropic|google|local)\\.ts$',
+          '^src/activities/models/local/',
+        ],
+      },
+      to: {
+        dependencyTypesNot: ['type-only'],
+        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|node-llama-cpp)/',
+      },
+    },
+    {
+      name: 'activities-know-no-workflow-code',
+      severity: 'error',
+      from: { path: '^src/(activities|store|pool)/' },
+      to: { dependencyTypesNot: ['type-only'], path: '^src/(workflows|cli|testing|local|index|plugin)' },
+    },
+    {
+      name: 'testing-is-never-a-default',
+      comment: 'Simulated providers are for tests: no product code may reach them.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/testing/' },
+      to: { path: '^src/testing/' },
+    },
+    {
+      name: 'only-the-doors-compose',
+      severity: 'error',
+      from: { pathNot: ['^src/index\\.ts$', '^src/local/', '^src/cli/'] },
+      to: { path: '^src/plugin\\.ts$' },
+    },
+    { name: 'nobody-imports-the-door', severity: 'error', from: {}, to: { path: '^src/index\\.ts$' } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { conditionNames: ['require', 'node', 'types'] },
+  },
+};

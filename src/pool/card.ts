@@ -1,0 +1,70 @@
+/** What a model's API can be asked for. A setting it lacks is left out of the request and recorded as dropped. */
+export interface Capabilities {
+  /** `temperature` and `seed` are accepted. */
+  readonly sampling: boolean;
+  /** Effort levels, lowest first; empty where the model has no such setting. */
+  readonly effort: readonly string[];
+  /** Output can be held to a JSON schema. */
+  readonly jsonSchema: boolean;
+  /** The most output tokens one request may ask for; null where unknown. */
+  readonly maxOutputTokens: number | null;
+}
+
+/** USD per million tokens. `cachedInput` applies to the part of the input that the provider had cached. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cachedInput?: number;
+}
+
+export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'local';
+
+/** How to reach one model, with every default filled in. */
+interface ModelSettings {
+  readonly provider: ModelProvider;
+  readonly model: string;
+  /** Which of OpenAI's two APIs to speak; null for the other vendors. */
+  readonly api: 'responses' | 'chat' | null;
+  readonly baseUrl: string | null;
+  /** Name of the environment variable that holds the key; null where the server wants none. */
+  readonly apiKeyEnv: string | null;
+  readonly maxOutputTokens: number;
+  readonly temperature: number | null;
+  readonly effort: string | null;
+  /** How long one request may take. */
+  readonly timeoutMs: number;
+  readonly capabilities: Capabilities;
+  /** null: unknown, so costs of this card are unknown too. */
+  readonly price: Price | null;
+  /** Where the price came from: `card`, or the bundled table's version. */
+  readonly priceVersion: string | null;
+}
+
+/** A worker that is a language model. */
+export interface ModelCard extends ModelSettings {
+  readonly kind: 'model';
+  readonly id: string;
+  readonly notes: string | null;
+  /** Ids of workers that stand in when this one has failed for good. */
+  readonly fallback: readonly string[];
+  /** `tagged`: one user message with tags; `chat`: visible steps as conversation turns. */
+  readonly layout: 'tagged' | 'chat';
+}
+
+/** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns `{ text, usage? }`. */
+export interface ExternalCard {
+  readonly kind: 'activity' | 'workflow';
+  readonly id: string;
+  /** The activity or workflow type. */
+  readonly type: string;
+  readonly taskQueue: string;
+  readonly timeoutMs: number;
+  readonly notes: string | null;
+  readonly fallback: readonly string[];
+}
+
+/** The model that writes plans. */
+export interface ConductorCard extends ModelSettings {
+  /** What the prompt tells about the workers: nothing but ordinals, their ids, or ids and notes. */
+  readonly describe: 'ordinals' | 'names' | 'notes';
+}

@@ -1,0 +1,35 @@
+/** What a model call was for. `review` belongs to recursion: the Conductor reads an earlier answer. */
+export type CallPurpose = 'plan' | 'repair' | 'step' | 'review';
+
+/** Tokens as the provider counted them; cached and reasoning tokens are parts of input and output. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** A failure as the trace tells it: a type of `failures.ts` and one sentence, free of secrets. */
+export interface Problem {
+  readonly type: string;
+  readonly message: string;
+}
+
+/** One request to a model, answered or not. The ledger holds one such row per attempt. */
+export interface Call {
+  /** SHA-256 over workflow id, run id, activity id and the canonical request: the same for each attempt. */
+  readonly callId: string;
+  readonly purpose: CallPurpose;
+  readonly round: number;
+  /** Index of the step in its plan; null for a call of the Conductor itself. */
+  readonly step: number | null;
+  /** 1 for the first request sent under this call id. */
+  readonly attempt: number;
+  readonly worker: string;
+  readonly model: string;
+  readonly error: Problem | null;
+  /** null while unknown: the request may have been billed, but nothing told us how much. */
+  readonly usage: Usage | null;
+  /** 10⁻⁹ USD; null while unknown, 0 only where nothing was billed. */
+  readonly nanoUsd: number | null;
+}

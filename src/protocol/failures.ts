@@ -1,0 +1,59 @@
+import type { Call } from './call';
+import type { ResolvedRun } from './run';
+import type { Text } from './text';
+
+/**
+ * Failure types by the boundary that was crossed, each with who tries again.
+ *
+ * "Temporal" types surely cost nothing and are retried by the server behind the workflow's back. "Workflow" types
+ * may have been billed: they come back to the workflow, which decides. "Nobody" types would fail again.
+ */
+export const FAILURES = {
+  /** 429. Temporal, after the delay the provider asked for. */
+  rateLimited: 'Provider.RateLimited',
+  /** Connection refused, 500, 503, 529: no completion was made. Temporal, with back-off. */
+  unavailable: 'Provider.Unavailable',
+  /** No answer in time, 408, 502 or 504 after sending. Workflow. */
+  timeout: 'Provider.Timeout',
+  /** The connection dropped after the request was sent. Workflow. */
+  interrupted: 'Provider.Interrupted',
+  /** 2xx that cannot be read or holds no text: cut JSON, wrong content type, empty. Workflow. */
+  badResponse: 'Provider.BadResponse',
+  /** The output limit was reached before the answer was whole. Workflow. */
+  truncated: 'Provider.Truncated',
+  /** The model or its safety filter declined. Nobody on this worker. */
+  refused: 'Provider.Refused',
+  /** 400, 404, 413, 422: the request itself is wrong. Nobody. */
+  badRequest: 'Provider.BadRequest',
+  /** 401, 403 or a key variable that is not set. Nobody. */
+  authentication: 'Provider.Authentication',
+  /** The account has no money or quota left. Nobody. */
+  quotaExceeded: 'Provider.QuotaExceeded',
+  /** The Conductor's reply is no plan. Workflow, by a repair. */
+  planInvalid: 'Plan.Invalid',
+  /** A text over the store's cap. Nobody. */
+  textTooLarge: 'Store.TextTooLarge',
+  /** A reference that the store does not hold. Nobody. */
+  textNotFound: 'Store.NotFound',
+  /** The configuration of the worker process cannot serve this run. Nobody. */
+  configuration: 'Configuration.Invalid',
+  /** Input of a run that no run can be made of. Nobody. */
+  badInput: 'Solve.BadInput',
+  /** Every step failed: no answer is left. The run fails with its trace as details. */
+  noAnswer: 'Solve.NoAnswer',
+} as const;
+
+export type FailureType = (typeof FAILURES)[keyof typeof FAILURES];
+
+/** Details of a failed model call: what the workflow must still learn from it. */
+export interface CallFailureDetails {
+  readonly calls: readonly Call[];
+  /** Text that arrived before a length stop, if any. */
+  readonly partial?: Text;
+  /** Settings the model does not have, left out of the request. */
+  readonly dropped?: readonly string[];
+  /** Set by the first call of a run, which resolves the configuration even when its model fails. */
+  readonly run?: ResolvedRun;
+  readonly startedAt: string;
+  readonly endedAt: string;
+}

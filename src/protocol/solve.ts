@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { stepSchema } from '../plan/plan';
+import type { TextRef } from './text';
+
+/** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
+export const MAX_QUESTION_BYTES = 1024 * 1024;
+
+const textRefSchema: z.ZodType<TextRef> = z.object({
+  ref: z.string(),
+  bytes: z.number(),
+  preview: z.string(),
+});
+const textSchema = z.union([z.string(), textRefSchema]);
+
+const problemSchema = z.object({ type: z.string(), message: z.string() });
+
+const usageSchema = z.object({
+  inputTokens: z.int(),
+  outputTokens: z.int(),
+  cachedInputTokens: z.int(),
+  reasoningTokens: z.int(),
+});
+
+const callSchema = z.object({
+  callId: z.string(),
+  purpose: z.enum(['plan', 'repair', 'step', 'review']),
+  round: z.int(),
+  step: z.int().nullable(),
+  attempt: z.int(),
+  worker: z.string(),
+  model: z.string(),
+  error: problemSchema.nullable(),
+  usage: usageSchema.nullable(),
+  nanoUsd: z.int().nullable(),
+});
+
+/** The trace of one run, with texts either whole or as in the history. */
+function traceSchema<T extends z.ZodType>(text: T) {
+  const step = z.object({
+    index: z.int(),
+    wave: z.int(),
+    /** Who gave the output: the planned worker, or the fallback that stood in. */
+    worker: z.string(),
+    model: z.string().nullable(),
+    output: text.nullable(),
+    error: problemSchema.nullable(),
+    childId: z.string().nullable(),
+    /** The planned worker's id where a fallback answered. */
+    fallbackFor: z.string().nullable(),
+    dropped: z.array(z.string()),
+    startedAt: z.string().nullable(),
+    endedAt: z.string().nullable(),
+  });
+  const round = z.object({
+    round: z.int(),
+    depth: z.int(),
+    childId: z.string().nullable(),
+    plan: z.object({ steps: z.array(stepSchema) }).nullable(),
+    steps: z.array(step),
+    answer: text.nullable(),
+    decision: z.enum(['accepted', 'revised', 'failed']).nullable(),
+  });
+  return z.object({
+    id: z.string(),
+    runId: z.string(),
+    status: z.enum(['running', 'completed', 'failed', 'cancelled']),
+    question: text,
+    answer: text.nullable(),
+    /** Something failed for good on the way: a plan, a step, or a worker that a fallback stood in for. */
+    degraded: z.boolean(),
+    stoppedBy: z.enum(['calls', 'tokens', 'cost', 'wallClock', 'approval']).nullable(),
+    error: problemSchema.nullable(),
+    checkpoint: z.string().nullable(),
+    rounds: z.array(round),
+    calls: z.array(callSchema),
+    usage: z.object({ inputTokens: z.int(), outputTokens: z.int(), calls: z.int() }),
+    costUsd: z.number(),
+    /** True when some call's cost is unknown: the real sum is at least `costUsd`. */
+    costIsLowerBound: z.boolean(),
+  });
+}
+
+/** The result of a solve as people and programs get it: every text whole. */
+export const solveResultSchema = traceSchema(z.string());
+export type SolveResult = z.infer<typeof solveResultSchema>;
+
+/** The same trace as it travels through Temporal: long texts by reference. */
+export const solveTraceSchema = traceSchema(textSchema);
+export type SolveTrace = z.infer<typeof solveTraceSchema>;
+export type RoundTrace = SolveTrace['rounds'][number];
+export type StepTrace = RoundTrace['steps'][number];
+
+/** The one argument of workflow `solve`. */
+export const solveInputSchema = z.strictObject({
+  question: textSchema,
+  /** Which of the configured workers this run may use; default all. */
+  pool: z
+    .strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() })
+    .optional(),
+  /** Narrows the configured limits for this run. */
+  limits: z
+    .strictObject({ steps: z.int().min(1).optional(), wallClockMs: z.int().min(1000).optional() })
+    .optional(),
+  /** Sent to models that take one. */
+  seed: z.int().optional(),
+  /** Heartbeat time-out of the first call in milliseconds; later calls take the configured one. */
+  heartbeatMs: z.int().min(1000).optional(),
+});
+export type SolveInput = z.infer<typeof solveInputSchema>;

@@ -1,0 +1,19 @@
+/** The largest text, in UTF-8 bytes, that travels inline through Temporal; a longer one goes to the store. */
+export const INLINE_BYTES = 4096;
+
+/** A stand-in for a text that lies in the store under its content address. */
+export interface TextRef {
+  /** `sha256-<64 hex digits>` of the UTF-8 bytes. */
+  readonly ref: string;
+  readonly bytes: number;
+  /** The first characters, for people who read the history. */
+  readonly preview: string;
+}
+
+/** A question, an output or an answer: itself when short, else a reference into the store. */
+export type Text = string | TextRef;
+
+/** What a person is shown of a text that is not loaded. */
+export function previewOf(text: Text): string {
+  return typeof text === 'string' ? text : `${text.preview}…`;
+}
