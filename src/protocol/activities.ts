@@ -10,6 +10,13 @@ export interface PoolFilter {
   readonly deny?: readonly string[];
 }
 
+/** Limits of one run, where they shall be narrower than the configured ones. */
+export interface LimitsInput {
+  readonly steps?: number;
+  /** A duration, e.g. `10m`. */
+  readonly wallClock?: string;
+}
+
 /** A reply of the Conductor that was no plan, shown to it again with what was wrong. */
 export interface FailedReply {
   readonly reply: Text;
@@ -24,6 +31,7 @@ export interface WritePlanRequest {
   /** Absent in the first call of a run, which resolves it. */
   readonly run?: ResolvedRun;
   readonly pool?: PoolFilter;
+  readonly limits?: LimitsInput;
   readonly seed?: number;
 }
 

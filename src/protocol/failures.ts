@@ -29,6 +29,8 @@ export const FAILURES = {
   authentication: 'Provider.Authentication',
   /** The account has no money or quota left. Nobody. */
   quotaExceeded: 'Provider.QuotaExceeded',
+  /** The worker process was asked to stop during the call. Temporal, on another process. */
+  workerStopped: 'Worker.Stopped',
   /** The Conductor's reply is no plan. Workflow, by a repair. */
   planInvalid: 'Plan.Invalid',
   /** A text over the store's cap. Nobody. */
@@ -37,6 +39,8 @@ export const FAILURES = {
   textNotFound: 'Store.NotFound',
   /** The configuration of the worker process cannot serve this run. Nobody. */
   configuration: 'Configuration.Invalid',
+  /** The run's time was used up before the call could be made. Nobody. */
+  wallClock: 'Limit.WallClock',
   /** Input of a run that no run can be made of. Nobody. */
   badInput: 'Solve.BadInput',
   /** Every step failed: no answer is left. The run fails with its trace as details. */
@@ -54,6 +58,8 @@ export interface CallFailureDetails {
   readonly dropped?: readonly string[];
   /** Set by the first call of a run, which resolves the configuration even when its model fails. */
   readonly run?: ResolvedRun;
+  /** The question, by reference if it is long. Only beside `run`. */
+  readonly question?: Text;
   readonly startedAt: string;
   readonly endedAt: string;
 }

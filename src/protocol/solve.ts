@@ -98,9 +98,7 @@ export const solveInputSchema = z.strictObject({
     .strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() })
     .optional(),
   /** Narrows the configured limits for this run. */
-  limits: z
-    .strictObject({ steps: z.int().min(1).optional(), wallClockMs: z.int().min(1000).optional() })
-    .optional(),
+  limits: z.strictObject({ steps: z.int().min(1).optional(), wallClock: z.string().optional() }).optional(),
   /** Sent to models that take one. */
   seed: z.int().optional(),
   /** Heartbeat time-out of the first call in milliseconds; later calls take the configured one. */

@@ -1,0 +1,51 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { workerMessages } from '../plan/worker-prompt';
+import type { WorkerRequest, WorkerResult } from '../protocol/activities';
+import { FAILURES } from '../protocol/failures';
+import { readText } from '../store/texts';
+import { callModel } from './call-model';
+import type { Dependencies } from './dependencies';
+
+/**
+ * Activity `conductor.callWorker`: one subtask to one model, with the whole question and what the step may see.
+ *
+ * @throws ApplicationFailure of a `Provider.*` type, see `callModel`
+ */
+export async function callWorker(dependencies: Dependencies, request: WorkerRequest): Promise<WorkerResult> {
+  const { worker, round, step, seed } = request;
+  if (worker.kind !== 'model') {
+    throw ApplicationFailure.nonRetryable(
+      `worker ${worker.id} is a Temporal ${worker.kind}, which the workflow calls by itself`,
+      FAILURES.configuration,
+    );
+  }
+  const { output, calls, dropped, startedAt, endedAt } = await callModel(dependencies, {
+    purpose: 'step',
+    round,
+    step,
+    worker: worker.id,
+    card: worker,
+    messages: await messagesOf(dependencies, request, worker.layout),
+    maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
+    ...(seed === undefined ? {} : { seed }),
+  });
+  return { output, calls, dropped, startedAt, endedAt };
+}
+
+async function messagesOf(
+  { store }: Dependencies,
+  { question, subtask, sees }: WorkerRequest,
+  layout: 'tagged' | 'chat',
+): Promise<ReturnType<typeof workerMessages>> {
+  const [wholeQuestion, visible] = await Promise.all([
+    readText(store, question),
+    Promise.all(
+      sees.map(async (seen) => ({
+        step: seen.step,
+        subtask: seen.subtask,
+        output: await readText(store, seen.output),
+      })),
+    ),
+  ]);
+  return workerMessages({ question: wholeQuestion, subtask, sees: visible, layout });
+}

@@ -1,0 +1,13 @@
+import type { Config } from '../pool/config-schema';
+import type { Store } from '../store/store';
+import type { Complete } from './models/model';
+
+/** What the activities of one worker process work with. */
+export interface Dependencies {
+  readonly config: Config;
+  readonly store: Store;
+  /** The one verb behind every provider. */
+  readonly complete: Complete;
+  /** Where keys are read from, and nowhere else. */
+  readonly env: NodeJS.ProcessEnv;
+}

@@ -1,0 +1,31 @@
+import type { ConductorCard, ModelCard } from '../pool/card';
+import type { Call, CallPurpose } from '../protocol/call';
+import type { ResolvedRun } from '../protocol/run';
+import type { Text } from '../protocol/text';
+import type { Message, OutputSchema } from './models/model';
+
+/** One call to make: to whom, what for, and with which words. */
+export interface ModelCall {
+  readonly purpose: CallPurpose;
+  readonly round: number;
+  readonly step: number | null;
+  /** The worker's id, or `conductor`. */
+  readonly worker: string;
+  readonly card: ModelCard | ConductorCard;
+  readonly messages: readonly Message[];
+  readonly maxOutputTokens: number;
+  readonly outputSchema?: OutputSchema;
+  readonly seed?: number;
+  /** Told to the workflow even when the call fails: see `CallFailureDetails`. */
+  readonly resolved?: { readonly run: ResolvedRun; readonly question: Text };
+}
+
+/** A call that was answered usably, now or by an earlier attempt. */
+export interface AnsweredCall {
+  readonly output: Text;
+  /** Every attempt, the answered one last. */
+  readonly calls: readonly [...Call[], Call];
+  readonly dropped: readonly string[];
+  readonly startedAt: string;
+  readonly endedAt: string;
+}

@@ -1,0 +1,14 @@
+import { PlanError } from '../plan/plan-error';
+import { parsePlan } from '../plan/parse';
+import { conductorMessages } from '../plan/conductor-prompt';
+import { planOutputSchema } from '../plan/output-schema';
+import type { Plan } from '../plan/plan';
+import { resolveRun } from '../pool/resolve-run';
+import type { WritePlanRequest, WritePlanResult } from '../protocol/activities';
+import type { Call, Problem } from '../protocol/call';
+import { FAILURES } from '../protocol/failures';
+import type { ResolvedRun } from '../protocol/run';
+import { keepText, readText } from '../store/texts';
+import { callModel } from './call-model';
+import type { Dependencies } from './dependencies';
+import type { ModelCall } from './model-call';

@@ -1,0 +1,75 @@
+import type { HistoryDecoder, HistoryEvent } from './history';
+
+/** What a history event means for a run, decoded; events that mean nothing to a trace are none. */
+export type Milestone =
+  | { readonly kind: 'run-started'; readonly runId: string; readonly input: unknown }
+  | { readonly kind: 'call-begun'; readonly call: string; readonly type: string; readonly input: unknown }
+  | { readonly kind: 'call-succeeded'; readonly call: string; readonly result: unknown }
+  | { readonly kind: 'call-failed'; readonly call: string; readonly error: Error }
+  | { readonly kind: 'run-completed'; readonly result: unknown }
+  | { readonly kind: 'run-failed'; readonly error: Error }
+  | { readonly kind: 'run-cancelled' };
+
+/** A call is an activity or a child workflow; its name here is the id of the event that began it. */
+export async function readMilestone(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  return (
+    (await readStart(event, decoder)) ??
+    (await readBegun(event, decoder)) ??
+    (await readSucceeded(event, decoder)) ??
+    (await readFailed(event, decoder)) ??
+    (await readEnd(event, decoder))
+  );
+}
+
+/** When an event happened, ISO 8601 in UTC. */
+export function timeOf({ eventTime }: HistoryEvent): string {
+  const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
+  return new Date(milliseconds).toISOString();
+}
+
+async function readStart(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const started = event.workflowExecutionStartedEventAttributes;
+  if (!started) return null;
+  const runId = started.originalExecutionRunId ?? '';
+  return { kind: 'run-started', runId, input: await decoder.first(started.input) };
+}
+
+async function readBegun(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const activity = event.activityTaskScheduledEventAttributes;
+  const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
+  const begun = activity ?? child;
+  if (!begun) return null;
+  const type = activity?.activityType?.name ?? child?.workflowType?.name ?? '';
+  return { kind: 'call-begun', call: String(event.eventId), type, input: await decoder.first(begun.input) };
+}
+
+async function readSucceeded(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const activity = event.activityTaskCompletedEventAttributes;
+  const child = event.childWorkflowExecutionCompletedEventAttributes;
+  const done = activity ?? child;
+  if (!done) return null;
+  const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
+  return { kind: 'call-succeeded', call, result: await decoder.first(done.result) };
+}
+
+async function readFailed(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const activity = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
+  const child = event.childWorkflowExecutionFailedEventAttributes;
+  const failed = activity ?? child;
+  if (!failed) return null;
+  const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
+  return { kind: 'call-failed', call, error: await decoder.failure(failed.failure) };
+}
+
+async function readEnd(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const completed = event.workflowExecutionCompletedEventAttributes;
+  if (completed) return { kind: 'run-completed', result: await decoder.first(completed.result) };
+  const failed = event.workflowExecutionFailedEventAttributes;
+  if (failed) return { kind: 'run-failed', error: await decoder.failure(failed.failure) };
+  const terminated = event.workflowExecutionTerminatedEventAttributes;
+  if (terminated) return { kind: 'run-failed', error: new Error(`terminated: ${terminated.reason ?? ''}`) };
+  if (event.workflowExecutionTimedOutEventAttributes) {
+    return { kind: 'run-failed', error: new Error('the run exceeded the time-out it was started with') };
+  }
+  return event.workflowExecutionCanceledEventAttributes ? { kind: 'run-cancelled' } : null;
+}

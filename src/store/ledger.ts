@@ -1,0 +1,50 @@
+import type { Call } from '../protocol/call';
+import type { Store } from './store';
+
+/**
+ * What was, or may have been, paid: one row per request to a model, written before the request is sent.
+ *
+ * A row whose process died stays as it was opened, `nanoUsd: null`: it is counted and makes every sum "at least".
+ */
+export interface LedgerRow extends Call {
+  readonly workflowId: string;
+  readonly runId: string;
+  /** Where the price came from that `nanoUsd` was computed with. */
+  readonly priceVersion: string | null;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** null while the request is under way, or for ever when its process died. */
+  readonly endedAt: string | null;
+}
+
+/** Writes or completes the row of one attempt. */
+export async function writeRow(store: Store, row: LedgerRow): Promise<void> {
+  const key = `${callFolder(row.runId, row.callId)}${row.attempt}.json`;
+  await store.write(key, Buffer.from(JSON.stringify(row)));
+}
+
+/** The rows of one call, by attempt. */
+export async function rowsOfCall(store: Store, runId: string, callId: string): Promise<LedgerRow[]> {
+  return readRows(store, callFolder(runId, callId));
+}
+
+/** The rows of a whole run, in the order their requests were begun. */
+export async function rowsOfRun(store: Store, runId: string): Promise<LedgerRow[]> {
+  const rows = await readRows(store, `ledger/${runId}/`);
+  return rows.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+}
+
+function callFolder(runId: string, callId: string): string {
+  return `ledger/${runId}/${callId}/`;
+}
+
+async function readRows(store: Store, folder: string): Promise<LedgerRow[]> {
+  const keys = await store.list(folder);
+  const rows = await Promise.all(
+    keys.map(async (key) => {
+      const bytes = await store.read(key);
+      return bytes === null ? [] : [JSON.parse(bytes.toString('utf8')) as LedgerRow];
+    }),
+  );
+  return rows.flat().sort((a, b) => a.attempt - b.attempt);
+}

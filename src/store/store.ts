@@ -1,0 +1,31 @@
+/**
+ * Where everything too long or too precious for a workflow history lies: texts, finished answers and the ledger.
+ *
+ * A small interface on purpose: a driver is one file, and a wrapper (encryption, say) is another store around it.
+ * `write` is atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies when.
+ */
+export interface Store {
+  /** For messages and traces, e.g. `file:.conductor/store`. */
+  readonly url: string;
+  has(key: string): Promise<boolean>;
+  /** null when nothing lies under the key. */
+  read(key: string): Promise<Buffer | null>;
+  write(key: string, bytes: Uint8Array): Promise<void>;
+  /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */
+  list(prefix: string): Promise<string[]>;
+}
+
+const KEY_PART = /^[A-Za-z0-9][A-Za-z0-9._=-]*$/;
+
+/**
+ * Refuses keys that could mean another place than below the store's root, whatever the driver.
+ *
+ * @throws Error for empty, absolute, dotted or otherwise unusual parts
+ */
+export function checkKey(key: string): void {
+  const parts = key.split('/');
+  if (parts.every((part) => KEY_PART.test(part) && part.length <= 128)) return;
+  throw new Error(
+    `store key ${JSON.stringify(key)} is refused: each part must begin with a letter or digit and hold letters, digits and . _ = - only`,
+  );
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { INLINE_BYTES, type Text } from '../protocol/text';
+import type { Store } from './store';
+
+/** The longest text kept: 32 MiB of UTF-8, far beyond any model's output. */
+export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
+const PREVIEW_CHARACTERS = 120;
+
+/** Thrown for a text over the cap. Trying again would not help. */
+export class TextTooLargeError extends Error {
+  override readonly name = 'TextTooLargeError';
+  constructor(readonly bytes: number) {
+    super(`a text of ${bytes} bytes is over the store's cap of ${MAX_TEXT_BYTES} bytes`);
+  }
+}
+
+/** Thrown where a reference points to nothing: the store was emptied, or is not the one that was written to. */
+export class TextNotFoundError extends Error {
+  override readonly name = 'TextNotFoundError';
+  constructor(ref: string, store: Store) {
+    super(
+      `text ${ref} is not in the store ${store.url}: every worker and client of a run must be given the same store`,
+    );
+  }
+}
+
+/** Puts a long text into the store, once however often it is kept; a short one is its own reference. */
+export async function keepText(store: Store, text: string): Promise<Text> {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= INLINE_BYTES) return text;
+  if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
+  const digest = sha256(bytes);
+  const key = keyOf(digest);
+  if (!(await store.has(key))) await store.write(key, bytes);
+  return { ref: `sha256-${digest}`, bytes: bytes.length, preview: firstWords(text) };
+}
+
+/**
+ * Loads a text whole.
+ *
+ * @throws TextNotFoundError, or Error where the bytes are not those that the reference names
+ */
+export async function readText(store: Store, text: Text): Promise<string> {
+  if (typeof text === 'string') return text;
+  const digest = /^sha256-([0-9a-f]{64})$/.exec(text.ref)?.[1];
+  if (digest === undefined) throw new TextNotFoundError(text.ref, store);
+  const bytes = await store.read(keyOf(digest));
+  if (bytes === null) throw new TextNotFoundError(text.ref, store);
+  if (sha256(bytes) !== digest) throw new Error(`text ${text.ref} in the store ${store.url} was altered`);
+  return bytes.toString('utf8');
+}
+
+function keyOf(digest: string): string {
+  return `texts/${digest.slice(0, 2)}/${digest}`;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function firstWords(text: string): string {
+  return text
+    .slice(0, PREVIEW_CHARACTERS * 2)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, PREVIEW_CHARACTERS);
+}

@@ -1,0 +1,40 @@
+import type { WorkerRequest, WorkerResult } from '../protocol/activities';
+import type { CallFailure } from './read-failure';
+import type { RunEvent } from './run-event';
+import { unaccountedCall } from './unaccounted-call';
+
+/** A worker was asked. */
+export function stepStarted(request: WorkerRequest, at: string): RunEvent {
+  const { round, step, worker, fallbackFor } = request;
+  const model = worker.kind === 'model' ? worker.model : worker.type;
+  return {
+    kind: 'step-started',
+    round,
+    step,
+    worker: worker.id,
+    model,
+    fallbackFor: fallbackFor ?? null,
+    at,
+  };
+}
+
+/** A worker answered. */
+export function stepAnswered(request: WorkerRequest, result: WorkerResult): RunEvent {
+  const { round, step } = request;
+  return { kind: 'step-answered', round, step, ...result };
+}
+
+/** A worker failed; whether the step is lost depends on what is tried next. */
+export function stepFailed(request: WorkerRequest, { problem, details }: CallFailure, at: string): RunEvent {
+  const { round, step } = request;
+  return {
+    kind: 'step-failed',
+    round,
+    step,
+    problem,
+    output: details?.partial ?? '',
+    calls: details?.calls ?? [unaccountedCall(request, problem, null)],
+    dropped: details?.dropped ?? [],
+    endedAt: details?.endedAt ?? at,
+  };
+}

@@ -1,0 +1,41 @@
+import { ActivityCancellationType, proxyActivities, type ActivityInterfaceFor } from '@temporalio/workflow';
+import type { ConductorActivities } from '../protocol/activities';
+
+/** How long and how patiently a model call is waited for. */
+export interface Patience {
+  /** What is left of the run's wall clock. */
+  readonly remainingMs: number;
+  readonly heartbeatMs: number;
+  /** One line for Temporal's UI. */
+  readonly summary: string;
+}
+
+/**
+ * The activities that call models.
+ *
+ * - `scheduleToCloseTimeout` is the run's remaining time: the wall-clock limit needs no timer. A single request is
+ *   bounded by its card's `timeout`, inside the activity, where the HTTP call can be closed.
+ * - `heartbeatTimeout` tells a lost worker from a slow model.
+ * - Retries are unlimited here, since waiting as a provider asks would use up attempts; what is capped is requests,
+ *   counted in the ledger by the activity itself.
+ * - A cancellation is waited for, so that a run ends as cancelled only after its HTTP calls are closed.
+ */
+export function modelActivities(patience: Patience): ActivityInterfaceFor<ConductorActivities> {
+  return proxyActivities<ConductorActivities>({
+    scheduleToCloseTimeout: patience.remainingMs,
+    heartbeatTimeout: patience.heartbeatMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+    summary: patience.summary,
+  });
+}
+
+/** The activities that only touch the store: a minute is long for them, and a full disk may be emptied. */
+export function storeActivities(summary: string): ActivityInterfaceFor<ConductorActivities> {
+  return proxyActivities<ConductorActivities>({
+    startToCloseTimeout: '1m',
+    scheduleToCloseTimeout: '10m',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    summary,
+  });
+}

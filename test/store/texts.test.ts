@@ -1,0 +1,62 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FileStore } from '../../src/store/file-store';
+import {
+  keepText,
+  MAX_TEXT_BYTES,
+  readText,
+  TextNotFoundError,
+  TextTooLargeError,
+} from '../../src/store/texts';
+
+describe('texts', () => {
+  let store: FileStore;
+
+  beforeEach(async () => {
+    store = new FileStore(await mkdtemp(join(tmpdir(), 'texts-')));
+  });
+
+  test('a short text travels as itself and touches no store', async () => {
+    const text = 'x'.repeat(4096);
+    expect(await keepText(store, text)).toBe(text);
+    expect(await readText(store, text)).toBe(text);
+    await expect(store.list('texts/')).resolves.toEqual([]);
+  });
+
+  test('the limit counts bytes, not characters', async () => {
+    expect(await keepText(store, 'é'.repeat(2049))).toMatchObject({ bytes: 4098 });
+  });
+
+  test('a long text is stored once however often it is kept, and comes back whole', async () => {
+    const text = 'long answer '.repeat(1000);
+    const [first, second] = [await keepText(store, text), await keepText(store, text)];
+    expect(first).toEqual(second);
+    expect(first).toMatchObject({
+      bytes: text.length,
+      preview: expect.stringMatching(/^long answer/) as string,
+    });
+    expect(await store.list('texts/')).toHaveLength(1);
+    expect(await readText(store, first)).toBe(text);
+  });
+
+  test('a text over the cap is refused before anything is written', async () => {
+    await expect(keepText(store, 'x'.repeat(MAX_TEXT_BYTES + 1))).rejects.toBeInstanceOf(TextTooLargeError);
+    expect(await store.list('texts/')).toEqual([]);
+  });
+
+  test('a reference to nothing says which store was asked', async () => {
+    const missing = { ref: `sha256-${'0'.repeat(64)}`, bytes: 5000, preview: '' };
+    await expect(readText(store, missing)).rejects.toThrow(store.url);
+    await expect(readText(store, { ...missing, ref: '../../etc/passwd' })).rejects.toBeInstanceOf(
+      TextNotFoundError,
+    );
+  });
+
+  test('altered bytes are noticed', async () => {
+    const text = await keepText(store, 'y'.repeat(5000));
+    const [key = ''] = await store.list('texts/');
+    await store.write(key, Buffer.from('tampered'));
+    await expect(readText(store, text)).rejects.toThrow(/altered/);
+  });
+});
