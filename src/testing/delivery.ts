@@ -1,0 +1,111 @@
+import type { ServerResponse } from 'node:http';
+import type { Usage } from '../protocol/call';
+import type { Answer, Reply, SimulatedRequest } from './behaviour';
+import { BREAKS, isBilled } from './broken';
+import { isErrorFault, isSpoiledFault, retryAfterHeaders, spoiledReply } from './faults';
+import type { BrokenFaultKind, ErrorFault, Fault } from './faults';
+import type { Outcome } from './request-log';
+import type { SimulatedModel } from './simulated-model';
+import { wholeReply } from './whole-reply';
+import type { Wire } from './wire/wire';
+
+/** An answer made ready for one request: what the log will call it, what it costs, and how to send it. */
+export interface Delivery {
+  readonly outcome: Outcome;
+  readonly usage: Usage | null;
+  /** In milliseconds, beside the model's own latency. */
+  readonly delayMs: number;
+  /** null: never. */
+  readonly send: ((response: ServerResponse) => void) | null;
+}
+
+/** Lets a model answer; an answering function that throws is the test's mistake, told to the client as a 400. */
+export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: SimulatedModel): Delivery {
+  let answer: Answer;
+  try {
+    answer = model.next(request);
+  } catch (error) {
+    return prepareRejection(wire, `The answering function of ${request.model} threw: ${String(error)}`);
+  }
+  if (typeof answer === 'string') return deliverReply(wire, request, { text: answer }, 'answered');
+  return 'fault' in answer
+    ? deliverFault(wire, request, answer)
+    : deliverReply(wire, request, answer, 'answered');
+}
+
+/** What the vendor says to a request that is none. */
+export function prepareRejection(wire: Wire, problem: string): Delivery {
+  const { status, body } = wire.encodeError('bad-request', problem, null);
+  return {
+    outcome: 'rejected',
+    usage: null,
+    delayMs: 0,
+    send: (response) => {
+      sendJson(response, status, body);
+    },
+  };
+}
+
+/** Sends a JSON body, its length in the header. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    ...headers,
+  });
+  response.end(bytes);
+}
+
+function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault): Delivery {
+  if (isErrorFault(fault)) return deliverError(wire, fault);
+  if (!isSpoiledFault(fault)) return deliverBroken(wire, request, fault.fault);
+  const reply = spoiledReply(fault.fault, request.maxOutputTokens);
+  return deliverReply(wire, request, reply, `fault:${fault.fault}`);
+}
+
+function deliverReply(wire: Wire, request: SimulatedRequest, reply: Reply, outcome: Outcome): Delivery {
+  const whole = wholeReply(request, reply);
+  return {
+    outcome,
+    usage: whole.usage,
+    delayMs: reply.delayMs ?? 0,
+    send: (response) => {
+      sendJson(response, 200, wire.encodeReply(whole));
+    },
+  };
+}
+
+function deliverError(wire: Wire, { fault, retryAfter, message }: ErrorFault): Delivery {
+  const inBody = retryAfter?.as === 'retry-info' ? retryAfter.ms : null;
+  const { status, body } = wire.encodeError(fault, message ?? `Simulated fault: ${fault}.`, inBody);
+  return {
+    outcome: `fault:${fault}`,
+    usage: null,
+    delayMs: 0,
+    send: (response) => {
+      sendJson(response, status, body, retryAfterHeaders(retryAfter, Date.now()));
+    },
+  };
+}
+
+function deliverBroken(wire: Wire, request: SimulatedRequest, fault: BrokenFaultKind): Delivery {
+  const whole = wholeReply(request, { text: 'This answer never arrives whole.' });
+  const body = Buffer.from(JSON.stringify(wire.encodeReply(whole)));
+  const breakOff = BREAKS[fault];
+  return {
+    outcome: `fault:${fault}`,
+    usage: isBilled(fault) ? whole.usage : null,
+    delayMs: 0,
+    send:
+      breakOff &&
+      ((response) => {
+        breakOff(response, body);
+      }),
+  };
+}

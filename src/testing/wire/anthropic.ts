@@ -1,0 +1,103 @@
+import type { ContentBlock, Message as MessageReply } from '@anthropic-ai/sdk/resources/messages';
+import { z } from 'zod';
+import type { ErrorFaultKind } from '../faults';
+import { textContent } from './wire';
+import type { Prompt, Wire, WireError, WholeReply } from './wire';
+
+const requestSchema = z.object({
+  model: z.string().min(1),
+  max_tokens: z.int().positive(),
+  system: textContent.exactOptional(),
+  messages: z.array(z.object({ role: z.enum(['user', 'assistant', 'system']), content: textContent })).min(1),
+  stream: z.boolean().exactOptional(),
+});
+
+const STOP_REASONS = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  refusal: 'refusal',
+  filtered: 'refusal',
+} as const;
+
+const ERRORS: Record<ErrorFaultKind, readonly [status: number, type: string]> = {
+  'bad-request': [400, 'invalid_request_error'],
+  unauthorized: [401, 'authentication_error'],
+  'invalid-key': [401, 'authentication_error'],
+  forbidden: [403, 'permission_error'],
+  'not-found': [404, 'not_found_error'],
+  'request-timeout': [408, 'timeout_error'],
+  'too-large': [413, 'request_too_large'],
+  unprocessable: [422, 'invalid_request_error'],
+  'rate-limited': [429, 'rate_limit_error'],
+  'quota-exceeded': [402, 'billing_error'],
+  'server-error': [500, 'api_error'],
+  'bad-gateway': [502, 'api_error'],
+  unavailable: [503, 'api_error'],
+  'gateway-timeout': [504, 'timeout_error'],
+  overloaded: [529, 'overloaded_error'],
+};
+
+/** Anthropic Messages (docs.claude.com/en/api/messages and /en/api/errors). */
+export const anthropic: Wire = {
+  protocol: 'anthropic',
+  requestIdHeader: 'request-id',
+  decode,
+  encodeReply,
+  encodeError,
+};
+
+function decode(body: unknown): Prompt {
+  const request = requestSchema.parse(body);
+  const messages = request.messages.map(({ role, content }) => ({ role, text: content }));
+  return {
+    model: request.model,
+    messages:
+      request.system === undefined ? messages : [{ role: 'system', text: request.system }, ...messages],
+    maxOutputTokens: request.max_tokens,
+    stream: request.stream ?? false,
+  };
+}
+
+function encodeReply(reply: WholeReply): MessageReply {
+  const { model, sequence, finish, refusal, usage } = reply;
+  const declined = finish === 'refusal' || finish === 'filtered';
+  return {
+    id: `msg_${sequence}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: contentBlocks(reply),
+    stop_reason: STOP_REASONS[finish],
+    stop_sequence: null,
+    stop_details: declined ? { type: 'refusal', category: null, explanation: refusal } : null,
+    usage: {
+      // Anthropic counts what it read from the cache beside the input, not within it.
+      input_tokens: usage.inputTokens - usage.cachedInputTokens,
+      cache_read_input_tokens: usage.cachedInputTokens,
+      cache_creation_input_tokens: 0,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+      output_tokens: usage.outputTokens,
+      output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+      inference_geo: null,
+      server_tool_use: null,
+      service_tier: 'standard',
+      speed: null,
+    },
+    container: null,
+    diagnostics: null,
+  };
+}
+
+function contentBlocks({ sequence, text, usage }: WholeReply): ContentBlock[] {
+  const blocks: ContentBlock[] = [];
+  if (usage.reasoningTokens > 0) {
+    blocks.push({ type: 'thinking', thinking: '', signature: `simulated-${sequence}` });
+  }
+  if (text !== '') blocks.push({ type: 'text', text, citations: null });
+  return blocks;
+}
+
+function encodeError(kind: ErrorFaultKind, message: string): WireError {
+  const [status, type] = ERRORS[kind];
+  return { status, body: { type: 'error', error: { type, message }, request_id: null } };
+}

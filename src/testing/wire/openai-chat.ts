@@ -1,0 +1,74 @@
+import type { ChatCompletion } from 'openai/resources/chat/completions';
+import { z } from 'zod';
+import { encodeOpenAiError } from './openai-error';
+import { textContent, tokenLimit } from './wire';
+import type { Prompt, Wire, WholeReply } from './wire';
+
+const requestSchema = z.object({
+  model: z.string().min(1),
+  messages: z
+    .array(z.object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content: textContent }))
+    .min(1),
+  max_completion_tokens: tokenLimit,
+  max_tokens: tokenLimit,
+  stream: z.boolean().nullish(),
+});
+
+const FINISH_REASONS = {
+  stop: 'stop',
+  length: 'length',
+  refusal: 'stop',
+  filtered: 'content_filter',
+} as const;
+
+/** OpenAI Chat Completions (platform.openai.com/docs/api-reference/chat). */
+export const openAiChat: Wire = {
+  protocol: 'openai-chat',
+  requestIdHeader: 'x-request-id',
+  decode,
+  encodeReply,
+  encodeError: encodeOpenAiError,
+};
+
+function decode(body: unknown): Prompt {
+  const request = requestSchema.parse(body);
+  return {
+    model: request.model,
+    messages: request.messages.map(({ role, content }) => ({
+      role: role === 'developer' ? 'system' : role,
+      text: content,
+    })),
+    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
+    stream: request.stream ?? false,
+  };
+}
+
+function encodeReply({ model, sequence, text, finish, refusal, usage }: WholeReply): ChatCompletion {
+  return {
+    id: `chatcmpl-${sequence}`,
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: refusal === null ? text : null, refusal, annotations: [] },
+        finish_reason: FINISH_REASONS[finish],
+        logprobs: null,
+      },
+    ],
+    usage: {
+      prompt_tokens: usage.inputTokens,
+      completion_tokens: usage.outputTokens,
+      total_tokens: usage.inputTokens + usage.outputTokens,
+      prompt_tokens_details: { cached_tokens: usage.cachedInputTokens, audio_tokens: 0 },
+      completion_tokens_details: {
+        reasoning_tokens: usage.reasoningTokens,
+        audio_tokens: 0,
+        accepted_prediction_tokens: 0,
+        rejected_prediction_tokens: 0,
+      },
+    },
+    service_tier: 'default',
+  };
+}

@@ -1,0 +1,104 @@
+import type {
+  Response,
+  ResponseOutputItem,
+  ResponseOutputRefusal,
+  ResponseOutputText,
+} from 'openai/resources/responses/responses';
+import { z } from 'zod';
+import type { Message } from '../../activities/models/model';
+import { encodeOpenAiError } from './openai-error';
+import { textContent, tokenLimit } from './wire';
+import type { Prompt, Wire, WholeReply } from './wire';
+
+const requestSchema = z.object({
+  model: z.string().min(1),
+  instructions: z.string().nullish(),
+  input: z.union([
+    z.string(),
+    z
+      .array(z.object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content: textContent }))
+      .min(1),
+  ]),
+  max_output_tokens: tokenLimit,
+  stream: z.boolean().nullish(),
+});
+
+/** OpenAI Responses (platform.openai.com/docs/api-reference/responses). */
+export const openAiResponses: Wire = {
+  protocol: 'openai-responses',
+  requestIdHeader: 'x-request-id',
+  decode,
+  encodeReply,
+  encodeError: encodeOpenAiError,
+};
+
+function decode(body: unknown): Prompt {
+  const { model, instructions, input, max_output_tokens, stream } = requestSchema.parse(body);
+  const turns = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input;
+  const messages = turns.map(({ role, content }): Message => ({
+    role: role === 'developer' ? 'system' : role,
+    text: content,
+  }));
+  return {
+    model,
+    messages: instructions ? [{ role: 'system', text: instructions }, ...messages] : messages,
+    maxOutputTokens: max_output_tokens ?? null,
+    stream: stream ?? false,
+  };
+}
+
+/** `output_text` is no part of the wire: the SDK adds it. */
+function encodeReply(reply: WholeReply): Omit<Response, 'output_text'> {
+  const { model, sequence, usage } = reply;
+  const incomplete = incompleteReason(reply);
+  return {
+    id: `resp_${sequence}`,
+    object: 'response',
+    created_at: Math.floor(Date.now() / 1000),
+    status: incomplete === null ? 'completed' : 'incomplete',
+    incomplete_details: incomplete === null ? null : { reason: incomplete },
+    error: null,
+    model,
+    output: [...reasoningItems(reply), ...messageItems(reply)],
+    usage: {
+      input_tokens: usage.inputTokens,
+      input_tokens_details: { cached_tokens: usage.cachedInputTokens, cache_write_tokens: 0 },
+      output_tokens: usage.outputTokens,
+      output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+      total_tokens: usage.inputTokens + usage.outputTokens,
+    },
+    instructions: null,
+    metadata: {},
+    parallel_tool_calls: true,
+    temperature: null,
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+  };
+}
+
+function incompleteReason({ finish }: WholeReply): 'max_output_tokens' | 'content_filter' | null {
+  if (finish === 'length') return 'max_output_tokens';
+  return finish === 'filtered' ? 'content_filter' : null;
+}
+
+function reasoningItems({ sequence, usage }: WholeReply): ResponseOutputItem[] {
+  return usage.reasoningTokens > 0 ? [{ type: 'reasoning', id: `rs_${sequence}`, summary: [] }] : [];
+}
+
+/** A reply that never came to its text has no message at all. */
+function messageItems({ sequence, text, finish, refusal }: WholeReply): ResponseOutputItem[] {
+  const cut = finish === 'length' || finish === 'filtered';
+  if (cut && text === '') return [];
+  const content: ResponseOutputText | ResponseOutputRefusal =
+    refusal === null ? { type: 'output_text', text, annotations: [] } : { type: 'refusal', refusal };
+  return [
+    {
+      type: 'message',
+      id: `msg_${sequence}`,
+      role: 'assistant',
+      status: cut ? 'incomplete' : 'completed',
+      content: [content],
+    },
+  ];
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Message } from '../../activities/models/model';
+import type { Usage } from '../../protocol/call';
+import type { ErrorFaultKind } from '../faults';
+
+export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google';
+
+/** What a vendor's request asks, in no vendor's dialect. */
+export interface Prompt {
+  readonly model: string;
+  readonly messages: readonly Message[];
+  readonly maxOutputTokens: number | null;
+  /** True where the caller wants server-sent events, which the simulation does not speak. */
+  readonly stream: boolean;
+}
+
+/** A reply with every default filled in, ready to be put into a vendor's words. */
+export interface WholeReply {
+  readonly model: string;
+  /** Makes the reply's ids, one per request. */
+  readonly sequence: number;
+  readonly text: string;
+  readonly finish: 'stop' | 'length' | 'refusal' | 'filtered';
+  readonly refusal: string | null;
+  readonly usage: Usage;
+}
+
+/** An error of a vendor: HTTP status and JSON body. */
+export interface WireError {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** One vendor's HTTP protocol. */
+export interface Wire {
+  readonly protocol: Protocol;
+  /** Response header in which the vendor names the request. */
+  readonly requestIdHeader: string;
+  /** Reads a JSON body; throws a `z.ZodError` where the vendor would say 400. */
+  decode(body: unknown, modelInPath: string | null): Prompt;
+  encodeReply(reply: WholeReply): object;
+  /** `retryAfterMs` is what the body itself tells of the delay, where the vendor does that. */
+  encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError;
+}
+
+/** Text content as a string or as a list of text parts. Other parts, such as images, are not simulated. */
+export const textContent = z.union([
+  z.string(),
+  z.array(z.object({ text: z.string() })).transform((parts) => parts.map((part) => part.text).join('')),
+]);
+
+/** A limit in tokens; vendors take null for "none". */
+export const tokenLimit = z.int().positive().nullish();
