@@ -1,0 +1,119 @@
+import { findTemporalCli } from './find-temporal-cli';
+import { holdersOf } from './file-holders';
+import { freePorts } from './free-ports';
+import { processMark, stillRuns } from './process-mark';
+import { reasonOf } from './reason-of';
+import type { Say } from './say';
+import { waitUntilServing } from './server-health';
+import { databasePath, spawnServer, stopServer } from './server-process';
+import { readServerRecord, writeServerRecord, type ServerRecord } from './server-record';
+
+// Who calls these three holds the folder's lock.
+
+const ANSWER_MS = 10_000;
+const START_MS = 30_000;
+
+/** The folder's server if it runs, also when nobody recorded its process; null when it is to be started. */
+export async function runningServer(folder: string, namespace: string): Promise<ServerRecord | null> {
+  const record = await readServerRecord(folder);
+  if (record?.process && (await stillRuns(record.process.pid, record.process.mark))) {
+    await mustServe(record, namespace, record.process.pid);
+    return record;
+  }
+  const [holder] = await holdersOf(databasePath(folder));
+  return holder === undefined ? null : claimHolder(folder, namespace, record, holder);
+}
+
+/** Starts the folder's server, on the ports it had before where they are free. */
+export async function startServer(
+  folder: string,
+  namespace: string,
+  setting: { readonly env: NodeJS.ProcessEnv; readonly say: Say },
+): Promise<{ readonly record: ServerRecord; readonly source: string }> {
+  const cli = await findTemporalCli(setting);
+  const last = await readServerRecord(folder);
+  const [port = 0, uiPort = 0] = await freePorts([portOf(last?.address), portOf(last?.uiAddress)]);
+  const planned: ServerRecord = {
+    address: `127.0.0.1:${port}`,
+    uiAddress: `http://127.0.0.1:${uiPort}`,
+    process: null,
+    startedAt: new Date().toISOString(),
+  };
+  // Before the start: should we be killed right after it, the next command knows where to ask.
+  await writeServerRecord(folder, planned);
+  const { pid, exited } = await spawnServer({
+    cli: cli.path,
+    folder,
+    namespace,
+    port,
+    uiPort,
+    env: setting.env,
+  });
+  const record = await recordProcess(folder, planned, pid);
+  try {
+    await waitUntilServing(
+      record.address,
+      namespace,
+      AbortSignal.any([exited, AbortSignal.timeout(START_MS)]),
+    );
+  } catch (error) {
+    await stopRunningServer(folder);
+    throw new Error(
+      `The embedded Temporal server (${cli.path}, ${cli.source}) did not start: ${reasonOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return { record, source: cli.source };
+}
+
+/** Stops the folder's server, if it runs, and records that it does not. */
+export async function stopRunningServer(folder: string): Promise<void> {
+  const record = await readServerRecord(folder);
+  if (!record?.process) return;
+  await stopServer(record.process.pid, record.process.mark);
+  await writeServerRecord(folder, { ...record, process: null });
+}
+
+/** A process has the database open and is not the recorded one: ours, whose starter was killed, or a stranger's. */
+async function claimHolder(
+  folder: string,
+  namespace: string,
+  record: ServerRecord | null,
+  pid: number,
+): Promise<ServerRecord> {
+  if (record?.process === null) {
+    await mustServe(record, namespace, pid);
+    return recordProcess(folder, record, pid);
+  }
+  throw new Error(
+    `${databasePath(folder)} is in use by process ${pid}, which was not started by a command in this folder. ` +
+      `A second server on the same file would break both: stop that one ("kill ${pid}"), ` +
+      'or set TEMPORAL_ADDRESS to it.',
+  );
+}
+
+async function mustServe({ address }: ServerRecord, namespace: string, pid: number): Promise<void> {
+  try {
+    await waitUntilServing(address, namespace, AbortSignal.timeout(ANSWER_MS));
+  } catch (error) {
+    throw new Error(
+      `The Temporal server of this folder (process ${pid}, ${address}) does not serve namespace "${namespace}": ` +
+        `${reasonOf(error)}. Stop it ("kill ${pid}") and try again: its workflows are kept.`,
+      { cause: error },
+    );
+  }
+}
+
+async function recordProcess(folder: string, record: ServerRecord, pid: number): Promise<ServerRecord> {
+  const mark = await processMark(pid);
+  const known = { ...record, process: mark === null ? null : { pid, mark } };
+  await writeServerRecord(folder, known);
+  return known;
+}
+
+function portOf(address: string | undefined): number | null {
+  const port = /:(\d+)$/.exec(address ?? '')?.[1];
+  return port === undefined ? null : Number(port);
+}

@@ -1,0 +1,10 @@
+/** What an error says, for a sentence of ours to quote. Errors of another realm (jest, vm) are read by their shape. */
+export function reasonOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
+  return String(error.message).trim();
+}
+
+/** The error code of a failed system call (`ENOENT`, …), if it carries one. */
+export function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { stillRuns } from './process-mark';
+
+/** Room for a machine that is busy with something else; an idle one needs 0.3 s. */
+const STOP_MS = 15_000;
+const LOG_LINES = 8;
+
+/** What one start of the server is made of. `folder` is absolute and takes the database and the log. */
+export interface ServerStart {
+  readonly cli: string;
+  readonly folder: string;
+  readonly namespace: string;
+  readonly port: number;
+  readonly uiPort: number;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A server that was just started: `exited` aborts, with the reason, when it ends before it was asked to. */
+export interface StartedProcess {
+  readonly pid: number;
+  readonly exited: AbortSignal;
+}
+
+/** Where a folder's server keeps its workflows. */
+export function databasePath(folder: string): string {
+  return join(folder, 'temporal.db');
+}
+
+/**
+ * Starts the server in a process group of its own, so that Ctrl-C in a terminal reaches only the command, which
+ * then decides; it outlives its starter. Its environment holds no key: it calls no model.
+ */
+export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
+  const logPath = join(start.folder, 'server.log');
+  const log = await open(logPath, 'a');
+  try {
+    const { size: logStart } = await log.stat();
+    const child = spawn(start.cli, serverArguments(start), {
+      cwd: start.folder,
+      detached: true,
+      windowsHide: true,
+      stdio: ['ignore', log.fd, log.fd],
+      env: plainEnvironment(start.env),
+    });
+    const exited = new AbortController();
+    child.once('exit', (code, signal) => {
+      void lastLines(logPath, logStart).then((lines) => {
+        exited.abort(new Error(`it ended at once (${signal ?? `exit code ${code}`}):\n${lines}`));
+      });
+    });
+    await once(child, 'spawn');
+    child.unref();
+    if (child.pid === undefined) throw new Error(`${start.cli} was started without a process number`);
+    return { pid: child.pid, exited: exited.signal };
+  } finally {
+    await log.close();
+  }
+}
+
+/** Asks the server to stop and waits until it is gone; one that does not listen is killed. Its database stays. */
+export async function stopServer(pid: number, mark: string): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const deadline = Date.now() + STOP_MS;
+    if (await stillRuns(pid, mark)) process.kill(pid, signal);
+    while (Date.now() < deadline) {
+      if (!(await stillRuns(pid, mark))) return;
+      await wait(25);
+    }
+  }
+  throw new Error(
+    `The Temporal server (process ${pid}) could not be stopped. Stop it with "kill -9 ${pid}".`,
+  );
+}
+
+function serverArguments({ folder, namespace, port, uiPort }: ServerStart): string[] {
+  return [
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+    ...['--namespace', namespace, '--db-filename', databasePath(folder)],
+    // A commit is then safe from a killed process, not from a loss of power, and costs no wait for the disk.
+    ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+    ...['--log-level', 'warn'],
+  ];
+}
+
+function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TZ'];
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
+
+async function lastLines(logPath: string, from: number): Promise<string> {
+  const written = (await readFile(logPath)).subarray(from).toString('utf8').trim();
+  return written.split('\n').slice(-LOG_LINES).join('\n') || `nothing was written to ${logPath}`;
+}

@@ -1,0 +1,6 @@
+import { undoAll } from './at-the-end';
+
+/** Stops the server and removes the files of the set-up. */
+export default async function globalTeardown(): Promise<void> {
+  await undoAll();
+}

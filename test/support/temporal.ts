@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
+
+// Once per test file, before anything of Temporal's native part is used.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+/** A test file's way to the server that the whole jest run shares. */
+export interface TestTemporal {
+  readonly address: string;
+  readonly client: Client;
+  readonly nativeConnection: NativeConnection;
+  close(): Promise<void>;
+}
+
+/** Connects to the test server; `close` belongs into `afterAll`. */
+export async function connect(): Promise<TestTemporal> {
+  const address = fromSetup('TEST_TEMPORAL_ADDRESS');
+  const [connection, nativeConnection] = await Promise.all([
+    Connection.connect({ address }),
+    NativeConnection.connect({ address }),
+  ]);
+  return {
+    address,
+    client: new Client({ connection }),
+    nativeConnection,
+    close: async () => {
+      await Promise.all([connection.close(), nativeConnection.close()]);
+    },
+  };
+}
+
+/** The workflow bundle built once for the jest run, as `Worker.create` takes it. */
+export function workflowBundle(): NonNullable<WorkerOptions['workflowBundle']> {
+  return { codePath: fromSetup('TEST_WORKFLOW_BUNDLE') };
+}
+
+/** A task queue of a test's own, so that tests on one server never meet. */
+export function testTaskQueue(): string {
+  return `test-${randomUUID()}`;
+}
+
+function fromSetup(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: run the test through jest's global set-up.`);
+  return value;
+}
