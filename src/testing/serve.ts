@@ -1,0 +1,58 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { simulationSchema } from './behaviour';
+import type { RequestObserver } from './request-log';
+import { startSimulatedProviders } from './simulated-providers';
+import type { Simulation } from './simulated-providers';
+
+// The simulated providers as a program of their own, so that a test may kill any other process and count calls still:
+//   node serve.js [--port N] [--script FILE.json] [--log FILE.jsonl]
+// Prints its URL when ready; ends on SIGTERM or SIGINT.
+
+async function serve(): Promise<void> {
+  const { port, script, log } = parseArgs({
+    options: { port: { type: 'string' }, script: { type: 'string' }, log: { type: 'string' } },
+  }).values;
+  const providers = await startSimulatedProviders({
+    ...(script !== undefined && readScript(script)),
+    ...(port !== undefined && { port: readPort(port) }),
+    ...(log !== undefined && { observe: appendTo(log) }),
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void providers.close());
+  }
+  console.log(providers.url);
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65535) return port;
+  throw new Error(`--port takes a number from 0 (any free port) to 65535, not "${text}".`);
+}
+
+function readScript(file: string): Simulation {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`--script takes a JSON file; ${file} cannot be read as one: ${String(error)}`, {
+      cause: error,
+    });
+  }
+  const script = simulationSchema.safeParse(json);
+  if (script.success) return script.data;
+  throw new Error(`--script ${file} is no simulation:\n${z.prettifyError(script.error)}`);
+}
+
+/** One JSON object a line, on disk before the server goes on: whoever is killed next, the count holds. */
+function appendTo(file: string): RequestObserver {
+  return (event, record) => {
+    appendFileSync(file, `${JSON.stringify({ event, ...record })}\n`);
+  };
+}
+
+serve().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 2;
+});

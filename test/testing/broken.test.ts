@@ -1,0 +1,76 @@
+import { APIConnectionError } from 'openai';
+import { startSimulatedProviders } from '../../src/testing';
+import type { SimulatedProviders } from '../../src/testing';
+import type { BrokenFaultKind } from '../../src/testing/faults';
+import { SDK_CLIENTS } from './sdk-clients';
+
+let providers: SimulatedProviders;
+beforeEach(async () => {
+  providers = await startSimulatedProviders();
+});
+afterEach(() => providers.close());
+
+/** What a client without an SDK sees: the response as far as it comes, or the code of the fault below. */
+async function fetchFaulty(fault: BrokenFaultKind): Promise<[type: string | null, body: string]> {
+  providers.script('model', [{ fault }]);
+  const body = JSON.stringify({ model: 'model', input: 'Why?' });
+  const response = await fetch(`${providers.url}/v1/responses`, { method: 'POST', body });
+  return [response.headers.get('content-type'), await response.text()];
+}
+
+test('reset: no header comes', async () => {
+  await expect(fetchFaulty('reset')).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+  expect(providers.log[0]).toMatchObject({ outcome: 'fault:reset', usage: null });
+});
+
+test('cut-mid-body: headers come, the body breaks off', async () => {
+  providers.script('model', [{ fault: 'cut-mid-body' }]);
+  const body = JSON.stringify({ model: 'model', input: 'Why?' });
+  const response = await fetch(`${providers.url}/v1/responses`, { method: 'POST', body });
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
+});
+
+test.each(['truncated', 'truncated-chunked'] as const)(
+  '%s: half of the JSON in a whole body',
+  async (fault) => {
+    const [type, body] = await fetchFaulty(fault);
+    expect(type).toBe('application/json');
+    expect(body).toMatch(/^\{"id":"resp_1"/);
+    expect(() => JSON.parse(body) as unknown).toThrow(SyntaxError);
+  },
+);
+
+test('an answer that is lost on the way is billed', async () => {
+  for (const fault of ['cut-mid-body', 'truncated', 'truncated-chunked'] as const) {
+    await fetchFaulty(fault).catch(() => undefined);
+    expect(providers.log.at(-1)).toMatchObject({ outcome: `fault:${fault}`, usage: { inputTokens: 1 } });
+  }
+});
+
+test('html: a page where JSON was due', async () => {
+  expect(await fetchFaulty('html')).toEqual([
+    expect.stringContaining('text/html'),
+    expect.stringContaining('<!doctype html>'),
+  ]);
+});
+
+test('a broken connection is what the SDKs call one', async () => {
+  providers.script('model', [{ fault: 'reset' }]);
+  await expect(SDK_CLIENTS['openai-responses'](providers.url)).rejects.toBeInstanceOf(APIConnectionError);
+});
+
+test.each(['openai-chat', 'openai-responses', 'anthropic', 'google'] as const)(
+  '%s: a hang lasts until the client leaves',
+  async (protocol) => {
+    providers.script('model', [{ fault: 'hang' }]);
+    const controller = new AbortController();
+    const asked = SDK_CLIENTS[protocol](providers.url, controller.signal);
+    const request = await providers.waitForRequest(({ model }) => model === 'model');
+    expect(request.outcome).toBeNull();
+    controller.abort();
+    await expect(asked).rejects.toThrow(/abort/i);
+    await providers.waitForClose(request.sequence);
+    expect(request).toMatchObject({ outcome: 'closed-by-client', respondedAt: null, usage: null });
+  },
+);
