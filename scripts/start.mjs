@@ -1,0 +1,21 @@
+// `npm start -- "QUESTION"`: the command `solve`, with a sample question for those who just want to see it run.
+import { parseArgs } from 'node:util';
+
+const SAMPLE = 'What is the capital of France?';
+
+const given = process.argv.slice(2);
+const { positionals } = parseArgs({
+  args: given,
+  // The options of `solve` that take a value, which is then no question.
+  options: { config: { type: 'string' }, 'max-depth': { type: 'string' }, 'max-cost': { type: 'string' } },
+  strict: false,
+  allowPositionals: true,
+});
+if (positionals.length === 0) {
+  console.error(`No question given, so here is a sample: ${SAMPLE}\nAsk your own: npm start -- "QUESTION"`);
+}
+
+// In this very process, so that signals and the exit code are the command's own.
+const command = new URL('../lib/cli/main.js', import.meta.url);
+process.argv.splice(2, Infinity, 'solve', ...given, ...(positionals.length === 0 ? [SAMPLE] : []));
+await import(command.href);
