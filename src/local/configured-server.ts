@@ -30,6 +30,7 @@ export async function configuredServer({
     namespace: config.namespace ?? namespace,
     connection: config.connectionOptions,
     uiAddress: null,
+    embedded: false,
     started: false,
     outlives: true,
     source,

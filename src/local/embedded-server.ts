@@ -37,6 +37,7 @@ export async function embeddedServer({
       namespace,
       connection: { address: record.address },
       uiAddress: record.uiAddress,
+      embedded: true,
       started: !running,
       outlives: others.some((user) => user.stays),
       source,

@@ -22,6 +22,8 @@ export interface TemporalServer {
   readonly connection: ClientConnectConfig['connectionOptions'];
   /** URL of Temporal's web page; null where it is not known. */
   readonly uiAddress: string | null;
+  /** Whether it is the folder's own, not one that Temporal's environment configuration names. */
+  readonly embedded: boolean;
   /** Whether this call started it. */
   readonly started: boolean;
   /** Whether it stays up after this command has left: the user's own, or held by a command that stays. */
