@@ -10,16 +10,18 @@ import { readServerRecord, writeServerRecord, type ServerRecord } from './server
 
 // Who calls these three holds the folder's lock.
 
-const ANSWER_MS = 10_000;
-const START_MS = 30_000;
+/** A machine that is busy with something else may need so long to start it or to let it answer. */
+const PATIENCE_MS = 20_000;
+/** A server that was just started by a command since killed is up by then. */
+const CLAIM_MS = 3_000;
+
+type OwnedProcess = NonNullable<ServerRecord['process']>;
 
 /** The folder's server if it runs, also when nobody recorded its process; null when it is to be started. */
 export async function runningServer(folder: string, namespace: string): Promise<ServerRecord | null> {
   const record = await readServerRecord(folder);
-  if (record?.process && (await stillRuns(record.process.pid, record.process.mark))) {
-    await mustServe(record, namespace, record.process.pid);
-    return record;
-  }
+  if (record?.process && (await serves(record, namespace, record.process))) return record;
+
   const [holder] = await holdersOf(databasePath(folder));
   return holder === undefined ? null : claimHolder(folder, namespace, record, holder);
 }
@@ -41,29 +43,18 @@ export async function startServer(
   };
   // Before the start: should we be killed right after it, the next command knows where to ask.
   await writeServerRecord(folder, planned);
-  const { pid, exited } = await spawnServer({
-    cli: cli.path,
-    folder,
-    namespace,
-    port,
-    uiPort,
-    env: setting.env,
-  });
-  const record = await recordProcess(folder, planned, pid);
+  const started = await spawnServer({ ...setting, cli: cli.path, folder, namespace, port, uiPort });
+  const record = await recordProcess(folder, planned, started.pid);
   try {
-    await waitUntilServing(
-      record.address,
-      namespace,
-      AbortSignal.any([exited, AbortSignal.timeout(START_MS)]),
-    );
+    if (!record.process || !(await serves(record, namespace, record.process))) {
+      throw new Error(`it ended at once, and wrote:\n${await started.lastWords()}`);
+    }
   } catch (error) {
     await stopRunningServer(folder);
-    throw new Error(
-      `The embedded Temporal server (${cli.path}, ${cli.source}) did not start: ${reasonOf(error)}`,
-      {
-        cause: error,
-      },
-    );
+    const reason = reasonOf(error);
+    throw new Error(`The embedded Temporal server (${cli.path}, ${cli.source}) did not start: ${reason}`, {
+      cause: error,
+    });
   }
   return { record, source: cli.source };
 }
@@ -83,8 +74,7 @@ async function claimHolder(
   record: ServerRecord | null,
   pid: number,
 ): Promise<ServerRecord> {
-  if (record?.process === null) {
-    await mustServe(record, namespace, pid);
+  if (record?.process === null && (await answers(record.address, namespace))) {
     return recordProcess(folder, record, pid);
   }
   throw new Error(
@@ -94,9 +84,18 @@ async function claimHolder(
   );
 }
 
-async function mustServe({ address }: ServerRecord, namespace: string, pid: number): Promise<void> {
+function answers(address: string, namespace: string): Promise<boolean> {
+  const isAlive = (): Promise<boolean> => Promise.resolve(true);
+  return waitUntilServing(address, namespace, { isAlive, patienceMs: CLAIM_MS }).catch(() => false);
+}
+
+/** Whether the server serves, for which it gets some time; false when its process does not run or ends meanwhile. */
+async function serves({ address }: ServerRecord, namespace: string, owner: OwnedProcess): Promise<boolean> {
+  const { pid, mark } = owner;
+  const isAlive = (): Promise<boolean> => stillRuns(pid, mark);
+  if (!(await isAlive())) return false;
   try {
-    await waitUntilServing(address, namespace, AbortSignal.timeout(ANSWER_MS));
+    return await waitUntilServing(address, namespace, { isAlive, patienceMs: PATIENCE_MS });
   } catch (error) {
     throw new Error(
       `The Temporal server of this folder (process ${pid}, ${address}) does not serve namespace "${namespace}": ` +

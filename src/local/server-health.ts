@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { reasonOf } from './reason-of';
 
 /** How long one question to the server may take. */
 const ANSWER_MS = 3_000;
@@ -10,19 +9,21 @@ const PAUSE_MS = 50;
 
 /**
  * Waits until the server at `address` (`host:port`, no TLS) answers for `namespace`, which takes its database, too.
- * Rejects when `signal` is aborted, with the abort's reason or else the last failure.
+ * True when it does, false when its process has ended instead; rejects with the last failure after `patienceMs`.
  */
 export async function waitUntilServing(
   address: string,
   namespace: string,
-  signal: AbortSignal,
-): Promise<void> {
+  { isAlive, patienceMs }: { readonly isAlive: () => Promise<boolean>; readonly patienceMs: number },
+): Promise<boolean> {
+  const deadline = Date.now() + patienceMs;
   for (;;) {
     try {
       await askFor(address, namespace);
-      return;
+      return true;
     } catch (error) {
-      if (signal.aborted) throw new Error(abortedBecause(signal) ?? reasonOf(error), { cause: error });
+      if (!(await isAlive())) return false;
+      if (Date.now() > deadline) throw error;
     }
     await wait(PAUSE_MS);
   }
@@ -50,9 +51,4 @@ async function acceptsConnections(address: string): Promise<void> {
   } finally {
     socket.destroy();
   }
-}
-
-function abortedBecause(signal: AbortSignal): string | null {
-  const reason: unknown = signal.reason;
-  return reason instanceof Error && reason.name === 'Error' ? reason.message : null;
 }

