@@ -2,7 +2,7 @@ import type { ConductorCard, ModelCard } from '../pool/card';
 import type { Call, CallPurpose } from '../protocol/call';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
-import type { Message, OutputSchema } from './models/model';
+import type { Message, OutputSchema } from '../protocol/message';
 
 /** One call to make: to whom, what for, and with which words. */
 export interface ModelCall {
@@ -24,7 +24,7 @@ export interface ModelCall {
 export interface AnsweredCall {
   readonly output: Text;
   /** Every attempt, the answered one last. */
-  readonly calls: readonly [...Call[], Call];
+  readonly calls: readonly Call[];
   readonly dropped: readonly string[];
   readonly startedAt: string;
   readonly endedAt: string;

@@ -17,6 +17,12 @@ export interface LedgerRow extends Call {
   readonly endedAt: string | null;
 }
 
+/** The part of a row that the run's own trace shows. */
+export function callOf(row: LedgerRow): Call {
+  const { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd } = row;
+  return { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd };
+}
+
 /** Writes or completes the row of one attempt. */
 export async function writeRow(store: Store, row: LedgerRow): Promise<void> {
   const key = `${callFolder(row.runId, row.callId)}${row.attempt}.json`;

@@ -1,0 +1,22 @@
+const { loadClientConnectConfig } = require('@temporalio/envconfig');
+const { NativeConnection, Worker } = require('@temporalio/worker');
+const { ConductorPlugin } = require('temporal-conductor');
+const activities = require('./activities.js');
+
+async function main() {
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  const worker = await Worker.create({
+    connection: await NativeConnection.connect(connectionOptions),
+    namespace: namespace ?? 'default',
+    taskQueue: 'conductor',
+    workflowsPath: require.resolve('./workflows.js'),
+    activities,
+    plugins: [new ConductorPlugin({ config: 'conductor.yaml' })],
+  });
+  await worker.run();
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

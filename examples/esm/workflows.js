@@ -1,0 +1,6 @@
+// Your own workflows stay where they are; this one line adds `solve`.
+export * from 'temporal-conductor/workflows';
+
+export async function greet(name) {
+  return `Hello, ${name}!`;
+}

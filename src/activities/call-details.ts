@@ -1,0 +1,26 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { FAILURES, type CallFailureDetails } from '../protocol/failures';
+import { callOf, type LedgerRow } from '../store/ledger';
+import type { ModelCall } from './model-call';
+
+/** What the workflow learns from a call that failed: every request sent for it, and when. */
+export function callDetails({ resolved }: ModelCall, rows: readonly LedgerRow[]): CallFailureDetails {
+  const now = new Date().toISOString();
+  const startedAt = rows[0]?.startedAt ?? now;
+  const endedAt = rows.at(-1)?.endedAt ?? now;
+  return { calls: rows.map(callOf), startedAt, endedAt, ...resolved };
+}
+
+/** The cap on requests is reached: the last failure becomes final. */
+export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): ApplicationFailure {
+  const last = rows.at(-1)?.error ?? {
+    type: FAILURES.workerStopped,
+    message: `the process that asked ${call.worker} (${call.card.model}) was lost each time`,
+  };
+  return ApplicationFailure.create({
+    type: last.type,
+    message: `gave up after ${rows.length} requests; the last: ${last.message}`,
+    nonRetryable: true,
+    details: [callDetails(call, rows)],
+  });
+}

@@ -1,0 +1,42 @@
+import { SimplePlugin } from '@temporalio/plugin';
+import { createActivities } from './activities';
+import { complete } from './activities/models';
+import type { ConfigInput } from './pool/config-schema';
+import { parseConfig, readConfigFile } from './pool/load-config';
+import { openStore } from './store/open-store';
+import type { Store } from './store/store';
+
+/** What a worker that solves is given. */
+export interface ConductorPluginOptions {
+  /** Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment. */
+  readonly config: string | ConfigInput;
+  /**
+   * Where long texts, finished answers and the ledger lie.
+   *
+   * @default what the configuration's `store` names
+   */
+  readonly store?: Store;
+}
+
+/**
+ * Turns any Temporal worker into one that solves: registers the activities of a solve, and nothing else.
+ *
+ * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,
+ * interceptors and runtime stay as they are.
+ *
+ * @example
+ * // workflows.ts
+ * export * from 'temporal-conductor/workflows';
+ * // worker.ts
+ * await Worker.create({ ...options, plugins: [new ConductorPlugin({ config: 'conductor.yaml' })] });
+ */
+export class ConductorPlugin extends SimplePlugin {
+  constructor(options: ConductorPluginOptions) {
+    const config = typeof options.config === 'string' ? readConfigFile(options.config) : parseConfig(options.config);
+    const store = options.store ?? openStore(config.store, process.cwd());
+    super({
+      name: 'temporal-conductor.ConductorPlugin',
+      activities: { ...createActivities({ config, store, complete, env: process.env }) },
+    });
+  }
+}

@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { ConductorClient, ConductorPlugin } from '../../src';
+import type { ConfigInput } from '../../src/pool/config-schema';
+import { renderPlan } from '../../src/plan/render';
+import type { Step } from '../../src/plan/plan';
+import { FileStore } from '../../src/store/file-store';
+import { startSimulatedProviders, type SimulatedProviders, type Simulation } from '../../src/testing';
+import { connect, testTaskQueue, workflowBundle, type TestTemporal } from './temporal';
+
+/** The key every test uses, so that one search finds it wherever it leaked. */
+export const TEST_KEY = 'sk-test-4f9c2d71b3e8a650';
+const KEY_VARIABLE = 'STAGE_KEY';
+
+export interface StageOptions {
+  /** Names of workers, each a model of the same name behind the simulated OpenAI chat API. */
+  readonly workers?: readonly string[];
+  /** Changes to the configuration, given the providers' URL. */
+  readonly configure?: (config: ConfigInput, url: string) => ConfigInput;
+  readonly simulation?: Simulation;
+}
+
+/** Everything one test of a whole solve needs: providers, a store, a task queue and a client, all its own. */
+export interface Stage {
+  readonly temporal: TestTemporal;
+  readonly client: ConductorClient;
+  readonly providers: SimulatedProviders;
+  readonly store: FileStore;
+  readonly folder: string;
+  readonly taskQueue: string;
+  /** Lets the Conductor write this plan next. */
+  plan(steps: readonly Step[]): void;
+  /** Runs a worker for as long as `work` takes. */
+  whileWorking<T>(work: () => Promise<T>, options?: Partial<WorkerOptions>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export async function openStage(options: StageOptions = {}): Promise<Stage> {
+  const { workers = ['a', 'b', 'c'], simulation = {}, configure = (config: ConfigInput) => config } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'stage-'));
+  const [temporal, providers] = await Promise.all([connect(), startSimulatedProviders(simulation)]);
+  process.env[KEY_VARIABLE] = TEST_KEY;
+  const config = configure(configOf(workers, providers.url, folder), providers.url);
+  const store = new FileStore(join(folder, 'store'));
+  const taskQueue = testTaskQueue();
+  return {
+    temporal,
+    client: new ConductorClient({ client: temporal.client, store, taskQueue }),
+    providers,
+    store,
+    folder,
+    taskQueue,
+    plan: (steps) => {
+      providers.script('conductor', [renderPlan({ steps }, workers)]);
+    },
+    whileWorking: async (work, workerOptions = {}) => {
+      const worker = await Worker.create({
+        connection: temporal.nativeConnection,
+        taskQueue,
+        workflowBundle: workflowBundle(),
+        plugins: [new ConductorPlugin({ config, store })],
+        ...workerOptions,
+      });
+      return worker.runUntil(work);
+    },
+    close: async () => {
+      await Promise.all([temporal.close(), providers.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function configOf(workers: readonly string[], url: string, folder: string): ConfigInput {
+  const model = (name: string) => ({
+    provider: 'openai' as const,
+    model: name,
+    baseUrl: `${url}/v1`,
+    apiKeyEnv: KEY_VARIABLE,
+    price: { input: 2, output: 10 },
+  });
+  return {
+    conductor: model('conductor'),
+    workers: workers.map((id) => ({ id, ...model(id) })),
+    store: `file:${join(folder, 'store')}`,
+    temporal: { heartbeat: '5s' },
+  };
+}
+
+/** A step in one line. */
+export function step(worker: string, subtask: string, sees: readonly number[] = []): Step {
+  return { worker, subtask, sees };
+}

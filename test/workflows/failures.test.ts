@@ -1,0 +1,172 @@
+import { openStage, step, TEST_KEY, type Stage } from '../support/stage';
+
+describe('when a provider fails', () => {
+  let stage: Stage;
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  const requestsOf = (model: string): number => stage.providers.log.filter((record) => record.model === model).length;
+
+  test('400 and 401 fail at once, with provider, model and reason in one sentence and no key in it', async () => {
+    stage = await openStage({ workers: ['a', 'b'] });
+    stage.plan([step('a', 'One.'), step('b', 'Two.')]);
+    stage.providers.script('a', [{ fault: 'bad-request', message: 'max_tokens is too large' }]);
+    stage.providers.script('b', [{ fault: 'unauthorized', message: `Incorrect API key provided: ${TEST_KEY}` }]);
+
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it fail at once?' }));
+
+    expect(result).toMatchObject({ status: 'failed', answer: null, error: { type: 'Solve.NoAnswer' } });
+    expect([requestsOf('a'), requestsOf('b')]).toEqual([1, 1]);
+    const [first, second] = result.rounds[0]?.steps ?? [];
+    expect(first?.error?.type).toBe('Provider.BadRequest');
+    expect(first?.error?.message).toMatch(/worker a \(openai a\) answered 400: .*max_tokens is too large/);
+    expect(second?.error?.type).toBe('Provider.Authentication');
+    expect(JSON.stringify(result)).not.toContain(TEST_KEY);
+  });
+
+  test('429 is asked again after the time the provider names, within one activity', async () => {
+    stage = await openStage({ workers: ['a'] });
+    stage.plan([step('a', 'Once more.')]);
+    stage.providers.script('a', [
+      { fault: 'rate-limited', retryAfter: { ms: 1500, as: 'milliseconds' } },
+      { text: 'now it works' },
+    ]);
+
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it wait?' }));
+
+    expect(result).toMatchObject({ status: 'completed', answer: 'now it works', degraded: false });
+    const [refused, answered] = stage.providers.log.filter(({ model }) => model === 'a');
+    expect((answered?.receivedAt ?? 0) - (refused?.respondedAt ?? 0)).toBeGreaterThanOrEqual(1500);
+    expect(result.calls.filter((call) => call.purpose === 'step')).toMatchObject([
+      { attempt: 1, error: { type: 'Provider.RateLimited' }, nanoUsd: 0 },
+      { attempt: 2, error: null },
+    ]);
+    expect(new Set(result.calls.map((call) => call.callId)).size).toBe(2);
+  });
+
+  test('requests are capped: five, and the last failure becomes final', async () => {
+    stage = await openStage({ workers: ['a'], simulation: { models: { a: { answer: { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } } } } } });
+    stage.plan([step('a', 'Never.')]);
+
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it give up?' }));
+
+    expect(requestsOf('a')).toBe(5);
+    expect(result.rounds[0]?.steps[0]?.error).toMatchObject({
+      type: 'Provider.RateLimited',
+      message: expect.stringMatching(/gave up after 5 requests/) as string,
+    });
+  });
+
+  test('what may have been billed comes back to the workflow, which buys once more and no oftener', async () => {
+    stage = await openStage({ workers: ['a'], simulation: { models: { a: { answer: { fault: 'truncated' } } } } });
+    stage.plan([step('a', 'Cut off.')]);
+
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'How often is it bought?' }));
+
+    expect(requestsOf('a')).toBe(2);
+    const steps = result.calls.filter((call) => call.purpose === 'step');
+    expect(steps).toHaveLength(2);
+    expect(new Set(steps.map((call) => call.callId)).size).toBe(2);
+    expect(steps.every((call) => call.nanoUsd === null)).toBe(true);
+    expect(result.costIsLowerBound).toBe(true);
+  });
+
+  test('an answer that was cut by its limit is asked for again with more room', async () => {
+    stage = await openStage({ workers: ['a'] });
+    stage.plan([step('a', 'Say much.')]);
+    stage.providers.script('a', [{ text: 'The beginning of', finish: 'length' }, { text: 'The whole answer.' }]);
+
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is there more room?' }));
+
+    expect(result).toMatchObject({ answer: 'The whole answer.', degraded: false });
+    const limits = stage.providers.log
+      .filter(({ model }) => model === 'a')
+      .map(({ body }) => (JSON.parse(body) as { max_tokens: number }).max_tokens);
+    expect(limits[1]).toBe((limits[0] ?? 0) * 4);
+  });
+
+  test('a worker that fails for good leaves an empty output, its reason, and the answer of the rest', async () => {
+    stage = await openStage({ workers: ['a', 'b'] });
+    stage.plan([step('a', 'Refused.'), step('b', 'Goes on.', [0])]);
+    stage.providers.answer('a', { text: '', finish: 'refusal', refusal: 'I would rather not.' });
+    stage.providers.answer('b', 'the answer of the rest');
+
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Who answers?' }));
+
+    expect(result).toMatchObject({ status: 'completed', answer: 'the answer of the rest', degraded: true });
+    expect(result.rounds[0]?.steps[0]).toMatchObject({
+      output: '',
+      error: { type: 'Provider.Refused', message: expect.stringContaining('I would rather not') as string },
+    });
+  });
+
+  test('a fallback stands in after its worker has failed for good, and the trace says for whom and why', async () => {
+    stage = await openStage({
+      workers: ['a', 'b'],
+      configure: (config) => ({
+        ...config,
+        workers: config.workers.map((worker) => (worker.id === 'a' ? { ...worker, fallback: ['b'] } : worker)),
+      }),
+    });
+    stage.plan([step('a', 'Refused.')]);
+    stage.providers.answer('a', { text: '', finish: 'refusal' });
+    stage.providers.answer('b', 'the stand-in answers');
+
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Who stands in?' }));
+
+    expect(result).toMatchObject({ status: 'completed', answer: 'the stand-in answers', degraded: true });
+    expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', fallbackFor: 'a', error: null });
+    expect(result.calls.map((call) => [call.worker, call.error?.type ?? null])).toEqual([
+      ['conductor', null],
+      ['a', 'Provider.Refused'],
+      ['b', null],
+    ]);
+  });
+});
+
+describe('when the Conductor fails', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage({ workers: ['a', 'b'] });
+    stage.providers.answer('a', 'an answer without a plan');
+  });
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  test('an invalid plan is shown to it with its error, and repaired', async () => {
+    stage.providers.script('conductor', [
+      'model_id = [9]\nsubtasks = ["Do it."]\naccess_list = [[]]',
+      'model_id = [0]\nsubtasks = ["Do it."]\naccess_list = [[]]',
+    ]);
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it repaired?' }));
+    expect(result).toMatchObject({ status: 'completed', degraded: false });
+    expect(result.calls.map(({ purpose, error }) => [purpose, error?.type ?? null])).toEqual([
+      ['plan', 'Plan.Invalid'],
+      ['repair', null],
+      ['step', null],
+    ]);
+    const repair = stage.providers.log[1]?.body ?? '';
+    expect(repair).toContain('model_id = [9]');
+    expect(repair).toContain('no valid plan');
+  });
+
+  test('after two repairs the first worker answers alone, and the run is degraded', async () => {
+    stage.providers.answer('conductor', 'I have no idea.');
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'What then?' }));
+    expect(result).toMatchObject({ status: 'completed', answer: 'an answer without a plan', degraded: true });
+    expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'repair', 'repair', 'step']);
+    expect(result.rounds[0]?.plan?.steps).toMatchObject([{ worker: 'a', sees: [] }]);
+  });
+
+  test("a provider's failure is no bad plan: it is not repaired, and the run goes on without a plan", async () => {
+    stage.providers.script('conductor', [{ fault: 'unauthorized' }]);
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it repaired?' }));
+    expect(result).toMatchObject({ status: 'completed', degraded: true });
+    expect(result.calls.map(({ purpose, error }) => [purpose, error?.type ?? null])).toEqual([
+      ['plan', 'Provider.Authentication'],
+      ['step', null],
+    ]);
+  });
+});

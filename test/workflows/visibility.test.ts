@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import type { Plan } from '../../src/plan/plan';
+import { openStage, type Stage } from '../support/stage';
+
+const WORKERS = ['a', 'b', 'c'];
+
+/** Plans of one to five steps with any legal access graph; each subtask carries a word of its own. */
+const plans: fc.Arbitrary<Plan> = fc
+  .array(fc.record({ worker: fc.constantFrom(...WORKERS), mask: fc.nat(31) }), { minLength: 1, maxLength: 5 })
+  .map((drafts) => ({
+    steps: drafts.map(({ worker, mask }, index) => ({
+      worker,
+      subtask: `subtask-${index}-marker`,
+      sees: drafts.flatMap((_, earlier) => (earlier < index && (mask >> earlier) & 1 ? [earlier] : [])),
+    })),
+  }));
+
+describe('what a worker receives', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage({ workers: WORKERS });
+  });
+  afterAll(async () => {
+    await stage.close();
+  });
+
+  test('is the question, what its step may see, and its own subtask: nothing else, over generated plans', async () => {
+    for (const worker of WORKERS) stage.providers.answer(worker, ({ text }) => `output-of-${ownSubtask(text)}-marker`);
+    await stage.whileWorking(async () => {
+      for (const [run, plan] of fc.sample(plans, { numRuns: 25, seed: 7 }).entries()) {
+        const question = `question-${run}-marker`;
+        const before = stage.providers.log.length;
+        stage.plan(plan.steps);
+        const result = await stage.client.solve({ question });
+        expect(result).toMatchObject({ status: 'completed', degraded: false });
+
+        const bodies = stage.providers.log.slice(before + 1).map((record) => record.body);
+        expect(bodies).toHaveLength(plan.steps.length);
+        for (const [index, step] of plan.steps.entries()) {
+          const body = bodies.find((each) => ownSubtask(each) === index) ?? '';
+          const seen = step.sees.flatMap((earlier) => [`subtask-${earlier}`, `output-of-${earlier}`]);
+          expect(markersOf(body)).toEqual([`question-${run}`, `subtask-${index}`, ...seen].sort());
+        }
+      }
+    });
+  });
+});
+
+/** The subtask of the worker itself comes last. */
+function ownSubtask(text: string): number {
+  return Number([...text.matchAll(/subtask-(\d+)-marker/g)].at(-1)?.[1]);
+}
+
+function markersOf(body: string): string[] {
+  return [...body.matchAll(/([a-z-]+-\d+)-marker/g)].map(([, marker]) => marker ?? '').sort();
+}
