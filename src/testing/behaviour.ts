@@ -4,6 +4,7 @@ import type { Prompt, Protocol } from './wire/wire';
 
 const tokens = z.int().nonnegative().exactOptional();
 
+/** A reply as scripts write it. */
 export const replySchema = z.strictObject({
   text: z.string(),
   /** Default `stop`. `refusal`: the model declined; `filtered`: a safety filter stopped it. */
@@ -25,6 +26,7 @@ export const replySchema = z.strictObject({
 /** A well-formed answer of a simulated model. */
 export type Reply = z.infer<typeof replySchema>;
 
+/** An answer as scripts write it. */
 export const answerSchema = z.union([z.string(), replySchema, faultSchema]);
 /** What one request gets. A string stands for a reply of that text. */
 export type Answer = z.infer<typeof answerSchema>;
@@ -38,6 +40,7 @@ export interface SimulatedRequest extends Prompt {
   readonly text: string;
 }
 
+/** A behaviour as files write it: as plain data. */
 export const behaviourSchema = z.strictObject({
   /** Default: a short text that differs between models and between prompts. */
   answer: answerSchema.exactOptional(),
@@ -50,6 +53,7 @@ export const behaviourSchema = z.strictObject({
   faults: z.array(answerSchema).exactOptional(),
 });
 
+/** Answers each request by what it asks; the same request should get the same answer. */
 export type AnswerFunction = (request: SimulatedRequest) => Answer;
 
 /** How one simulated model behaves. */

@@ -2,10 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Usage } from '../protocol/call';
 import type { Answer, Reply, SimulatedRequest } from './behaviour';
 import { BREAKS, isBilled } from './broken';
-import { isErrorFault, isSpoiledFault, retryAfterHeaders, spoiledReply } from './faults';
+import { isErrorFault, isSpoiledFault } from './faults';
 import type { BrokenFaultKind, ErrorFault, Fault } from './faults';
 import type { Outcome } from './request-log';
+import { retryAfterHeaders } from './retry-after';
 import type { SimulatedModel } from './simulated-model';
+import { spoiledReply } from './spoiled';
 import { wholeReply } from './whole-reply';
 import type { Wire } from './wire/wire';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Reply } from './behaviour';
+import { retryAfterSchema } from './retry-after';
 
 /** Faults that a vendor states in its own error body; which status goes with each is the vendor's affair. */
 export const ERROR_FAULTS = [
@@ -53,22 +53,13 @@ export const SPOILED_FAULTS = [
   'huge',
 ] as const;
 
+/** The name of a fault: in a script as `{ fault: kind }`, in the log as `fault:kind`. */
+export type FaultKind = ErrorFaultKind | BrokenFaultKind | SpoiledFaultKind;
 export type ErrorFaultKind = (typeof ERROR_FAULTS)[number];
 export type BrokenFaultKind = (typeof BROKEN_FAULTS)[number];
 export type SpoiledFaultKind = (typeof SPOILED_FAULTS)[number];
-export type FaultKind = ErrorFaultKind | BrokenFaultKind | SpoiledFaultKind;
 
-/**
- * When to come back, in one of the forms vendors use: the header `retry-after-ms` (OpenAI), the header
- * `retry-after` in whole seconds (rounded up) or as an HTTP date (RFC 9110, section 10.2.3), or Gemini's
- * `google.rpc.RetryInfo` in the error's details, which the other vendors leave out.
- */
-export const retryAfterSchema = z.strictObject({
-  ms: z.int().nonnegative(),
-  as: z.enum(['milliseconds', 'seconds', 'date', 'retry-info']),
-});
-export type RetryAfter = z.infer<typeof retryAfterSchema>;
-
+/** A fault as scripts write it. */
 export const faultSchema = z.union([
   z.strictObject({
     fault: z.enum(ERROR_FAULTS),
@@ -81,51 +72,16 @@ export const faultSchema = z.union([
 ]);
 /** Something that goes wrong with one request. */
 export type Fault = z.infer<typeof faultSchema>;
+/** A fault that the vendor itself states. */
 export type ErrorFault = Extract<Fault, { fault: ErrorFaultKind }>;
 type SpoiledFault = Extract<Fault, { fault: SpoiledFaultKind }>;
 
+/** Tells the faults that vendors state from the rest. */
 export function isErrorFault(fault: Fault): fault is ErrorFault {
   return ERROR_FAULTS.some((kind) => kind === fault.fault);
 }
 
+/** Tells the faults that are replies from the rest. */
 export function isSpoiledFault(fault: Fault): fault is SpoiledFault {
   return SPOILED_FAULTS.some((kind) => kind === fault.fault);
-}
-
-/** The response headers that carry a `RetryAfter`; `now` in epoch milliseconds. */
-export function retryAfterHeaders(retryAfter: RetryAfter | undefined, now: number): Record<string, string> {
-  switch (retryAfter?.as) {
-    case 'milliseconds':
-      return { 'retry-after-ms': String(retryAfter.ms) };
-    case 'seconds':
-      return { 'retry-after': String(Math.ceil(retryAfter.ms / 1000)) };
-    case 'date':
-      return { 'retry-after': new Date(now + retryAfter.ms).toUTCString() };
-    case 'retry-info':
-    case undefined:
-      return {};
-  }
-}
-
-const HUGE_BYTES = 2 * 1024 * 1024;
-const REASONING_TOKENS = 64;
-
-/** The reply that a spoiled fault stands for. `maxOutputTokens` is the request's own limit. */
-export function spoiledReply(kind: SpoiledFaultKind, maxOutputTokens: number | null): Reply {
-  switch (kind) {
-    case 'empty':
-      return { text: '' };
-    case 'refusal':
-      return { text: '', finish: 'refusal', refusal: 'I cannot help with that.' };
-    case 'filtered':
-      return { text: '', finish: 'filtered' };
-    case 'length':
-      return { text: 'This answer ends in the middle of a', finish: 'length' };
-    case 'length-without-text': {
-      const reasoningTokens = maxOutputTokens ?? REASONING_TOKENS;
-      return { text: '', finish: 'length', usage: { outputTokens: reasoningTokens, reasoningTokens } };
-    }
-    case 'huge':
-      return { text: 'All work and no play. '.repeat(HUGE_BYTES / 22 + 1).slice(0, HUGE_BYTES) };
-  }
 }

@@ -2,6 +2,7 @@
 export { startSimulatedProviders } from './simulated-providers';
 export type { SimulatedProviders, Simulation } from './simulated-providers';
 export type { Answer, AnswerFunction, ModelBehaviour, Reply, SimulatedRequest } from './behaviour';
-export type { Fault, FaultKind, RetryAfter } from './faults';
+export type { Fault, FaultKind } from './faults';
 export type { Outcome, RequestRecord } from './request-log';
+export type { RetryAfter } from './retry-after';
 export type { Protocol } from './wire/wire';

@@ -98,13 +98,11 @@ export class RequestLog {
   /** Takes nothing more, and fails every wait that can no longer come true. */
   close(): void {
     this.#closed = true;
-    for (const waiter of this.#waiters) {
-      waiter.fail(
-        new Error(
-          `The simulated providers closed after ${this.#records.length} requests, while a test waited for another.`,
-        ),
-      );
-    }
+    const count = this.#records.length;
+    const reason = new Error(
+      `The simulated providers closed, with ${count} in the log, before what was waited for.`,
+    );
+    for (const waiter of this.#waiters) waiter.fail(reason);
     this.#waiters.clear();
   }
 

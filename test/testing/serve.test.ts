@@ -29,6 +29,12 @@ function serve(...args: string[]): Child {
   return child;
 }
 
+/** Fails with the program's own words if it ends instead. */
+async function firstLineOf(server: Child): Promise<string> {
+  for await (const line of createInterface(server.stdout)) return line;
+  throw new Error(await text(server.stderr));
+}
+
 function fileWith(content: string): string {
   const file = join(folder, 'script.json');
   writeFileSync(file, content);
@@ -39,7 +45,7 @@ test('plays a script, logs each request before and after, and ends on SIGTERM', 
   const models = { gpt: { script: [{ fault: 'unavailable' }], answer: 'Because.', delayMs: 1 } };
   const log = join(folder, 'log.jsonl');
   const server = serve('--port', '0', '--script', fileWith(JSON.stringify({ models })), '--log', log);
-  const [url] = (await once(createInterface(server.stdout), 'line')) as [string];
+  const url = await firstLineOf(server);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 
   const client = new OpenAI({ apiKey: 'key-of-a-test', baseURL: `${url}/v1`, maxRetries: 0 });

@@ -11,7 +11,6 @@ function request(text: string): SimulatedRequest {
     messages: [{ role: 'user', text }],
     text,
     maxOutputTokens: null,
-    stream: false,
   };
 }
 

@@ -108,7 +108,7 @@ test('a wait that cannot come true fails, and says why', async () => {
   await ask(providers, 'gpt');
   await expect(providers.waitForClose(1)).rejects.toThrow('it ended as answered');
   const never = providers.waitForRequest(({ model }) => model === 'nobody');
-  await Promise.all([expect(never).rejects.toThrow('closed after 1 request'), providers.close()]);
+  await Promise.all([expect(never).rejects.toThrow('closed, with 1 in the log'), providers.close()]);
   open.splice(0);
 });
 

@@ -1,8 +1,9 @@
 import type { ContentBlock, Message as MessageReply } from '@anthropic-ai/sdk/resources/messages';
 import { z } from 'zod';
+import type { Message } from '../../activities/models/model';
 import type { ErrorFaultKind } from '../faults';
 import { textContent } from './wire';
-import type { Prompt, Wire, WireError, WholeReply } from './wire';
+import type { Decoded, Wire, WireError, WholeReply } from './wire';
 
 const requestSchema = z.object({
   model: z.string().min(1),
@@ -46,15 +47,16 @@ export const anthropic: Wire = {
   encodeError,
 };
 
-function decode(body: unknown): Prompt {
-  const request = requestSchema.parse(body);
-  const messages = request.messages.map(({ role, content }) => ({ role, text: content }));
+function decode(body: unknown): Decoded {
+  const { model, max_tokens, system, messages, stream } = requestSchema.parse(body);
+  const turns = messages.map(({ role, content }): Message => ({ role, text: content }));
   return {
-    model: request.model,
-    messages:
-      request.system === undefined ? messages : [{ role: 'system', text: request.system }, ...messages],
-    maxOutputTokens: request.max_tokens,
-    stream: request.stream ?? false,
+    prompt: {
+      model,
+      messages: system === undefined ? turns : [{ role: 'system', text: system }, ...turns],
+      maxOutputTokens: max_tokens,
+    },
+    stream: stream ?? false,
   };
 }
 

@@ -7,8 +7,8 @@ export function decodePrompt(route: Route, body: string): Prompt | { readonly pr
   const json = parseJson(body);
   if (json === undefined) return { problem: 'The request body is no JSON.' };
   try {
-    const prompt = route.wire.decode(json, route.modelInPath);
-    if (!prompt.stream && !route.streams) return prompt;
+    const { prompt, stream } = route.wire.decode(json, route.modelInPath);
+    if (!stream && !route.streams) return prompt;
     return { problem: 'Streaming is not simulated: send the request without `stream`.' };
   } catch (error) {
     if (error instanceof z.ZodError) return { problem: z.prettifyError(error) };

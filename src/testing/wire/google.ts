@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
 import type { ErrorFaultKind } from '../faults';
 import { textContent, tokenLimit } from './wire';
-import type { Prompt, Wire, WireError, WholeReply } from './wire';
+import type { Decoded, Wire, WireError, WholeReply } from './wire';
 
 const contentSchema = z.object({ role: z.enum(['user', 'model']).exactOptional(), parts: textContent });
 
@@ -50,16 +50,20 @@ export const google: Wire = {
 };
 
 /** The model is named by the path alone, and streaming by another method in the path. */
-function decode(body: unknown, modelInPath: string | null): Prompt {
+function decode(body: unknown, modelInPath: string | null): Decoded {
   const { contents, systemInstruction, generationConfig } = requestSchema.parse(body);
   const messages = contents.map(({ role, parts }): Message => ({
     role: role === 'model' ? 'assistant' : 'user',
     text: parts,
   }));
   return {
-    model: modelInPath ?? '',
-    messages: systemInstruction ? [{ role: 'system', text: systemInstruction.parts }, ...messages] : messages,
-    maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
+    prompt: {
+      model: modelInPath ?? '',
+      messages: systemInstruction
+        ? [{ role: 'system', text: systemInstruction.parts }, ...messages]
+        : messages,
+      maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
+    },
     stream: false,
   };
 }

@@ -1,8 +1,9 @@
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { z } from 'zod';
+import type { Message } from '../../activities/models/model';
 import { encodeOpenAiError } from './openai-error';
 import { textContent, tokenLimit } from './wire';
-import type { Prompt, Wire, WholeReply } from './wire';
+import type { Decoded, Wire, WholeReply } from './wire';
 
 const requestSchema = z.object({
   model: z.string().min(1),
@@ -30,17 +31,14 @@ export const openAiChat: Wire = {
   encodeError: encodeOpenAiError,
 };
 
-function decode(body: unknown): Prompt {
+function decode(body: unknown): Decoded {
   const request = requestSchema.parse(body);
-  return {
-    model: request.model,
-    messages: request.messages.map(({ role, content }) => ({
-      role: role === 'developer' ? 'system' : role,
-      text: content,
-    })),
-    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
-    stream: request.stream ?? false,
-  };
+  const messages = request.messages.map(({ role, content }): Message => ({
+    role: role === 'developer' ? 'system' : role,
+    text: content,
+  }));
+  const maxOutputTokens = request.max_completion_tokens ?? request.max_tokens ?? null;
+  return { prompt: { model: request.model, messages, maxOutputTokens }, stream: request.stream ?? false };
 }
 
 function encodeReply({ model, sequence, text, finish, refusal, usage }: WholeReply): ChatCompletion {

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
 import { encodeOpenAiError } from './openai-error';
 import { textContent, tokenLimit } from './wire';
-import type { Prompt, Wire, WholeReply } from './wire';
+import type { Decoded, Wire, WholeReply } from './wire';
 
 const requestSchema = z.object({
   model: z.string().min(1),
@@ -32,7 +32,7 @@ export const openAiResponses: Wire = {
   encodeError: encodeOpenAiError,
 };
 
-function decode(body: unknown): Prompt {
+function decode(body: unknown): Decoded {
   const { model, instructions, input, max_output_tokens, stream } = requestSchema.parse(body);
   const turns = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input;
   const messages = turns.map(({ role, content }): Message => ({
@@ -40,9 +40,11 @@ function decode(body: unknown): Prompt {
     text: content,
   }));
   return {
-    model,
-    messages: instructions ? [{ role: 'system', text: instructions }, ...messages] : messages,
-    maxOutputTokens: max_output_tokens ?? null,
+    prompt: {
+      model,
+      messages: instructions ? [{ role: 'system', text: instructions }, ...messages] : messages,
+      maxOutputTokens: max_output_tokens ?? null,
+    },
     stream: stream ?? false,
   };
 }

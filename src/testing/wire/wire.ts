@@ -3,6 +3,7 @@ import type { Message } from '../../activities/models/model';
 import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
 
+/** A vendor's HTTP protocol, by name. */
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google';
 
 /** What a vendor's request asks, in no vendor's dialect. */
@@ -10,7 +11,11 @@ export interface Prompt {
   readonly model: string;
   readonly messages: readonly Message[];
   readonly maxOutputTokens: number | null;
-  /** True where the caller wants server-sent events, which the simulation does not speak. */
+}
+
+/** A prompt, and whether the caller wants it answered by server-sent events, which the simulation does not speak. */
+export interface Decoded {
+  readonly prompt: Prompt;
   readonly stream: boolean;
 }
 
@@ -37,7 +42,7 @@ export interface Wire {
   /** Response header in which the vendor names the request. */
   readonly requestIdHeader: string;
   /** Reads a JSON body; throws a `z.ZodError` where the vendor would say 400. */
-  decode(body: unknown, modelInPath: string | null): Prompt;
+  decode(body: unknown, modelInPath: string | null): Decoded;
   encodeReply(reply: WholeReply): object;
   /** `retryAfterMs` is what the body itself tells of the delay, where the vendor does that. */
   encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError;

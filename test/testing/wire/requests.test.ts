@@ -28,7 +28,6 @@ test.each(['openai-chat', 'openai-responses', 'anthropic', 'google'] as const)(
         ],
         text: 'Be brief.\n\nWhy?',
         maxOutputTokens: 100,
-        stream: false,
       },
     ]);
   },
