@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
-import { MAX_QUESTION_BYTES, type SolveInput, type SolveResult, type SolveTrace } from '../protocol/solve';
+import type { SolveInput, SolveResult, SolveTrace } from '../protocol/solve';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText } from '../store/texts';
+import { checkQuestion } from './check-question';
 import { HistoryDecoder, readHistory } from './history';
 import { resolveTrace } from './resolve-trace';
 import { TraceReader } from './trace-reader';
+
+export { BadQuestionError } from './check-question';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */
@@ -25,11 +28,6 @@ export type SolveRequest = Omit<SolveInput, 'question'> & { readonly question: s
 export interface SolveHandle {
   readonly id: string;
   readonly runId: string;
-}
-
-/** Thrown for a question that no run can be made of, before anything is started. */
-export class BadQuestionError extends Error {
-  override readonly name = 'BadQuestionError';
 }
 
 const SUMMARY_CHARACTERS = 120;
@@ -98,14 +96,4 @@ export class ConductorClient {
       yield reader.trace;
     }
   }
-}
-
-function checkQuestion(question: string): void {
-  if (question.trim() === '')
-    throw new BadQuestionError('the question is empty: give one with at least a word');
-  const bytes = Buffer.byteLength(question);
-  if (bytes <= MAX_QUESTION_BYTES) return;
-  throw new BadQuestionError(
-    `the question has ${bytes} bytes; at most ${MAX_QUESTION_BYTES} are accepted: shorten it, or give the part that matters`,
-  );
 }
