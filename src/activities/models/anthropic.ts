@@ -1,0 +1,86 @@
+import type { Anthropic } from '@anthropic-ai/sdk' with { 'resolution-mode': 'import' };
+import { z } from 'zod';
+import { toConversation } from './conversation';
+import type { Complete, FinishReason, ModelRequest } from './model';
+import { partSchema, readReply, tokensSchema } from './read-reply';
+import { chooseSettings, type Settings } from './settings';
+import { sendOnce } from './transport';
+
+type Body = Anthropic.MessageCreateParamsNonStreaming;
+
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+const usageSchema = z
+  .object({
+    input_tokens: tokensSchema,
+    output_tokens: tokensSchema,
+    cache_read_input_tokens: partSchema,
+    cache_creation_input_tokens: partSchema,
+    output_tokens_details: z.object({ thinking_tokens: partSchema }).nullish(),
+  })
+  .transform((usage) => ({
+    // Anthropic counts what was read from and written to the cache beside the input, not within it.
+    inputTokens: usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens,
+    outputTokens: usage.output_tokens,
+    cachedInputTokens: usage.cache_read_input_tokens,
+    reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? 0,
+  }));
+
+const messageSchema = z.object({
+  content: z.array(z.object({ type: z.string(), text: z.string().optional() })),
+  stop_reason: z.string().nullish(),
+  stop_details: z.object({ explanation: z.string().nullish() }).nullish().catch(null),
+  usage: usageSchema.nullish().catch(null),
+});
+
+/** Anthropic's Messages API. */
+export const completeAnthropic: Complete = async (request) => {
+  const settings = chooseSettings(request, { seed: false, efforts: EFFORTS });
+  const client = await openClient(request);
+  const body = await client.messages.create(toBody(request, settings), { signal: request.signal });
+  const { content, stop_reason: reason, stop_details: details, usage } = readReply(messageSchema, body);
+  return {
+    text: content.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join(''),
+    finish: finishOf(reason),
+    refusal: details?.explanation ?? null,
+    usage: usage ?? null,
+    reportedNanoUsd: null,
+    dropped: settings.dropped,
+  };
+};
+
+/** A client for one request; it holds no socket. Without a time-out of ours the SDK refuses large output limits. */
+async function openClient({ card, apiKey }: ModelRequest): Promise<Anthropic> {
+  const { Anthropic } = await import('@anthropic-ai/sdk');
+  return new Anthropic({
+    baseURL: card.baseUrl,
+    apiKey: apiKey ?? 'none',
+    ...(apiKey === null && { defaultHeaders: { Authorization: null } }),
+    maxRetries: 0,
+    timeout: card.timeoutMs,
+    fetch: sendOnce,
+    logLevel: 'off',
+  });
+}
+
+function toBody({ card, messages }: ModelRequest, settings: Settings<(typeof EFFORTS)[number]>): Body {
+  const { system, turns } = toConversation(messages);
+  const { temperature, effort, outputSchema, maxOutputTokens } = settings;
+  const output = {
+    ...(effort !== null && { effort }),
+    ...(outputSchema !== null && { format: { type: 'json_schema' as const, schema: outputSchema.schema } }),
+  };
+  return {
+    model: card.model,
+    max_tokens: maxOutputTokens,
+    ...(system !== '' && { system }),
+    messages: turns.map(({ role, text }) => ({ role, content: text })),
+    ...(temperature !== null && { temperature }),
+    ...(Object.keys(output).length > 0 && { output_config: output }),
+  };
+}
+
+function finishOf(reason: string | null | undefined): FinishReason {
+  if (reason === 'refusal') return 'refusal';
+  return reason === 'max_tokens' || reason === 'model_context_window_exceeded' ? 'length' : 'stop';
+}

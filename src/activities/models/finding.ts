@@ -1,0 +1,57 @@
+import { FAILURES } from '../../protocol/failures';
+import type { ProviderFailureType } from './consequence';
+import { isErrorLike } from './error-like';
+import { readHttpError } from './http-error';
+import { findInHttpError } from './http-finding';
+import { readNetworkFault, type NetworkFault } from './network-error';
+import { UnreadableReply } from './read-reply';
+
+/** What went wrong, before it is put into a sentence. */
+export interface Finding {
+  readonly type: ProviderFailureType;
+  /** What the provider did, to follow its name: `answered 401`. */
+  readonly happened: string;
+  /** The provider's or the system's own words: may hold a key. */
+  readonly reason: string;
+  /** When the provider wants to be asked again, in milliseconds; absent or null where it did not say. */
+  readonly nextRetryDelayMs?: number | null;
+  /** The provider asks not to be asked again. */
+  readonly final?: boolean;
+}
+
+/** Judges whatever an SDK threw, cancellation and our own time-out apart. */
+export function findIn(error: unknown): Finding {
+  const http = readHttpError(error);
+  if (http !== null) return findInHttpError(http, Date.now());
+  const fault = readNetworkFault(error);
+  if (fault !== null) return findInFault(fault);
+  const reason = isErrorLike(error) ? error.message : String(error);
+  // The SDKs pass on what JSON.parse throws.
+  if (error instanceof UnreadableReply || isNamed(error, 'SyntaxError')) {
+    return { type: FAILURES.badResponse, happened: 'sent an answer that cannot be read', reason };
+  }
+  // The SDKs' own clock, which runs beside ours.
+  if (isNamed(error, 'APIConnectionTimeoutError')) {
+    return { type: FAILURES.timeout, happened: 'gave no answer in time', reason };
+  }
+  return { type: FAILURES.badRequest, happened: 'could not be asked', reason };
+}
+
+const OUT_OF_TIME = new Set(['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+function findInFault({ code, sent, reason }: NetworkFault): Finding {
+  // fetch will never ask such a URL.
+  if (code === null) return { type: FAILURES.badRequest, happened: 'could not be asked', reason };
+  if (!sent) return { type: FAILURES.unavailable, happened: 'could not be reached', reason };
+  if (OUT_OF_TIME.has(code)) return { type: FAILURES.timeout, happened: 'gave no answer in time', reason };
+  return {
+    type: FAILURES.interrupted,
+    happened: 'closed the connection before its answer was whole',
+    reason,
+  };
+}
+
+/** OpenAI's error classes keep the name `Error`. */
+function isNamed(error: unknown, name: string): boolean {
+  return isErrorLike(error) && (error.name === name || error.constructor.name === name);
+}

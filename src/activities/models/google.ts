@@ -1,0 +1,128 @@
+import type { GenerateContentParameters, GoogleGenAI, ThinkingLevel } from '@google/genai';
+import { z } from 'zod';
+import { toConversation } from './conversation';
+import type { Complete, ModelReply, ModelRequest } from './model';
+import { partSchema, readReply, tokensSchema } from './read-reply';
+import { chooseSettings, type Settings } from './settings';
+import { sendOnce } from './transport';
+
+type Effort = Lowercase<Exclude<keyof typeof ThinkingLevel, 'THINKING_LEVEL_UNSPECIFIED'>>;
+type Levels = Readonly<Record<Effort, ThinkingLevel>>;
+
+const EFFORTS: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
+
+const usageSchema = z
+  .object({
+    promptTokenCount: tokensSchema,
+    candidatesTokenCount: partSchema,
+    thoughtsTokenCount: partSchema,
+    cachedContentTokenCount: partSchema,
+  })
+  .transform((usage) => ({
+    inputTokens: usage.promptTokenCount,
+    // Thoughts are billed as output and not counted among the candidates' tokens.
+    outputTokens: usage.candidatesTokenCount + usage.thoughtsTokenCount,
+    cachedInputTokens: usage.cachedContentTokenCount,
+    reasoningTokens: usage.thoughtsTokenCount,
+  }));
+
+const partsSchema = z
+  .array(z.object({ text: z.string().optional(), thought: z.boolean().optional() }))
+  .transform((parts) => parts.map(({ text, thought }) => (thought ? '' : (text ?? ''))).join(''));
+
+const candidateSchema = z.object({
+  content: z.object({ parts: partsSchema.nullish() }).nullish(),
+  finishReason: z.string().nullish(),
+});
+
+const responseSchema = z.object({
+  candidates: z.array(candidateSchema).nullish(),
+  promptFeedback: z
+    .object({ blockReason: z.string().nullish(), blockReasonMessage: z.string().nullish() })
+    .nullish(),
+  usageMetadata: usageSchema.nullish().catch(null),
+});
+
+/** Stops that withhold an answer: by the safety filter, or because it would repeat protected texts or data. */
+const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'LANGUAGE']);
+
+/** `CONTINUATION` is Gemini's limit per request, which may lie below the one asked for. */
+const LENGTH_STOPS = new Set(['MAX_TOKENS', 'CONTINUATION']);
+
+/** Google's Gemini API. */
+export const completeGoogle: Complete = async (request) => {
+  const settings = chooseSettings(request, { seed: true, efforts: EFFORTS });
+  const { client, levels } = await openClient(request);
+  const body = await client.models.generateContent(toParameters(request, settings, levels));
+  const response = readReply(responseSchema, body);
+  return {
+    text: response.candidates?.[0]?.content?.parts ?? '',
+    ...endOf(response),
+    usage: response.usageMetadata ?? null,
+    reportedNanoUsd: null,
+    dropped: settings.dropped,
+  };
+};
+
+const clients = new Map<string, GoogleGenAI>();
+
+/**
+ * One client for each endpoint and key: its constructor may print a warning, which should come once. Clients hold no socket.
+ *
+ * What the SDK would read from the environment though no card says it, another address or Vertex AI, is switched off.
+ */
+async function openClient({ card, apiKey }: ModelRequest): Promise<{ client: GoogleGenAI; levels: Levels }> {
+  const { GoogleGenAI, ThinkingLevel } = await import('@google/genai');
+  const baseUrl = card.baseUrl ?? 'https://generativelanguage.googleapis.com/';
+  const id = JSON.stringify([baseUrl, apiKey]);
+  const client =
+    clients.get(id) ??
+    new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions: { baseUrl, fetch: sendOnce } });
+  clients.set(id, client);
+  const { MINIMAL: minimal, LOW: low, MEDIUM: medium, HIGH: high } = ThinkingLevel;
+  return { client, levels: { minimal, low, medium, high } };
+}
+
+function toParameters(
+  { card, messages, signal }: ModelRequest,
+  { temperature, seed, effort, outputSchema, maxOutputTokens }: Settings<Effort>,
+  levels: Levels,
+): GenerateContentParameters {
+  const { system, turns } = toConversation(messages);
+  return {
+    model: card.model,
+    contents: turns.map(({ role, text }) => ({
+      role: role === 'assistant' ? 'model' : 'user',
+      parts: [{ text }],
+    })),
+    config: {
+      abortSignal: signal,
+      // Else the SDK sends further requests of its own when one ends with CONTINUATION.
+      automaticContinuation: false,
+      maxOutputTokens,
+      ...(system !== '' && { systemInstruction: system }),
+      ...(temperature !== null && { temperature }),
+      ...(seed !== null && { seed }),
+      ...(effort !== null && { thinkingConfig: { thinkingLevel: levels[effort] } }),
+      ...(outputSchema !== null && {
+        responseMimeType: 'application/json',
+        responseJsonSchema: outputSchema.schema,
+      }),
+    },
+  };
+}
+
+/**
+ * Gemini says in one place that it declined a question and in another that it withholds an answer. Its SDK leaves out
+ * the words that may come with the latter, so the category stands for them.
+ */
+function endOf({
+  promptFeedback: prompt,
+  candidates,
+}: z.output<typeof responseSchema>): Pick<ModelReply, 'finish' | 'refusal'> {
+  if (prompt?.blockReason)
+    return { finish: 'refusal', refusal: prompt.blockReasonMessage ?? prompt.blockReason };
+  const reason = candidates?.[0]?.finishReason ?? '';
+  if (REFUSALS.has(reason)) return { finish: 'refusal', refusal: reason };
+  return { finish: LENGTH_STOPS.has(reason) ? 'length' : 'stop', refusal: null };
+}

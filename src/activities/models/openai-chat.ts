@@ -1,0 +1,97 @@
+import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
+import { z } from 'zod';
+import { toConversation } from './conversation';
+import type { FinishReason, ModelReply, ModelRequest } from './model';
+import { nanoUsdSchema, partSchema, readReply, tokensSchema, UnreadableReply } from './read-reply';
+import type { Settings } from './settings';
+
+type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
+type ChatSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;
+
+const usageSchema = z
+  .object({
+    prompt_tokens: tokensSchema,
+    completion_tokens: tokensSchema,
+    prompt_tokens_details: z.object({ cached_tokens: partSchema }).nullish(),
+    completion_tokens_details: z.object({ reasoning_tokens: partSchema }).nullish(),
+    cost: nanoUsdSchema,
+  })
+  .transform((usage) => ({
+    tokens: {
+      inputTokens: usage.prompt_tokens,
+      outputTokens: usage.completion_tokens,
+      cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+      reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+    },
+    nanoUsd: usage.cost ?? null,
+  }));
+
+const choiceSchema = z.object({
+  message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+  finish_reason: z.string().nullish(),
+});
+
+const completionSchema = z.object({
+  choices: z.tuple([choiceSchema], z.unknown()),
+  usage: usageSchema.nullish().catch(null),
+});
+
+/** How OpenRouter fails once it has begun to answer: a 200 that holds an error. */
+const failedSchema = z.object({ error: z.object({ message: z.string() }) });
+
+/** One request to Chat Completions, the API that OpenAI-compatible servers have in common. */
+export async function completeChat(
+  client: OpenAI,
+  request: ModelRequest,
+  settings: ChatSettings,
+): Promise<ModelReply> {
+  const body = await client.chat.completions.create(toBody(request, settings), { signal: request.signal });
+  const failed = failedSchema.safeParse(body);
+  if (failed.success) throw new UnreadableReply(`an error in place of a reply: ${failed.data.error.message}`);
+  const { choices, usage } = readReply(completionSchema, body);
+  const { message, finish_reason: reason } = choices[0];
+  const refusal = message.refusal ?? null;
+  return {
+    text: message.content ?? '',
+    finish: refusal === null ? finishOf(reason) : 'refusal',
+    refusal,
+    usage: usage?.tokens ?? null,
+    reportedNanoUsd: usage?.nanoUsd ?? null,
+    dropped: settings.dropped,
+  };
+}
+
+/**
+ * OpenAI's own endpoint wants `max_completion_tokens` (its reasoning models reject the older name), other servers know
+ * `max_tokens` and may ignore the newer one, so a card with a `baseUrl` is sent that.
+ */
+function toBody({ card, messages }: ModelRequest, settings: ChatSettings): Body {
+  const { system, turns } = toConversation(messages);
+  const { temperature, seed, effort, outputSchema, maxOutputTokens } = settings;
+  return {
+    model: card.model,
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
+      ...turns.map(({ role, text }) => ({ role, content: text })),
+    ],
+    ...(card.baseUrl === null
+      ? { max_completion_tokens: maxOutputTokens }
+      : // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
+        { max_tokens: maxOutputTokens }),
+    ...(temperature !== null && { temperature }),
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
+    ...(seed !== null && { seed }),
+    ...(effort !== null && { reasoning_effort: effort }),
+    ...(outputSchema !== null && {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: outputSchema.name, schema: outputSchema.schema, strict: true },
+      },
+    }),
+  };
+}
+
+function finishOf(reason: string | null | undefined): FinishReason {
+  if (reason === 'length') return 'length';
+  return reason === 'content_filter' ? 'refusal' : 'stop';
+}

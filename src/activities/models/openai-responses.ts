@@ -1,0 +1,98 @@
+import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
+import { z } from 'zod';
+import { toConversation } from './conversation';
+import type { FinishReason, ModelReply, ModelRequest } from './model';
+import { nanoUsdSchema, partSchema, readReply, tokensSchema, UnreadableReply } from './read-reply';
+import type { Settings } from './settings';
+
+type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
+type ResponseSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;
+
+/** One item of the output; only messages have text of ours, the rest is reasoning and tools. */
+const itemSchema = z.object({
+  type: z.string(),
+  content: z
+    .array(z.object({ type: z.string(), text: z.string().optional(), refusal: z.string().optional() }))
+    .nullish(),
+});
+
+const usageSchema = z
+  .object({
+    input_tokens: tokensSchema,
+    output_tokens: tokensSchema,
+    input_tokens_details: z.object({ cached_tokens: partSchema }).nullish(),
+    output_tokens_details: z.object({ reasoning_tokens: partSchema }).nullish(),
+    cost: nanoUsdSchema,
+  })
+  .transform((usage) => ({
+    tokens: {
+      inputTokens: usage.input_tokens,
+      outputTokens: usage.output_tokens,
+      cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
+      reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
+    },
+    nanoUsd: usage.cost ?? null,
+  }));
+
+const responseSchema = z.object({
+  output: z.array(itemSchema),
+  error: z.object({ message: z.string() }).nullish(),
+  incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
+  usage: usageSchema.nullish().catch(null),
+});
+
+/** One request to the Responses API. Nothing is left with the vendor (`store: false`): the run keeps its own texts. */
+export async function completeResponse(
+  client: OpenAI,
+  request: ModelRequest,
+  settings: ResponseSettings,
+): Promise<ModelReply> {
+  // Read here and not by the SDK, which trips over a body that is no response before we could say so.
+  const response = await client.responses
+    .create(toBody(request, settings), { signal: request.signal })
+    .asResponse();
+  const body: unknown = await response.json();
+  const { output, error, incomplete_details: incomplete, usage } = readReply(responseSchema, body);
+  if (error) throw new UnreadableReply(`an error in place of a reply: ${error.message}`);
+  const { text, refusal } = wordsIn(output);
+  return {
+    text,
+    finish: refusal === null ? finishOf(incomplete?.reason) : 'refusal',
+    refusal,
+    usage: usage?.tokens ?? null,
+    reportedNanoUsd: usage?.nanoUsd ?? null,
+    dropped: settings.dropped,
+  };
+}
+
+function wordsIn(output: readonly z.output<typeof itemSchema>[]): Pick<ModelReply, 'text' | 'refusal'> {
+  const parts = output.filter(({ type }) => type === 'message').flatMap(({ content }) => content ?? []);
+  return {
+    text: parts.map(({ type, text }) => (type === 'output_text' ? (text ?? '') : '')).join(''),
+    refusal: parts.find(({ type }) => type === 'refusal')?.refusal ?? null,
+  };
+}
+
+function toBody({ card, messages }: ModelRequest, settings: ResponseSettings): Body {
+  const { system, turns } = toConversation(messages);
+  const { temperature, effort, outputSchema, maxOutputTokens } = settings;
+  return {
+    model: card.model,
+    ...(system !== '' && { instructions: system }),
+    input: turns.map(({ role, text }) => ({ role, content: text })),
+    max_output_tokens: maxOutputTokens,
+    store: false,
+    ...(temperature !== null && { temperature }),
+    ...(effort !== null && { reasoning: { effort } }),
+    ...(outputSchema !== null && {
+      text: {
+        format: { type: 'json_schema', name: outputSchema.name, schema: outputSchema.schema, strict: true },
+      },
+    }),
+  };
+}
+
+function finishOf(reason: string | null | undefined): FinishReason {
+  if (reason === 'max_output_tokens') return 'length';
+  return reason === 'content_filter' ? 'refusal' : 'stop';
+}

@@ -1,0 +1,37 @@
+import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
+import type { Complete, ModelRequest } from './model';
+import { completeChat } from './openai-chat';
+import { completeResponse } from './openai-responses';
+import { chooseSettings } from './settings';
+import { sendOnce } from './transport';
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** OpenAI, and every server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
+export const completeOpenAI: Complete = async (request) => {
+  const client = await openClient(request);
+  // The Responses API has no seed.
+  return request.card.api === 'responses'
+    ? completeResponse(client, request, chooseSettings(request, { seed: false, efforts: EFFORTS }))
+    : completeChat(client, request, chooseSettings(request, { seed: true, efforts: EFFORTS }));
+};
+
+/**
+ * A client for one request; it holds no socket, so there is nothing to close.
+ *
+ * What the SDK would read from the environment though no card says it is switched off: another address, and for other
+ * people's servers the account's organisation and project.
+ */
+async function openClient({ card, apiKey }: ModelRequest): Promise<OpenAI> {
+  const { OpenAI } = await import('openai');
+  return new OpenAI({
+    baseURL: card.baseUrl,
+    apiKey: apiKey ?? 'none',
+    ...(apiKey === null && { defaultHeaders: { Authorization: null } }),
+    ...(card.baseUrl !== null && { organization: null, project: null }),
+    maxRetries: 0,
+    timeout: card.timeoutMs,
+    fetch: sendOnce,
+    logLevel: 'off',
+  });
+}
