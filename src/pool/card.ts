@@ -10,11 +10,18 @@ export interface Capabilities {
   readonly maxOutputTokens: number | null;
 }
 
-/** USD per million tokens. `cachedInput` applies to the part of the input that the provider had cached. */
-export interface Price {
+/** USD per million tokens. */
+export interface Rates {
   readonly input: number;
   readonly output: number;
+  /** For the part of the input that the provider had cached; absent where that costs the same. */
   readonly cachedInput?: number;
+}
+
+/** What a model costs. */
+export interface Price extends Rates {
+  /** Rates of a whole request whose input has more than `over` tokens. */
+  readonly longPrompt?: Rates & { readonly over: number };
 }
 
 export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'local';

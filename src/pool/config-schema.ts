@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { durationSchema } from './duration';
+import {
+  baseUrlSchema,
+  capabilitiesSchema,
+  effortSchema,
+  keyNameSchema,
+  priceSchema,
+} from './setting-schemas';
+import { checkWorkers } from './check-workers';
+
+const name = z.string().min(1);
+const tokens = z.int().positive();
+
+/** What every model is set up by, whoever serves it. */
+const model = {
+  model: name,
+  maxOutputTokens: tokens.exactOptional(),
+  temperature: z.number().min(0).max(2).exactOptional(),
+  effort: effortSchema.exactOptional(),
+  /** How long one request may take. */
+  timeout: durationSchema.default('10m'),
+  capabilities: capabilitiesSchema.default({}),
+  price: priceSchema.exactOptional(),
+};
+
+const remote = { ...model, baseUrl: baseUrlSchema.exactOptional(), apiKeyEnv: keyNameSchema.exactOptional() };
+
+const openai = {
+  provider: z.literal('openai'),
+  api: z.enum(['chat', 'responses']).exactOptional(),
+  ...remote,
+};
+const anthropic = { provider: z.literal('anthropic'), ...remote };
+const google = { provider: z.literal('google'), ...remote };
+const local = { provider: z.literal('local'), ...model };
+
+const conductor = { describe: z.enum(['ordinals', 'names', 'notes']).default('names') };
+
+const member = {
+  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, {
+    error: 'expected letters, digits, ".", "_" and "-", the first one a letter or digit',
+  }),
+  notes: name.exactOptional(),
+  /** Ids of workers that stand in, in this order, when this one has failed for good. */
+  fallback: z.array(z.string()).default([]),
+};
+const worker = { ...member, layout: z.enum(['tagged', 'chat']).default('tagged') };
+const external = { ...member, type: name, taskQueue: name, timeout: durationSchema.default('10m') };
+
+const conductorSchema = z.discriminatedUnion('provider', [
+  z.strictObject({ ...openai, ...conductor }),
+  z.strictObject({ ...anthropic, ...conductor }),
+  z.strictObject({ ...google, ...conductor }),
+  z.strictObject({ ...local, ...conductor }),
+]);
+
+const workerSchema = z.discriminatedUnion('provider', [
+  z.strictObject({ ...openai, ...worker }),
+  z.strictObject({ ...anthropic, ...worker }),
+  z.strictObject({ ...google, ...worker }),
+  z.strictObject({ ...local, ...worker }),
+  z.strictObject({ ...external, provider: z.literal('activity') }),
+  z.strictObject({ ...external, provider: z.literal('workflow') }),
+]);
+
+const limitsSchema = z.strictObject({
+  steps: z.int().min(1).default(5),
+  wallClock: durationSchema.default('30m'),
+  depth: z.literal(0, { error: 'recursion is not part of this version; remove it or set 0' }).default(0),
+  costUsd: z.number().positive().exactOptional(),
+  calls: z.int().positive().exactOptional(),
+});
+
+const temporalSchema = z.strictObject({
+  taskQueue: name.default(DEFAULT_TASK_QUEUE),
+  namespace: name.default('default'),
+  queuePerProvider: z
+    .literal(false, {
+      error: 'one task queue per provider is not part of this version; remove it or set false',
+    })
+    .default(false),
+  /** How soon a lost worker process is noticed. */
+  heartbeat: durationSchema.default('30s'),
+});
+
+/**
+ * The content of a `conductor.yaml`.
+ *
+ * Everything the product will know is read, so that one file serves each version; what this version cannot do is
+ * either refused here or told as a notice, never passed over.
+ */
+export const configSchema = z.strictObject({
+  conductor: conductorSchema,
+  workers: z.array(workerSchema).min(1, { error: 'expected at least one worker' }).superRefine(checkWorkers),
+  limits: limitsSchema.prefault({}),
+  recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
+  temporal: temporalSchema.prefault({}),
+  store: z
+    .string()
+    .regex(/^file:./, {
+      error: 'only file:PATH is part of this version; remove it or name a folder, e.g. file:.conductor/store',
+    })
+    .default('file:.conductor/store'),
+  /** Read by training, which checks it. */
+  training: z.looseObject({}).exactOptional(),
+});
+
+/** A configuration as a program or a person writes it, defaults left out. */
+export type ConfigInput = z.input<typeof configSchema>;
+
+/** A configuration that was checked, with its defaults; still free of what depends on a model or vendor. */
+export type Config = z.output<typeof configSchema>;
+export type ConductorConfig = Config['conductor'];
+export type WorkerConfig = Config['workers'][number];
+export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;

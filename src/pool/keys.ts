@@ -1,0 +1,50 @@
+import type { ConductorCard, ModelCard } from './card';
+import { ConfigError, MissingKeyError } from './config-error';
+import type { Config } from './config-schema';
+import { resolveRun } from './resolve-run';
+
+type Card = ModelCard | ConductorCard;
+
+/**
+ * The value of a card's key from the environment of this process; null where the server wants none.
+ *
+ * Cards travel through Temporal, where others may write. So a card counts only if this process's own configuration
+ * sends the same variable to the same place: nobody can have a key sent to a host of theirs.
+ *
+ * @throws MissingKeyError when the variable is not set
+ * @throws ConfigError when the configuration of this process knows no such use of the key
+ */
+export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
+  const { apiKeyEnv } = card;
+  if (apiKeyEnv === null) return null;
+  if (!isConfigured(card, config)) {
+    throw new ConfigError(
+      `${nameOf(card)} asks that ${apiKeyEnv} be sent to ${hostOf(card)}, which the configuration of this worker ` +
+        'process does not do: give all worker processes the same configuration, and start the run again',
+    );
+  }
+  const key = env[apiKeyEnv] ?? '';
+  if (key !== '') return key;
+  throw new MissingKeyError(
+    `${nameOf(card)} needs the environment variable ${apiKeyEnv}, which is not set in the worker process: ` +
+      'set it and start the worker again',
+  );
+}
+
+function isConfigured(card: Card, config: Config): boolean {
+  const { conductor, workers } = resolveRun(config);
+  const known = [conductor, ...workers.filter((worker) => worker.kind === 'model')];
+  return known.some(
+    (own) =>
+      own.apiKeyEnv === card.apiKeyEnv && own.provider === card.provider && own.baseUrl === card.baseUrl,
+  );
+}
+
+function nameOf(card: Card): string {
+  const who = 'id' in card ? `worker ${card.id}` : 'the conductor';
+  return `${who} (${card.provider} ${card.model})`;
+}
+
+function hostOf({ baseUrl, provider }: Card): string {
+  return baseUrl ?? `${provider}'s own endpoint`;
+}

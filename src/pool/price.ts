@@ -1,0 +1,61 @@
+import type { Usage } from '../protocol/call';
+import type { Price } from './card';
+import type { ModelConfig } from './config-schema';
+import { VENDORS } from './vendors';
+import table from './prices.json';
+
+/** A bundled price, in force from a day on. */
+interface DatedPrice {
+  /** `YYYY-MM-DD`; absent where it was in force when the table was made. */
+  readonly from?: string;
+  readonly price: Price;
+}
+
+const BUNDLED: Readonly<Record<string, Readonly<Record<string, readonly DatedPrice[]>>>> = table.endpoints;
+
+const FREE: Price = { input: 0, output: 0 };
+
+/** A price and where it came from; both null where it is unknown. */
+export interface KnownPrice {
+  readonly price: Price | null;
+  readonly priceVersion: string | null;
+}
+
+/**
+ * What a model costs: the card's own price, else nothing for a local model, else the bundled price of exactly this
+ * model at exactly this endpoint. A third party's price is its own: unknown, unless the table holds that endpoint.
+ *
+ * @param day when the price shall hold, since vendors announce changes
+ */
+export function priceOf(config: ModelConfig, day: Date): KnownPrice {
+  if (config.price !== undefined) return { price: config.price, priceVersion: 'card' };
+  if (config.provider === 'local') return { price: FREE, priceVersion: 'local' };
+  const { origin } = new URL(config.baseUrl ?? VENDORS[config.provider].endpoint);
+  const rows = BUNDLED[origin]?.[config.model] ?? [];
+  const today = day.toISOString().slice(0, 10);
+  const row = rows.findLast(({ from = today }) => from <= today);
+  return row === undefined
+    ? { price: null, priceVersion: null }
+    : { price: row.price, priceVersion: table.version };
+}
+
+/**
+ * The cost of one request in nano-USD (10⁻⁹ USD), an integer.
+ *
+ * Rates are taken to the millionth of a USD per million tokens, which makes them whole pico-USD a token; the sum is
+ * exact, and rounded once, half up. Reasoning tokens are output already. Cached tokens cost `cachedInput`, or as much
+ * as other input where there is no such rate.
+ */
+export function nanoUsdOf(usage: Usage, price: Price): number {
+  const { inputTokens, outputTokens } = usage;
+  const long = price.longPrompt;
+  const { input, output, cachedInput = input } = long && inputTokens > long.over ? long : price;
+  const cached = Math.min(usage.cachedInputTokens, inputTokens);
+  const pico =
+    picoUsd(inputTokens - cached, input) + picoUsd(cached, cachedInput) + picoUsd(outputTokens, output);
+  return Number((pico + 500n) / 1000n);
+}
+
+function picoUsd(tokens: number, usdPerMillion: number): bigint {
+  return BigInt(tokens) * BigInt(Math.round(usdPerMillion * 1e6));
+}

@@ -1,0 +1,70 @@
+import { capabilitiesOf } from './capabilities';
+import type { ConductorCard, ExternalCard, ModelCard } from './card';
+import type { ConductorConfig, ModelConfig, WorkerConfig } from './config-schema';
+import { durationMs } from './duration';
+import { priceOf } from './price';
+import { VENDORS } from './vendors';
+
+/** Plans are short; workers may have more to say. */
+const CONDUCTOR_TOKENS = 1024;
+const WORKER_TOKENS = 4096;
+
+/** Low, so that the same question gets much the same plan. */
+const CONDUCTOR_TEMPERATURE = 0.2;
+
+/** The Conductor's card, every default filled in; `day` is when its price shall hold. */
+export function resolveConductor(config: ConductorConfig, day: Date): ConductorCard {
+  const settings = settingsOf(config, day);
+  // A default that the model would refuse is left away quietly; only what somebody asked for is told as dropped.
+  const usual = settings.capabilities.sampling ? CONDUCTOR_TEMPERATURE : null;
+  return {
+    ...settings,
+    temperature: config.temperature ?? usual,
+    maxOutputTokens: config.maxOutputTokens ?? CONDUCTOR_TOKENS,
+    describe: config.describe,
+  };
+}
+
+/** A worker's card, every default filled in; `day` is when its price shall hold. */
+export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | ExternalCard {
+  const { id, notes = null, fallback } = config;
+  if (config.provider === 'activity' || config.provider === 'workflow') {
+    const { provider: kind, type, taskQueue, timeout } = config;
+    return { kind, id, type, taskQueue, timeoutMs: durationMs(timeout), notes, fallback };
+  }
+  return {
+    kind: 'model',
+    id,
+    ...settingsOf(config, day),
+    temperature: config.temperature ?? null,
+    maxOutputTokens: config.maxOutputTokens ?? WORKER_TOKENS,
+    notes,
+    fallback,
+    layout: config.layout,
+  };
+}
+
+function settingsOf(
+  config: ModelConfig,
+  day: Date,
+): Omit<ConductorCard, 'temperature' | 'maxOutputTokens' | 'describe'> {
+  const { provider, model, effort = null, timeout } = config;
+  return {
+    provider,
+    model,
+    ...addressOf(config),
+    effort,
+    timeoutMs: durationMs(timeout),
+    capabilities: capabilitiesOf(config),
+    ...priceOf(config, day),
+  };
+}
+
+/** A vendor's own endpoint wants the vendor's key; of another server only its configuration can say so. */
+function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' | 'apiKeyEnv'> {
+  if (config.provider === 'local') return { api: null, baseUrl: null, apiKeyEnv: null };
+  const { provider, baseUrl = null } = config;
+  const apiKeyEnv = config.apiKeyEnv ?? (baseUrl === null ? VENDORS[provider].apiKeyEnv : null);
+  if (config.provider !== 'openai') return { api: null, baseUrl, apiKeyEnv };
+  return { api: config.api ?? (baseUrl === null ? 'responses' : 'chat'), baseUrl, apiKeyEnv };
+}
