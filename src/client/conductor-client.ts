@@ -8,6 +8,7 @@ import { keepText } from '../store/texts';
 import { checkQuestion } from './check-question';
 import { HistoryDecoder, readHistory } from './history';
 import { resolveTrace } from './resolve-trace';
+import { readRetries, type Retry } from './retries';
 import { TraceReader } from './trace-reader';
 
 export { BadQuestionError } from './check-question';
@@ -84,16 +85,25 @@ export class ConductorClient {
     return resolveTrace(last, this.store);
   }
 
+  /** Calls that failed at no cost and are about to be tried again, and why. */
+  async retries(id: string): Promise<Retry[]> {
+    return readRetries(this.client, id, this.decoder());
+  }
+
   /** Asks a run to stop: its HTTP calls are closed, nothing more is sent, and it ends as cancelled. */
   async cancel(id: string): Promise<void> {
     await this.client.workflow.getHandle(id).cancel();
   }
 
   private async *follow(workflowId: string, wait: boolean): AsyncGenerator<SolveTrace> {
-    const reader = new TraceReader(workflowId, new HistoryDecoder(this.client.options.loadedDataConverter));
+    const reader = new TraceReader(workflowId, this.decoder());
     for await (const events of readHistory(this.client, { workflowId }, wait)) {
       for (const event of events) await reader.read(event);
       yield reader.trace;
     }
+  }
+
+  private decoder(): HistoryDecoder {
+    return new HistoryDecoder(this.client.options.loadedDataConverter);
   }
 }

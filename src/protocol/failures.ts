@@ -29,6 +29,8 @@ export const FAILURES = {
   authentication: 'Provider.Authentication',
   /** The account has no money or quota left. Nobody. */
   quotaExceeded: 'Provider.QuotaExceeded',
+  /** The run was cancelled during the call. Nobody. */
+  cancelled: 'Run.Cancelled',
   /** The worker process was asked to stop during the call. Temporal, on another process. */
   workerStopped: 'Worker.Stopped',
   /** The Conductor's reply is no plan. Workflow, by a repair. */

@@ -95,13 +95,15 @@ export const solveInputSchema = z.strictObject({
   question: textSchema,
   /** Which of the configured workers this run may use; default all. */
   pool: z
-    .strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() })
-    .optional(),
+    .strictObject({ allow: z.array(z.string()).exactOptional(), deny: z.array(z.string()).exactOptional() })
+    .exactOptional(),
   /** Narrows the configured limits for this run. */
-  limits: z.strictObject({ steps: z.int().min(1).optional(), wallClock: z.string().optional() }).optional(),
+  limits: z
+    .strictObject({ steps: z.int().min(1).exactOptional(), wallClock: z.string().exactOptional() })
+    .exactOptional(),
   /** Sent to models that take one. */
-  seed: z.int().optional(),
+  seed: z.int().exactOptional(),
   /** Heartbeat time-out of the first call in milliseconds; later calls take the configured one. */
-  heartbeatMs: z.int().min(1000).optional(),
+  heartbeatMs: z.int().min(1000).exactOptional(),
 });
 export type SolveInput = z.infer<typeof solveInputSchema>;

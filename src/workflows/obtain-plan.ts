@@ -90,9 +90,16 @@ function requestOf(
   repairs: readonly FailedReply[],
   run: ResolvedRun | undefined,
 ): WritePlanRequest {
-  const { question, pool, limits, seed } = input;
-  // JSON leaves out what is undefined, so a request holds only what was asked for.
-  return { question, round, repairs: [...repairs], run, pool, limits, seed } as WritePlanRequest;
+  const { pool, limits, seed } = input;
+  return {
+    question: input.question,
+    round,
+    repairs: [...repairs],
+    ...(run && { run }),
+    ...(pool && { pool }),
+    ...(limits && { limits }),
+    ...(seed !== undefined && { seed }),
+  };
 }
 
 function callsOf(outcome: Outcome): WritePlanResult['calls'] {

@@ -6,12 +6,12 @@ import { ConductorClient, ConductorPlugin } from '../../src';
 import type { ConfigInput } from '../../src/pool/config-schema';
 import { renderPlan } from '../../src/plan/render';
 import type { Step } from '../../src/plan/plan';
+import { rowsOfRun, type LedgerRow } from '../../src/store/ledger';
 import { FileStore } from '../../src/store/file-store';
 import { startSimulatedProviders, type SimulatedProviders, type Simulation } from '../../src/testing';
+import { searchForSecrets, TEST_KEY } from './search-for-secrets';
 import { connect, testTaskQueue, workflowBundle, type TestTemporal } from './temporal';
 
-/** The key every test uses, so that one search finds it wherever it leaked. */
-export const TEST_KEY = 'sk-test-4f9c2d71b3e8a650';
 const KEY_VARIABLE = 'STAGE_KEY';
 
 export interface StageOptions {
@@ -32,6 +32,8 @@ export interface Stage {
   readonly taskQueue: string;
   /** Lets the Conductor write this plan next. */
   plan(steps: readonly Step[]): void;
+  /** The ledger of a run. */
+  rows(id: string): Promise<LedgerRow[]>;
   /** Runs a worker for as long as `work` takes. */
   whileWorking<T>(work: () => Promise<T>, options?: Partial<WorkerOptions>): Promise<T>;
   close(): Promise<void>;
@@ -55,6 +57,10 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     plan: (steps) => {
       providers.script('conductor', [renderPlan({ steps }, workers)]);
     },
+    rows: async (id) => {
+      const { runId } = await temporal.client.workflow.getHandle(id).describe();
+      return rowsOfRun(store, runId);
+    },
     whileWorking: async (work, workerOptions = {}) => {
       const worker = await Worker.create({
         connection: temporal.nativeConnection,
@@ -66,6 +72,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       return worker.runUntil(work);
     },
     close: async () => {
+      await searchForSecrets(temporal.client, taskQueue, folder);
       await Promise.all([temporal.close(), providers.close()]);
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,9 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
 
 // Once per test file, before anything of Temporal's native part is used.
-Runtime.install({ logger: new DefaultLogger('ERROR') });
+const logged: string[] = [];
+Runtime.install({
+  logger: new DefaultLogger('DEBUG', ({ level, message, meta }) => {
+    const line = `${message} ${inspect(meta, { depth: null })}`;
+    logged.push(line);
+    if (level === 'ERROR') console.error(line);
+  }),
+});
+
+/** Everything that was logged by the SDK in this test file, for those who search it. */
+export function loggedLines(): readonly string[] {
+  return logged;
+}
 
 /** A test file's way to the server that the whole jest run shares. */
 export interface TestTemporal {

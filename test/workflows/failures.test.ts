@@ -1,4 +1,5 @@
-import { openStage, step, TEST_KEY, type Stage } from '../support/stage';
+import { TEST_KEY } from '../support/search-for-secrets';
+import { openStage, step, type Stage } from '../support/stage';
 
 describe('when a provider fails', () => {
   let stage: Stage;
@@ -6,13 +7,16 @@ describe('when a provider fails', () => {
     await stage.close();
   });
 
-  const requestsOf = (model: string): number => stage.providers.log.filter((record) => record.model === model).length;
+  const requestsOf = (model: string): number =>
+    stage.providers.log.filter((record) => record.model === model).length;
 
   test('400 and 401 fail at once, with provider, model and reason in one sentence and no key in it', async () => {
     stage = await openStage({ workers: ['a', 'b'] });
     stage.plan([step('a', 'One.'), step('b', 'Two.')]);
     stage.providers.script('a', [{ fault: 'bad-request', message: 'max_tokens is too large' }]);
-    stage.providers.script('b', [{ fault: 'unauthorized', message: `Incorrect API key provided: ${TEST_KEY}` }]);
+    stage.providers.script('b', [
+      { fault: 'unauthorized', message: `Incorrect API key provided: ${TEST_KEY}` },
+    ]);
 
     const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it fail at once?' }));
 
@@ -46,7 +50,12 @@ describe('when a provider fails', () => {
   });
 
   test('requests are capped: five, and the last failure becomes final', async () => {
-    stage = await openStage({ workers: ['a'], simulation: { models: { a: { answer: { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } } } } } });
+    stage = await openStage({
+      workers: ['a'],
+      simulation: {
+        models: { a: { answer: { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } } } },
+      },
+    });
     stage.plan([step('a', 'Never.')]);
 
     const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it give up?' }));
@@ -59,10 +68,15 @@ describe('when a provider fails', () => {
   });
 
   test('what may have been billed comes back to the workflow, which buys once more and no oftener', async () => {
-    stage = await openStage({ workers: ['a'], simulation: { models: { a: { answer: { fault: 'truncated' } } } } });
+    stage = await openStage({
+      workers: ['a'],
+      simulation: { models: { a: { answer: { fault: 'truncated' } } } },
+    });
     stage.plan([step('a', 'Cut off.')]);
 
-    const result = await stage.whileWorking(() => stage.client.solve({ question: 'How often is it bought?' }));
+    const result = await stage.whileWorking(() =>
+      stage.client.solve({ question: 'How often is it bought?' }),
+    );
 
     expect(requestsOf('a')).toBe(2);
     const steps = result.calls.filter((call) => call.purpose === 'step');
@@ -75,7 +89,10 @@ describe('when a provider fails', () => {
   test('an answer that was cut by its limit is asked for again with more room', async () => {
     stage = await openStage({ workers: ['a'] });
     stage.plan([step('a', 'Say much.')]);
-    stage.providers.script('a', [{ text: 'The beginning of', finish: 'length' }, { text: 'The whole answer.' }]);
+    stage.providers.script('a', [
+      { text: 'The beginning of', finish: 'length' },
+      { text: 'The whole answer.' },
+    ]);
 
     const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is there more room?' }));
 
@@ -106,7 +123,9 @@ describe('when a provider fails', () => {
       workers: ['a', 'b'],
       configure: (config) => ({
         ...config,
-        workers: config.workers.map((worker) => (worker.id === 'a' ? { ...worker, fallback: ['b'] } : worker)),
+        workers: config.workers.map((worker) =>
+          worker.id === 'a' ? { ...worker, fallback: ['b'] } : worker,
+        ),
       }),
     });
     stage.plan([step('a', 'Refused.')]);

@@ -25,7 +25,8 @@ describe('what a worker receives', () => {
   });
 
   test('is the question, what its step may see, and its own subtask: nothing else, over generated plans', async () => {
-    for (const worker of WORKERS) stage.providers.answer(worker, ({ text }) => `output-of-${ownSubtask(text)}-marker`);
+    for (const worker of WORKERS)
+      stage.providers.answer(worker, ({ text }) => `output-of-${ownSubtask(text)}-marker`);
     await stage.whileWorking(async () => {
       for (const [run, plan] of fc.sample(plans, { numRuns: 25, seed: 7 }).entries()) {
         const question = `question-${run}-marker`;
@@ -52,5 +53,7 @@ function ownSubtask(text: string): number {
 }
 
 function markersOf(body: string): string[] {
-  return [...body.matchAll(/([a-z-]+-\d+)-marker/g)].map(([, marker]) => marker ?? '').sort();
+  return [...body.matchAll(/((?:question|subtask|output-of)-\d+)-marker/g)]
+    .map(([, marker]) => marker ?? '')
+    .sort();
 }

@@ -28,7 +28,9 @@ describe('waves', () => {
     const release = stage.providers.hold('b');
     await stage.whileWorking(async () => {
       const solved = stage.client.solve({ question: 'Is the slow one waited for?' });
-      await stage.providers.waitForLog((log) => log.some(({ model, outcome }) => model === 'c' && outcome !== null));
+      await stage.providers.waitForLog((log) =>
+        log.some(({ model, outcome }) => model === 'c' && outcome !== null),
+      );
       expect(stage.providers.log.find(({ model }) => model === 'b')?.outcome).toBeNull();
       release();
       await solved;
@@ -53,7 +55,9 @@ describe('waves', () => {
 });
 
 function respondedAt({ providers }: Stage, ...models: string[]): number[] {
-  return providers.log.filter(({ model }) => models.includes(model ?? '')).map((record) => record.respondedAt ?? Infinity);
+  return providers.log
+    .filter(({ model }) => models.includes(model ?? ''))
+    .map((record) => record.respondedAt ?? Infinity);
 }
 
 function receivedAt({ providers }: Stage, model: string): number {

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { openStage, step, type Stage } from '../support/stage';
+
+const historyBytes = async ({ temporal }: Stage, id: string): Promise<number> =>
+  (await temporal.client.workflow.getHandle(id).describe()).historySize ?? Infinity;
+
+describe('long texts', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage({ workers: ['a', 'b', 'c', 'd', 'e'] });
+  });
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  test('an output of 2 MB seen by four later steps lies in the store once, and the history stays small', async () => {
+    const long = randomBytes(1024 * 1024).toString('hex');
+    stage.plan([
+      step('a', 'Say a lot.'),
+      step('b', 'Second.', [0]),
+      step('c', 'Third.', [0]),
+      step('d', 'Fourth.', [0]),
+      step('e', 'Last.', [0]),
+    ]);
+    stage.providers.answer('a', long);
+    stage.providers.answer('e', 'short');
+
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it kept once?' }));
+
+    expect(result).toMatchObject({ status: 'completed', answer: 'short' });
+    expect(result.rounds[0]?.steps[0]?.output).toBe(long);
+    expect(stage.providers.log.filter(({ body }) => body.includes(long))).toHaveLength(4);
+    expect(await stage.store.list('texts/')).toHaveLength(1);
+    expect(await historyBytes(stage, result.id)).toBeLessThan(20_000);
+  });
+
+  test('a long question travels by reference and reaches every worker whole', async () => {
+    const question = `Which word is missing? ${'word '.repeat(20_000)}`;
+    stage.plan([step('a', 'Look.'), step('b', 'Look again.', [0])]);
+    stage.providers.answer('b', 'none');
+    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    expect(result).toMatchObject({ status: 'completed', question });
+    expect(stage.providers.log.every(({ body }) => body.includes(question))).toBe(true);
+    expect(await historyBytes(stage, result.id)).toBeLessThan(20_000);
+  });
+
+  test("the run's own result holds a long answer whole", async () => {
+    const answer = 'long answer '.repeat(20_000).trim();
+    stage.plan([step('a', 'Say a lot.')]);
+    stage.providers.answer('a', answer);
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'Is it whole?' });
+      await expect(stage.temporal.client.workflow.result(id)).resolves.toMatchObject({ answer });
+    });
+  });
+
+  test('an output over the cap fails its step with model and size, and is not bought again', async () => {
+    stage.plan([step('a', 'Far too much.'), step('b', 'Goes on.')]);
+    stage.providers.answer('a', 'x'.repeat(33 * 1024 * 1024));
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it refused?' }));
+    expect(result).toMatchObject({ status: 'completed', degraded: true });
+    expect(result.rounds[0]?.steps[0]?.error).toMatchObject({
+      type: 'Store.TextTooLarge',
+      message: expect.stringMatching(/worker a \(a\).*34603008 bytes/) as string,
+    });
+    expect(stage.providers.log.filter(({ model }) => model === 'a')).toHaveLength(1);
+    expect(await stage.store.list('texts/')).toEqual([]);
+  });
+});
