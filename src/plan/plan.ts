@@ -15,3 +15,15 @@ export type Step = Readonly<Omit<z.infer<typeof stepSchema>, 'sees'>> & { readon
 export interface Plan {
   readonly steps: readonly Step[];
 }
+
+/** The longest subtask a plan may hold, in UTF-8 bytes: several pages, yet a history stays small. */
+export const MAX_SUBTASK_BYTES = 8 * 1024;
+
+/** What a plan is judged by. */
+export interface PlanContext {
+  /** Ids of the workers in the order of the prompt: the index is the ordinal that the Conductor writes. */
+  readonly workers: readonly string[];
+  readonly maxSteps: number;
+  /** 0 for the first plan of a run; only a later one may be empty and so accept the answer at hand. */
+  readonly round: number;
+}

@@ -1,16 +1,8 @@
 import type { ConductorCard, ModelCard } from '../../pool/card';
 import type { Usage } from '../../protocol/call';
+import type { Message, OutputSchema } from '../../protocol/message';
 
-export interface Message {
-  readonly role: 'system' | 'user' | 'assistant';
-  readonly text: string;
-}
-
-/** A JSON schema (2020-12 subset: objects, arrays, strings, integers) with the name vendors ask for. */
-export interface OutputSchema {
-  readonly name: string;
-  readonly schema: Readonly<Record<string, unknown>>;
-}
+export type { Message, OutputSchema };
 
 /** One request to one model, in no vendor's dialect. */
 export interface ModelRequest {

@@ -1,0 +1,79 @@
+import type { Plan, PlanContext, Step } from './plan';
+import { PlanError, quoteBriefly } from './plan-error';
+import { chooseLists } from './reply/choose-lists';
+import { pairSteps, type WrittenStep } from './reply/pair-steps';
+import { ORDINAL } from './reply/patterns';
+import type { Literal } from './reply/read-literal';
+import { checkCount, validatePlan, type Locate } from './validate';
+
+/**
+ * Reads the plan out of a Conductor's reply.
+ *
+ * A reply is reasoning in any form, then three labelled lists (`model_id`, `subtasks`, `access_list`) as Python, JSON,
+ * bullets or numbered lines, or the JSON of `planOutputSchema`. Whatever is readable without guessing at its meaning
+ * is read; where several plans are written, the last complete one counts.
+ *
+ * @throws PlanError and nothing else, for any text, in time linear in its length
+ */
+export function parsePlan(text: string, context: PlanContext): Plan {
+  const written = pairSteps(chooseLists(text), text);
+  const locate: Locate = (list, step) => {
+    const entry = written[step]?.[list];
+    return entry && { text, at: entry.at };
+  };
+  // Before "all" is resolved: of 100,000 steps it would be 5 billion numbers.
+  checkCount(written.length, context, locate);
+  const steps = written.map((step, index) => stepOf(step, index, text, context));
+  return validatePlan({ steps }, context, locate);
+}
+
+function stepOf(written: WrittenStep, index: number, text: string, { workers }: PlanContext): Step {
+  return {
+    worker: workerOf(written.model_id, text, workers),
+    subtask: subtaskOf(written.subtasks, text),
+    sees: seesOf(written.access_list, index, text),
+  };
+}
+
+/** An ordinal names the worker at that place of the prompt's list; anything else is left for the rules to judge. */
+function workerOf(id: Literal, text: string, workers: readonly string[]): string {
+  if (id.kind !== 'text' || id.text === '') {
+    const problem = 'Each entry of model_id is the number of one worker, without brackets.';
+    throw new PlanError('unknown_worker', 'model_id', problem, { text, at: id.at });
+  }
+  const written = id.text.trim();
+  return (ORDINAL.test(written) ? workers[Number(written)] : undefined) ?? written;
+}
+
+function subtaskOf(subtask: Literal, text: string): string {
+  if (subtask.kind === 'text') return subtask.text;
+  const problem = 'Each entry of subtasks is one text in double quotes.';
+  throw new PlanError('bad_subtask', 'subtasks', problem, { text, at: subtask.at });
+}
+
+const NOTHING = ['', '[]', 'none', 'null'];
+
+function seesOf(access: Literal, step: number, text: string): number[] {
+  if (access.kind === 'fields') throw badAccess(access, 'an object', text);
+  if (access.kind === 'text' && NOTHING.includes(access.text.trim().toLowerCase())) return [];
+  if (access.kind === 'text' && !isAll(access)) throw badAccess(access, quoteBriefly(access.text), text);
+  const entries = access.kind === 'list' ? access.items : [access];
+  return entries.some(isAll)
+    ? Array.from({ length: step }, (_, earlier) => earlier)
+    : entries.map((entry) => indexOf(entry, text));
+}
+
+function isAll(entry: Literal): boolean {
+  return entry.kind === 'text' && entry.text.trim().toLowerCase() === 'all';
+}
+
+function indexOf(entry: Literal, text: string): number {
+  const written = entry.kind === 'text' ? entry.text.trim() : 'a list';
+  if (!ORDINAL.test(written)) throw badAccess(entry, quoteBriefly(written), text);
+  return Number(written);
+}
+
+function badAccess({ at }: Literal, found: string, text: string): PlanError {
+  const problem = `Each entry of access_list is [], ["all"] or a list of the numbers of earlier steps, not ${found}.`;
+  return new PlanError('bad_access', 'access_list', problem, { text, at });
+}

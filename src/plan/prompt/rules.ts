@@ -1,0 +1,77 @@
+import { EXAMPLES, exampleReply } from './examples';
+
+/** A worker as the Conductor may be told of it. */
+export interface DescribedWorker {
+  readonly id: string;
+  readonly notes: string | null;
+}
+
+/** What decides the Conductor's instructions; the same for each question to the same pool. */
+export interface RulesInput {
+  readonly workers: readonly DescribedWorker[];
+  /** Nothing but ordinals (as the paper trains, so that names carry no prejudice), ids, or ids and notes. */
+  readonly describe: 'ordinals' | 'names' | 'notes';
+  readonly maxSteps: number;
+  /** The three lists, or the JSON of `planOutputSchema`. */
+  readonly format: 'lists' | 'json';
+}
+
+/** What a plan is, how to write it, four examples, and the team. */
+export function conductorRules(input: RulesInput): string {
+  return [ROLE, planRules(input), ADVICE, FORMATS[input.format], examples(input), team(input)].join('\n\n');
+}
+
+const ROLE =
+  'You direct a team of language models. You do not answer the question yourself: you write a plan, the team ' +
+  'carries it out, and the output of the last step is handed to the user as the answer.';
+
+function planRules({ maxSteps, format }: RulesInput): string {
+  const sight =
+    format === 'json'
+      ? 'what it sees: nothing of the earlier steps, or the subtasks and outputs of all of them'
+      : 'what it sees: the subtasks and outputs of no earlier step, of all of them, or of those you name';
+  return [
+    `A plan has ${maxSteps === 1 ? 'exactly one step' : `1 to ${maxSteps} steps`}. Each step has`,
+    '- a worker: the number of one member of the team;',
+    '- a subtask: what this worker shall do, said so clearly that it needs no other explanation;',
+    `- ${sight}.`,
+    'Every worker is also given the whole question. Steps that do not see each other run at the same time.',
+  ].join('\n');
+}
+
+const ADVICE =
+  'Use a single step where one worker can answer well. Use more where parts want different strengths, where ' +
+  'independent attempts can be compared, or where a result should be checked. The last step must produce the ' +
+  'complete answer in the form that the question asks for.';
+
+const FORMATS = {
+  lists: [
+    'Reply with a sentence or two of reasoning, then three lists of equal length with one entry for each step:',
+    'model_id = the numbers of the workers',
+    'subtasks = the subtasks, each in double quotes',
+    'access_list = for each step [] (sees nothing), ["all"] (sees every earlier step), or numbers of earlier steps, ' +
+      'counted from 0, such as [0, 2]',
+  ].join('\n'),
+  json: [
+    'Reply with one JSON object and nothing else. Its fields:',
+    '"reasoning": a sentence or two;',
+    '"steps": a list of objects with "worker" (a number), "subtask" (a text) and "sees" ("none" or "all").',
+  ].join('\n'),
+} as const;
+
+function examples({ workers, maxSteps, format }: RulesInput): string {
+  return EXAMPLES.filter(({ plan }) => plan.steps.length <= maxSteps)
+    .map(
+      (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
+    )
+    .join('\n\n');
+}
+
+function team({ workers, describe }: RulesInput): string {
+  const lines = workers.map(({ id, notes }, ordinal) => {
+    if (describe === 'ordinals') return `${ordinal}`;
+    const remark = describe === 'notes' && notes !== null ? `, ${notes.replace(/\s+/g, ' ').trim()}` : '';
+    return `${ordinal}: ${id}${remark}`;
+  });
+  return ['The team, by number:', ...lines].join('\n');
+}

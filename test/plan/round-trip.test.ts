@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { parsePlan } from '../../src/plan/parse';
+import type { Plan } from '../../src/plan/plan';
+import { renderPlan } from '../../src/plan/render';
+import { CONTEXT } from './replies';
+
+/** Pieces that mean something to the parser, and characters that break careless ones. */
+const PIECES = [
+  ...[
+    '"',
+    "'",
+    '`',
+    '“',
+    '”',
+    '’',
+    '\\',
+    '\\n',
+    '\\u',
+    '"""',
+    '", "',
+    "', '",
+    '"]',
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    ':',
+    '=',
+  ],
+  ...[
+    '#',
+    '//',
+    '\n',
+    '\r',
+    '\t',
+    '\b',
+    '\f',
+    '\0',
+    '\u2028',
+    '\ud800',
+    '\udfff',
+    '😀',
+    'é',
+    ' ',
+    'a',
+    'all',
+    '0',
+  ],
+  ...[
+    'model_id = [',
+    '\nsubtasks = ["',
+    'access_list: all\n',
+    '"steps": [{',
+    '<think>',
+    '</think>',
+    '```',
+    '- ',
+  ],
+];
+const nasty = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 40 }),
+  fc.string({ unit: 'binary' }),
+);
+
+/** Any valid plan for the pool. */
+const plans: fc.Arbitrary<Plan> = fc
+  .array(
+    fc.record({ worker: fc.constantFrom(...CONTEXT.workers), subtask: nasty, sight: fc.array(fc.boolean()) }),
+    {
+      minLength: 1,
+      maxLength: CONTEXT.maxSteps,
+    },
+  )
+  .map((steps) => ({
+    steps: steps.map(({ worker, subtask, sight }, index) => ({
+      worker,
+      subtask,
+      sees: sight.slice(0, index).flatMap((seen, earlier) => (seen ? [earlier] : [])),
+    })),
+  }));
+
+test('parse reads back what render writes, whatever the subtasks hold', () => {
+  fc.assert(
+    fc.property(plans, (plan) => {
+      expect(parsePlan(renderPlan(plan, CONTEXT.workers), CONTEXT)).toEqual(plan);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('parse reads back the plan from between prose and fences', () => {
+  fc.assert(
+    fc.property(plans, (plan) => {
+      const reply = `Let's see: it's "easy".\n\`\`\`python\n${renderPlan(plan, CONTEXT.workers)}\n\`\`\`\nThat's it.`;
+      expect(parsePlan(reply, CONTEXT)).toEqual(plan);
+    }),
+  );
+});
+
+test('the empty plan of a later round is read back', () => {
+  expect(parsePlan(renderPlan({ steps: [] }, CONTEXT.workers), { ...CONTEXT, round: 1 })).toEqual({
+    steps: [],
+  });
+});
+
+test("the JSON of a model under our schema is read back, but for JSON's two escapes that LaTeX begins with", () => {
+  fc.assert(
+    fc.property(plans, fc.boolean(), (plan, indented) => {
+      const steps = plan.steps.map(({ worker, subtask, sees }) => ({
+        worker: CONTEXT.workers.indexOf(worker),
+        subtask: subtask.replace(/[\b\f]/g, ''),
+        sees,
+      }));
+      const reply = JSON.stringify({ reasoning: 'as "asked"', steps }, null, indented ? 2 : 0);
+      const expected = plan.steps.map((step, index) => ({ ...step, subtask: steps[index]?.subtask }));
+      expect(parsePlan(reply, CONTEXT)).toEqual({ steps: expected });
+    }),
+  );
+});
+
+test('a plan for another pool cannot be written', () => {
+  const plan: Plan = { steps: [{ worker: 'stranger', subtask: '', sees: [] }] };
+  expect(() => renderPlan(plan, CONTEXT.workers)).toThrow('"stranger" is not among the 4 workers');
+});
+
+test('what sees every earlier step is written as the paper writes it', () => {
+  const plan = {
+    steps: [0, 1, 2].map((index) => ({ worker: 'gpt', subtask: 'x', sees: index === 2 ? [0, 1] : [] })),
+  };
+  expect(renderPlan(plan, CONTEXT.workers)).toContain('access_list = [[], [], ["all"]]');
+});
