@@ -22,10 +22,12 @@ async function linuxMark(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (stat === null) return null;
   // proc_pid_stat(5): the second field is a name in parentheses that may hold anything; state is the third field,
-  // starttime the 22nd, in clock ticks since boot.
+  // num_threads the 20th, starttime the 22nd, in clock ticks since boot.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, started] = [fields[0], fields[19]];
-  return state === 'Z' || state === 'X' || started === undefined ? null : started;
+  const [state, threads, started] = [fields[0], Number(fields[17]), fields[19]];
+  // The first thread of a killed process may be a zombie while others still hold its files and ports.
+  const ended = state === 'X' || (state === 'Z' && threads <= 1);
+  return ended || started === undefined ? null : started;
 }
 
 async function psMark(pid: number): Promise<string | null> {

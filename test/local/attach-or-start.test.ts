@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { attachOrStart } from '../../src/local/attach-or-start';
 import { holdersOf } from '../../src/local/file-holders';
+import { processMark } from '../../src/local/process-mark';
 import { databasePath } from '../../src/local/server-process';
 import { readServerRecord, writeServerRecord } from '../../src/local/server-record';
 import type { TemporalServer } from '../../src/local/temporal-server';
@@ -21,11 +22,18 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
-/** A command in a process of its own that uses the folder's server. */
-const command = (folder: string, role = 'solve'): ChildProgram => {
+/** A command in a process of its own, about to use the folder's server. */
+const command = async (folder: string, role = 'solve'): Promise<ChildProgram> => {
   const child = runChild(join(__dirname, 'use-server.ts'), [folder, role], env);
   children.push(child);
+  expect(await child.nextMessage()).toBe('ready');
   return child;
+};
+
+/** Lets a command attach, and returns what it then knows of the server. */
+const begin = async (child: ChildProgram): Promise<{ address: string }> => {
+  child.tell('begin');
+  return (await child.nextMessage()) as { address: string };
 };
 
 /** This process as a command; what it was told while it waited comes with it. */
@@ -45,10 +53,10 @@ const leave = async (child: ChildProgram): Promise<void> => {
 
 test('two commands at once in one folder use one server, and the last to leave stops it', async () => {
   const folder = await freshFolder();
-  const [one, other] = [command(folder), command(folder)];
-  const seen = await Promise.all([one.nextMessage(), other.nextMessage()]);
+  const [one, other] = await Promise.all([command(folder), command(folder)]);
+  const seen = await Promise.all([begin(one), begin(other)]);
 
-  const { address } = seen[0] as { address: string };
+  const { address } = seen[0];
   expect(seen).toEqual(
     expect.arrayContaining([
       { address, started: true, outlives: false },
@@ -66,15 +74,14 @@ test('two commands at once in one folder use one server, and the last to leave s
 
 test('a command that stays promises its server to those who come later', async () => {
   const folder = await freshFolder();
-  const up = command(folder, 'up');
-  await up.nextMessage();
+  await begin(await command(folder, 'up'));
   expect((await attach(folder)).server).toMatchObject({ started: false, outlives: true });
 });
 
 test('a server whose starter was killed is taken over, and stopped by who took it over', async () => {
   const folder = await freshFolder();
-  const starter = command(folder);
-  const { address } = (await starter.nextMessage()) as { address: string };
+  const starter = await command(folder);
+  const { address } = await begin(starter);
   await starter.kill();
   const orphans = await serverProcesses(folder);
   expect(orphans).toHaveLength(1);
@@ -89,8 +96,8 @@ test('a server whose starter was killed is taken over, and stopped by who took i
 
 test('a server whose starter was killed before it could note its process is found by its database', async () => {
   const folder = await freshFolder();
-  const starter = command(folder);
-  await starter.nextMessage();
+  const starter = await command(folder);
+  await begin(starter);
   await starter.kill();
   const record = await readServerRecord(folder);
   if (record === null) throw new Error('The starter left no record.');
@@ -110,6 +117,7 @@ test('after a kill -9 of the server the next command starts it on the same file 
   );
   const [pid = 0] = await serverProcesses(folder);
   process.kill(pid, 'SIGKILL');
+  while ((await processMark(pid)) !== null);
 
   const { server: after } = await attach(folder);
   expect(after).toMatchObject({ address: before.address, started: true });
