@@ -123,14 +123,18 @@ test('close ends open requests, and calls none of them closed by its client', as
 
 test('models are listed to each vendor’s client; no other address is simulated', async () => {
   const providers = await start({ models: { gpt: {}, opus: {} } });
-  const names = async (list: AsyncIterable<{ id: string }>): Promise<string[]> => {
-    const found: string[] = [];
-    for await (const { id } of list) found.push(id);
-    return found;
-  };
-  const anthropic = new Anthropic({ apiKey: 'key-of-a-test', baseURL: providers.url, maxRetries: 0 });
-  expect(await names(clientOf(providers).models.list())).toEqual(['gpt', 'opus']);
-  expect(await names(anthropic.models.list())).toEqual(['gpt', 'opus']);
+  const openai = await clientOf(providers).models.list();
+  expect(openai.data.map(({ id, object }) => [object, id])).toEqual([
+    ['model', 'gpt'],
+    ['model', 'opus'],
+  ]);
+  const client = new Anthropic({ apiKey: 'key-of-a-test', baseURL: providers.url, maxRetries: 0 });
+  const anthropic = await client.models.list();
+  expect(anthropic.data.map(({ id, type }) => [type, id])).toEqual([
+    ['model', 'gpt'],
+    ['model', 'opus'],
+  ]);
+  expect(anthropic).toMatchObject({ has_more: false, first_id: 'gpt', last_id: 'opus' });
   const gemini = await fetch(`${providers.url}/v1beta/models`);
   expect(await gemini.json()).toEqual({ models: [{ name: 'models/gpt' }, { name: 'models/opus' }] });
 

@@ -117,3 +117,29 @@ test.each<[Protocol, string, unknown]>([
   });
   expect(await ask(protocol, { text: '', finish: 'length', usage })).toMatchObject({ text: none, finish });
 });
+
+/** The kinds of the pieces that a reply is made of, in order. */
+async function kindsOf(path: string, request: object, reply: Reply): Promise<string[]> {
+  providers.script('model', [reply]);
+  const body = JSON.stringify({ model: 'model', ...request });
+  const response = await fetch(providers.url + path, { method: 'POST', body });
+  const { output = [], content = [] } = (await response.json()) as Partial<
+    Record<'output' | 'content', { type: string }[]>
+  >;
+  return [...output, ...content].map(({ type }) => type);
+}
+
+test('reasoning is a piece of its own, beside the text or without any', async () => {
+  const answered: Reply = { text: 'Because.', usage };
+  const cut: Reply = { text: '', finish: 'length', usage };
+
+  const responses = { input: 'Why?' };
+  expect(await kindsOf('/v1/responses', responses, answered)).toEqual(['reasoning', 'message']);
+  expect(await kindsOf('/v1/responses', responses, cut)).toEqual(['reasoning']);
+  expect(await kindsOf('/v1/responses', responses, { text: 'Because.' })).toEqual(['message']);
+
+  const messages = { max_tokens: 100, messages: [{ role: 'user', content: 'Why?' }] };
+  expect(await kindsOf('/v1/messages', messages, answered)).toEqual(['thinking', 'text']);
+  expect(await kindsOf('/v1/messages', messages, cut)).toEqual(['thinking']);
+  expect(await kindsOf('/v1/messages', messages, { text: 'Because.' })).toEqual(['text']);
+});
