@@ -1,0 +1,23 @@
+import type { SolveResult } from '../protocol/solve';
+
+/** What a command tells the shell. */
+export const EXIT = {
+  /** An answer was given, or what was asked for was done. */
+  answered: 0,
+  /** The run failed or was cancelled, or the command could not do its work. */
+  failed: 1,
+  /** The command line or the configuration is wrong: nothing was started. */
+  usage: 2,
+  /** A limit ended the run. */
+  stopped: 3,
+  /** Ctrl-C, as shells count it: 128 and the signal's number. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The exit code that an ended run stands for. */
+export function exitCodeOf({ status, stoppedBy }: Pick<SolveResult, 'status' | 'stoppedBy'>): ExitCode {
+  if (stoppedBy !== null) return EXIT.stopped;
+  return status === 'completed' ? EXIT.answered : EXIT.failed;
+}

@@ -1,0 +1,55 @@
+import { isGrpcServiceError } from '@temporalio/client';
+import type { SolveResult } from '../protocol/solve';
+import { unlessInterrupted } from './interruption';
+import type { Session } from './open-session';
+import type { WorkerSession } from './open-worker-session';
+import { UsageError } from './usage-error';
+import { openView } from './view/open-view';
+
+/**
+ * Shows a run on stderr until it has ended.
+ *
+ * @returns undefined when the person at the keyboard left before
+ * @throws UsageError for an unknown run
+ */
+export async function followRun(
+  session: Session | WorkerSession,
+  id: string,
+  interruption: AbortSignal,
+): Promise<SolveResult | undefined> {
+  const view = await openView(process.stderr);
+  const traces = session.conductor.watch(id);
+  const broken = 'worker' in session ? breakdownOf(session) : new Promise<never>(() => undefined);
+  let last: SolveResult | undefined;
+  try {
+    for (;;) {
+      const next = await unlessInterrupted(interruption, Promise.race([traces.next(), broken]));
+      if (next === undefined) return undefined;
+      if (next.done === true) return last;
+      last = next.value;
+      view.show(last);
+    }
+  } catch (error) {
+    throw explainUnknown(error, id, session);
+  } finally {
+    view.close();
+  }
+}
+
+/** gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes). */
+const NOT_FOUND = 5;
+
+/** Puts the server's "not found" into a sentence of ours; any other error stays what it is. */
+export function explainUnknown(error: unknown, id: string, { server }: Session): unknown {
+  const code: number | null = isGrpcServiceError(error) ? error.code : null;
+  if (code !== NOT_FOUND) return error;
+  return new UsageError(
+    `there is no run ${JSON.stringify(id)} in namespace ${server.namespace} at ${server.address}: ` +
+      'check the id, the folder you are in, and TEMPORAL_ADDRESS',
+  );
+}
+
+async function breakdownOf({ worker }: WorkerSession): Promise<never> {
+  await worker.ended;
+  throw new Error('the worker of this command stopped working; the run is kept');
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { Worker, type NativeConnection } from '@temporalio/worker';
+import { ConductorPlugin } from '../plugin';
+import type { Config } from '../pool/config-schema';
+import type { Store } from '../store/store';
+
+/** Where a worker works, and how it takes its leave. */
+export interface WorkerSettings {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly config: Config;
+  readonly store: Store;
+  /** True beside the embedded server, where a lost worker shall be noticed soon. */
+  readonly isEmbedded: boolean;
+  /** How long calls under way may go on once it was told to stop; then they are broken off. */
+  readonly graceMs: number;
+}
+
+/** A worker that polls. */
+export interface RunningWorker {
+  /** Settles when it has stopped; rejects if it broke down. */
+  readonly ended: Promise<void>;
+  /** Lets it finish what it can, and waits for its end. */
+  stop(): Promise<void>;
+}
+
+/** After the grace, breaking off takes milliseconds; what takes longer does not listen. */
+const BREAK_OFF_MS = 5_000;
+
+/** Runs the prebuilt workflows and the activities in this process. */
+export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
+  const { connection, namespace, config, store, isEmbedded, graceMs } = settings;
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: config.temporal.taskQueue,
+    workflowBundle: { codePath: join(__dirname, '..', 'workflow-bundle.js') },
+    plugins: [new ConductorPlugin({ config, store })],
+    shutdownGraceTime: graceMs,
+    shutdownForceTime: graceMs + BREAK_OFF_MS,
+    // A run whose worker was killed is stuck for as long as its queue waits for that very worker.
+    ...(isEmbedded ? { stickyQueueScheduleToStartTimeout: '2s' } : {}),
+  });
+  const ended = worker.run();
+  // Whoever waits for it is told; until somebody does, Node shall not take it for a lost rejection.
+  ended.catch(() => undefined);
+  return {
+    ended,
+    stop: async () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import pc from 'picocolors';
+import { PLAIN, type Paint } from '../trace/paint';
+
+/** A stream that a person may be looking at. */
+export type Screen = NodeJS.WriteStream;
+
+/** Paint for a stream: colours where it is a terminal that has them, unless `NO_COLOR` is set (https://no-color.org). */
+export function paintFor(stream: Pick<Screen, 'isTTY'>, env = process.env): Paint {
+  // An empty value counts as none, says the convention.
+  const isWanted = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
+  if (!isWanted) return PLAIN;
+  const { bold, dim, green, red, yellow } = pc.createColors(true);
+  return { strong: bold, faint: dim, good: green, bad: red, busy: yellow };
+}
+
+/** Columns of a terminal; undefined where the stream is none. */
+export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | undefined {
+  return stream.isTTY ? stream.columns : undefined;
+}
+
+/** Writes a line for the person who waits. Answers and asked-for output go to stdout, everything else comes here. */
+export function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Writes what was asked for to stdout, and waits until it is out: a slow reader of a pipe gets all of it. */
+export async function print(text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}

@@ -1,0 +1,37 @@
+import type { StepTrace } from '../protocol/solve';
+
+/** Where a step is on its way. A failed step may still be tried again, by its worker or by another. */
+export type StepState = 'waiting' | 'running' | 'done' | 'failed';
+
+/** The mark that stands before a step in a text. */
+export const MARKS: Readonly<Record<StepState, string>> = {
+  waiting: '·',
+  running: '▸',
+  done: '✓',
+  failed: '✗',
+};
+
+export function stateOf({ startedAt, error, output }: StepTrace): StepState {
+  if (startedAt === null) return 'waiting';
+  if (error !== null) return 'failed';
+  return output === null ? 'running' : 'done';
+}
+
+/** `850 ms`, `3.2 s`, `1 min 4 s`: between two times in ISO 8601; to `now` where the second is missing. */
+export function describeDuration(startedAt: string, endedAt: string | null, now = startedAt): string {
+  const milliseconds = Math.max(0, Date.parse(endedAt ?? now) - Date.parse(startedAt));
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** Steps are counted from 0 in data and from 1 for people: `sees 1, 2`; empty where a step sees nothing. */
+export function describeSees(sees: readonly number[]): string {
+  return sees.length === 0 ? '' : `sees ${sees.map((step) => step + 1).join(', ')}`;
+}
+
+/** The worker of a step, and for whom it stands in. */
+export function describeWorker({ worker, fallbackFor }: Pick<StepTrace, 'worker' | 'fallbackFor'>): string {
+  return fallbackFor === null ? worker : `${worker} for ${fallbackFor}`;
+}
