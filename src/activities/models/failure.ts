@@ -1,8 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type CallFailureDetails, FAILURES } from '../../protocol/failures';
 import { CONSEQUENCES, type Consequence, type ProviderFailureType } from './consequence';
+import { diagnose } from './diagnose';
+import type { Diagnosis } from './diagnosis';
 import { isErrorLike } from './error-like';
-import { findIn, type Finding } from './finding';
 import { redact } from './redact';
 
 /** Who was asked, and with what. */
@@ -34,15 +35,15 @@ export interface ProviderFailure extends Omit<Consequence, 'remedy'> {
  */
 export function toProviderFailure(error: unknown, context: CallContext): ProviderFailure | null {
   const { signal, timeoutMs } = context;
-  if (!signal.aborted) return describeFailure(findIn(error), context);
+  if (!signal.aborted) return describeFailure(diagnose(error), context);
   if (!isTimeout(signal.reason)) return null;
   const happened = `gave no answer within ${timeoutMs / 1000} s`;
   return describeFailure({ type: FAILURES.timeout, happened, reason: '' }, context);
 }
 
-/** Puts a finding into one sentence, without the key, and adds what follows from its type. */
-export function describeFailure(finding: Finding, context: CallContext): ProviderFailure {
-  const { type, happened, reason, nextRetryDelayMs = null, final = false } = finding;
+/** Puts a diagnosis into one sentence, without the key, and adds what follows from its type. */
+export function describeFailure(diagnosis: Diagnosis, context: CallContext): ProviderFailure {
+  const { type, happened, reason, nextRetryDelayMs = null, final = false } = diagnosis;
   const { remedy, retryable, billed } = CONSEQUENCES[type];
   const { worker, provider, model, secret } = context;
   const who = worker === null ? 'the Conductor' : `worker ${worker}`;

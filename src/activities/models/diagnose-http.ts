@@ -1,6 +1,6 @@
 import { FAILURES } from '../../protocol/failures';
 import type { ProviderFailureType } from './consequence';
-import type { Finding } from './finding';
+import type { Diagnosis } from './diagnosis';
 import type { HttpError } from './http-error';
 import { readRetryAfter } from './retry-after';
 
@@ -27,7 +27,7 @@ const OUT_OF_CREDIT = /credit balance is too low/i;
 const KEY_REJECTED = /^(api_key_invalid|invalid_api_key)$/;
 
 /** Judges an answer other than 2xx; `now` in epoch milliseconds. */
-export function findInHttpError(error: HttpError, now: number): Finding {
+export function diagnoseHttp(error: HttpError, now: number): Diagnosis {
   return {
     type: typeOf(error),
     happened: `answered ${error.status}`,
@@ -39,8 +39,8 @@ export function findInHttpError(error: HttpError, now: number): Finding {
 }
 
 function typeOf({ status, codes, reason }: HttpError): ProviderFailureType {
-  if (codes.some((code) => OUT_OF_QUOTA.test(code)) || OUT_OF_CREDIT.test(reason))
-    return FAILURES.quotaExceeded;
-  if (codes.some((code) => KEY_REJECTED.test(code))) return FAILURES.authentication;
+  const says = (name: RegExp): boolean => codes.some((code) => name.test(code));
+  if (says(OUT_OF_QUOTA) || OUT_OF_CREDIT.test(reason)) return FAILURES.quotaExceeded;
+  if (says(KEY_REJECTED)) return FAILURES.authentication;
   return TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout);
 }

@@ -1,30 +1,17 @@
 import { FAILURES } from '../../protocol/failures';
-import type { ProviderFailureType } from './consequence';
+import { diagnoseHttp } from './diagnose-http';
+import type { Diagnosis } from './diagnosis';
 import { isErrorLike } from './error-like';
 import { readHttpError } from './http-error';
-import { findInHttpError } from './http-finding';
 import { readNetworkFault, type NetworkFault } from './network-error';
 import { UnreadableReply } from './read-reply';
 
-/** What went wrong, before it is put into a sentence. */
-export interface Finding {
-  readonly type: ProviderFailureType;
-  /** What the provider did, to follow its name: `answered 401`. */
-  readonly happened: string;
-  /** The provider's or the system's own words: may hold a key. */
-  readonly reason: string;
-  /** When the provider wants to be asked again, in milliseconds; absent or null where it did not say. */
-  readonly nextRetryDelayMs?: number | null;
-  /** The provider asks not to be asked again. */
-  readonly final?: boolean;
-}
-
 /** Judges whatever an SDK threw, cancellation and our own time-out apart. */
-export function findIn(error: unknown): Finding {
+export function diagnose(error: unknown): Diagnosis {
   const http = readHttpError(error);
-  if (http !== null) return findInHttpError(http, Date.now());
+  if (http !== null) return diagnoseHttp(http, Date.now());
   const fault = readNetworkFault(error);
-  if (fault !== null) return findInFault(fault);
+  if (fault !== null) return diagnoseFault(fault);
   const reason = isErrorLike(error) ? error.message : String(error);
   // The SDKs pass on what JSON.parse throws.
   if (error instanceof UnreadableReply || isNamed(error, 'SyntaxError')) {
@@ -39,7 +26,7 @@ export function findIn(error: unknown): Finding {
 
 const OUT_OF_TIME = new Set(['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-function findInFault({ code, sent, reason }: NetworkFault): Finding {
+function diagnoseFault({ code, sent, reason }: NetworkFault): Diagnosis {
   // fetch will never ask such a URL.
   if (code === null) return { type: FAILURES.badRequest, happened: 'could not be asked', reason };
   if (!sent) return { type: FAILURES.unavailable, happened: 'could not be reached', reason };

@@ -1,0 +1,14 @@
+import type { ProviderFailureType } from './consequence';
+
+/** What went wrong, before it is put into a sentence. */
+export interface Diagnosis {
+  readonly type: ProviderFailureType;
+  /** What the provider did, to follow its name: `answered 401`. */
+  readonly happened: string;
+  /** The provider's or the system's own words: may hold a key. */
+  readonly reason: string;
+  /** When the provider wants to be asked again, in milliseconds; absent or null where it did not say. */
+  readonly nextRetryDelayMs?: number | null;
+  /** The provider asks not to be asked again. */
+  readonly final?: boolean;
+}

@@ -1,0 +1,141 @@
+import { toApplicationFailure, toProviderFailure } from '../../../src/activities/models/failure';
+import { FAILURES } from '../../../src/protocol/failures';
+
+const CONTEXT = {
+  worker: 'gpt',
+  provider: 'openai',
+  model: 'gpt-6-sol',
+  signal: new AbortController().signal,
+  secret: null,
+  timeoutMs: 60_000,
+};
+
+/** An error as fetch throws it: the cause says what happened. */
+function broken(message: string, fields: object): Error {
+  return new TypeError('fetch failed', { cause: Object.assign(new Error(message), fields) });
+}
+
+/** An error as OpenAI's and Anthropic's SDKs throw it. */
+function answered(status: number, error: object, headers: Record<string, string> = {}): Error {
+  return Object.assign(new Error(`${status} status code`), { status, error, headers: new Headers(headers) });
+}
+
+test('says who answered what, why, and what to do', () => {
+  const error = answered(401, { message: 'Incorrect API key provided.' });
+  expect(toProviderFailure(error, CONTEXT)).toEqual({
+    type: FAILURES.authentication,
+    message:
+      "worker gpt (openai gpt-6-sol) answered 401: Incorrect API key provided. Set the key's variable and start again.",
+    retryable: false,
+    nextRetryDelayMs: null,
+    billed: 'no',
+  });
+});
+
+test('calls the Conductor by its name', () => {
+  const failure = toProviderFailure(answered(400, {}), { ...CONTEXT, worker: null });
+  expect(failure?.message).toMatch(/^the Conductor \(openai gpt-6-sol\) answered 400/);
+});
+
+test.each([
+  ['ECONNREFUSED', 'connect'],
+  ['ENOTFOUND', 'getaddrinfo'],
+  ['EAI_AGAIN', 'getaddrinfo'],
+  ['EHOSTUNREACH', 'connect'],
+  ['ETIMEDOUT', 'connect'],
+  ['UND_ERR_CONNECT_TIMEOUT', undefined],
+  ['CERT_HAS_EXPIRED', undefined],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', undefined],
+])('%s before sending costs nothing and is retried', (code, syscall) => {
+  expect(toProviderFailure(broken(`${code} 127.0.0.1`, { code, syscall }), CONTEXT)).toMatchObject({
+    type: FAILURES.unavailable,
+    retryable: true,
+    billed: 'no',
+  });
+});
+
+test.each([
+  ['ECONNRESET', 'read', FAILURES.interrupted],
+  ['EPIPE', 'write', FAILURES.interrupted],
+  ['UND_ERR_SOCKET', undefined, FAILURES.interrupted],
+  ['HPE_INVALID_CONSTANT', undefined, FAILURES.interrupted],
+  ['ETIMEDOUT', 'read', FAILURES.timeout],
+  ['UND_ERR_HEADERS_TIMEOUT', undefined, FAILURES.timeout],
+  ['UND_ERR_BODY_TIMEOUT', undefined, FAILURES.timeout],
+])('%s after sending may have been billed and is not retried', (code, syscall, type) => {
+  expect(toProviderFailure(broken(code, { code, syscall }), CONTEXT)).toMatchObject({
+    type,
+    retryable: false,
+    billed: 'unknown',
+  });
+});
+
+test('reads the first of several addresses that were tried', () => {
+  const each = Object.assign(new Error('connect ECONNREFUSED ::1:9'), {
+    code: 'ECONNREFUSED',
+    syscall: 'connect',
+  });
+  const cause = Object.assign(new AggregateError([each]), { code: 'ECONNREFUSED' });
+  const failure = toProviderFailure(new TypeError('fetch failed', { cause }), CONTEXT);
+  expect(failure?.message).toContain('could not be reached: connect ECONNREFUSED ::1:9.');
+});
+
+test('a URL that fetch will not ask is a wrong setting, not a broken network', () => {
+  const failure = toProviderFailure(broken('bad port', {}), CONTEXT);
+  expect(failure).toMatchObject({ type: FAILURES.badRequest, retryable: false, billed: 'no' });
+});
+
+test.each([
+  ['OpenAI', 429, { code: 'insufficient_quota', type: 'insufficient_quota' }],
+  ['Anthropic, by type', 402, { type: 'error', error: { type: 'billing_error', message: 'Pay first.' } }],
+  [
+    'Anthropic, by words',
+    400,
+    { type: 'error', error: { type: 'invalid_request_error', message: 'Your credit balance is too low.' } },
+  ],
+  ['OpenRouter', 402, { code: 402, message: 'Insufficient credits' }],
+])('an empty account at %s is final', (_, status, body) => {
+  expect(toProviderFailure(answered(status, body), CONTEXT)).toMatchObject({
+    type: FAILURES.quotaExceeded,
+    retryable: false,
+  });
+});
+
+test.each([[409], [412], [404], [307]])('%i is a wrong request', (status) => {
+  expect(toProviderFailure(answered(status, {}), CONTEXT)).toMatchObject({
+    type: FAILURES.badRequest,
+    billed: 'no',
+  });
+});
+
+test.each([[502], [520], [524]])('%i comes from a gateway that lost the answer', (status) => {
+  expect(toProviderFailure(answered(status, {}), CONTEXT)).toMatchObject({
+    type: FAILURES.timeout,
+    billed: 'unknown',
+  });
+});
+
+test('x-should-retry may forbid a retry, never cause one that could be billed twice', () => {
+  const told = (status: number, value: string) =>
+    toProviderFailure(answered(status, {}, { 'x-should-retry': value, 'retry-after': '3' }), CONTEXT);
+  expect(told(429, 'false')).toMatchObject({ retryable: false, nextRetryDelayMs: null });
+  expect(told(429, 'true')).toMatchObject({ retryable: true, nextRetryDelayMs: 3000 });
+  expect(told(504, 'true')).toMatchObject({ retryable: false, nextRetryDelayMs: null });
+});
+
+test('becomes what Temporal carries, without the error it came from', () => {
+  const rateLimited = answered(429, { message: 'Slow down.' }, { 'retry-after': '3' });
+  const failure = toProviderFailure(rateLimited, CONTEXT);
+  const details = { calls: [], startedAt: '2026-11-21T09:00:00Z', endedAt: '2026-11-21T09:00:01Z' };
+  if (failure === null) throw new Error('A 429 was taken for a cancellation.');
+  const thrown = toApplicationFailure(failure, details);
+  expect(thrown).toMatchObject({
+    type: FAILURES.rateLimited,
+    message: failure.message,
+    nonRetryable: false,
+    nextRetryDelay: 3000,
+    details: [details],
+  });
+  expect(thrown.cause).toBeUndefined();
+  expect(toApplicationFailure({ ...failure, retryable: false }, details).nonRetryable).toBe(true);
+});

@@ -1,0 +1,97 @@
+import { completeOpenAI } from '../../../src/activities/models/openai';
+import { FAILURES } from '../../../src/protocol/failures';
+import { aCard, aRequest, failureOf } from './ask';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  delete process.env.OPENAI_BASE_URL;
+  delete process.env.OPENAI_ORG_ID;
+});
+
+/** Answers every request with `body`, and gives what was sent. */
+function answerWith(body: object) {
+  const sent: { url: string; headers: Headers; body: Record<string, unknown> }[] = [];
+  jest.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
+    const text = typeof init?.body === 'string' ? init.body : '';
+    const headers = new Headers(init?.headers);
+    sent.push({
+      url: url instanceof Request ? url.url : url.toString(),
+      headers,
+      body: JSON.parse(text) as Record<string, unknown>,
+    });
+    return Promise.resolve(Response.json(body));
+  });
+  return sent;
+}
+
+function completion(changes: object = {}): object {
+  return {
+    choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
+    ...changes,
+  };
+}
+
+test("a card without a base URL means the vendor's own endpoint, whatever the environment says", async () => {
+  process.env.OPENAI_BASE_URL = 'http://elsewhere.example/v1';
+  const sent = answerWith(completion());
+  await completeOpenAI(aRequest(aCard({ api: 'chat' })));
+  expect(sent[0]?.url).toBe('https://api.openai.com/v1/chat/completions');
+  expect(sent[0]?.body).toMatchObject({ max_completion_tokens: 256 });
+  expect(sent[0]?.body).not.toHaveProperty('max_tokens');
+});
+
+test("another server is not told the account's organisation", async () => {
+  process.env.OPENAI_ORG_ID = 'org-1';
+  const sent = answerWith(completion());
+  await completeOpenAI(aRequest(aCard({ api: 'chat', baseUrl: 'http://127.0.0.1:9999/v1' })));
+  await completeOpenAI(aRequest(aCard({ api: 'chat' })));
+  expect(sent.map(({ headers }) => headers.get('openai-organization'))).toEqual([null, 'org-1']);
+});
+
+test('takes what the provider says it charged, where it says so', async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5 };
+  const ask = async (cost?: number | string) => {
+    jest.restoreAllMocks();
+    answerWith(completion({ usage: { ...usage, cost } }));
+    return (await completeOpenAI(aRequest(aCard({ api: 'chat' })))).reportedNanoUsd;
+  };
+  expect(await ask(0.000123)).toBe(123_000);
+  expect(await ask(0)).toBeNull();
+  expect(await ask('free')).toBeNull();
+  expect(await ask()).toBeNull();
+});
+
+test('takes an answer whose usage makes no sense, with the usage unknown', async () => {
+  answerWith(completion({ usage: { prompt_tokens: 'many' } }));
+  expect(await completeOpenAI(aRequest(aCard({ api: 'chat' })))).toMatchObject({
+    text: 'Eight.',
+    usage: null,
+  });
+});
+
+test('leaves reasoning out of the text', async () => {
+  answerWith({
+    output: [
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Let me count.' }] },
+      { type: 'message', content: [{ type: 'output_text', text: 'Eight.' }] },
+    ],
+  });
+  expect((await completeOpenAI(aRequest(aCard({ api: 'responses' })))).text).toBe('Eight.');
+});
+
+test.each([
+  ['chat', { error: { code: 502, message: 'Upstream fell over.' } }],
+  ['responses', { output: [], error: { code: 'server_error', message: 'Upstream fell over.' } }],
+] as const)('a 200 of %s that holds an error is a bad response with its reason', async (api, body) => {
+  answerWith(body);
+  const failure = await failureOf(completeOpenAI, aRequest(aCard({ api })));
+  expect(failure).toMatchObject({ type: FAILURES.badResponse, billed: 'unknown' });
+  expect(failure?.message).toContain('Upstream fell over.');
+});
+
+test('JSON of another shape is a bad response that names what is missing', async () => {
+  answerWith({ object: 'list' });
+  const failure = await failureOf(completeOpenAI, aRequest(aCard({ api: 'chat' })));
+  expect(failure?.type).toBe(FAILURES.badResponse);
+  expect(failure?.message).toContain('"choices"');
+});

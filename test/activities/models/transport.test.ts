@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { completeGoogle } from '../../../src/activities/models/google';
+import { NetworkError } from '../../../src/activities/models/network-error';
+import { sendOnce } from '../../../src/activities/models/transport';
+import { FAILURES } from '../../../src/protocol/failures';
+import { aCard, aRequest, DIALECTS, failureOf } from './ask';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** A server of this test's own, for what no provider should do. */
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}
+
+describe.each(DIALECTS)('$name', ({ complete, card }) => {
+  test('does not follow a redirect, and so does not hand the prompt or the key on', async () => {
+    const paths: (string | undefined)[] = [];
+    const url = await serve((request, response) => {
+      paths.push(request.url);
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    expect(await failureOf(complete, aRequest(card(url)))).toMatchObject({ retryable: false });
+    expect(paths).toHaveLength(1);
+    expect(paths).not.toContain('/elsewhere');
+  });
+
+  test('knows a server that is not there, which costs nothing', async () => {
+    const url = await serve(() => undefined);
+    for (const close of closing.splice(0)) close();
+    const failure = await failureOf(complete, aRequest(card(url)));
+    expect(failure).toMatchObject({ type: FAILURES.unavailable, retryable: true, billed: 'no' });
+    expect(failure?.message).toContain(`could not be reached: connect ECONNREFUSED ${url.slice(7)}. `);
+  });
+
+  test('a base URL that is none is a wrong setting', async () => {
+    const failure = await failureOf(complete, aRequest(card('no-url')));
+    expect(failure).toMatchObject({ type: FAILURES.badRequest, billed: 'no' });
+  });
+});
+
+test("Gemini's own limit per request ends the answer: the SDK does not ask on by itself", async () => {
+  let requests = 0;
+  const url = await serve((_, response) => {
+    requests += 1;
+    const candidate = {
+      content: { parts: [{ text: 'Once' }] },
+      finishReason: 'CONTINUATION',
+      continuationToken: 'aGk=',
+    };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ candidates: [candidate] }));
+  });
+  const reply = await completeGoogle(aRequest(aCard({ provider: 'google', baseUrl: url })));
+  expect(reply).toMatchObject({ text: 'Once', finish: 'length' });
+  expect(requests).toBe(1);
+});
+
+test('a connection that was never made keeps its code, and no SDK can take it for a lost answer', async () => {
+  const timedOut = Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
+  jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('fetch failed', { cause: timedOut }));
+  for (const { complete, card } of DIALECTS) {
+    expect(await failureOf(complete, aRequest(card('http://127.0.0.1:9999')))).toMatchObject({
+      type: FAILURES.unavailable,
+      billed: 'no',
+    });
+  }
+  jest.restoreAllMocks();
+});
+
+test("waits for headers and body beyond the 300 s of Node's dispatcher", async () => {
+  const symbol = Symbol.for('undici.globalDispatcher.1');
+  const before: unknown = Reflect.get(globalThis, symbol);
+  const dispatched: object[] = [];
+  type Dispatch = (options: object, handler: { onError: (error: Error) => void }) => boolean;
+  const dispatch: Dispatch = (options, handler) => {
+    dispatched.push(options);
+    handler.onError(Object.assign(new Error('stop here'), { code: 'ECONNRESET' }));
+    return true;
+  };
+  const compose = (interceptor: (next: Dispatch) => Dispatch) => ({ dispatch: interceptor(dispatch) });
+  Reflect.set(globalThis, symbol, { dispatch, compose });
+  await expect(sendOnce('http://127.0.0.1:9999/')).rejects.toBeInstanceOf(NetworkError);
+  Reflect.set(globalThis, symbol, before);
+  expect(dispatched).toMatchObject([{ headersTimeout: 0, bodyTimeout: 0 }]);
+});
