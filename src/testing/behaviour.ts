@@ -5,7 +5,7 @@ import type { Prompt, Protocol } from './wire/wire';
 const tokens = z.int().nonnegative().exactOptional();
 
 /** A reply as scripts write it. */
-export const replySchema = z.strictObject({
+const replySchema = z.strictObject({
   text: z.string(),
   /** Default `stop`. `refusal`: the model declined; `filtered`: a safety filter stopped it. */
   finish: z.enum(['stop', 'length', 'refusal', 'filtered']).exactOptional(),
@@ -27,7 +27,7 @@ export const replySchema = z.strictObject({
 export type Reply = z.infer<typeof replySchema>;
 
 /** An answer as scripts write it. */
-export const answerSchema = z.union([z.string(), replySchema, faultSchema]);
+const answerSchema = z.union([z.string(), replySchema, faultSchema]);
 /** What one request gets. A string stands for a reply of that text. */
 export type Answer = z.infer<typeof answerSchema>;
 
@@ -41,7 +41,7 @@ export interface SimulatedRequest extends Prompt {
 }
 
 /** A behaviour as files write it: as plain data. */
-export const behaviourSchema = z.strictObject({
+const behaviourSchema = z.strictObject({
   /** Default: a short text that differs between models and between prompts. */
   answer: answerSchema.exactOptional(),
   /** Answers of the first requests, in order. */

@@ -23,7 +23,7 @@ export const ERROR_FAULTS = [
 ] as const;
 
 /** Faults below the vendor's protocol: a connection or a body that breaks. */
-export const BROKEN_FAULTS = [
+const BROKEN_FAULTS = [
   /** The connection stays open and silent. */
   'hang',
   /** TCP reset before any header. */
@@ -39,7 +39,7 @@ export const BROKEN_FAULTS = [
 ] as const;
 
 /** Well-formed replies that no caller wants; their tokens are billed. */
-export const SPOILED_FAULTS = [
+const SPOILED_FAULTS = [
   'empty',
   /** The model declined. */
   'refusal',

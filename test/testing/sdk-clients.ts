@@ -4,7 +4,7 @@ import OpenAI from 'openai';
 import type { Protocol } from '../../src/testing';
 
 /** A reply as a caller of the vendor's SDK can read it. */
-export interface SdkReply {
+interface SdkReply {
   readonly id: string | undefined;
   readonly text: string | null | undefined;
   readonly finish: unknown;
