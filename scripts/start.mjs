@@ -4,10 +4,11 @@ import { parseArgs } from 'node:util';
 const SAMPLE = 'What is the capital of France?';
 
 const given = process.argv.slice(2);
+// The options of `solve` that take a value, which is then no question.
+const valued = ['config', 'seed', 'allow', 'deny'].map((name) => [name, { type: 'string' }]);
 const { positionals } = parseArgs({
   args: given,
-  // The options of `solve` that take a value, which is then no question.
-  options: { config: { type: 'string' }, 'max-depth': { type: 'string' }, 'max-cost': { type: 'string' } },
+  options: Object.fromEntries(valued),
   strict: false,
   allowPositionals: true,
 });

@@ -7,8 +7,7 @@ const ANSWER_MS = 5_000;
 
 /**
  * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file), if
- * it answers. null when none is named, and, after saying so, when nothing answers there: the embedded one serves
- * then. A server that answers but turns us away is an error, since the user meant it.
+ * it answers. null when none is named, and, after saying so, when nothing answers there. A server that answers but turns us away is an error, since the user meant it.
  */
 export async function configuredServer({
   namespace = 'default',
@@ -22,7 +21,7 @@ export async function configuredServer({
 
   const silence = await silenceOf(config.connectionOptions, `${address} (${source})`);
   if (silence !== null) {
-    say(`Nothing answers at ${address} (${source}): ${silence}. The embedded server is used instead.`);
+    say(`Nothing answers at ${address} (${source}): ${silence}.`);
     return null;
   }
   return {

@@ -8,7 +8,7 @@ import { runProgram } from './run-program';
 import type { Say } from './say';
 
 /** One wheel of a package: the SHA-256 of the whole file, in hex, and its size, which a waiting person is told. */
-export interface PinnedWheel {
+interface PinnedWheel {
   readonly sha256: string;
   readonly megabytes: number;
 }

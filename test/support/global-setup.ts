@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { attachOrStart } from '../../src/local/attach-or-start';
+import { configuredServer } from '../../src/local/configured-server';
+import { embeddedServer } from '../../src/local/embedded-server';
 import { atTheEnd } from './at-the-end';
 
 /** One server and one workflow bundle for the whole jest run; `temporal.ts` hands them to the tests. */
@@ -13,7 +14,8 @@ export default async function globalSetup(): Promise<void> {
 }
 
 async function startServer(folder: string): Promise<void> {
-  const server = await attachOrStart({ folder, say: console.error });
+  const options = { folder, say: console.error };
+  const server = (await configuredServer(options)) ?? (await embeddedServer(options));
   atTheEnd(() => server.stop());
   process.env.TEST_TEMPORAL_ADDRESS = server.address;
 }

@@ -1,7 +1,7 @@
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { attachOrStart } from '../../src/local/attach-or-start';
+import { embeddedServer } from '../../src/local/embedded-server';
 import { holdersOf } from '../../src/local/file-holders';
 import { processMark } from '../../src/local/process-mark';
 import { databasePath } from '../../src/local/server-process';
@@ -10,10 +10,6 @@ import type { TemporalServer } from '../../src/local/temporal-server';
 import { runChild, type ChildProgram } from '../support/child-program';
 import { fakeProgram } from './fake-program';
 import { freshFolder } from './fresh-folder';
-
-/** The test run itself may be pointed at a server: these tests are about having none. */
-const env = { ...process.env };
-delete env.TEMPORAL_ADDRESS;
 
 const children: ChildProgram[] = [];
 const servers: TemporalServer[] = [];
@@ -24,7 +20,7 @@ afterEach(async () => {
 
 /** A command in a process of its own, about to use the folder's server. */
 const command = async (folder: string, role = 'solve'): Promise<ChildProgram> => {
-  const child = runChild(join(__dirname, 'use-server.ts'), [folder, role], env);
+  const child = runChild(join(__dirname, 'programs', 'use-server.ts'), [folder, role], process.env);
   children.push(child);
   expect(await child.nextMessage()).toBe('ready');
   return child;
@@ -39,7 +35,11 @@ const begin = async (child: ChildProgram): Promise<{ address: string }> => {
 /** This process as a command; what it was told while it waited comes with it. */
 const attach = async (folder: string, more: NodeJS.ProcessEnv = {}) => {
   const told: string[] = [];
-  const server = await attachOrStart({ folder, env: { ...env, ...more }, say: (line) => told.push(line) });
+  const server = await embeddedServer({
+    folder,
+    env: { ...process.env, ...more },
+    say: (line) => told.push(line),
+  });
   servers.push(server);
   return { server, told: told.join('\n') };
 };
@@ -151,30 +151,6 @@ test('a server that cannot start is reported with its own last words, and it was
   const log = await readFile(join(folder, 'server.log'), 'utf8');
   expect(log).toContain('PATH=');
   expect(log).not.toContain('sk-secret');
-});
-
-test('a server that answers at TEMPORAL_ADDRESS is used and left running', async () => {
-  const { server: users } = await attach(await freshFolder());
-  const { server } = await attach(await freshFolder(), {
-    TEMPORAL_ADDRESS: users.address,
-    TEMPORAL_NAMESPACE: 'team',
-  });
-  expect(server).toMatchObject({
-    address: users.address,
-    namespace: 'team',
-    started: false,
-    outlives: true,
-    source: 'TEMPORAL_ADDRESS',
-  });
-  await server.stop();
-  await withClient(users, (client) => client.workflowService.getSystemInfo({}));
-});
-
-test('where nothing answers at TEMPORAL_ADDRESS, that is said and the embedded server serves', async () => {
-  const nowhere = '127.0.0.1:1';
-  const { server, told } = await attach(await freshFolder(), { TEMPORAL_ADDRESS: nowhere });
-  expect(told).toMatch(/Nothing answers at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\): .* embedded server is used/);
-  expect(server.started).toBe(true);
 });
 
 test('a damaged server.json is no obstacle', async () => {
