@@ -66,8 +66,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   {
     question: 'Plan a dinner for six under 40 euros; one guest must not eat nuts.',
-    reasoning:
-      'A menu first. Safety and cost can then be checked side by side, before one worker writes it up.',
+    reasoning: 'A menu first; then its safety and its cost are checked; then one worker writes it up.',
     plan: {
       steps: [
         { worker: '2', subtask: 'Propose a menu of three courses for six, with a shopping list.', sees: [] },

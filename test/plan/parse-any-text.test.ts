@@ -71,7 +71,7 @@ test.each(HOSTILE)('a megabyte of %j gives a plan or a typed error', (unit) => {
 test.each(UNITS)('%j is looked at a bounded number of times, however often it comes', (unit) => {
   for (const prefix of PREFIXES) {
     const text = prefix + unit.repeat(1000);
-    expect(countLooks(() => outcomeOf(() => parsePlan(text, CONTEXT)))).toBeLessThan(60 * text.length);
+    expect(countLooks(() => outcomeOf(() => parsePlan(text, CONTEXT)))).toBeLessThan(20 * text.length);
   }
 });
 

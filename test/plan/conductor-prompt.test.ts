@@ -1,0 +1,97 @@
+import { conductorMessages, type ConductorPrompt } from '../../src/plan/conductor-prompt';
+import { parsePlan } from '../../src/plan/parse';
+import { EXAMPLES, exampleReply } from '../../src/plan/prompt/examples';
+
+const PROMPT: ConductorPrompt = {
+  question: 'Why is the sky blue?',
+  workers: [
+    { id: 'gpt', notes: 'strong at\ncode' },
+    { id: 'sonnet', notes: null },
+  ],
+  describe: 'notes',
+  maxSteps: 5,
+  repairs: [],
+  format: 'lists',
+};
+
+function textOf(prompt: Partial<ConductorPrompt>): string {
+  return conductorMessages({ ...PROMPT, ...prompt })
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+describe.each(['lists', 'json'] as const)('examples as %s', (format) => {
+  test.each(EXAMPLES.map((example) => [example.question, example] as const))('%s', (_, example) => {
+    const context = { workers: ['0', '1', '2'], maxSteps: 4, round: 0 };
+    const read = parsePlan(exampleReply(example, 3, format), context);
+    if (format === 'lists') expect(read).toEqual(example.plan);
+    else
+      expect(read.steps.map(({ subtask }) => subtask)).toEqual(
+        example.plan.steps.map(({ subtask }) => subtask),
+      );
+  });
+
+  test('name no worker that a small pool lacks', () => {
+    for (const example of EXAMPLES) {
+      const read = parsePlan(exampleReply(example, 1, format), { workers: ['only'], maxSteps: 4, round: 0 });
+      expect(read.steps).toHaveLength(example.plan.steps.length);
+    }
+  });
+});
+
+test('the examples have one to four steps', () => {
+  expect(EXAMPLES.map(({ plan }) => plan.steps.length)).toEqual([1, 2, 3, 4]);
+});
+
+test('the question comes last, after what all questions share', () => {
+  const messages = conductorMessages(PROMPT);
+  expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
+  expect(messages[0]?.text).toBe(conductorMessages({ ...PROMPT, question: 'Another?' })[0]?.text);
+  expect(messages[1]?.text).toContain('Why is the sky blue?');
+});
+
+test('workers are described as far as asked, and no further', () => {
+  expect(textOf({})).toMatch(/^0: gpt, strong at code\n1: sonnet$/m);
+  expect(textOf({ describe: 'names' })).toMatch(/^0: gpt\n1: sonnet$/m);
+  expect(textOf({ describe: 'ordinals' })).toMatch(/^0\n1$/m);
+  expect(textOf({ describe: 'ordinals' })).not.toMatch(/gpt|sonnet|strong at/);
+});
+
+test('the limit of steps is told, and no example exceeds it', () => {
+  expect(textOf({ maxSteps: 3 })).toContain('1 to 3 steps');
+  expect(textOf({ maxSteps: 3 })).not.toContain('dinner');
+  expect(textOf({ maxSteps: 1 })).toContain('exactly one step');
+  expect(textOf({ maxSteps: 1 })).not.toContain('rhyme');
+});
+
+test('the Conductor is told of one format only', () => {
+  expect(textOf({ format: 'json' })).not.toContain('access_list');
+  expect(textOf({ format: 'lists' })).not.toContain('JSON');
+});
+
+test('a repair shows the failed reply and what was wrong, and changes nothing before', () => {
+  const repairs = [
+    { reply: 'I think…', problem: 'The reply has no model_id.' },
+    { reply: ' ', problem: 'The reply has no subtasks.' },
+  ];
+  const messages = conductorMessages({ ...PROMPT, repairs });
+  expect(messages.slice(0, 2)).toEqual(conductorMessages(PROMPT));
+  expect(messages.map(({ role }) => role)).toEqual([
+    'system',
+    'user',
+    'assistant',
+    'user',
+    'assistant',
+    'user',
+  ]);
+  expect(messages[2]?.text).toBe('I think…');
+  expect(messages[3]?.text).toContain('The reply has no model_id.');
+  expect(messages[4]?.text).toBe('(no text)');
+});
+
+test('of an endless reply only both ends are shown', () => {
+  const reply = `begin${'x'.repeat(100_000)}end`;
+  const shown = conductorMessages({ ...PROMPT, repairs: [{ reply, problem: 'cut off' }] })[2]?.text ?? '';
+  expect(shown.length).toBeLessThan(5000);
+  expect(shown).toMatch(/^beginx+\n…\nx+end$/);
+});
