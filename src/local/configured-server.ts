@@ -7,7 +7,8 @@ const ANSWER_MS = 5_000;
 
 /**
  * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file), if
- * it answers. null when none is named, and, after saying so, when nothing answers there. A server that answers but turns us away is an error, since the user meant it.
+ * it answers. null when none is named, and, after saying so, when nothing answers there. A server that answers but
+ * turns us away is an error, since the user meant it.
  */
 export async function configuredServer({
   namespace = 'default',
