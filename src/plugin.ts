@@ -1,6 +1,6 @@
 import { SimplePlugin } from '@temporalio/plugin';
 import { createActivities } from './activities';
-import { complete } from './activities/models';
+import { complete } from './local/complete';
 import type { ConfigInput } from './pool/config-schema';
 import { parseConfig, readConfigFile } from './pool/load-config';
 import { openStore } from './store/open-store';

@@ -1,16 +1,21 @@
 import type { ModelProvider } from '../../pool/card';
 import { completeAnthropic } from './anthropic';
 import { completeGoogle } from './google';
-import { completeLocal } from './local';
+import { createCompleteLocal, type LocalModelOptions } from './local';
 import type { Complete } from './model';
 import { completeOpenAI } from './openai';
 
-const PROVIDERS: Readonly<Record<ModelProvider, Complete>> = {
-  openai: completeOpenAI,
-  anthropic: completeAnthropic,
-  google: completeGoogle,
-  local: completeLocal,
-};
-
-/** Asks the model that the request's card names, through its provider. A vendor's SDK is loaded by its first request. */
-export const complete: Complete = (request) => PROVIDERS[request.card.provider](request);
+/**
+ * The one verb for every provider: asks the model that a request's card names.
+ *
+ * A vendor's SDK is loaded by the first request to that vendor, and the local engine by the first to a local model.
+ */
+export function createComplete(options: LocalModelOptions): Complete {
+  const providers: Readonly<Record<ModelProvider, Complete>> = {
+    openai: completeOpenAI,
+    anthropic: completeAnthropic,
+    google: completeGoogle,
+    local: createCompleteLocal(options),
+  };
+  return (request) => providers[request.card.provider](request);
+}
