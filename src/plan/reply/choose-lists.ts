@@ -10,7 +10,7 @@ export type ChosenLists =
 /**
  * Chooses among the lists of a reply: the last complete plan wins.
  *
- * The paper takes the first label of each list (appendix code), which runs an example or a draft that the reasoning
+ * The authors' code takes the first label of each list, which runs an example or a draft that the reasoning
  * quotes. A model's last word is its decision. Three neighbours are one plan, in the order the prompt asks for before
  * any other order, and bracketed lists before bulleted ones. A plan that is begun but not finished behind the chosen
  * one is an error: what was cut off there may have been the real plan.
