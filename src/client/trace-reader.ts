@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { WorkerRequest, WorkerResult, WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import { externalResultSchema } from '../protocol/external-worker';
 import { WRITE_PLAN } from '../protocol/names';
-import { solveTraceSchema, type SolveInput, type SolveTrace } from '../protocol/solve';
+import { questionOf, solveTraceSchema, type SolveTrace } from '../protocol/solve';
 import { applyEvent, emptyTrace } from '../trace/apply-event';
 import { readFailure } from '../trace/read-failure';
 import type { RunEvent } from '../trace/run-event';
@@ -44,8 +44,8 @@ export class TraceReader {
   private apply(milestone: Milestone, at: string): void {
     switch (milestone.kind) {
       case 'run-started': {
-        const question = (milestone.input as SolveInput | undefined)?.question ?? '';
-        this.current = emptyTrace({ id: this.workflowId, runId: milestone.runId, question });
+        const { runId, input } = milestone;
+        this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
         break;
       }
       case 'call-begun':

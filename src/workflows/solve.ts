@@ -1,7 +1,8 @@
 import { ApplicationFailure, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
+import { z } from 'zod';
 import { FAILURES } from '../protocol/failures';
 import { READ_TEXT, STATE_QUERY } from '../protocol/names';
-import { solveInputSchema, type SolveInput, type SolveTrace } from '../protocol/solve';
+import { questionOf, solveInputSchema, type SolveInput, type SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { emptyTrace } from '../trace/apply-event';
 import { storeActivities } from './activities';
@@ -25,7 +26,7 @@ const WHOLE_ANSWER_BYTES = 900_000;
  */
 export async function solve(input: SolveInput): Promise<SolveTrace> {
   const { workflowId, runId } = workflowInfo();
-  const recorder = new Recorder(emptyTrace({ id: workflowId, runId, question: input.question }));
+  const recorder = new Recorder(emptyTrace({ id: workflowId, runId, question: questionOf(input) }));
   setHandler(stateQuery, () => recorder.trace);
   try {
     return await answer(checkInput(input), recorder);
@@ -45,24 +46,19 @@ async function answer(input: SolveInput, recorder: Recorder): Promise<SolveTrace
   return recorder.trace;
 }
 
-function checkInput(input: SolveInput): SolveInput {
-  const checked = solveInputSchema.safeParse(input);
-  if (!checked.success) {
-    const [issue] = checked.error.issues;
-    const where = issue?.path.join('.') ?? '';
-    throw ApplicationFailure.nonRetryable(
-      `the input of solve is invalid${where === '' ? '' : ` at ${where}`}: ${issue?.message ?? 'unreadable'}`,
-      FAILURES.badInput,
-    );
+/** Whoever starts a workflow by hand may write anything; a run must then fail with a sentence, not hang. */
+function checkInput(input: unknown): SolveInput {
+  const { success, data, error } = solveInputSchema.safeParse(input);
+  if (!success)
+    throw badInput(`the input of solve is invalid: ${z.prettifyError(error).replace(/\s+/g, ' ')}`);
+  if (typeof data.question === 'string' && data.question.trim() === '') {
+    throw badInput('the question is empty: give one with at least a word');
   }
-  const { question } = checked.data;
-  if (typeof question === 'string' && question.trim() === '') {
-    throw ApplicationFailure.nonRetryable(
-      'the question is empty: give one with at least a word',
-      FAILURES.badInput,
-    );
-  }
-  return checked.data;
+  return data;
+}
+
+function badInput(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, FAILURES.badInput);
 }
 
 async function wholeAnswer(found: Text): Promise<Text> {

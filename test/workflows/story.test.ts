@@ -1,0 +1,100 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import { openStage, step, type Stage } from '../support/stage';
+import { stateQuery } from '../../src/workflows';
+
+describe('what people see of a run', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage();
+    stage.plan([step('a', 'Look it up.'), step('b', 'Check it.', [0])]);
+    stage.providers.answer('b', 'checked');
+  });
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  test("Temporal's own page tells the story: a summary a call, and the plan as it stands", async () => {
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.solve({ question: 'What is to be seen?' });
+      const handle = stage.temporal.client.workflow.getHandle(id);
+
+      const { events } = await handle.fetchHistory();
+      const summaries = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes, userMetadata }) =>
+        activityTaskScheduledEventAttributes && userMetadata?.summary
+          ? [defaultPayloadConverter.fromPayload(userMetadata.summary)]
+          : [],
+      );
+      expect(summaries).toEqual(['plan', 'step 1 · a (a) · Look it up.', 'step 2 · b (b) · Check it.']);
+      expect(await (await handle.describe()).staticSummary()).toBe('What is to be seen?');
+
+      const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+      expect(metadata.currentDetails).toContain('**completed**');
+      expect(metadata.currentDetails).toMatch(/\| 2 \| 2 \| b \| Check it\. \| 1 \| done: checked \|/);
+    });
+  });
+
+  test('the state can be asked for while the run goes on, and followed without asking the worker', async () => {
+    const release = stage.providers.hold('b');
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'How far is it?' });
+      await stage.providers.waitForRequest(({ model }) => model === 'b');
+
+      const state = await stage.temporal.client.workflow.getHandle(id).query(stateQuery);
+      const seen = await stage.client.trace(id);
+      for (const trace of [state, seen]) {
+        expect(trace.status).toBe('running');
+        expect(trace.rounds[0]?.steps.map(({ output }) => output === null)).toEqual([false, true]);
+      }
+      expect(seen.calls).toEqual(state.calls);
+      release();
+    });
+  });
+
+  test('watching tells each step when it is done, and ends with the run', async () => {
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'Is it followed?' });
+      const finished: number[] = [];
+      for await (const { rounds, status } of stage.client.watch(id)) {
+        const done = rounds[0]?.steps.filter(({ output }) => output !== null).length ?? 0;
+        if (finished.at(-1) !== done) finished.push(done);
+        if (status === 'completed') finished.push(-1);
+      }
+      expect(finished.at(-1)).toBe(-1);
+      expect([...finished.slice(0, -1)].sort()).toEqual(finished.slice(0, -1));
+    });
+  });
+});
+
+describe('input that no run can be made of', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage();
+  });
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  test.each([
+    [{ question: '' }, 'Solve.BadInput', /empty/],
+    [{ question: 5 }, 'Solve.BadInput', /question/],
+    [undefined, 'Solve.BadInput', /input/],
+    ['Who?', 'Solve.BadInput', /object/],
+    [{ question: 'Who?', depth: 3 }, 'Solve.BadInput', /depth/],
+    [{ question: 'Who?', pool: { allow: ['nobody'] } }, 'Configuration.Invalid', /nobody/],
+  ])('%j fails at once with %s', async (input, type, message) => {
+    await stage.whileWorking(async () => {
+      const workflowId = `bad-${stage.taskQueue}`;
+      await stage.temporal.client.workflow.start('solve', {
+        workflowId,
+        taskQueue: stage.taskQueue,
+        args: [input],
+      });
+      let last;
+      for await (const trace of stage.client.watch(workflowId)) last = trace;
+      expect(last?.status).toBe('failed');
+      expect(last?.error?.type).toBe(type);
+      expect(last?.error?.message).toMatch(message);
+      expect(stage.providers.log).toHaveLength(0);
+    });
+  });
+});
