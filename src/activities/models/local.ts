@@ -1,0 +1,41 @@
+import { chooseSettings } from './settings';
+import type { Complete, FinishReason } from './model';
+import { findModelFile, type FetchWeights } from './local/model-file';
+import { keepLoaded } from './local/loaded-model';
+import { createQueue } from './local/queue';
+
+/** What the engine cannot know by itself. */
+export interface LocalModelOptions {
+  /** Brings the weights that `model: smollm2` stands for onto this machine, and says where they are. */
+  readonly fetchSmolLm2: FetchWeights;
+}
+
+/**
+ * Models that run inside this process, on the CPU, by `node-llama-cpp`. A card's `model` is `smollm2`, a path of a GGUF
+ * file, or an address the engine downloads from, e.g. `hf:user/repository:Q4_K_M`.
+ *
+ * One request runs at a time, since the engine keeps every core it is given busy, and others in this process must still
+ * heartbeat. A request that waits or runs ends as soon as its signal is aborted.
+ */
+export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Complete {
+  const inTurn = createQueue();
+  const load = keepLoaded();
+  return (request) =>
+    inTurn(request.signal, async () => {
+      const { signal, card, messages } = request;
+      const { temperature, seed, maxOutputTokens, outputSchema, dropped } = chooseSettings(request, {
+        seed: true,
+        efforts: [],
+      });
+      const model = await load(await findModelFile(card.model, { fetchSmolLm2, signal }));
+      const { text, stopReason, usage } = await model.generate(messages, {
+        temperature: temperature ?? 0,
+        maxTokens: maxOutputTokens,
+        schema: outputSchema?.schema ?? null,
+        seed,
+        signal,
+      });
+      const finish: FinishReason = stopReason === 'maxTokens' ? 'length' : 'stop';
+      return { text, finish, refusal: null, usage, reportedNanoUsd: null, dropped };
+    });
+}
