@@ -3,6 +3,7 @@ import type { SolveResult } from '../protocol/solve';
 import { unlessInterrupted } from './interruption';
 import type { Session } from './open-session';
 import type { WorkerSession } from './open-worker-session';
+import { pollRetries } from './poll-retries';
 import { UsageError } from './usage-error';
 import { openView } from './view/open-view';
 
@@ -18,6 +19,7 @@ export async function followRun(
   interruption: AbortSignal,
 ): Promise<SolveResult | undefined> {
   const view = await openView(process.stderr);
+  const stopPolling = pollRetries(session.conductor, id, view.showRetries);
   const traces = session.conductor.watch(id);
   const broken = 'worker' in session ? breakdownOf(session) : new Promise<never>(() => undefined);
   let last: SolveResult | undefined;
@@ -32,6 +34,7 @@ export async function followRun(
   } catch (error) {
     throw explainUnknown(error, id, session);
   } finally {
+    stopPolling();
     view.close();
   }
 }

@@ -3,6 +3,11 @@ import { say } from './terminal';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
+/** Thrown where a command learns that it was told to stop before it had begun: exit code 130. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
+}
+
 /**
  * Listens for Ctrl-C. The first one aborts the returned signal, so that the command can take its leave; the second
  * ends the process at once. What is left running then, runs and server, is found by the next command.
@@ -12,7 +17,7 @@ export function listenForInterruption(): AbortSignal {
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(EXIT.interrupted);
     say('\nStopping. Press Ctrl-C again to stop at once.');
-    controller.abort();
+    controller.abort(new InterruptedError('interrupted before a run was started'));
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);
   return controller.signal;

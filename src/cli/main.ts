@@ -24,6 +24,7 @@ function report(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.answered : EXIT.usage;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   say(`temporal-conductor: ${message}`);
+  if (name === 'InterruptedError') return EXIT.interrupted;
   return USAGE_ERRORS.has(name) ? EXIT.usage : EXIT.failed;
 }
 

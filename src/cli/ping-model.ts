@@ -1,4 +1,4 @@
-import { complete } from '../activities/models';
+import { complete } from '../local/complete';
 import { toProviderFailure } from '../activities/models/failure';
 import { judgeReply } from '../activities/models/judge-reply';
 import type { ModelReply } from '../activities/models/model';

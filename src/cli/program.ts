@@ -34,7 +34,7 @@ function addSolve(program: Command, settle: Settle): void {
   program
     .command('solve')
     .description('solve a question with a worker of its own, and print the answer')
-    .argument('[question]', '- reads it from standard input')
+    .argument('<question>', '- reads it from standard input')
     .option(...CONFIG)
     .option('--seed <number>', 'sent to models that take one', readInteger)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
@@ -46,7 +46,7 @@ function addSolve(program: Command, settle: Settle): void {
         'start the run, print its id and leave it to the workers that are there',
       ).conflicts('json'),
     )
-    .action(async (question: string | undefined, options: object) => {
+    .action(async (question: string, options: object) => {
       const { solve } = await import('./commands/solve.js');
       settle(await solve(question, options));
     });

@@ -4,14 +4,9 @@ import { UsageError } from './usage-error';
 /**
  * The question of a command line: the argument itself, or standard input for `-`.
  *
- * @throws UsageError when there is none, or standard input has more than any run accepts
+ * @throws UsageError when standard input has more than any run accepts
  */
-export async function readQuestion(argument: string | undefined): Promise<string> {
-  if (argument === undefined) {
-    throw new UsageError(
-      'no question given: write it as an argument, or - to have it read from standard input',
-    );
-  }
+export async function readQuestion(argument: string): Promise<string> {
   return argument === '-' ? readAll(process.stdin) : argument;
 }
 

@@ -110,9 +110,12 @@ class TreeText {
 
   /** Attempts that came to nothing. */
   private failures(calls: readonly Call[]): string[] {
-    return calls.flatMap(({ attempt, error }) =>
-      error === null ? [] : this.note(`attempt ${attempt}`, `${error.type} ${error.message}`),
-    );
+    const reasons = calls.map(({ error }) => (error === null ? '' : `${error.type} ${error.message}`));
+    return calls.flatMap(({ attempt }, index) => {
+      const reason = reasons[index] ?? '';
+      const isTold = reason === reasons[index - 1];
+      return isTold ? [] : this.note(`attempt ${attempt}${sameAfter(reasons, index)}`, reason);
+    });
   }
 
   private note(label: string, text: string | undefined): string[] {
@@ -128,6 +131,13 @@ class TreeText {
   private clip(text: string): string {
     return oneLine(text, this.room);
   }
+}
+
+/** How far the same reason goes on: `-5` where the attempts up to the fifth failed alike. */
+function sameAfter(reasons: readonly string[], index: number): string {
+  const next = reasons.findIndex((reason, other) => other > index && reason !== reasons[index]);
+  const last = next === -1 ? reasons.length : next;
+  return last - index > 1 ? `-${last}` : '';
 }
 
 function spent(calls: readonly Call[]): string[] {

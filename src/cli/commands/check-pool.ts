@@ -4,14 +4,13 @@ import { describeCost } from '../../trace/describe';
 import { oneLine } from '../../trace/one-line';
 import type { Paint } from '../../trace/paint';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadSettings, requireServable } from '../load-settings';
+import { loadServable } from '../load-settings';
 import { pingModel, type Ping } from '../ping-model';
 import { paintFor, print } from '../terminal';
 
 /** Calls the Conductor and each worker once, a line each; fails if any of them does. */
 export async function checkPool(options: { readonly config?: string }): Promise<ExitCode> {
-  const config = await loadSettings(options.config);
-  requireServable(config);
+  const config = await loadServable(options.config);
   const { conductor, workers } = resolveRun(config);
   const paint = paintFor(process.stdout);
   const width = Math.max(...['conductor', ...workers.map(({ id }) => id)].map((name) => name.length));

@@ -8,7 +8,7 @@ import { durationMs } from '../../pool/duration';
 import { followRun } from '../follow-run';
 import { heartbeatOn } from '../heartbeat';
 import { listenForInterruption } from '../interruption';
-import { loadSettings, requireServable } from '../load-settings';
+import { loadServable, loadSettings } from '../load-settings';
 import { openSession } from '../open-session';
 import { openWorkerSession } from '../open-worker-session';
 import { printResult } from '../print-result';
@@ -27,19 +27,20 @@ export interface SolveOptions {
 }
 
 /** Solves one question with a worker of its own, or hands it to the workers that are there. */
-export async function solve(argument: string | undefined, options: SolveOptions): Promise<ExitCode> {
+export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const config = await loadSettings(options.config);
+  const load = options.detach === true ? loadSettings : loadServable;
+  const config = await load(options.config, poolOf(options));
   const question = await readQuestion(argument);
   checkQuestion(question);
   const request = requestOf(question, options);
   if (options.detach === true) return detach(config, request);
 
-  requireServable(config, poolOf(options));
   const server = await attachServer(config);
   const session = await openWorkerSession(server, config, { graceMs: 0 });
   try {
     await sayUnfinished(session, config);
+    interruption.throwIfAborted();
     const { id } = await session.conductor.start(timed(request, server, config));
     const result = await followRun(session, id, interruption);
     if (result !== undefined) return await printResult(result, options.json === true);

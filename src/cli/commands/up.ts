@@ -1,13 +1,12 @@
 import { attachServer } from '../attach';
 import type { ExitCode } from '../exit-code';
 import { listenForInterruption } from '../interruption';
-import { loadSettings, requireServable } from '../load-settings';
+import { loadServable } from '../load-settings';
 import { servePool } from '../serve-pool';
 
 /** Everything on one machine: the embedded server, which other commands of this folder then share, and a worker. */
 export async function up(options: { readonly config?: string }): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const config = await loadSettings(options.config);
-  requireServable(config);
+  const config = await loadServable(options.config);
   return servePool(await attachServer(config, { stays: true }), config, interruption);
 }

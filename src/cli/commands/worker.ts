@@ -1,13 +1,12 @@
 import { attachConfiguredServer } from '../attach';
 import type { ExitCode } from '../exit-code';
 import { listenForInterruption } from '../interruption';
-import { loadSettings, requireServable } from '../load-settings';
+import { loadServable } from '../load-settings';
 import { servePool } from '../serve-pool';
 
 /** The process that a production deployment runs: a worker for a Temporal server somewhere else. */
 export async function worker(options: { readonly config?: string }): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const config = await loadSettings(options.config);
-  requireServable(config);
+  const config = await loadServable(options.config);
   return servePool(await attachConfiguredServer(config), config, interruption);
 }

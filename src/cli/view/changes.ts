@@ -1,3 +1,4 @@
+import type { Retry } from '../../client/retries';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
 import { counted } from '../../trace/counted';
@@ -14,6 +15,11 @@ export function describeChanges(before: SolveTrace | null, after: SolveTrace): s
     ...after.rounds.flatMap((round, index) => describeRound(before?.rounds[index], round)),
     ...(isEnd(before, after) ? [describeEnd(after)] : []),
   ];
+}
+
+/** Why a call waits for another attempt. */
+export function describeRetry({ attempt, reason }: Retry): string {
+  return `attempt ${attempt - 1} failed, trying again: ${reason}`;
 }
 
 function describeRound(before: RoundTrace | undefined, after: RoundTrace): string[] {

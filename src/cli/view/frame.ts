@@ -1,6 +1,8 @@
+import type { Retry } from '../../client/retries';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
 import { describeCost, describeTokens } from '../../trace/describe';
+import { describeRetry } from './changes';
 import { oneLine, widthOf } from '../../trace/one-line';
 import type { Paint } from '../../trace/paint';
 import {
@@ -28,12 +30,13 @@ const WAVE_COLUMNS = 8;
 const TIME_COLUMNS = 9;
 
 /** One picture of the live view: question, waves of each round, and what it has cost so far. A string a line. */
-export function drawFrame(trace: SolveTrace, options: FrameOptions): string[] {
+export function drawFrame(trace: SolveTrace, retries: readonly Retry[], options: FrameOptions): string[] {
   const { paint, columns } = options;
   const sums = [trace.status, describeTokens(trace), describeCost(trace), trace.id].join(' · ');
   return [
     paint.strong(oneLine(previewOf(trace.question), columns)),
     ...trace.rounds.flatMap((round) => drawRound(round, options)),
+    ...retries.map((retry) => paint.busy(oneLine(`↻ ${describeRetry(retry)}`, columns))),
     paint.faint(oneLine(sums, columns)),
   ];
 }

@@ -1,14 +1,17 @@
+import type { Retry } from '../../client/retries';
 import type { SolveTrace } from '../../protocol/solve';
 import { columnsOf, paintFor, type Screen } from '../terminal';
-import { describeChanges } from './changes';
+import { describeChanges, describeRetry } from './changes';
 import { drawFrame } from './frame';
 
 /** Shows a run as it goes. */
 export interface RunView {
   /** Takes the newest trace. */
-  show(trace: SolveTrace): void;
+  readonly show: (trace: SolveTrace) => void;
+  /** Takes the calls that wait for another attempt now. */
+  readonly showRetries: (retries: readonly Retry[]) => void;
   /** Leaves the last picture standing, and the cursor below it. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /** A picture that redraws itself on a terminal, plain lines anywhere else. */
@@ -18,10 +21,17 @@ export async function openView(screen: Screen): Promise<RunView> {
 
 function openPlainView(screen: Screen): RunView {
   let last: SolveTrace | null = null;
+  const told = new Set<string>();
   return {
     show: (trace) => {
       for (const line of describeChanges(last, trace)) screen.write(`${line}\n`);
       last = trace;
+    },
+    showRetries: (retries) => {
+      for (const line of retries.map(describeRetry)) {
+        if (!told.has(line)) screen.write(`${line}\n`);
+        told.add(line);
+      }
     },
     close: () => undefined,
   };
@@ -35,12 +45,15 @@ async function openLiveView(screen: Screen): Promise<RunView> {
   const update = createLogUpdate(screen);
   const paint = paintFor(screen);
   let last: SolveTrace | null = null;
+  let waiting: readonly Retry[] = [];
   const draw = (): void => {
     if (last === null) return;
     const now = Date.now();
     const spinner = SPINNER[Math.floor(now / TURN_MS) % SPINNER.length] ?? SPINNER[0];
     const columns = columnsOf(screen) ?? 80;
-    update(drawFrame(last, { paint, columns, now: new Date(now).toISOString(), spinner }).join('\n'));
+    update(
+      drawFrame(last, waiting, { paint, columns, now: new Date(now).toISOString(), spinner }).join('\n'),
+    );
   };
   const turning = setInterval(draw, TURN_MS);
   return {
@@ -48,8 +61,12 @@ async function openLiveView(screen: Screen): Promise<RunView> {
       last = trace;
       draw();
     },
+    showRetries: (retries) => {
+      waiting = retries;
+    },
     close: () => {
       clearInterval(turning);
+      waiting = [];
       draw();
       update.done();
     },
