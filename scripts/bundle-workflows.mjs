@@ -1,10 +1,22 @@
 // Bundles the workflows once, at build time: at worker start it would cost every worker some seconds.
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
+const root = fileURLToPath(new URL('..', import.meta.url));
+
 const { code } = await bundleWorkflowCode({
-  workflowsPath: fileURLToPath(new URL('../lib/workflows/index.js', import.meta.url)),
+  workflowsPath: join(root, 'lib/workflows/index.js'),
   logger: new DefaultLogger('ERROR'),
+  // A source map for stack traces alone: half the size, and free of the paths of the machine that built it.
+  webpackConfigHook: (config) => ({
+    ...config,
+    devtool: 'inline-nosources-source-map',
+    output: {
+      ...config.output,
+      devtoolModuleFilenameTemplate: ({ absoluteResourcePath }) => absoluteResourcePath.replaceAll(root, ''),
+    },
+  }),
 });
-await writeFile(new URL('../lib/workflow-bundle.js', import.meta.url), code);
+await writeFile(join(root, 'lib/workflow-bundle.js'), code);
