@@ -18,8 +18,8 @@ export interface TreeOptions {
 
 /** Where nobody says how wide the paper is. */
 const WIDE_ENOUGH = 160;
-/** The deepest text stands below a step of a wave of a round. */
-const DEEPEST_INDENT = 20;
+/** What stands before the deepest text, that of a step of a wave of a round. */
+const DEEPEST_INDENT = 13;
 
 /** The whole story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it. */
 export function renderTree(
@@ -119,7 +119,8 @@ class TreeText {
   }
 
   private note(label: string, text: string | undefined): string[] {
-    return text === undefined || text === '' ? [] : [`${this.paint.faint(label)} ${this.clip(text)}`];
+    if (text === undefined || text === '') return [];
+    return [`${this.paint.faint(label)} ${oneLine(text, this.room - label.length)}`];
   }
 
   private head(name: string, facts: readonly string[]): string {

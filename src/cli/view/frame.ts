@@ -49,7 +49,7 @@ function drawRound(round: RoundTrace, options: FrameOptions): string[] {
     return [...header, `${'plan'.padEnd(WAVE_COLUMNS)}${paint.busy(spinner)} ${text}`];
   }
   const names = round.steps.map((step) => widthOf(nameOf(step)));
-  const nameColumns = Math.min(WIDEST_NAME, Math.max(0, ...names));
+  const nameColumns = Math.min(WIDEST_NAME, Math.floor(columns / 4), Math.max(0, ...names));
   const byWave = [...round.steps].sort((a, b) => a.wave - b.wave || a.index - b.index);
   const lines = byWave.map((step, position) => {
     const isFirst = byWave[position - 1]?.wave !== step.wave;

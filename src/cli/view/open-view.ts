@@ -69,6 +69,8 @@ async function openLiveView(screen: Screen): Promise<RunView> {
       waiting = [];
       draw();
       update.done();
+      // What comes next, the answer or a message, stands apart.
+      screen.write('\n');
     },
   };
 }

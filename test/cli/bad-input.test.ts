@@ -1,0 +1,131 @@
+import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { runCommand, type CommandSetting } from './command';
+import { makeFolder, poolAt, type Folder } from './folder';
+
+const POOL = poolAt('http://127.0.0.1:9');
+const KEY = 'sk-test-0123456789abcdefghij';
+
+let folder: Folder;
+
+beforeEach(async () => {
+  folder = await makeFolder();
+});
+
+afterEach(() => folder.remove());
+
+interface Case {
+  readonly args: readonly string[];
+  readonly config?: Parameters<Folder['write']>[1];
+  readonly setting?: Omit<CommandSetting, 'cwd'>;
+  readonly says: readonly string[];
+}
+
+const [first, ...others] = POOL.workers;
+const CASES: Readonly<Record<string, Case>> = {
+  'no such command': { args: ['slove', 'x'], says: ['slove', 'solve'] },
+  'no question': { args: ['solve'], says: ['question'] },
+  'an unknown option': { args: ['solve', 'x', '--fast'], says: ['--fast'] },
+  'a seed that is no number': {
+    args: ['solve', 'x', '--seed', 'one'],
+    says: ['--seed', 'one', 'whole number'],
+  },
+  'a run that is both detached and printed': {
+    args: ['solve', 'x', '--detach', '--json'],
+    says: ['--detach', '--json'],
+  },
+  'a format that is none': { args: ['trace', 'id', '--format', 'xml'], says: ['xml', 'mermaid'] },
+  'a configuration that is not there': {
+    args: ['solve', 'x', '--config', 'no.yaml'],
+    says: ['no.yaml', 'does not exist'],
+  },
+  'YAML that is none': { args: ['solve', 'x'], config: 'conductor: [', says: ['conductor.yaml:'] },
+  'an unknown provider': {
+    args: ['solve', 'x'],
+    config:
+      'conductor: { provider: skynet, model: t }\nworkers: [{ id: a, provider: local, model: smollm2 }]\n',
+    says: ['conductor.yaml:1', 'provider', 'skynet', 'openai'],
+  },
+  'a key variable that is not set': {
+    args: ['solve', 'x'],
+    config: { ...POOL, workers: [{ ...first, apiKeyEnv: 'MY_OWN_KEY' } as typeof first, ...others] },
+    setting: { env: { OPENAI_API_KEY: KEY } },
+    says: ['worker alpha', 'MY_OWN_KEY', 'not set'],
+  },
+  'a worker that the pool has not': {
+    args: ['solve', 'x', '--allow', 'alpha,gamma'],
+    config: POOL,
+    says: ['"gamma"', 'alpha, beta'],
+  },
+  'a pool that is denied as a whole': {
+    args: ['solve', 'x', '--deny', 'alpha', '--deny', 'beta'],
+    config: POOL,
+    says: ['no worker at all'],
+  },
+  'an empty question': { args: ['solve', ' '], config: POOL, says: ['question is empty'] },
+  'an empty standard input': { args: ['solve', '-'], config: POOL, says: ['question is empty'] },
+  'a question of 5 MB': {
+    args: ['solve', '-'],
+    config: POOL,
+    setting: { input: 'why? '.repeat(1_000_000) },
+    says: ['1048576 bytes', 'shorten'],
+  },
+  'a detached run without a server that outlives it': {
+    args: ['solve', 'x', '--detach'],
+    config: POOL,
+    says: ['temporal-conductor up', 'TEMPORAL_ADDRESS'],
+  },
+  'a worker without a server': {
+    args: ['worker'],
+    config: POOL,
+    says: ['TEMPORAL_ADDRESS', 'temporal-conductor up'],
+  },
+  'a run where none ever was': {
+    args: ['watch', 'solve-1'],
+    config: POOL,
+    says: ['no run was ever started'],
+  },
+};
+
+test.each(Object.entries(CASES))(
+  '%s: a sentence, exit code 2, nothing started',
+  async (_, { args, config, setting, says }) => {
+    if (config !== undefined) await folder.write('conductor.yaml', config);
+    const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, ...setting });
+    for (const words of says) expect(stderr).toContain(words);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(stderr).not.toContain(KEY);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(await readdir(folder.path)).toEqual(config === undefined ? [] : ['conductor.yaml']);
+  },
+);
+
+test('a server that cannot be reached is told for each model, and nothing is started', async () => {
+  await folder.write('conductor.yaml', poolAt(`http://127.0.0.1:${await closedPort()}`));
+  const { code, stdout } = await runCommand(['pool', 'check'], { cwd: folder.path });
+  expect(stdout).toMatch(/✗ conductor .*could not be reached.*ECONNREFUSED/);
+  expect(stdout).toMatch(/✗ beta .*could not be reached.*baseUrl/);
+  expect(code).toBe(1);
+  expect(await readdir(folder.path)).toEqual(['conductor.yaml']);
+});
+
+test('help and version are no errors', async () => {
+  const setting = { cwd: folder.path };
+  const [help, version] = await Promise.all([
+    runCommand(['--help'], setting),
+    runCommand(['--version'], setting),
+  ]);
+  expect(help.code).toBe(0);
+  expect(help.stdout).toContain('Exit codes');
+  expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string });
+});
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

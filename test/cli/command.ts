@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const MAIN = join(__dirname, '..', '..', 'lib', 'cli', 'main.js');
+
+/** How a command ended. */
+export interface Ended {
+  /** null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The built command line in a process of its own. */
+export interface RunningCommand {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  /** Waits until stderr holds what is looked for; rejects if the command ends without it. */
+  hear(words: RegExp): Promise<RegExpExecArray>;
+  signal(signal: NodeJS.Signals): void;
+}
+
+export interface CommandSetting {
+  readonly cwd: string;
+  /** For stdin; without it, stdin is empty. */
+  readonly input?: string;
+  /** Beside the few variables any command gets. No key and no Temporal address of this machine is passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const PASSED_ON = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'CONDUCTOR_CACHE', 'TEMPORAL_CLI_PATH', 'TMPDIR'];
+
+/** Starts `temporal-conductor` with these arguments. `npm test` builds it before the tests. */
+export function startCommand(
+  args: readonly string[],
+  { cwd, input = '', env = {} }: CommandSetting,
+): RunningCommand {
+  const passedOn = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...passedOn, ...env } });
+  let [stdout, stderr] = ['', ''];
+  const listeners = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    for (const listener of listeners) listener();
+  });
+  // A command that refuses its arguments does not read its stdin to the end.
+  child.stdin.on('error', () => undefined).end(input);
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code) => {
+      resolve({ code, stdout, stderr });
+    });
+  });
+  const hear = (words: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const listen = (): void => {
+        const found = words.exec(stderr);
+        if (found) resolve(found);
+      };
+      listeners.add(listen);
+      listen();
+      void ended.then(() => {
+        reject(new Error(`${args.join(' ')} ended without ${String(words)}:\n${stderr}`));
+      });
+    });
+  return { pid: child.pid ?? 0, ended, hear, signal: (signal) => child.kill(signal) };
+}
+
+/** Runs a command to its end. */
+export function runCommand(args: readonly string[], setting: CommandSetting): Promise<Ended> {
+  return startCommand(args, setting).ended;
+}

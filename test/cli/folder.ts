@@ -1,0 +1,41 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { ConfigInput } from '../../src/pool/config-schema';
+
+/** A folder of a test's own to run commands in. */
+export interface Folder {
+  readonly path: string;
+  write(file: string, content: string | ConfigInput): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function makeFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), 'conductor-cli-'));
+  return {
+    path,
+    write: (file, content) =>
+      writeFile(join(path, file), typeof content === 'string' ? content : stringify(content)),
+    remove: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+/** A Conductor named `boss` and workers `alpha` and `beta`, all behind one OpenAI-compatible server. */
+export function poolAt(url: string, changes: Partial<ConfigInput> = {}): ConfigInput {
+  const served = { provider: 'openai', baseUrl: `${url}/v1` } as const;
+  return {
+    conductor: { ...served, model: 'boss' },
+    workers: [
+      { ...served, id: 'alpha', model: 'alpha' },
+      { ...served, id: 'beta', model: 'beta' },
+    ],
+    ...changes,
+  };
+}
+
+/** Whether the embedded server of a folder runs, by its own record. */
+export async function serverRuns(folder: Folder): Promise<boolean> {
+  const record: unknown = JSON.parse(await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8'));
+  return typeof record === 'object' && record !== null && 'process' in record && record.process !== null;
+}

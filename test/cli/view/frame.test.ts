@@ -1,0 +1,50 @@
+import { drawFrame, type FrameOptions } from '../../../src/cli/view/frame';
+import { widthOf } from '../../../src/trace/one-line';
+import { PLAIN } from '../../../src/trace/paint';
+import { at, sampleTrace, withStep } from '../../trace/sample-trace';
+
+const OPTIONS: FrameOptions = { paint: PLAIN, columns: 80, now: at(6), spinner: '*' };
+
+describe('a picture of the live view', () => {
+  test('shows each wave, what its steps do or brought, and the sums', () => {
+    const trace = withStep(sampleTrace(), 0, { output: null, endedAt: null });
+    expect(drawFrame(trace, [], OPTIONS)).toEqual([
+      'What is the capital of France?',
+      'wave 1  * 1 gpt                  5.0 s Find the capital',
+      '        ✗ 2 haiku for sonnet     2.0 s worker haiku declined.',
+      'wave 2  · 3 gpt                        Combine (sees 1, 2)',
+      'running · 5 calls, 30 tokens · at least $0.0025 · solve-1',
+    ]);
+  });
+
+  test('shows the output of a step that is done', () => {
+    expect(drawFrame(sampleTrace(), [], OPTIONS)[1]).toBe('wave 1  ✓ 1 gpt                  3.0 s Paris.');
+  });
+
+  test('shows that the plan is being written', () => {
+    const [round] = sampleTrace().rounds;
+    const rounds = round === undefined ? [] : [{ ...round, plan: null, steps: [] }];
+    expect(drawFrame(sampleTrace({ rounds }), [], OPTIONS)[1]).toBe(
+      'plan    * the Conductor is writing a plan',
+    );
+  });
+
+  test('shows why a call waits for another attempt', () => {
+    const retries = [{ attempt: 2, reason: 'worker gpt answered 429.' }];
+    expect(drawFrame(sampleTrace(), retries, OPTIONS)).toContain(
+      '↻ attempt 1 failed, trying again: worker gpt answered 429.',
+    );
+  });
+
+  test.each([30, 50, 200])('no line is wider than a terminal of %i columns', (columns) => {
+    const question = 'Why? '.repeat(100);
+    const retries = [{ attempt: 2, reason: question }];
+    const trace = withStep(sampleTrace({ question }), 0, {
+      output: '日本語'.repeat(100),
+      worker: 'w'.repeat(60),
+    });
+    for (const line of drawFrame(trace, retries, { ...OPTIONS, columns })) {
+      expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    }
+  });
+});

@@ -1,0 +1,23 @@
+import { describeDuration, describeSees } from '../../src/trace/step-state';
+import { at } from './sample-trace';
+
+test.each([
+  [0.85, '850 ms'],
+  [3.24, '3.2 s'],
+  [59.94, '59.9 s'],
+  [59.96, '1 min 0 s'],
+  [64, '1 min 4 s'],
+  [3600, '60 min 0 s'],
+])('%s seconds read as %s', (seconds, expected) => {
+  expect(describeDuration(at(0), at(seconds))).toBe(expected);
+});
+
+test('what goes on is timed until now, and a clock behind ours takes no time back', () => {
+  expect(describeDuration(at(0), null, at(2))).toBe('2.0 s');
+  expect(describeDuration(at(1), null, at(0))).toBe('0 ms');
+});
+
+test('steps are counted from 1 for people', () => {
+  expect(describeSees([0, 2])).toBe('sees 1, 3');
+  expect(describeSees([])).toBe('');
+});
