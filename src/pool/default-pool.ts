@@ -113,8 +113,17 @@ function smallPool(): DefaultConfig {
   const keys = OFFERS.map(({ key }) => key).join(', ');
   return {
     config: {
-      conductor: { provider: 'local', model: 'smollm2' },
-      workers: [{ id: 'smollm2', provider: 'local', model: 'smollm2', maxOutputTokens: 256 }],
+      // Tried out: with these, so small a model still plans and answers the simplest questions.
+      conductor: { provider: 'local', model: 'smollm2', temperature: 0, describe: 'notes' },
+      workers: [
+        {
+          id: 'smollm2',
+          provider: 'local',
+          model: 'smollm2',
+          notes: 'answers simple questions',
+          maxOutputTokens: 256,
+        },
+      ],
       limits: { steps: 2 },
     },
     notices: [

@@ -1,8 +1,9 @@
 import { chooseSettings } from './settings';
 import type { Complete, FinishReason } from './model';
 import { findModelFile, type FetchWeights } from './local/model-file';
-import { keepLoaded } from './local/loaded-model';
+import { createLoader } from './local/loaded-model';
 import { createQueue } from './local/queue';
+import { unlessAborted } from './local/unless-aborted';
 
 /** What the engine cannot know by itself. */
 export interface LocalModelOptions {
@@ -19,7 +20,7 @@ export interface LocalModelOptions {
  */
 export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Complete {
   const inTurn = createQueue();
-  const load = keepLoaded();
+  const load = createLoader();
   return (request) =>
     inTurn(request.signal, async () => {
       const { signal, card, messages } = request;
@@ -27,7 +28,8 @@ export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Comple
         seed: true,
         efforts: [],
       });
-      const model = await load(await findModelFile(card.model, { fetchSmolLm2, signal }));
+      const file = await unlessAborted(signal, findModelFile(card.model, { fetchSmolLm2, signal }));
+      const model = await unlessAborted(signal, load(file));
       const { text, stopReason, usage } = await model.generate(messages, {
         temperature: temperature ?? 0,
         maxTokens: maxOutputTokens,

@@ -13,8 +13,6 @@ export const THREADS = Math.max(1, availableParallelism() - 1);
 /**
  * Starts the engine on the CPU with its prebuilt binary, silent. It never compiles and never downloads its own source:
  * a worker process is no place for a compiler.
- *
- * @throws Error that says how to install the engine, which is an optional peer dependency
  */
 export async function startEngine(): Promise<LoadedEngine> {
   const code = await importEngine();
@@ -29,7 +27,12 @@ export async function startEngine(): Promise<LoadedEngine> {
   return { code, llama };
 }
 
-async function importEngine(): Promise<typeof Engine> {
+/**
+ * The engine's code, loaded when it is first needed.
+ *
+ * @throws Error that says how to install it: it is an optional peer dependency
+ */
+export async function importEngine(): Promise<typeof Engine> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {

@@ -4,6 +4,7 @@ import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } fro
 import type { Usage } from '../../../protocol/call';
 import type { Message } from '../model';
 import { startEngine, THREADS, type LoadedEngine } from './engine';
+import { keepMade } from './keep-made';
 
 /** How one answer is generated. */
 export interface Generation {
@@ -32,23 +33,14 @@ export interface LoadedModel {
 /** The longest context made, in tokens: what SmolLM2 was trained with, and little memory. */
 const MAX_CONTEXT_TOKENS = 8192;
 
-/** Small models fall into loops. A passage longer than this many tokens is seldom repeated for any other reason. */
-const NO_LOOPS = { strength: 0.8, allowedLength: 16, sequenceBreakers: [] };
-
-/** Loads the model of a GGUF file on its first use, and keeps it: loading takes as long as a short answer. */
-export function keepLoaded(): (file: string) => Promise<LoadedModel> {
-  const models = new Map<string, Promise<LoadedModel>>();
-  let engine: Promise<LoadedEngine> | null = null;
+/** Loads the engine with the first model that is asked for, and keeps all it loads for the life of this process. */
+export function createLoader(): (file: string) => Promise<LoadedModel> {
+  const engine = keepMade(startEngine);
+  const models = new Map<string, () => Promise<LoadedModel>>();
   return (file) => {
-    engine ??= startEngine();
-    const model = models.get(file) ?? engine.then((started) => loadModel(started, file));
+    const model = models.get(file) ?? keepMade(async () => loadModel(await engine(), file));
     models.set(file, model);
-    model.catch(() => {
-      // What failed may be mended meanwhile: the next request starts afresh.
-      models.delete(file);
-      engine = null;
-    });
-    return model;
+    return model();
   };
 }
 
@@ -65,21 +57,22 @@ async function loadModel({ code, llama }: LoadedEngine, file: string): Promise<L
       const room = context.contextSize - promptTokens;
       // The engine would rather drop the beginning of the prompt, and with it the question.
       if (room <= 0) throw tooLong(promptTokens, context.contextSize);
+      // What the context still holds from the request before would save reading and, by rounding, change the answer.
+      await sequence.clearHistory();
       const before = sequence.tokenMeter.getState();
       const { response, metadata } = await chat.generateResponse(history, {
         ...how,
-        dryRepeatPenalty: NO_LOOPS,
         maxTokens: Math.min(maxTokens, room),
         ...(seed !== null && { seed }),
         ...(schema !== null && { grammar: await llama.createGrammarForJsonSchema(asGbnf(schema)) }),
       });
+      const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.diff(before);
       return {
         text: response,
         stopReason: metadata.stopReason,
         usage: {
-          // All of the prompt: the engine's own count leaves out what the request before left in its context.
-          inputTokens: promptTokens,
-          outputTokens: sequence.tokenMeter.diff(before).usedOutputTokens,
+          inputTokens: usedInputTokens,
+          outputTokens: usedOutputTokens,
           cachedInputTokens: 0,
           reasoningTokens: 0,
         },
@@ -93,8 +86,8 @@ function asHistoryItem({ role, text }: Message): ChatHistoryItem {
 }
 
 /** Our schemas are objects within the engine's dialect, whose types only a schema written in place would satisfy. */
-function asGbnf(schema: Readonly<Record<string, unknown>>): GbnfJsonObjectSchema<string> {
-  return schema as GbnfJsonObjectSchema<string>;
+function asGbnf(schema: Readonly<Record<string, unknown>>): GbnfJsonObjectSchema {
+  return schema as GbnfJsonObjectSchema;
 }
 
 /** The prompt as the model is shown it, with the marks of its chat template. */

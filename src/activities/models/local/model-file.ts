@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { importEngine } from './engine';
 
 /** Brings weights onto this machine, where they are not there already, and returns the path of their GGUF file. */
 export type FetchWeights = () => Promise<string>;
@@ -21,7 +22,7 @@ export async function findModelFile(
 ): Promise<string> {
   if (model === SMOLLM2) return fetchSmolLm2();
   if (ADDRESS.test(model)) {
-    const { resolveModelFile } = await import('node-llama-cpp');
+    const { resolveModelFile } = await importEngine();
     return resolveModelFile(model, { cli: false, signal });
   }
   const path = resolve(model);

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(__dirname, '../../..');
+
+/** Asks the built engine in a process of its own: jest cannot load its ES modules. */
+const SCRIPT = `
+const { createCompleteLocal } = require('./lib/activities/models/local');
+const { fetchSmolLm2 } = require('./lib/local/fetch-smollm2');
+const { parseConfig } = require('./lib/pool/load-config');
+const { resolveRun } = require('./lib/pool/resolve-run');
+
+const conductor = { provider: 'local', model: 'smollm2', temperature: 0, effort: 'low' };
+const config = parseConfig({ conductor, workers: [{ id: 'small', provider: 'local', model: 'smollm2' }] });
+const card = resolveRun(config).conductor;
+const complete = createCompleteLocal({ fetchSmolLm2: () => fetchSmolLm2() });
+const ask = (text, more) =>
+  complete({
+    card,
+    messages: [{ role: 'user', text }],
+    maxOutputTokens: 60,
+    apiKey: null,
+    signal: new AbortController().signal,
+    ...more,
+  }).catch((error) => ({ error: error.message }));
+
+const schema = {
+  type: 'object',
+  properties: { city: { type: 'string', maxLength: 20 }, sees: { type: 'string', enum: ['none', 'all'] } },
+  required: ['city', 'sees'],
+  additionalProperties: false,
+};
+
+(async () => {
+  const paris = 'What is the capital of France?';
+  const running = new AbortController();
+  setTimeout(() => running.abort(new Error('given up')), 50);
+  const replies = {
+    given_up: await ask('Write a long story about the sea.', { maxOutputTokens: 4000, signal: running.signal }),
+    free: await ask(paris),
+    held: await ask(paris, { outputSchema: { name: 'city', schema } }),
+    cut: await ask(paris, { maxOutputTokens: 3 }),
+    again: await ask(paris),
+    long: await ask('x '.repeat(9000)),
+    missing: await ask(paris, { card: { ...card, model: 'gone.gguf' } }),
+  };
+  process.stdout.write(JSON.stringify(replies));
+})();
+`;
+
+interface Reply {
+  readonly text: string;
+  readonly finish: string;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly dropped: readonly string[];
+  readonly error?: string;
+}
+
+describe('a local model', () => {
+  let replies: Record<'given_up' | 'free' | 'held' | 'cut' | 'again' | 'long' | 'missing', Reply>;
+  let stderr: string;
+
+  beforeAll(async () => {
+    const run = await promisify(execFile)(process.execPath, ['-e', SCRIPT], { cwd: ROOT });
+    replies = JSON.parse(run.stdout) as typeof replies;
+    stderr = run.stderr;
+  }, 180_000);
+
+  it('answers, counts its tokens, and tells of a setting it does not have', () => {
+    expect(replies.free).toMatchObject({ finish: 'stop', dropped: ['effort'] });
+    expect(replies.free.text).toContain('Paris');
+    expect(replies.free.usage.inputTokens).toBeGreaterThan(10);
+    expect(replies.free.usage.outputTokens).toBeGreaterThan(3);
+  });
+
+  it('is held to a schema', () => {
+    const value = JSON.parse(replies.held.text) as Record<string, unknown>;
+    expect(Object.keys(value)).toEqual(['city', 'sees']);
+    expect(['none', 'all']).toContain(value.sees);
+  });
+
+  it('says when it was cut off', () => {
+    expect(replies.cut).toMatchObject({ finish: 'length', usage: { outputTokens: 3 } });
+  });
+
+  it('answers the same whatever it was asked before', () => {
+    expect(replies.again).toEqual(replies.free);
+  });
+
+  it('stops when it is told to, and serves the next request', () => {
+    expect(replies.given_up).toEqual({ error: 'given up' });
+  });
+
+  it('refuses a prompt that is longer than its context, rather than cut it', () => {
+    expect(replies.long.error).toMatch(/the prompt has \d+ tokens and the model's context holds 8192/);
+  });
+
+  it('names a file that is missing', () => {
+    expect(replies.missing.error).toMatch(/gone\.gguf does not exist; name a GGUF file/);
+  });
+
+  it('is silent', () => {
+    expect(stderr).toBe('');
+  });
+});
