@@ -1,4 +1,6 @@
-/** The door for workers and clients. Workflows have their own: `temporal-conductor/workflows`. */
+/** The door for workers, clients and tools. Workflow code has its own: `temporal-conductor/workflows`. */
+
+// A worker that solves, and a client that asks.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';
 export {
   BadQuestionError,
@@ -7,3 +9,36 @@ export {
   type SolveHandle,
   type SolveRequest,
 } from './client/conductor-client';
+export type { Retry } from './client/retries';
+
+// What a run takes, what it gives back, and why a call in it failed.
+export {
+  solveInputSchema,
+  solveResultSchema,
+  solveTraceSchema,
+  type SolveInput,
+  type SolveResult,
+  type SolveTrace,
+} from './protocol/solve';
+export type { Call, CallPurpose, Problem, Usage } from './protocol/call';
+export { FAILURES, type FailureType } from './protocol/failures';
+
+// The plan language.
+export { planSchema, type Plan, type PlanContext, type Step } from './plan/plan';
+export { parsePlan } from './plan/parse';
+export { renderPlan } from './plan/render';
+export { planWaves } from './plan/waves';
+export { PlanError, type ListName, type PlanErrorCode } from './plan/plan-error';
+
+// The configuration.
+export { loadConfig, type LoadConfigOptions, type LoadedConfig } from './pool/load-config';
+export { ConfigError, MissingKeyError } from './pool/config-error';
+export type { Config, ConfigInput } from './pool/config-schema';
+
+// For an activity or workflow of yours that works in the pool: what it is given, what it returns, and long texts.
+export type { VisibleStep, WorkerRequest } from './protocol/activities';
+export type { ExternalAnswer } from './protocol/external-worker';
+export type { Text, TextRef } from './protocol/text';
+export { readText, TextNotFoundError } from './store/texts';
+export { openStore } from './store/open-store';
+export type { Store } from './store/store';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { WorkerRequest, WorkerResult, WritePlanRequest, WritePlanResult } from '../protocol/activities';
-import { externalResultSchema } from '../protocol/external-worker';
+import { readExternalResult } from '../protocol/external-worker';
 import { WRITE_PLAN } from '../protocol/names';
 import { questionOf, solveTraceSchema, type SolveTrace } from '../protocol/solve';
 import { applyEvent, emptyTrace } from '../trace/apply-event';
@@ -97,7 +97,16 @@ export class TraceReader {
       this.record({ kind: 'conductor-called', calls });
       if (plan !== null) this.record({ kind: 'planned', round: begun.request.round, plan, degraded: false });
     } else if (begun?.kind === 'step') {
-      this.record(stepAnswered(begun.request, workerResultOf(begun.request, result, at)));
+      this.finish(begun.request, result, at);
+    }
+  }
+
+  private finish(request: WorkerRequest, result: unknown, at: string): void {
+    try {
+      this.record(stepAnswered(request, workerResultOf(request, result, at)));
+    } catch (error) {
+      // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
+      this.record(stepFailed(request, readFailure(error, request.worker.id), at));
     }
   }
 
@@ -130,8 +139,9 @@ function isWorkerRequest(input: unknown): input is WorkerRequest {
 }
 
 function workerResultOf(request: WorkerRequest, result: unknown, at: string): WorkerResult {
-  if (request.worker.kind === 'model') return result as WorkerResult;
-  const { text, usage } = externalResultSchema.parse(result);
+  const { worker } = request;
+  if (worker.kind === 'model') return result as WorkerResult;
+  const { text, usage } = readExternalResult(result, worker);
   const calls = [unaccountedCall(request, null, usage ?? null)];
   return { output: text, calls, dropped: [], startedAt: at, endedAt: at };
 }

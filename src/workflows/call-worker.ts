@@ -5,9 +5,8 @@ import {
   ParentClosePolicy,
   proxyActivities,
 } from '@temporalio/workflow';
-import { z } from 'zod';
 import type { WorkerRequest, WorkerResult } from '../protocol/activities';
-import { externalResultSchema, type ExternalResult } from '../protocol/external-worker';
+import { readExternalResult } from '../protocol/external-worker';
 import { CALL_WORKER, KEEP_TEXT } from '../protocol/names';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { ExternalCard, ModelCard } from '../pool/card';
@@ -46,7 +45,7 @@ async function callExternalWorker(
   worker: ExternalCard,
 ): Promise<WorkerResult> {
   const startedAt = now();
-  const result = readResult(await runExternal(context, request, worker), worker);
+  const result = readExternalResult(await runExternal(context, request, worker), worker);
   const output = await keepIfLong(result.text);
   return {
     output,
@@ -55,13 +54,6 @@ async function callExternalWorker(
     startedAt,
     endedAt: now(),
   };
-}
-
-function readResult(result: unknown, { kind, type }: ExternalCard): ExternalResult {
-  const { success, data, error } = externalResultSchema.safeParse(result);
-  if (success) return data;
-  const reason = z.prettifyError(error).replace(/\s+/g, ' ');
-  throw new Error(`${kind} ${type} did not return { text, usage? }: ${reason}`);
 }
 
 async function runExternal(

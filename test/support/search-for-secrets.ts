@@ -17,8 +17,7 @@ const SECRETS = [TEST_KEY, 'Bearer sk-'];
  */
 export async function searchForSecrets(client: Client, taskQueue: string, folder: string): Promise<void> {
   for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
-    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    searchBytes(Buffer.from(JSON.stringify(history, decodeBytes)), `the history of ${workflowId}`);
+    searchBytes(await historyBytes(client, workflowId, runId), `the history of ${workflowId}`);
   }
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -27,18 +26,23 @@ export async function searchForSecrets(client: Client, taskQueue: string, folder
   searchBytes(Buffer.from(loggedLines().join('\n')), 'the log');
 }
 
+/** All that a run's history holds, payloads as the server has them, to be searched. */
+export async function historyBytes(client: Client, workflowId: string, runId?: string): Promise<Buffer> {
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  return Buffer.concat([...partsOf(history)]);
+}
+
+/** Every text and every payload. Not by JSON, where payloads are base64, in which nothing is found. */
+function* partsOf(value: unknown): Generator<Uint8Array> {
+  if (typeof value === 'string') yield Buffer.from(`${value}\n`);
+  else if (value instanceof Uint8Array) yield value;
+  else if (typeof value === 'object' && value !== null) {
+    for (const part of Object.values(value)) yield* partsOf(part);
+  }
+}
+
 function searchBytes(bytes: Buffer, where: string): void {
   for (const secret of SECRETS) {
     if (bytes.includes(secret)) throw new Error(`a key was found in ${where}`);
   }
-}
-
-/** Payloads are bytes; JSON would show them as numbers, in which nothing is found. */
-function decodeBytes(_key: string, value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
-  return isBufferJson(value) ? Buffer.from(value.data).toString('latin1') : value;
-}
-
-function isBufferJson(value: unknown): value is { type: 'Buffer'; data: number[] } {
-  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer';
 }

@@ -30,10 +30,14 @@ export interface Stage {
   readonly store: FileStore;
   readonly folder: string;
   readonly taskQueue: string;
+  /** What the worker is configured with, for one in another process. */
+  readonly config: ConfigInput;
   /** Lets the Conductor write this plan next. */
   plan(steps: readonly Step[]): void;
   /** The ledger of a run. */
   rows(id: string): Promise<LedgerRow[]>;
+  /** What the stage's own worker mounts, for a test that sets up another one. */
+  plugin(): ConductorPlugin;
   /** Runs a worker for as long as `work` takes. */
   whileWorking<T>(work: () => Promise<T>, options?: Partial<WorkerOptions>): Promise<T>;
   close(): Promise<void>;
@@ -47,6 +51,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const config = configure(configOf(workers, providers.url, folder), providers.url);
   const store = new FileStore(join(folder, 'store'));
   const taskQueue = testTaskQueue();
+  const plugin = () => new ConductorPlugin({ config, store });
   return {
     temporal,
     client: new ConductorClient({ client: temporal.client, store, taskQueue }),
@@ -54,6 +59,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     store,
     folder,
     taskQueue,
+    config,
     plan: (steps) => {
       providers.script('conductor', [renderPlan({ steps }, workers)]);
     },
@@ -61,12 +67,13 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
       const { runId } = await temporal.client.workflow.getHandle(id).describe();
       return rowsOfRun(store, runId);
     },
+    plugin,
     whileWorking: async (work, workerOptions = {}) => {
       const worker = await Worker.create({
         connection: temporal.nativeConnection,
         taskQueue,
         workflowBundle: workflowBundle(),
-        plugins: [new ConductorPlugin({ config, store })],
+        plugins: [plugin()],
         ...workerOptions,
       });
       return worker.runUntil(work);

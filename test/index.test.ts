@@ -1,0 +1,50 @@
+import * as door from '../src';
+import * as testingDoor from '../src/testing';
+
+test('the doors hold what the manual promises, and nothing by accident', () => {
+  expect(Object.keys(door).sort()).toEqual([
+    'BadQuestionError',
+    'ConductorClient',
+    'ConductorPlugin',
+    'ConfigError',
+    'FAILURES',
+    'MissingKeyError',
+    'PlanError',
+    'TextNotFoundError',
+    'loadConfig',
+    'openStore',
+    'parsePlan',
+    'planSchema',
+    'planWaves',
+    'readText',
+    'renderPlan',
+    'solveInputSchema',
+    'solveResultSchema',
+    'solveTraceSchema',
+  ]);
+  expect(Object.keys(testingDoor)).toEqual(['startSimulatedProviders']);
+});
+
+test('a program can plan by hand: write a plan, read it back, and see what runs side by side', () => {
+  const workers = ['gpt', 'sonnet'];
+  const plan: door.Plan = {
+    steps: [
+      { worker: 'gpt', subtask: 'Answer.', sees: [] },
+      { worker: 'sonnet', subtask: 'Answer.', sees: [] },
+      { worker: 'gpt', subtask: 'Merge.', sees: [0, 1] },
+    ],
+  };
+
+  const read = door.parsePlan(door.renderPlan(plan, workers), { workers, maxSteps: 5, round: 0 });
+
+  expect(door.planSchema.parse(read)).toEqual(plan);
+  expect(door.planWaves(read)).toEqual([0, 0, 1]);
+});
+
+// Never called: compiled, so that the types which authors of such a worker need stay behind the door.
+export async function askAgent({ question, sees }: door.WorkerRequest): Promise<door.ExternalAnswer> {
+  const store: door.Store = door.openStore('file:.conductor/store', process.cwd());
+  const texts: door.Text[] = [question, ...sees.map(({ output }) => output)];
+  const whole = await Promise.all(texts.map((text) => door.readText(store, text)));
+  return { text: whole.join('\n'), usage: { inputTokens: 1, outputTokens: 1 } };
+}

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/activity';
+import { Client } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  ConductorClient,
+  renderPlan,
+  type ConfigInput,
+  type ExternalAnswer,
+  type SolveResult,
+  type Step,
+  type WorkerRequest,
+} from '../src';
+import type { double } from './plugin/workflows';
+import { veil } from './plugin/veil';
+import { historyBytes } from './support/search-for-secrets';
+import { openStage, step, type Stage } from './support/stage';
+import { testTaskQueue } from './support/temporal';
+
+const workflowsPath = require.resolve('./plugin/workflows');
+const payloadConverterPath = require.resolve('./plugin/big-integers');
+
+/** Built as a user builds it, with the user's own workflows and converter in it. */
+let workflowBundle: { readonly codePath: string };
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plugin-'));
+  workflowBundle = { codePath: join(folder, 'workflows.js') };
+  const logger = new DefaultLogger('ERROR');
+  const { code } = await bundleWorkflowCode({ workflowsPath, payloadConverterPath, logger });
+  await writeFile(workflowBundle.codePath, code);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+describe("on a user's worker with its own data converter", () => {
+  const mounts: [string, () => Partial<WorkerOptions>][] = [
+    ['workflowsPath', () => ({ workflowsPath })],
+    ['a prebuilt bundle', () => ({ workflowBundle })],
+  ];
+
+  test.each(mounts)(
+    "%s: a question is solved, and the user's workflow keeps its values",
+    async (_, mount) => {
+      stage = await openStage({ workers: ['a'] });
+      const { temporal, taskQueue, store, providers } = stage;
+      const dataConverter = { payloadConverterPath, payloadCodecs: [veil] };
+      const client = new Client({ connection: temporal.client.connection, dataConverter });
+      const conductor = new ConductorClient({ client, store, taskQueue });
+      stage.plan([step('a', 'Say it.')]);
+      providers.answer('a', 'a face');
+
+      const worker = await Worker.create({
+        connection: temporal.nativeConnection,
+        taskQueue,
+        dataConverter,
+        plugins: [stage.plugin()],
+        ...mount(),
+      });
+      const [doubled, result] = await worker.runUntil(() =>
+        Promise.all([
+          client.workflow.execute<typeof double>('double', {
+            workflowId: `${taskQueue}-double`,
+            taskQueue,
+            args: [21n],
+          }),
+          conductor.solve({ question: 'What is behind the veil?' }),
+        ]),
+      );
+
+      expect(doubled).toBe(42n);
+      expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'a face' });
+      expect(providers.log.at(-1)?.body).toContain('behind the veil');
+      // The user's codec covers all that a solve writes, summaries too.
+      const history = await historyBytes(client, result.id);
+      expect(history.toString()).not.toContain('the veil');
+    },
+  );
+});
+
+describe("a user's own activities and workflows in the pool", () => {
+  test('take a step like any model, and what they say at length lies in the store once', async () => {
+    const long = randomBytes(3000).toString('hex');
+    const given: WorkerRequest[] = [];
+    const askArchive = (request: WorkerRequest): Promise<ExternalAnswer> => {
+      given.push(request);
+      return Promise.resolve({ text: long });
+    };
+
+    const result = await solveWithAgents({ askArchive }, [
+      step('archive', 'Look it up.'),
+      step('report', 'Report.', [0]),
+      step('a', 'Answer.', [0, 1]),
+    ]);
+
+    expect(given).toMatchObject([{ question: 'Who knows?', subtask: 'Look it up.', sees: [], step: 0 }]);
+    expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'the answer' });
+    expect(outputs(result)).toEqual([long, 'Report.\narchive: 6000 bytes in the store', 'the answer']);
+    expect(stage.providers.log.at(-1)?.body).toContain(long);
+    expect(await stage.store.list('texts/')).toHaveLength(1);
+    // What they spent counts, and what nobody told is not taken for nothing.
+    expect(result.calls.find(({ worker }) => worker === 'report')?.usage).toMatchObject({ inputTokens: 30 });
+    expect(result).toMatchObject({ costIsLowerBound: true });
+  });
+
+  test('may fail: the rest answers, degraded, and the trace tells each reason', async () => {
+    const askArchive = (): Promise<ExternalAnswer> =>
+      Promise.reject(ApplicationFailure.nonRetryable('the archive is closed on Sundays'));
+    const mumble = (): Promise<unknown> => Promise.resolve({ txt: 'hm' });
+
+    const result = await solveWithAgents({ askArchive, mumble }, [
+      step('archive', 'Look it up.'),
+      step('mumbler', 'Speak up.'),
+      step('spent', 'Go on.'),
+      step('a', 'Answer.', [0, 1, 2]),
+    ]);
+
+    expect(result).toMatchObject({ status: 'completed', degraded: true, answer: 'the answer' });
+    const reasons = result.rounds[0]?.steps.map(({ error }) => error?.message ?? null);
+    expect(reasons).toEqual([
+      expect.stringContaining('the archive is closed on Sundays'),
+      expect.stringMatching(/mumble did not return \{ text, usage\? \}/),
+      expect.stringContaining('the agent has no budget left'),
+      null,
+    ]);
+  });
+});
+
+/** Where the user's own agents work: another worker than the one that solves, as they do in life. */
+const AGENTS = testTaskQueue();
+
+const agents: ConfigInput['workers'] = [
+  { id: 'archive', provider: 'activity', type: 'askArchive', taskQueue: AGENTS },
+  { id: 'mumbler', provider: 'activity', type: 'mumble', taskQueue: AGENTS },
+  { id: 'report', provider: 'workflow', type: 'reportWhatIsSeen', taskQueue: AGENTS },
+  { id: 'spent', provider: 'workflow', type: 'giveUp', taskQueue: AGENTS },
+];
+
+/** Runs one plan over the agents and a model `a`, each worker in its place. */
+async function solveWithAgents(activities: object, steps: readonly Step[]): Promise<SolveResult> {
+  stage = await openStage({
+    workers: ['a'],
+    configure: (config) => ({ ...config, workers: [...config.workers, ...agents] }),
+  });
+  stage.providers.script('conductor', [renderPlan({ steps }, ['a', ...agents.map(({ id }) => id)])]);
+  stage.providers.answer('a', 'the answer');
+  const { nativeConnection: connection } = stage.temporal;
+  const worker = await Worker.create({ connection, taskQueue: AGENTS, workflowBundle, activities });
+  return worker.runUntil(() => stage.whileWorking(() => stage.client.solve({ question: 'Who knows?' })));
+}
+
+function outputs({ rounds }: SolveResult): (string | null)[] {
+  return rounds.flatMap(({ steps }) => steps.map(({ output }) => output));
+}
