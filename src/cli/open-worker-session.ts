@@ -5,7 +5,6 @@ import type { TemporalServer } from '../local/temporal-server';
 import type { Config } from '../pool/config-schema';
 import { openStore } from '../store/open-store';
 import { FOLDER } from './attach';
-import { heartbeatOn } from './heartbeat';
 import { installRuntime, logTo } from './install-runtime';
 import { clientsOn, openWith, type Session } from './open-session';
 import { startWorker, type RunningWorker, type WorkerSettings } from './start-worker';
@@ -34,7 +33,7 @@ export function openWorkerSession(
     const worker = await startWorker({
       connection,
       namespace: server.namespace,
-      config: { ...config, temporal: { ...config.temporal, heartbeat: heartbeatOn(server, config) } },
+      config,
       store: openStore(config.store, process.cwd()),
       isEmbedded: server.embedded,
       graceMs,

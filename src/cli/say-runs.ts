@@ -14,6 +14,7 @@ export async function sayUnfinished({ server, temporal }: Session, config: Confi
 }
 
 /** What to do with a run that nobody looks at any more. */
-export function sayHowToComeBack(id: string): void {
-  say(`Interrupted. Run ${id} is kept; come back to it with: temporal-conductor watch ${id}`);
+export function sayHowToComeBack(id: string, config: string | undefined): void {
+  const option = config === undefined ? '' : ` --config ${config}`;
+  say(`Interrupted. Run ${id} is kept; come back to it with: temporal-conductor watch ${id}${option}`);
 }

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
+import { closedPort } from './closed-port';
 import { runCommand, type CommandSetting } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';
 
@@ -22,7 +21,6 @@ interface Case {
   readonly says: readonly string[];
 }
 
-const [first, ...others] = POOL.workers;
 const CASES: Readonly<Record<string, Case>> = {
   'no such command': { args: ['slove', 'x'], says: ['slove', 'solve'] },
   'no question': { args: ['solve'], says: ['question'] },
@@ -49,9 +47,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'a key variable that is not set': {
     args: ['solve', 'x'],
-    config: { ...POOL, workers: [{ ...first, apiKeyEnv: 'MY_OWN_KEY' } as typeof first, ...others] },
+    config:
+      'conductor: { provider: openai, model: m, apiKeyEnv: MY_OWN_KEY }\n' +
+      'workers: [{ id: a, provider: local, model: smollm2 }]\n',
     setting: { env: { OPENAI_API_KEY: KEY } },
-    says: ['worker alpha', 'MY_OWN_KEY', 'not set'],
+    says: ['the conductor', 'MY_OWN_KEY', 'not set'],
   },
   'a worker that the pool has not': {
     args: ['solve', 'x', '--allow', 'alpha,gamma'],
@@ -120,12 +120,3 @@ test('help and version are no errors', async () => {
   expect(help.stdout).toContain('Exit codes');
   expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string });
 });
-
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}

@@ -1,5 +1,6 @@
 import { attachServer } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
+import { fitToServer } from '../fit-to-server';
 import { explainUnknown } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { loadSettings } from '../load-settings';
@@ -11,14 +12,15 @@ import { say } from '../terminal';
 /** Cancels a run and waits until it has ended. Beside the embedded server it brings the worker that must hear of it. */
 export async function cancel(id: string, options: { readonly config?: string }): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const config = await loadSettings(options.config);
-  const server = await attachServer(config, { used: true });
+  const loaded = await loadSettings(options.config);
+  const server = await attachServer(loaded, { used: true });
+  const config = fitToServer(server, loaded, options.config);
   const open = server.embedded ? openWorkerSession : openSession;
   const session = await open(server, config, { graceMs: 0 });
   try {
     const code = await unlessInterrupted(interruption, cancelAndWait(session, id));
     if (code !== undefined) return code;
-    sayHowToComeBack(id);
+    sayHowToComeBack(id, options.config);
     return EXIT.interrupted;
   } finally {
     await session.close();

@@ -1,12 +1,11 @@
 import { checkQuestion } from '../../client/check-question';
 import type { SolveRequest } from '../../client/conductor-client';
-import type { TemporalServer } from '../../local/temporal-server';
 import type { Config } from '../../pool/config-schema';
 import { attachServer } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
 import { durationMs } from '../../pool/duration';
+import { fitToServer } from '../fit-to-server';
 import { followRun } from '../follow-run';
-import { heartbeatOn } from '../heartbeat';
 import { listenForInterruption } from '../interruption';
 import { loadServable, loadSettings } from '../load-settings';
 import { openSession } from '../open-session';
@@ -30,21 +29,21 @@ export interface SolveOptions {
 export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const load = options.detach === true ? loadSettings : loadServable;
-  const config = await load(options.config, poolOf(options));
+  const loaded = await load(options.config, poolOf(options));
   const question = await readQuestion(argument);
   checkQuestion(question);
-  const request = requestOf(question, options);
-  if (options.detach === true) return detach(config, request);
+  if (options.detach === true) return detach(loaded, question, options);
 
-  const server = await attachServer(config);
+  const server = await attachServer(loaded);
+  const config = fitToServer(server, loaded, options.config);
   const session = await openWorkerSession(server, config, { graceMs: 0 });
   try {
     await sayUnfinished(session, config);
     interruption.throwIfAborted();
-    const { id } = await session.conductor.start(timed(request, server, config));
+    const { id } = await session.conductor.start(requestOf(question, options, config));
     const result = await followRun(session, id, interruption);
     if (result !== undefined) return await printResult(result, options.json === true);
-    sayHowToComeBack(id);
+    sayHowToComeBack(id, options.config);
     return EXIT.interrupted;
   } finally {
     await session.close();
@@ -52,11 +51,12 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
 }
 
 /** Starts the run and leaves: the id goes to stdout, for scripts. */
-async function detach(config: Config, request: SolveRequest): Promise<ExitCode> {
-  const server = await attachServer(config, { outliving: true });
+async function detach(loaded: Config, question: string, options: SolveOptions): Promise<ExitCode> {
+  const server = await attachServer(loaded, { outliving: true });
+  const config = fitToServer(server, loaded, options.config);
   const session = await openSession(server, config);
   try {
-    const { id } = await session.conductor.start(timed(request, server, config));
+    const { id } = await session.conductor.start(requestOf(question, options, config));
     await print(id);
     say(`Follow it with: temporal-conductor watch ${id}`);
     return EXIT.answered;
@@ -65,15 +65,12 @@ async function detach(config: Config, request: SolveRequest): Promise<ExitCode> 
   }
 }
 
-function requestOf(question: string, options: SolveOptions): SolveRequest {
+function requestOf(question: string, options: SolveOptions, { temporal }: Config): SolveRequest {
   const { seed } = options;
-  return { question, pool: poolOf(options), ...(seed !== undefined && { seed }) };
+  const heartbeatMs = durationMs(temporal.heartbeat);
+  return { question, pool: poolOf(options), heartbeatMs, ...(seed !== undefined && { seed }) };
 }
 
 function poolOf({ allow, deny }: SolveOptions): { allow?: string[]; deny?: string[] } {
   return { ...(allow && { allow: [...allow] }), ...(deny && { deny: [...deny] }) };
-}
-
-function timed(request: SolveRequest, server: TemporalServer, config: Config): SolveRequest {
-  return { ...request, heartbeatMs: durationMs(heartbeatOn(server, config)) };
 }

@@ -1,5 +1,6 @@
 import { attachServer } from '../attach';
 import type { ExitCode } from '../exit-code';
+import { fitToServer } from '../fit-to-server';
 import { listenForInterruption } from '../interruption';
 import { loadServable } from '../load-settings';
 import { servePool } from '../serve-pool';
@@ -7,6 +8,7 @@ import { servePool } from '../serve-pool';
 /** Everything on one machine: the embedded server, which other commands of this folder then share, and a worker. */
 export async function up(options: { readonly config?: string }): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const config = await loadServable(options.config);
-  return servePool(await attachServer(config, { stays: true }), config, interruption);
+  const loaded = await loadServable(options.config);
+  const server = await attachServer(loaded, { stays: true });
+  return servePool(server, fitToServer(server, loaded, options.config), interruption);
 }

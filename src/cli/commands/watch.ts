@@ -1,5 +1,6 @@
 import { attachServer } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
+import { fitToServer } from '../fit-to-server';
 import { followRun } from '../follow-run';
 import { listenForInterruption } from '../interruption';
 import { loadSettings } from '../load-settings';
@@ -17,14 +18,15 @@ export interface RunOptions {
 /** Follows a run to its end. Beside the embedded server it brings a worker, so that a run left behind goes on. */
 export async function watch(id: string, options: RunOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const config = await loadSettings(options.config);
-  const server = await attachServer(config, { used: true });
+  const loaded = await loadSettings(options.config);
+  const server = await attachServer(loaded, { used: true });
+  const config = fitToServer(server, loaded, options.config);
   const open = server.embedded ? openWorkerSession : openSession;
   const session = await open(server, config, { graceMs: 0 });
   try {
     const result = await followRun(session, id, interruption);
     if (result !== undefined) return await printResult(result, options.json === true);
-    sayHowToComeBack(id);
+    sayHowToComeBack(id, options.config);
     return EXIT.interrupted;
   } finally {
     await session.close();

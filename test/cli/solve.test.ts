@@ -1,0 +1,209 @@
+import type { ConfigInput } from '../../src/pool/config-schema';
+import { renderPlan } from '../../src/plan/render';
+import { solveResultSchema } from '../../src/protocol/solve';
+import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { runCommand, startCommand, type Ended, type RunningCommand } from './command';
+import { closedPort } from './closed-port';
+import { makeFolder, poolAt, serverRuns, type Folder } from './folder';
+
+const PLAN = renderPlan(
+  {
+    steps: [
+      { worker: 'alpha', subtask: 'Find the capital', sees: [] },
+      { worker: 'beta', subtask: 'Say it nicely', sees: [0] },
+    ],
+  },
+  ['alpha', 'beta'],
+);
+const ANSWER = 'Paris, of course.';
+const QUESTION = 'What is the capital of France?';
+
+let folder: Folder;
+let providers: SimulatedProviders;
+
+// A command for the last test. It waits between its attempts, so it may do that while the other tests run.
+let awayFolder: Folder;
+let away: RunningCommand;
+
+beforeAll(async () => {
+  awayFolder = await makeFolder();
+  await awayFolder.write('conductor.yaml', poolAt(`http://127.0.0.1:${await closedPort()}`));
+  away = startCommand(['solve', QUESTION], { cwd: awayFolder.path });
+});
+
+afterAll(async () => {
+  away.signal('SIGINT');
+  await away.ended;
+  await awayFolder.remove();
+});
+
+beforeEach(async () => {
+  folder = await makeFolder();
+  providers = await startSimulatedProviders({
+    models: { boss: { answer: PLAN }, alpha: { answer: 'It is Paris.' }, beta: { answer: ANSWER } },
+  });
+  await folder.write('conductor.yaml', poolAt(providers.url));
+});
+
+afterEach(async () => {
+  // A test that failed may have left some.
+  await Promise.all(
+    started.splice(0).map((command) => {
+      command.signal('SIGINT');
+      return command.ended;
+    }),
+  );
+  await providers.close();
+  await folder.remove();
+});
+
+const started: RunningCommand[] = [];
+
+function start(...args: string[]): RunningCommand {
+  const command = startCommand(args, { cwd: folder.path });
+  started.push(command);
+  return command;
+}
+
+function run(...args: string[]): Promise<Ended> {
+  return start(...args).ended;
+}
+
+/** The id of the run that a command in plain view has begun. */
+async function idOf(command: RunningCommand): Promise<string> {
+  const [, id = ''] = await command.hear(/^(solve-[\w-]+):/m);
+  return id;
+}
+
+function callsOf(model: string): number {
+  return providers.log.filter((record) => record.model === model).length;
+}
+
+test('two solves at once share one server; stdout holds the answer and nothing else', async () => {
+  const [plain, json] = await Promise.all([
+    run('solve', QUESTION, '--seed', '7'),
+    runCommand(['solve', '--json', '-'], { cwd: folder.path, input: `${QUESTION}\n` }),
+  ]);
+  expect(plain).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
+  expect(plain.stderr).toContain('plan: 2 steps in 2 waves');
+  expect(plain.stderr).toMatch(/step 2 \(beta\) done in .*: Paris, of course\./);
+
+  const result = solveResultSchema.parse(JSON.parse(json.stdout));
+  expect(result).toMatchObject({ status: 'completed', question: QUESTION, answer: ANSWER });
+  expect(json.code).toBe(0);
+
+  const starts = [plain, json].filter(({ stderr }) => stderr.includes('Started Temporal'));
+  expect(starts).toHaveLength(1);
+  expect(await serverRuns(folder)).toBe(false);
+  const seeds = providers.log.map(({ body }) => (JSON.parse(body) as { seed?: number }).seed);
+  expect(seeds.filter((seed) => seed === 7)).toHaveLength(3);
+});
+
+test('however a run ends, a sentence and the exit code tell', async () => {
+  providers.hold('slow');
+  await folder.write('slow.yaml', poolOf('slow', { limits: { wallClock: '3s' } }));
+  providers.answer('locked', { fault: 'invalid-key' });
+  await folder.write('locked.yaml', poolOf('locked'));
+  const [slow, locked] = await Promise.all([
+    run('solve', QUESTION, '--config', 'slow.yaml'),
+    run('solve', QUESTION, '--config', 'locked.yaml', '--json'),
+  ]);
+  expect(slow).toMatchObject({ code: 3, stdout: '' });
+  expect(slow.stderr).toContain('stopped by its limit: wallClock');
+
+  expect(locked.code).toBe(1);
+  const result = solveResultSchema.parse(JSON.parse(locked.stdout));
+  expect(result).toMatchObject({ status: 'failed', answer: null, error: { type: 'Solve.NoAnswer' } });
+  expect(locked.stderr).toMatch(/worker alpha \(openai locked\) answered 401/);
+});
+
+test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
+  const release = providers.hold('alpha');
+  const solving = start('solve', QUESTION);
+  const id = await idOf(solving);
+  await providers.waitForRequest(({ model }) => model === 'alpha');
+  solving.signal('SIGINT');
+  const { code, stdout, stderr } = await solving.ended;
+  expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+  expect(stderr).toContain(`temporal-conductor watch ${id}`);
+  expect(await serverRuns(folder)).toBe(false);
+
+  release();
+  const watched = await run('watch', id);
+  expect(watched).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
+  expect([callsOf('boss'), callsOf('alpha'), callsOf('beta')]).toEqual([1, 2, 1]);
+});
+
+test('after kill -9 of the whole command the next one adopts what is left, and the run is finished', async () => {
+  const release = providers.hold('alpha');
+  const solving = start('solve', QUESTION);
+  const id = await idOf(solving);
+  await providers.waitForRequest(({ model }) => model === 'alpha');
+  solving.signal('SIGKILL');
+  await solving.ended;
+  release();
+
+  const next = await run('solve', QUESTION);
+  expect(next.code).toBe(0);
+  expect(next.stderr).toContain('Taking over the Temporal server');
+  expect(next.stderr).toContain('1 unfinished run of this folder will go on');
+  const watched = await run('watch', id);
+  expect(watched).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
+  // Two questions, and the one call that was killed before its answer.
+  expect([callsOf('boss'), callsOf('alpha'), callsOf('beta')]).toEqual([2, 3, 2]);
+  expect(await serverRuns(folder)).toBe(false);
+});
+
+test('with `up`, a detached run goes on alone, can be watched, traced and cancelled', async () => {
+  const up = start('up');
+  await up.hear(/^Ready/m);
+  const detached = await run('solve', QUESTION, '--detach');
+  expect(detached).toMatchObject({ code: 0, stdout: expect.stringMatching(/^solve-[\w-]+\n$/) as string });
+  const id = detached.stdout.trim();
+  expect(await run('watch', id, '--json')).toMatchObject({ code: 0 });
+
+  const traces = await Promise.all(
+    ['tree', 'json', 'mermaid', 'markdown'].map((format) => run('trace', id, '--format', format)),
+  );
+  const [tree, json, mermaid, markdown] = traces.map(({ stdout }) => stdout);
+  expect(traces.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+  expect(tree).toContain('✓ 2 beta  beta · sees 1');
+  expect(solveResultSchema.parse(JSON.parse(json ?? ''))).toMatchObject({ id, answer: ANSWER });
+  expect(mermaid).toContain('round1step1 --> round1step2');
+  expect(markdown).toContain(`### Answer\n\n${ANSWER}`);
+
+  providers.hold('beta');
+  const { stdout: second } = await run('solve', QUESTION, '--detach');
+  const { sequence } = await providers.waitForRequest(
+    ({ model, outcome }) => model === 'beta' && outcome === null,
+  );
+  const [cancelled] = await Promise.all([run('cancel', second.trim()), providers.waitForClose(sequence)]);
+  expect(cancelled).toMatchObject({ code: 0, stderr: expect.stringContaining('is cancelled') as string });
+  expect(await run('cancel', id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('already') as string,
+  });
+  expect(await run('watch', second.trim())).toMatchObject({ code: 1, stdout: '' });
+  expect(await run('trace', 'solve-0')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no run "solve-0"') as string,
+  });
+
+  up.signal('SIGTERM');
+  const { code, stderr } = await up.ended;
+  expect({ code, drained: stderr.includes('Draining') }).toEqual({ code: 0, drained: true });
+  expect(await serverRuns(folder)).toBe(false);
+});
+
+test('a server that cannot be reached is tried for a while, and then told with the remedy', async () => {
+  const { code, stdout, stderr } = await away.ended;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/attempt 1 failed, trying again: the Conductor .* ECONNREFUSED/);
+  expect(stderr).toMatch(/worker alpha \(openai alpha\) could not be reached.*baseUrl/);
+}, 120_000);
+
+/** A pool whose workers all have this model, on a task queue of their own. */
+function poolOf(model: string, changes: Partial<ConfigInput> = {}): ConfigInput {
+  const pool = poolAt(providers.url, { temporal: { taskQueue: model }, ...changes });
+  return { ...pool, workers: pool.workers.map((worker) => ({ ...worker, model }) as typeof worker) };
+}
