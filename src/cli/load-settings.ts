@@ -1,3 +1,4 @@
+import { fetchSmolLm2 } from '../local/fetch-smollm2';
 import type { ModelCard, ConductorCard } from '../pool/card';
 import type { Config } from '../pool/config-schema';
 import { keyFor } from '../pool/keys';
@@ -21,13 +22,21 @@ export async function loadSettings(path: string | undefined): Promise<Config> {
  */
 export async function loadServable(path: string | undefined, pool: PoolFilter = {}): Promise<Config> {
   const { config, notices } = await load(path);
-  for (const card of modelCardsOf(resolveRun(config, { pool }))) keyFor(card, config, process.env);
+  const cards = modelCardsOf(resolveRun(config, { pool }));
+  for (const card of cards) keyFor(card, config, process.env);
   for (const notice of notices) say(notice);
+  await bringWeights(cards);
   return config;
 }
 
 function load(path: string | undefined): Promise<LoadedConfig> {
   return loadConfig({ env: process.env, cwd: process.cwd(), ...(path !== undefined && { path }) });
+}
+
+/** Downloads the default local model before anything waits for it, and says so: it is 93 MB once. */
+async function bringWeights(cards: readonly (ConductorCard | ModelCard)[]): Promise<void> {
+  const isWanted = cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2');
+  if (isWanted) await fetchSmolLm2({ say });
 }
 
 /** Every card whose model is called over a provider's API: the Conductor's and those of the workers. */
