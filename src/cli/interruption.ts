@@ -4,7 +4,7 @@ import { say } from './terminal';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Thrown where a command learns that it was told to stop before it had begun: exit code 130. */
-export class InterruptedError extends Error {
+class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 }
 

@@ -4,6 +4,7 @@ import type { Call } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { RunEvent, StepAddress } from './run-event';
+import { totalOf } from './total';
 
 /** The trace of a run that has just begun. */
 export function emptyTrace(run: { id: string; runId: string; question: Text }): SolveTrace {
@@ -132,17 +133,5 @@ function changeStep(trace: SolveTrace, at: StepAddress, change: (step: StepTrace
 /** Adds calls and the sums over all of them. */
 function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
   const calls = [...trace.calls, ...added.map((call) => ({ ...call }))];
-  const sum = (number: (call: Call) => number): number =>
-    calls.reduce((total, call) => total + number(call), 0);
-  return {
-    ...trace,
-    calls,
-    usage: {
-      inputTokens: sum((call) => call.usage?.inputTokens ?? 0),
-      outputTokens: sum((call) => call.usage?.outputTokens ?? 0),
-      calls: calls.length,
-    },
-    costUsd: sum((call) => call.nanoUsd ?? 0) / 1e9,
-    costIsLowerBound: calls.some((call) => call.nanoUsd === null),
-  };
+  return { ...trace, calls, ...totalOf(calls) };
 }

@@ -195,6 +195,23 @@ test('with `up`, a detached run goes on alone, can be watched, traced and cancel
   expect(await serverRuns(folder)).toBe(false);
 });
 
+test('the second Ctrl-C does not wait, and what it leaves running is found by the next command', async () => {
+  const up = start('up');
+  await up.hear(/^Ready/m);
+  providers.hold('alpha');
+  const { stdout } = await run('solve', QUESTION, '--detach');
+  await providers.waitForRequest(({ model }) => model === 'alpha');
+  up.signal('SIGINT');
+  await up.hear(/Draining/);
+  up.signal('SIGINT');
+  expect(await up.ended).toMatchObject({ code: 130 });
+  expect(await serverRuns(folder)).toBe(true);
+
+  const traced = await run('trace', stdout.trim(), '--format', 'json');
+  expect(solveResultSchema.parse(JSON.parse(traced.stdout)).status).toBe('running');
+  expect(await serverRuns(folder)).toBe(false);
+});
+
 test('a server that cannot be reached is tried for a while, and then told with the remedy', async () => {
   const { code, stdout, stderr } = await away.ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -1,4 +1,4 @@
-import { constants, existsSync } from 'node:fs';
+import { constants, existsSync, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '../../local/reason-of';
@@ -42,7 +42,9 @@ export function checkKeys(config: Config): Finding[] {
 export async function checkStore({ store }: Config): Promise<Finding> {
   const folder = resolve(store.slice('file:'.length));
   try {
-    await access(nearestExisting(folder), constants.W_OK);
+    const place = nearestExisting(folder);
+    if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
+    await access(place, constants.W_OK);
     return fine('Store', store);
   } catch (error) {
     return broken(

@@ -1,0 +1,69 @@
+import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { runCommand } from './command';
+import { makeFolder, poolAt, type Folder } from './folder';
+
+const KEY = 'sk-test-0123456789abcdefghij';
+
+let folder: Folder;
+let providers: SimulatedProviders;
+
+beforeEach(async () => {
+  folder = await makeFolder();
+  providers = await startSimulatedProviders({ models: { beta: { answer: { fault: 'invalid-key' } } } });
+});
+
+afterEach(async () => {
+  await providers.close();
+  await folder.remove();
+});
+
+describe('doctor', () => {
+  test('finds nothing wrong where nothing is', async () => {
+    await folder.write('conductor.yaml', poolAt(providers.url));
+    const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path });
+    expect(stdout).toMatch(/✓ Node +\d+/);
+    expect(stdout).toMatch(/✓ Configuration .*workers alpha, beta/);
+    expect(stdout).toMatch(/✓ Store +file:/);
+    expect(code).toBe(0);
+  });
+
+  test('names what is broken, how to mend it, and no key', async () => {
+    const pool = { provider: 'openai', model: 'm' } as const;
+    const workers = [
+      { ...pool, id: 'a', apiKeyEnv: 'KEY_THERE' },
+      { ...pool, id: 'b', apiKeyEnv: 'KEY_AWAY' },
+    ];
+    await folder.write('conductor.yaml', {
+      conductor: { ...pool, apiKeyEnv: 'KEY_THERE' },
+      workers,
+      store: 'file:conductor.yaml/store',
+    });
+    const env = { KEY_THERE: KEY, TEMPORAL_ADDRESS: '127.0.0.1:9', TEMPORAL_CLI_PATH: '/no/temporal' };
+    const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path, env });
+    expect(stdout).toMatch(/✓ Key +KEY_THERE is set/);
+    expect(stdout).toMatch(/✗ Key +KEY_AWAY is not set: put/);
+    expect(stdout).toMatch(/✗ Temporal CLI .*\/no\/temporal.*unset/);
+    expect(stdout).toMatch(/· Temporal server +Nothing answers at 127\.0\.0\.1:9/);
+    expect(stdout).toMatch(/✗ Store +file:conductor\.yaml\/store .*no folder/);
+    expect(stdout).not.toContain(KEY);
+    expect(code).toBe(1);
+  });
+
+  test('tells what is wrong with a configuration', async () => {
+    await folder.write('conductor.yaml', 'conductor: { provider: local, model: smollm2 }\nworkers: []\n');
+    const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path });
+    expect(stdout).toMatch(/✗ Configuration +conductor\.yaml:2.*at least one worker/);
+    expect(code).toBe(1);
+  });
+});
+
+test('pool check calls each model once, and fails when one does', async () => {
+  await folder.write('conductor.yaml', poolAt(providers.url));
+  const { code, stdout } = await runCommand(['pool', 'check'], { cwd: folder.path });
+  const [conductor, alpha, beta] = stdout.split('\n');
+  expect(conductor).toMatch(/^✓ conductor {2}\d+ ms · \d+ tokens · cost unknown$/);
+  expect(alpha).toMatch(/^✓ alpha {6}\d+ ms/);
+  expect(beta).toMatch(/^✗ beta {7}worker beta \(openai beta\) answered 401/);
+  expect(code).toBe(1);
+  expect(providers.log.map(({ model }) => model)).toEqual(['boss', 'alpha', 'beta']);
+});

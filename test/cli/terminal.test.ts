@@ -1,0 +1,22 @@
+import { columnsOf, paintFor } from '../../src/cli/terminal';
+import { PLAIN } from '../../src/trace/paint';
+
+const TERMINAL = { isTTY: true, columns: 60 };
+
+test('a terminal has colours, a pipe has none', () => {
+  expect(paintFor(TERMINAL, {}).bad('x')).toBe('\u001b[31mx\u001b[39m');
+  expect(paintFor({ isTTY: false }, {})).toBe(PLAIN);
+});
+
+test.each([
+  [{ NO_COLOR: '1' }, false],
+  [{ NO_COLOR: '' }, true],
+  [{ TERM: 'dumb' }, false],
+])('the environment %o has its say', (env, hasColours) => {
+  expect(paintFor(TERMINAL, env) !== PLAIN).toBe(hasColours);
+});
+
+test('only a terminal has a width', () => {
+  expect(columnsOf(TERMINAL)).toBe(60);
+  expect(columnsOf({ isTTY: false, columns: 60 })).toBeUndefined();
+});
