@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['lib/', 'coverage/', 'node_modules/', '**/.conductor/'] },
+  { ignores: ['lib/', 'coverage/', 'node_modules/', '**/.conductor/', 'examples/**/workflow-bundle.js'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -23,6 +23,7 @@ export default tseslint.config(
         Buffer: 'readonly',
         URL: 'readonly',
         console: 'readonly',
+        exports: 'readonly',
         fetch: 'readonly',
         module: 'writable',
         performance: 'readonly',

@@ -2,19 +2,20 @@ const { Client, Connection } = require('@temporalio/client');
 const { loadClientConnectConfig } = require('@temporalio/envconfig');
 const { ConductorClient } = require('temporal-conductor');
 
+const question = process.argv[2] ?? 'When do you open on Saturday?';
+
 async function main() {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   const connection = await Connection.connect(connectionOptions);
-  const conductor = new ConductorClient({
-    client: new Client({ connection, namespace: namespace ?? 'default' }),
-    store: 'file:.conductor/store',
-  });
-  const result = await conductor.solve({ question: process.argv[2] ?? 'When do you open on Saturday?' });
-  console.log(result.answer ?? result.error?.message);
+  const client = new Client({ connection, namespace });
+  const conductor = new ConductorClient({ client, store: 'file:.conductor/store' });
+
+  const { rounds, answer, error } = await conductor.solve({ question });
+  for (const { worker, output } of rounds.flatMap((round) => round.steps))
+    console.error(`${worker}: ${output}`);
+  console.log(answer ?? `No answer: ${error.message}`);
+
   await connection.close();
 }
 
-main().catch((error) => {
-  console.error(error);
-  process.exitCode = 1;
-});
+void main();

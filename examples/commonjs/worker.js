@@ -7,16 +7,13 @@ async function main() {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   const worker = await Worker.create({
     connection: await NativeConnection.connect(connectionOptions),
-    namespace: namespace ?? 'default',
+    namespace,
     taskQueue: 'conductor',
-    workflowsPath: require.resolve('./workflows.js'),
+    workflowBundle: { codePath: 'workflow-bundle.js' },
     activities,
     plugins: [new ConductorPlugin({ config: 'conductor.yaml' })],
   });
   await worker.run();
 }
 
-main().catch((error) => {
-  console.error(error);
-  process.exitCode = 1;
-});
+void main();

@@ -1,4 +1,4 @@
-// Your own workflows stay where they are; this one line adds `solve`.
+// Your own workflows stay as they are; the first line adds `solve`.
 Object.assign(exports, require('temporal-conductor/workflows'));
 
 exports.greet = async (name) => `Hello, ${name}!`;

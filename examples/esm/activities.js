@@ -1,12 +1,16 @@
-const OPENING_HOURS = { monday: '9 to 17', saturday: '10 to 14', sunday: 'closed' };
+const OPENING_HOURS = {
+  Friday: 'from 9 to 17',
+  Saturday: 'from 10 to 14',
+  Sunday: 'closed',
+};
 
 /**
- * An agent that you already have, as a worker of the pool: any activity that takes the worker request
- * (`question`, `subtask`, `sees`) and returns `{ text, usage? }`. A workflow works the same way.
+ * A worker of the pool that is yours: any activity that takes the request (`question`, `subtask`, and in `sees` what
+ * earlier steps found) and returns `{ text, usage? }`. A workflow does as well, with `provider: workflow`.
  */
-export async function askHandbook({ question, subtask }) {
-  const asked = `${question} ${subtask}`.toLowerCase();
-  const days = Object.keys(OPENING_HOURS).filter((day) => asked.includes(day));
-  const lines = (days.length > 0 ? days : Object.keys(OPENING_HOURS)).map((day) => `${day}: ${OPENING_HOURS[day]}`);
-  return { text: `The handbook says: ${lines.join('; ')}.` };
+export async function askHandbook({ subtask }) {
+  const days = Object.keys(OPENING_HOURS);
+  const asked = days.filter((day) => subtask.includes(day));
+  const lines = (asked.length > 0 ? asked : days).map((day) => `${day}: ${OPENING_HOURS[day]}`);
+  return { text: lines.join('\n') };
 }

@@ -7,9 +7,9 @@ import * as activities from './activities.js';
 const { connectionOptions, namespace } = loadClientConnectConfig();
 const worker = await Worker.create({
   connection: await NativeConnection.connect(connectionOptions),
-  namespace: namespace ?? 'default',
+  namespace,
   taskQueue: 'conductor',
-  workflowsPath: fileURLToPath(new URL('./workflows.js', import.meta.url)),
+  workflowsPath: fileURLToPath(new URL('workflows.js', import.meta.url)),
   activities,
   plugins: [new ConductorPlugin({ config: 'conductor.yaml' })],
 });
