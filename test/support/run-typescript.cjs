@@ -10,6 +10,11 @@ const options = {
   sourceMaps: 'inline',
 };
 
-require.extensions['.ts'] = (module, file) => {
+const compile = (module, file) => {
   module._compile(transformFileSync(file, options).code, file);
 };
+
+// Before all others: `./name` is name.ts, also where a name.json lies beside it.
+const others = Object.entries(require.extensions);
+for (const [extension] of others) delete require.extensions[extension];
+Object.assign(require.extensions, { '.ts': compile }, Object.fromEntries(others));

@@ -1,0 +1,62 @@
+import type { Store } from '../../src/store/store';
+
+/** A moment of one call: just before or just after something of it is written. */
+export interface Halt {
+  readonly when: 'before' | 'after';
+  /** The row that is opened before the request, the answer, or the row that is completed after it. */
+  readonly write: 'row' | 'answer' | 'completed row';
+  /** The worker's id, or `conductor`. */
+  readonly of: string;
+}
+
+/**
+ * A store around another that stands still for good at one moment, and says so: whoever kills its process then, kills
+ * it at exactly that moment, without a clock.
+ */
+export class HaltingStore implements Store {
+  readonly url: string;
+
+  constructor(
+    private readonly inner: Store,
+    private readonly halt: Halt | null,
+    private readonly halted: () => void,
+  ) {
+    this.url = inner.url;
+  }
+
+  has(key: string): Promise<boolean> {
+    return this.inner.has(key);
+  }
+
+  read(key: string): Promise<Buffer | null> {
+    return this.inner.read(key);
+  }
+
+  list(prefix: string): Promise<string[]> {
+    return this.inner.list(prefix);
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    const isMeant = this.halt !== null && isWriteOf(this.halt, key, bytes);
+    if (isMeant && this.halt.when === 'before') await this.standStill();
+    await this.inner.write(key, bytes);
+    if (isMeant) await this.standStill();
+  }
+
+  private standStill(): Promise<never> {
+    this.halted();
+    return new Promise(() => undefined);
+  }
+}
+
+interface Row {
+  readonly worker: string;
+  readonly endedAt: string | null;
+}
+
+function isWriteOf({ write, of }: Halt, key: string, bytes: Uint8Array): boolean {
+  if (key.startsWith('texts/')) return false;
+  const content = JSON.parse(Buffer.from(bytes).toString('utf8')) as Row | { readonly row: Row };
+  if ('row' in content) return write === 'answer' && content.row.worker === of;
+  return write === (content.endedAt === null ? 'row' : 'completed row') && content.worker === of;
+}

@@ -1,0 +1,36 @@
+/** A worker in a process of its own, made to be killed; given a moment, it stands still there and says so. */
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { ConductorPlugin } from '../../../src';
+import type { ConfigInput } from '../../../src/pool/config-schema';
+import { openStore } from '../../../src/store/open-store';
+import { HaltingStore, type Halt } from '../halting-store';
+
+/** What the program is given, as JSON. */
+export interface WorkerSetting {
+  readonly address: string;
+  readonly bundle: string;
+  readonly taskQueue: string;
+  readonly config: ConfigInput;
+  readonly store: string;
+  readonly halt: Halt | null;
+}
+
+async function main(): Promise<void> {
+  const [json = ''] = process.argv.slice(2);
+  const { address, bundle, taskQueue, config, store, halt } = JSON.parse(json) as WorkerSetting;
+  const halting = new HaltingStore(openStore(store, process.cwd()), halt, () => {
+    console.log('"halted"');
+  });
+  const worker = await Worker.create({
+    connection: await NativeConnection.connect({ address }),
+    taskQueue,
+    workflowBundle: { codePath: bundle },
+    plugins: [new ConductorPlugin({ config, store: halting })],
+    // How long the server waits for a lost worker before it gives its runs to another.
+    stickyQueueScheduleToStartTimeout: '1s',
+  });
+  console.log('"ready"');
+  await worker.run();
+}
+
+void main();

@@ -1,0 +1,181 @@
+import { renderPlan } from '../../src/plan/render';
+import type { SolveResult } from '../../src/protocol/solve';
+import { callOf } from '../../src/store/ledger';
+import { openStage, step, type Stage } from '../support/stage';
+import type { Halt } from './halting-store';
+import { keptAnswers } from './kept-answers';
+import { startWorkerProcess } from './worker-process';
+
+/** A moment of a solve: where the worker stands still, and whose requests are held open by the provider. */
+interface Moment {
+  readonly name: string;
+  readonly halt?: Halt;
+  readonly open?: readonly string[];
+  /** Who had been asked by then, and whose answer was kept: what proves that this moment was met. */
+  readonly asked: readonly string[];
+  readonly kept: readonly string[];
+  /** Whose ledger row stays open for good: begun, and nobody knows how it ended. */
+  readonly lost: readonly string[];
+}
+
+const conductor = { of: 'conductor' } as const;
+const MOMENTS: readonly Moment[] = [
+  {
+    name: 'before anything is sent or written',
+    halt: { when: 'before', write: 'row', ...conductor },
+    asked: [],
+    kept: [],
+    lost: [],
+  },
+  {
+    name: 'while the plan is being written',
+    open: ['conductor'],
+    asked: ['conductor'],
+    kept: [],
+    lost: ['conductor'],
+  },
+  {
+    name: "after the plan's last byte, before it is kept",
+    halt: { when: 'before', write: 'answer', ...conductor },
+    asked: ['conductor'],
+    kept: [],
+    lost: ['conductor'],
+  },
+  {
+    name: 'when the plan is kept, and its row still open',
+    halt: { when: 'after', write: 'answer', ...conductor },
+    asked: ['conductor'],
+    kept: ['conductor'],
+    lost: [],
+  },
+  {
+    name: 'when the plan is booked, before Temporal knows of it',
+    halt: { when: 'after', write: 'completed row', ...conductor },
+    asked: ['conductor'],
+    kept: ['conductor'],
+    lost: [],
+  },
+  {
+    name: 'while both steps of the first wave are under way',
+    open: ['a', 'b'],
+    asked: ['conductor', 'a', 'b'],
+    kept: ['conductor'],
+    lost: ['a', 'b'],
+  },
+  {
+    name: 'when one of the two is kept, and the other under way',
+    halt: { when: 'after', write: 'answer', of: 'a' },
+    open: ['b'],
+    asked: ['conductor', 'a', 'b'],
+    kept: ['conductor', 'a'],
+    lost: ['b'],
+  },
+  {
+    name: 'between the waves: the last row is written, nothing sent',
+    halt: { when: 'after', write: 'row', of: 'c' },
+    asked: ['conductor', 'a', 'b'],
+    kept: ['conductor', 'a', 'b'],
+    lost: ['c'],
+  },
+  {
+    name: 'during the last call',
+    open: ['c'],
+    asked: ['conductor', 'a', 'b', 'c'],
+    kept: ['conductor', 'a', 'b'],
+    lost: ['c'],
+  },
+  {
+    name: 'when the last answer is kept, before Temporal knows of it',
+    halt: { when: 'after', write: 'answer', of: 'c' },
+    asked: ['conductor', 'a', 'b', 'c'],
+    kept: ['conductor', 'a', 'b', 'c'],
+    lost: [],
+  },
+];
+
+const WORKERS = ['a', 'b', 'c'];
+const EVERYBODY = ['conductor', ...WORKERS];
+const STEPS = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
+const QUESTION = 'What is left after a crash?';
+const HEARTBEAT_MS = 2000;
+
+describe('kill -9 of the worker', () => {
+  // Each moment waits for time-outs most of the time, so they are met side by side.
+  test.concurrent.each(MOMENTS)('$name', async (moment) => {
+    const stage = await openStage({
+      workers: WORKERS,
+      configure: (config) => ({ ...config, temporal: { heartbeat: `${HEARTBEAT_MS}ms` } }),
+    });
+    try {
+      stage.providers.answer('conductor', renderPlan({ steps: STEPS }, WORKERS));
+      const id = await runUntilKilled(stage, moment);
+      expect({ asked: asked(stage), kept: await keptAnswers(stage.store) }).toEqual({
+        asked: [...moment.asked].sort(),
+        kept: [...moment.kept].sort(),
+      });
+
+      const [result, undisturbed] = await stage.whileWorking(async () => [
+        await ended(stage, id),
+        await stage.client.solve({ question: QUESTION }),
+      ]);
+      expect(result).toMatchObject({ status: 'completed', degraded: false, answer: undisturbed.answer });
+      expect(requestsBy(stage)).toEqual(expectedRequests(moment));
+      await expectAccounted(stage, id, result, moment);
+    } finally {
+      await stage.close();
+    }
+  });
+});
+
+/** Runs a solve in a worker process of its own, kills that at the moment, and returns the run's id. */
+async function runUntilKilled(stage: Stage, { halt, open = [] }: Moment): Promise<string> {
+  const release = open.map((model) => stage.providers.hold(model));
+  const worker = await startWorkerProcess(stage, halt ?? null);
+  try {
+    const { id } = await stage.client.start({ question: QUESTION, heartbeatMs: HEARTBEAT_MS });
+    await Promise.all([
+      ...open.map((name) => stage.providers.waitForRequest(({ model }) => model === name)),
+      ...(halt === undefined ? [] : [worker.nextMessage()]),
+    ]);
+    return id;
+  } finally {
+    await worker.kill();
+    release.forEach((letGo) => {
+      letGo();
+    });
+  }
+}
+
+async function ended(stage: Stage, id: string): Promise<SolveResult> {
+  await stage.temporal.client.workflow.getHandle(id).result();
+  return stage.client.trace(id);
+}
+
+function asked({ providers }: Stage): string[] {
+  return providers.log.map(({ model }) => model ?? '').sort();
+}
+
+/** How often each request was sent, by whom it was for: the same body twice is the same call made again. */
+function requestsBy({ providers }: Stage): Record<string, number> {
+  return Object.fromEntries(
+    EVERYBODY.map((name) => [name, providers.log.filter(({ model }) => model === name).length]),
+  );
+}
+
+/** One by the run, one by the undisturbed run, and one more only where no answer had been kept. */
+function expectedRequests({ asked, kept }: Moment): Record<string, number> {
+  const again = (name: string): number => (asked.includes(name) && !kept.includes(name) ? 1 : 0);
+  return Object.fromEntries(EVERYBODY.map((name) => [name, 2 + again(name)]));
+}
+
+/** Every request has its row, the trace tells all of them, and what was lost makes the cost a lower bound. */
+async function expectAccounted(stage: Stage, id: string, result: SolveResult, moment: Moment): Promise<void> {
+  const rows = await stage.rows(id);
+  const open = rows.filter(({ endedAt }) => endedAt === null);
+  expect(open.map(({ worker }) => worker).sort()).toEqual([...moment.lost].sort());
+  expect(open.every(({ nanoUsd }) => nanoUsd === null)).toBe(true);
+  expect(rows).toHaveLength(EVERYBODY.length + moment.lost.length);
+  expect(result.calls).toEqual(expect.arrayContaining(rows.map(callOf)));
+  expect(result.calls).toHaveLength(rows.length);
+  expect(result.costIsLowerBound).toBe(open.length > 0);
+}

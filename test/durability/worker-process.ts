@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { runChild, type ChildProgram } from '../support/child-program';
+import type { Stage } from '../support/stage';
+import type { Halt } from './halting-store';
+import type { WorkerSetting } from './programs/worker';
+
+const started: ChildProgram[] = [];
+
+// Those that a failed test left running.
+afterAll(() => Promise.all(started.map((child) => child.kill())));
+
+/** Starts a stage's worker in a process of its own, so that it can be killed. */
+export async function startWorkerProcess(stage: Stage, halt: Halt | null = null): Promise<ChildProgram> {
+  const setting: WorkerSetting = {
+    address: stage.temporal.address,
+    bundle: process.env.TEST_WORKFLOW_BUNDLE ?? '',
+    taskQueue: stage.taskQueue,
+    config: stage.config,
+    store: stage.store.url,
+    halt,
+  };
+  const child = runChild(join(__dirname, 'programs', 'worker.ts'), [JSON.stringify(setting)], process.env);
+  started.push(child);
+  expect(await child.nextMessage()).toBe('ready');
+  return child;
+}
