@@ -1,9 +1,9 @@
-import { chooseSettings } from './settings';
-import type { Complete, FinishReason } from './model';
-import { findModelFile, type FetchWeights } from './local/model-file';
 import { createLoader } from './local/loaded-model';
+import { findModelFile, type FetchWeights } from './local/model-file';
 import { createQueue } from './local/queue';
 import { unlessAborted } from './local/unless-aborted';
+import type { Complete, FinishReason } from './model';
+import { chooseSettings } from './settings';
 
 /** What the engine cannot know by itself. */
 export interface LocalModelOptions {

@@ -34,11 +34,12 @@ const schema = {
 
 (async () => {
   const paris = 'What is the capital of France?';
+  const free = await ask(paris);
   const running = new AbortController();
   setTimeout(() => running.abort(new Error('given up')), 50);
   const replies = {
+    free,
     given_up: await ask('Write a long story about the sea.', { maxOutputTokens: 4000, signal: running.signal }),
-    free: await ask(paris),
     held: await ask(paris, { outputSchema: { name: 'city', schema } }),
     cut: await ask(paris, { maxOutputTokens: 3 }),
     again: await ask(paris),
