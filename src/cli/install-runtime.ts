@@ -1,4 +1,5 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
 import type { Say } from '../local/say';
 
@@ -19,6 +20,8 @@ export function installRuntime(log: Say): void {
 /** Writes lines to a file: for a command whose terminal is taken by the live view. */
 export function logTo(file: string): Say {
   return (line) => {
+    // With a server elsewhere, nothing may have made the folder yet.
+    mkdirSync(dirname(file), { recursive: true });
     appendFileSync(file, `${line}\n`);
   };
 }
