@@ -20,6 +20,8 @@ export interface StageOptions {
   /** Changes to the configuration, given the providers' URL. */
   readonly configure?: (config: ConfigInput, url: string) => ConfigInput;
   readonly simulation?: Simulation;
+  /** Of a server of the test's own. */
+  readonly address?: string;
 }
 
 /** Everything one test of a whole solve needs: providers, a store, a task queue and a client, all its own. */
@@ -46,7 +48,10 @@ export interface Stage {
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const { workers = ['a', 'b', 'c'], simulation = {}, configure = (config: ConfigInput) => config } = options;
   const folder = await mkdtemp(join(tmpdir(), 'stage-'));
-  const [temporal, providers] = await Promise.all([connect(), startSimulatedProviders(simulation)]);
+  const [temporal, providers] = await Promise.all([
+    connect(options.address),
+    startSimulatedProviders(simulation),
+  ]);
   process.env[KEY_VARIABLE] = TEST_KEY;
   const config = configure(configOf(workers, providers.url, folder), providers.url);
   const store = new FileStore(join(folder, 'store'));

@@ -26,9 +26,8 @@ export interface TestTemporal {
   close(): Promise<void>;
 }
 
-/** Connects to the test server; `close` belongs into `afterAll`. */
-export async function connect(): Promise<TestTemporal> {
-  const address = fromSetup('TEST_TEMPORAL_ADDRESS');
+/** Connects to the test server, or to a test's own; `close` belongs into `afterAll`. */
+export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Promise<TestTemporal> {
   const [connection, nativeConnection] = await Promise.all([
     Connection.connect({ address }),
     NativeConnection.connect({ address }),

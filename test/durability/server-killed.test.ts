@@ -1,0 +1,54 @@
+import { embeddedServer } from '../../src/local/embedded-server';
+import { holdersOf } from '../../src/local/file-holders';
+import { processMark } from '../../src/local/process-mark';
+import { databasePath } from '../../src/local/server-process';
+import type { TemporalServer } from '../../src/local/temporal-server';
+import { freshFolder } from '../local/fresh-folder';
+import { openStage, step } from '../support/stage';
+import { keptAnswers } from './kept-answers';
+import { startWorkerProcess } from './worker-process';
+
+const used: TemporalServer[] = [];
+afterEach(() => Promise.all(used.map((server) => server.stop())));
+
+/** A command, as far as the folder's server goes. */
+async function attach(folder: string): Promise<TemporalServer> {
+  const server = await embeddedServer({ folder, say: () => undefined });
+  used.push(server);
+  return server;
+}
+
+/** Kills the folder's server, and waits until it is gone. Its database stays. */
+async function killServer(folder: string): Promise<void> {
+  const [pid = 0] = await holdersOf(databasePath(folder));
+  process.kill(pid, 'SIGKILL');
+  while ((await processMark(pid)) !== null);
+}
+
+test('kill -9 of the embedded server: the next command starts it on the same file, and the run finishes', async () => {
+  const folder = await freshFolder();
+  const before = await attach(folder);
+  const stage = await openStage({ address: before.address, workers: ['a', 'b'] });
+  try {
+    stage.plan([step('a', 'Outlive it.'), step('b', 'Go on.', [0])]);
+    const release = stage.providers.hold('a');
+    const worker = await startWorkerProcess(stage);
+    const { id } = await stage.client.start({ question: 'Who keeps the thread?', heartbeatMs: 2000 });
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+
+    await killServer(folder);
+    // The answer arrives while no server is there to be told of it.
+    release();
+    await stage.providers.waitForRequest(({ model, outcome }) => model === 'a' && outcome === 'answered');
+
+    const after = await attach(folder);
+    expect(after).toMatchObject({ address: before.address, started: true });
+    await stage.temporal.client.workflow.getHandle(id).result();
+    expect(await stage.client.trace(id)).toMatchObject({ status: 'completed', degraded: false });
+    expect(await keptAnswers(stage.store)).toEqual(['a', 'b', 'conductor']);
+    expect(stage.providers.log.map(({ model }) => model)).toEqual(['conductor', 'a', 'b']);
+    await worker.kill();
+  } finally {
+    await stage.close();
+  }
+});
