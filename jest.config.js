@@ -4,12 +4,24 @@ const swc = {
   sourceMaps: 'inline',
 };
 
-/** @type {import('jest').Config} */
-module.exports = {
+const project = {
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+};
+
+/** @type {import('jest').Config} */
+module.exports = {
   testTimeout: 60_000,
+  projects: [
+    { ...project, testMatch: ['<rootDir>/test/**/*.test.ts'] },
+    // Once more with a worker that forgets each run after each task, and replays it for the next.
+    {
+      ...project,
+      displayName: 'uncached',
+      testMatch: ['<rootDir>/test/workflows/*.test.ts'],
+      globals: { maxCachedWorkflows: 0 },
+    },
+  ],
 };

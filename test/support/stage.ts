@@ -12,6 +12,11 @@ import { startSimulatedProviders, type SimulatedProviders, type Simulation } fro
 import { searchForSecrets, TEST_KEY } from './search-for-secrets';
 import { connect, testTaskQueue, workflowBundle, type TestTemporal } from './temporal';
 
+/** Set by jest's project `uncached`. */
+declare global {
+  var maxCachedWorkflows: number | undefined;
+}
+
 const KEY_VARIABLE = 'STAGE_KEY';
 
 export interface StageOptions {
@@ -79,6 +84,9 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
         taskQueue,
         workflowBundle: workflowBundle(),
         plugins: [plugin()],
+        ...(globalThis.maxCachedWorkflows !== undefined && {
+          maxCachedWorkflows: globalThis.maxCachedWorkflows,
+        }),
         ...workerOptions,
       });
       return worker.runUntil(work);
