@@ -23,6 +23,8 @@ type Begun =
  */
 export class TraceReader {
   private readonly begun = new Map<string, Begun>();
+  /** The time as the workflow's own code saw it last: each task's code runs at the moment the task was started. */
+  private now = '';
   private current: SolveTrace;
 
   constructor(
@@ -37,6 +39,7 @@ export class TraceReader {
   }
 
   async read(event: HistoryEvent): Promise<void> {
+    if (event.workflowTaskStartedEventAttributes) this.now = timeOf(event);
     const milestone = await readMilestone(event, this.decoder);
     if (milestone !== null) this.apply(milestone, timeOf(event));
   }
@@ -49,7 +52,7 @@ export class TraceReader {
         break;
       }
       case 'call-begun':
-        this.begin(milestone, at);
+        this.begin(milestone);
         break;
       case 'call-succeeded':
         this.succeed(this.begun.get(milestone.call), milestone.result, at);
@@ -72,7 +75,7 @@ export class TraceReader {
     this.current = applyEvent(this.current, event);
   }
 
-  private begin({ call, type, input }: Extract<Milestone, { kind: 'call-begun' }>, at: string): void {
+  private begin({ call, type, input }: Extract<Milestone, { kind: 'call-begun' }>): void {
     if (type === WRITE_PLAN) {
       const request = input as WritePlanRequest;
       this.begun.set(call, { kind: 'plan', request });
@@ -80,7 +83,7 @@ export class TraceReader {
     } else if (isWorkerRequest(input)) {
       this.begun.set(call, { kind: 'step', request: input });
       this.planStandIn(input);
-      this.record(stepStarted(input, at));
+      this.record(stepStarted(input, this.now));
     }
   }
 

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
+import { Worker } from '@temporalio/worker';
+import { HistoryDecoder } from '../../src/client/history';
+import { TraceReader } from '../../src/client/trace-reader';
+import type { SolveTrace } from '../../src/protocol/solve';
+import { workflowBundle } from '../support/temporal';
+import { SHAPES } from './shapes';
+
+const FOLDER = join(__dirname, 'histories');
+const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
+const read = (name: string): unknown => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8'));
+
+test('every shape has its history', () => {
+  expect(names.sort()).toEqual(Object.keys(SHAPES).sort());
+});
+
+describe.each(names)('the history of a run that is %s', (name) => {
+  test('replays on the workflow code of today', async () => {
+    await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, read(name), name);
+  });
+
+  test('tells, without its last event, the same trace as the run itself', async () => {
+    const reader = new TraceReader(name, new HistoryDecoder(loadDataConverter()));
+    const events = historyFromJSON(read(name)).events ?? [];
+    for (const event of events.slice(0, -1)) await reader.read(event);
+    const told = reader.trace;
+    for (const event of events.slice(-1)) await reader.read(event);
+
+    expect(told.status).toBe('running');
+    expect(reader.trace.status).not.toBe('running');
+    expect(withoutEnd(told)).toEqual(withoutEnd(reader.trace));
+  });
+});
+
+/** All of a trace but what only its end decides. */
+function withoutEnd(trace: SolveTrace): unknown {
+  const rounds = trace.rounds.map((round) => ({ ...round, answer: null, decision: null }));
+  return { ...trace, status: null, answer: null, error: null, degraded: null, stoppedBy: null, rounds };
+}
