@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { ConfigError } from '../pool/config-error';
+import { ConfigError, MissingKeyError } from '../pool/config-error';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import { TextNotFoundError, TextTooLargeError } from '../store/texts';
 
@@ -15,6 +15,7 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function finalTypeOf(error: unknown): FailureType | null {
+  if (error instanceof MissingKeyError) return FAILURES.authentication;
   if (error instanceof ConfigError) return FAILURES.configuration;
   if (error instanceof TextTooLargeError) return FAILURES.textTooLarge;
   if (error instanceof TextNotFoundError) return FAILURES.textNotFound;

@@ -53,7 +53,18 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
 function identityOf(call: ModelCall): unknown {
   const { provider, model, api, baseUrl, temperature, effort } = call.card;
   const { messages, maxOutputTokens, outputSchema, seed } = call;
-  return { provider, model, api, baseUrl, temperature, effort, messages, maxOutputTokens, outputSchema, seed };
+  return {
+    provider,
+    model,
+    api,
+    baseUrl,
+    temperature,
+    effort,
+    messages,
+    maxOutputTokens,
+    outputSchema,
+    seed,
+  };
 }
 
 /** Returns what an earlier attempt was answered. That attempt may have died before it completed its row. */
@@ -105,8 +116,11 @@ async function bookFailure(
   const closed = closeRow(row, call, outcomeOf(sent));
   await writeRow(store, closed);
   if (sent.kind === 'broken-off') return sent.error;
+  const rows = [...earlier, closed];
+  // Waiting for a sixth that will not be sent would only make the bad news late.
+  if (sent.failure.retryable && rows.length >= MAX_REQUESTS) return requestsSpent(call, rows);
   return toApplicationFailure(sent.failure, {
-    ...callDetails(call, [...earlier, closed]),
+    ...callDetails(call, rows),
     dropped: sent.reply?.dropped ?? [],
     ...(sent.partial === null ? {} : { partial: await keepText(store, sent.partial) }),
   });

@@ -27,6 +27,7 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
     card: worker,
     messages: await messagesOf(dependencies, request, worker.layout),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
+    timeoutMs: worker.timeoutMs,
     ...(seed === undefined ? {} : { seed }),
   });
   return { output, calls, dropped, startedAt, endedAt };

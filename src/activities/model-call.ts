@@ -14,6 +14,8 @@ export interface ModelCall {
   readonly card: ModelCard | ConductorCard;
   readonly messages: readonly Message[];
   readonly maxOutputTokens: number;
+  /** How long the request may take, in milliseconds: what its card allows, or less. */
+  readonly timeoutMs: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
   /** Told to the workflow even when the call fails: see `CallFailureDetails`. */

@@ -34,7 +34,7 @@ export async function sendRequest(
   apiKey: string | null,
 ): Promise<SentRequest> {
   const { cancellationSignal } = Context.current();
-  const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(call.card.timeoutMs)]);
+  const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(call.timeoutMs)]);
   const context = contextOf(call, apiKey, signal);
   try {
     const reply = await whileHeartbeating(() => complete(requestOf(call, apiKey, signal)));
@@ -51,11 +51,21 @@ export async function sendRequest(
 export function outcomeOf(sent: SentRequest): Outcome {
   switch (sent.kind) {
     case 'answered':
-      return { error: null, usage: sent.reply.usage, billed: 'yes', reportedNanoUsd: sent.reply.reportedNanoUsd };
+      return {
+        error: null,
+        usage: sent.reply.usage,
+        billed: 'yes',
+        reportedNanoUsd: sent.reply.reportedNanoUsd,
+      };
     case 'failed': {
       const { type, message, billed } = sent.failure;
       const usage = sent.reply?.usage ?? null;
-      return { error: { type, message }, usage, billed, reportedNanoUsd: sent.reply?.reportedNanoUsd ?? null };
+      return {
+        error: { type, message },
+        usage,
+        billed,
+        reportedNanoUsd: sent.reply?.reportedNanoUsd ?? null,
+      };
     }
     case 'broken-off':
       return { error: sent.problem, usage: null, billed: 'unknown', reportedNanoUsd: null };
@@ -63,8 +73,9 @@ export function outcomeOf(sent: SentRequest): Outcome {
 }
 
 function contextOf(call: ModelCall, secret: string | null, signal: AbortSignal): CallContext {
-  const { provider, model, timeoutMs } = call.card;
-  return { worker: call.step === null ? null : call.worker, provider, model, signal, secret, timeoutMs };
+  const { step, worker, timeoutMs, card } = call;
+  const { provider, model } = card;
+  return { worker: step === null ? null : worker, provider, model, signal, secret, timeoutMs };
 }
 
 function requestOf(call: ModelCall, apiKey: string | null, signal: AbortSignal): ModelRequest {
@@ -82,8 +93,15 @@ function requestOf(call: ModelCall, apiKey: string | null, signal: AbortSignal):
 
 function brokenOff(): SentRequest {
   if (Context.current().cancellationDetails?.workerShutdown === true) {
-    const problem = { type: FAILURES.workerStopped, message: 'the worker process was stopped during the call' };
-    return { kind: 'broken-off', problem, error: ApplicationFailure.retryable(problem.message, problem.type) };
+    const problem = {
+      type: FAILURES.workerStopped,
+      message: 'the worker process was stopped during the call',
+    };
+    return {
+      kind: 'broken-off',
+      problem,
+      error: ApplicationFailure.retryable(problem.message, problem.type),
+    };
   }
   const problem = { type: FAILURES.cancelled, message: 'the run was cancelled during the call' };
   return { kind: 'broken-off', problem, error: new CancelledFailure(problem.message) };

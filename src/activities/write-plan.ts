@@ -21,7 +21,10 @@ import type { ModelCall } from './model-call';
  *
  * @throws ApplicationFailure of a `Provider.*` type, see `callModel`; `Configuration.Invalid`
  */
-export async function writePlan(dependencies: Dependencies, request: WritePlanRequest): Promise<WritePlanResult> {
+export async function writePlan(
+  dependencies: Dependencies,
+  request: WritePlanRequest,
+): Promise<WritePlanResult> {
   const { store, config } = dependencies;
   const run = request.run ?? resolveRun(config, request);
   const question = await readText(store, request.question);
@@ -34,7 +37,9 @@ export async function writePlan(dependencies: Dependencies, request: WritePlanRe
   return {
     ...reading,
     reply: answer.output,
-    calls: answer.calls.map((each, index) => noteProblem(each, index === answer.calls.length - 1, reading.problem)),
+    calls: answer.calls.map((each, index) =>
+      noteProblem(each, index === answer.calls.length - 1, reading.problem),
+    ),
     dropped: answer.dropped,
     ...resolved,
   };
@@ -72,7 +77,11 @@ async function conductorCall(
       repairs: failedReplies,
     }),
     maxOutputTokens: card.maxOutputTokens,
-    ...(withSchema && { outputSchema: planOutputSchema(context, card.provider === 'local' ? 'grammar' : 'vendor') }),
+    // The first call begins before the workflow can know the run's wall clock, so it is bounded here.
+    timeoutMs: Math.min(card.timeoutMs, run.limits.wallClockMs),
+    ...(withSchema && {
+      outputSchema: planOutputSchema(context, card.provider === 'local' ? 'grammar' : 'vendor'),
+    }),
     ...(seed !== undefined && { seed }),
   };
 }

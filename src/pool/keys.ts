@@ -9,20 +9,21 @@ type Card = ModelCard | ConductorCard;
  * The value of a card's key from the environment of this process; null where the server wants none.
  *
  * Cards travel through Temporal, where others may write. So a card counts only if this process's own configuration
- * sends the same variable to the same place: nobody can have a key sent to a host of theirs.
+ * asks the same place with the same variable: nobody can have a key sent to a host of theirs, a request made to an
+ * address of theirs, or a file of this machine opened as a local model.
  *
  * @throws MissingKeyError when the variable is not set
- * @throws ConfigError when the configuration of this process knows no such use of the key
+ * @throws ConfigError when the configuration of this process knows no such place
  */
 export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
-  const { apiKeyEnv } = card;
-  if (apiKeyEnv === null) return null;
   if (!isConfigured(card, config)) {
     throw new ConfigError(
-      `${nameOf(card)} asks that ${apiKeyEnv} be sent to ${hostOf(card)}, which the configuration of this worker ` +
-        'process does not do: give all worker processes the same configuration, and start the run again',
+      `${nameOf(card)} is to be asked at ${placeOf(card)}, which the configuration of this worker process does not ` +
+        'do: give all worker processes the same configuration, and start the run again',
     );
   }
+  const { apiKeyEnv } = card;
+  if (apiKeyEnv === null) return null;
   const key = env[apiKeyEnv] ?? '';
   if (key !== '') return key;
   throw new MissingKeyError(
@@ -36,7 +37,10 @@ function isConfigured(card: Card, config: Config): boolean {
   const known = [conductor, ...workers.filter((worker) => worker.kind === 'model')];
   return known.some(
     (own) =>
-      own.apiKeyEnv === card.apiKeyEnv && own.provider === card.provider && own.baseUrl === card.baseUrl,
+      own.apiKeyEnv === card.apiKeyEnv &&
+      own.provider === card.provider &&
+      own.baseUrl === card.baseUrl &&
+      (card.provider !== 'local' || own.model === card.model),
   );
 }
 
@@ -45,6 +49,8 @@ function nameOf(card: Card): string {
   return `${who} (${card.provider} ${card.model})`;
 }
 
-function hostOf({ baseUrl, provider }: Card): string {
-  return baseUrl ?? `${provider}'s own endpoint`;
+function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {
+  if (provider === 'local') return `the file or address ${JSON.stringify(model)}`;
+  const place = baseUrl ?? `${provider}'s own endpoint`;
+  return apiKeyEnv === null ? place : `${place} with the key in ${apiKeyEnv}`;
 }

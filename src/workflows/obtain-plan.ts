@@ -45,7 +45,8 @@ export async function obtainPlan(input: SolveInput, recorder: Recorder): Promise
     if (known === null) throw failureOf(outcome);
 
     const written = 'plan' in outcome ? outcome.plan : null;
-    if (written === null && mayTryAgain(outcome, tries)) continue;
+    const isTimeLeft = remainingMs(known.run.limits.wallClockMs) > 0;
+    if (written === null && isTimeLeft && mayTryAgain(outcome, tries)) continue;
     const plan = written ?? standInPlan(known.run);
     recorder.record({ kind: 'planned', round, plan, degraded: written === null });
     return { ...known, plan };

@@ -1,12 +1,12 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
 import type { VisibleStep, WorkerRequest } from '../protocol/activities';
-import { FAILURES, type CallFailureDetails } from '../protocol/failures';
+import { FAILURES } from '../protocol/failures';
 import type { RunWorker } from '../protocol/run';
 import type { CallFailure } from '../trace/read-failure';
 import { stepAnswered, stepFailed, stepStarted } from '../trace/step-events';
 import { callWorker } from './call-worker';
-import { mayBeBoughtAgain, readCallFailure } from './failure';
+import { isOwnCancellation, mayBeBoughtAgain, readCallFailure } from './failure';
 import { now, remainingMs, type RunContext } from './run-context';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */
@@ -73,13 +73,17 @@ async function askWorker(context: RunContext, first: WorkerRequest): Promise<boo
 
 async function tryWorker(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
   const { recorder, run } = context;
+  const { wallClockMs } = run.limits;
   recorder.record(stepStarted(request, now()));
   try {
-    if (remainingMs(run.limits.wallClockMs) === 0) throw outOfTime(run.limits.wallClockMs);
+    if (remainingMs(wallClockMs) === 0) throw outOfTime(wallClockMs);
     recorder.record(stepAnswered(request, await callWorker(context, request)));
     return null;
   } catch (error) {
-    const failure = readCallFailure(error, request.worker.id);
+    // A call that the run's end cut off looks like a slow worker; the reason is the limit.
+    const reason =
+      remainingMs(wallClockMs) === 0 && !isOwnCancellation(error) ? outOfTime(wallClockMs) : error;
+    const failure = readCallFailure(reason, request.worker.id);
     recorder.record(stepFailed(request, failure, now()));
     return failure;
   }
@@ -94,8 +98,6 @@ function moreRoom({ worker, maxOutputTokens }: WorkerRequest): number | null {
 }
 
 function outOfTime(wallClockMs: number): ApplicationFailure {
-  const seconds = Math.round(wallClockMs / 1000);
-  const message = `the run's ${seconds} s were used up before this step could start; raise limits.wallClock`;
-  const details: CallFailureDetails = { calls: [], startedAt: now(), endedAt: now() };
-  return ApplicationFailure.nonRetryable(message, FAILURES.wallClock, details);
+  const message = `the run's ${wallClockMs / 1000} s were used up before this step was done; raise limits.wallClock`;
+  return ApplicationFailure.nonRetryable(message, FAILURES.wallClock);
 }

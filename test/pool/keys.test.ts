@@ -53,6 +53,8 @@ describe('keyFor', () => {
     ['under another vendor', { provider: 'google' }],
     ["of another card's server", { apiKeyEnv: 'OTHER_KEY' }],
     ['of anything in the environment', { apiKeyEnv: 'HOME' }],
+    ['of none, at an address nobody configured', { apiKeyEnv: null, baseUrl: 'http://10.0.0.1/v1' }],
+    ['of none, from a file of this machine', { apiKeyEnv: null, provider: 'local', model: '/etc/passwd' }],
   ])('refuses a forged card that wants a key %s', (_, forged) => {
     const read = (): unknown => keyFor({ ...cardOf('gpt'), ...forged }, CONFIG, { ...ENV, HOME: '/' });
     expect(read).toThrow(ConfigError);

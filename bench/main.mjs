@@ -1,0 +1,33 @@
+/**
+ * `npm run bench`: what durability costs, in one run on this machine.
+ *
+ * Wall-clock figures are ratios to a plain program measured in turn with a solve, since machines are noisy; sizes and
+ * counts are exact. It asserts nothing: a missed target is printed as missed.
+ */
+import { openServer } from './setting.mjs';
+import { measureSize } from './size.mjs';
+import { measureCancel, measureRecovery, measureStart, measureWindow } from './moments.mjs';
+import { measureThroughput, measureWallClock } from './wall-clock.mjs';
+
+const PARTS = [
+  measureSize,
+  measureWallClock,
+  measureThroughput,
+  measureWindow,
+  measureCancel,
+  measureRecovery,
+  measureStart,
+];
+
+const server = await openServer();
+console.log('| measured | value | target | |\n| --- | --- | --- | --- |');
+try {
+  for (const measure of PARTS) {
+    for (const [what, value, target, reached] of await measure(server)) {
+      const verdict = reached === null ? '' : reached ? 'reached' : 'not reached';
+      console.log(`| ${what} | ${value} | ${target} | ${verdict} |`);
+    }
+  }
+} finally {
+  await server.close();
+}

@@ -1,0 +1,19 @@
+/** A worker in a process of its own, to be killed. Says `ready` when it polls. */
+import { createRequire } from 'node:module';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+
+const require = createRequire(import.meta.url);
+const { ConductorPlugin } = require('../../lib/index.js');
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+const config = JSON.parse(process.env.BENCH_CONFIG);
+const worker = await Worker.create({
+  connection: await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS }),
+  taskQueue: config.temporal.taskQueue,
+  workflowBundle: { codePath: require.resolve('../../lib/workflow-bundle.js') },
+  stickyQueueScheduleToStartTimeout: '2s',
+  plugins: [new ConductorPlugin({ config })],
+});
+const running = worker.run();
+console.log('ready');
+await running;
