@@ -5,9 +5,11 @@
  * counts are exact. It asserts nothing: a missed target is printed as missed.
  */
 import { openServer } from './setting.mjs';
+import { measureCancel, measureRecovery } from './interruption.mjs';
 import { measureSize } from './size.mjs';
-import { measureCancel, measureRecovery, measureStart, measureWindow } from './moments.mjs';
+import { measureStart } from './start.mjs';
 import { measureThroughput, measureWallClock } from './wall-clock.mjs';
+import { measureWindow } from './window.mjs';
 
 const PARTS = [
   measureSize,

@@ -29,3 +29,6 @@ export async function many(count, width, work) {
   };
   await Promise.all(Array.from({ length: width }, lane));
 }
+
+export const milliseconds = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+export const seconds = (value) => `${(value / 1000).toFixed(1)} s`;

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { quantile, seconds, time } from './numbers.mjs';
+import { configFor, FOUR_CALLS, LIB, spawnProviders } from './setting.mjs';
+
+/** The command line from its start to its end, with a server of its own and answers that take no time. */
+export async function measureStart(server) {
+  const providers = await spawnProviders({ delayMs: 0, answerBytes: 100, plan: FOUR_CALLS });
+  const times = [];
+  for (const run of [1, 2, 3]) {
+    const cwd = join(server.folder, `start-${run}`);
+    await mkdir(cwd);
+    await writeFile(
+      join(cwd, 'conductor.yaml'),
+      JSON.stringify(configFor(providers.url, join(cwd, 'store'), 'start')),
+    );
+    times.push(await time(() => solveIn(cwd)));
+  }
+  await providers.close();
+  const middle = quantile(times);
+  return [['`solve` from start to end, new server and database', seconds(middle), '≤ 1.5 s', middle <= 1500]];
+}
+
+async function solveIn(cwd) {
+  const env = { ...process.env };
+  delete env.TEMPORAL_ADDRESS;
+  const args = [join(LIB, 'cli', 'main.js'), 'solve', 'How long does it take?'];
+  const child = spawn(process.execPath, args, { cwd, env, stdio: 'ignore' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`solve ended with ${code} in ${cwd}`);
+}
