@@ -23,7 +23,10 @@ module.exports = {
       name: 'pure-code-stays-pure',
       severity: 'error',
       from: { path: pure },
-      to: { dependencyTypesNot: ['type-only'], pathNot: [pure, '(^|/)node_modules/(zod|@temporalio/common)/'] },
+      to: {
+        dependencyTypesNot: ['type-only'],
+        pathNot: [pure, '(^|/)node_modules/(zod|@temporalio/common)/'],
+      },
     },
     {
       name: 'one-file-per-provider-sdk',

@@ -32,7 +32,8 @@ export interface ConductorPluginOptions {
  */
 export class ConductorPlugin extends SimplePlugin {
   constructor(options: ConductorPluginOptions) {
-    const config = typeof options.config === 'string' ? readConfigFile(options.config) : parseConfig(options.config);
+    const config =
+      typeof options.config === 'string' ? readConfigFile(options.config) : parseConfig(options.config);
     const store = options.store ?? openStore(config.store, process.cwd());
     super({
       name: 'temporal-conductor.ConductorPlugin',
