@@ -49,13 +49,14 @@ async function answer(input: SolveInput, recorder: Recorder): Promise<SolveTrace
 /** Whoever starts a workflow by hand may write anything; a run must then fail with a sentence, not hang. */
 function checkInput(input: unknown): SolveInput {
   const { success, data, error } = solveInputSchema.safeParse(input);
-  if (!success)
-    throw badInput(`the input of solve is invalid: ${z.prettifyError(error).replace(/\s+/g, ' ')}`);
+  if (!success) throw badInput(`the input of solve is invalid: ${onOneLine(z.prettifyError(error))}`);
   if (typeof data.question === 'string' && data.question.trim() === '') {
     throw badInput('the question is empty: give one with at least a word');
   }
   return data;
 }
+
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
 
 function badInput(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, FAILURES.badInput);
@@ -63,7 +64,13 @@ function badInput(message: string): ApplicationFailure {
 
 async function wholeAnswer(found: Text): Promise<Text> {
   if (typeof found === 'string' || found.bytes > WHOLE_ANSWER_BYTES) return found;
-  return storeActivities('load the answer')[READ_TEXT](found);
+  try {
+    return await storeActivities('load the answer')[READ_TEXT](found);
+  } catch (error) {
+    if (isOwnCancellation(error)) throw error;
+    // What was found and paid for is not given up because it cannot be copied: the reference is an answer, too.
+    return found;
+  }
 }
 
 function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
