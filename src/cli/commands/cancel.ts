@@ -1,22 +1,15 @@
-import { attachServer } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
-import { fitToServer } from '../fit-to-server';
 import { explainUnknown } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { loadSettings } from '../load-settings';
-import { openSession, type Session } from '../open-session';
-import { openWorkerSession } from '../open-worker-session';
+import { openRunSession } from '../open-run-session';
+import type { Session } from '../open-session';
 import { sayHowToComeBack } from '../say-runs';
 import { say } from '../terminal';
 
-/** Cancels a run and waits until it has ended. Beside the embedded server it brings the worker that must hear of it. */
+/** Cancels a run and waits until it has ended. */
 export async function cancel(id: string, options: { readonly config?: string }): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const loaded = await loadSettings(options.config);
-  const server = await attachServer(loaded, { used: true });
-  const config = fitToServer(server, loaded, options.config);
-  const open = server.embedded ? openWorkerSession : openSession;
-  const session = await open(server, config, { graceMs: 0 });
+  const session = await openRunSession(options.config);
   try {
     const code = await unlessInterrupted(interruption, cancelAndWait(session, id));
     if (code !== undefined) return code;

@@ -5,14 +5,13 @@ import { attachServer } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
 import { durationMs } from '../../pool/duration';
 import { fitToServer } from '../fit-to-server';
-import { followRun } from '../follow-run';
 import { listenForInterruption } from '../interruption';
 import { loadServable, loadSettings } from '../load-settings';
 import { openSession } from '../open-session';
 import { openWorkerSession } from '../open-worker-session';
-import { printResult } from '../print-result';
 import { readQuestion } from '../read-question';
-import { sayHowToComeBack, sayUnfinished } from '../say-runs';
+import { sayUnfinished } from '../say-runs';
+import { showRun } from '../show-run';
 import { print, say } from '../terminal';
 
 /** The options of `solve` as the command line gives them. */
@@ -41,10 +40,7 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
     await sayUnfinished(session, config);
     interruption.throwIfAborted();
     const { id } = await session.conductor.start(requestOf(question, options, config));
-    const result = await followRun(session, id, interruption);
-    if (result !== undefined) return await printResult(result, options.json === true);
-    sayHowToComeBack(id, options.config);
-    return EXIT.interrupted;
+    return await showRun(session, id, interruption, options);
   } finally {
     await session.close();
   }
