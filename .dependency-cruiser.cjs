@@ -11,12 +11,12 @@ module.exports = {
     },
     {
       name: 'workflows-stay-in-the-sandbox',
-      comment: 'Workflow code runs in a deterministic sandbox: pure code, zod and the workflow SDK only.',
+      comment: 'Workflow code runs in a deterministic sandbox: pure code and the workflow SDK only.',
       severity: 'error',
       from: { path: '^src/workflows/' },
       to: {
         dependencyTypesNot: ['type-only'],
-        pathNot: [pure, '^src/workflows/', '(^|/)node_modules/(zod|@temporalio/(workflow|common))/'],
+        pathNot: [pure, '^src/workflows/', '(^|/)node_modules/@temporalio/(workflow|common)/'],
       },
     },
     {

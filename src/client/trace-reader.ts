@@ -2,7 +2,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { WorkerRequest, WorkerResult, WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import { readExternalResult } from '../protocol/external-worker';
 import { WRITE_PLAN } from '../protocol/names';
-import { questionOf, solveTraceSchema, type SolveTrace } from '../protocol/solve';
+import { solveTraceSchema, type SolveTrace } from '../protocol/solve';
+import { questionOf } from '../protocol/solve-input';
 import { applyEvent, emptyTrace } from '../trace/apply-event';
 import { readFailure } from '../trace/read-failure';
 import type { RunEvent } from '../trace/run-event';
@@ -145,6 +146,6 @@ function workerResultOf(request: WorkerRequest, result: unknown, at: string): Wo
   const { worker } = request;
   if (worker.kind === 'model') return result as WorkerResult;
   const { text, usage } = readExternalResult(result, worker);
-  const calls = [unaccountedCall(request, null, usage ?? null)];
+  const calls = [unaccountedCall(request, null, usage)];
   return { output: text, calls, dropped: [], startedAt: at, endedAt: at };
 }

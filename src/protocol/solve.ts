@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { stepSchema } from '../plan/plan';
-import type { Text, TextRef } from './text';
+import type { TextRef } from './text';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
 export const MAX_QUESTION_BYTES = 1024 * 1024;
@@ -107,9 +107,3 @@ export const solveInputSchema = z.strictObject({
   heartbeatMs: z.int().min(1000).exactOptional(),
 });
 export type SolveInput = z.infer<typeof solveInputSchema>;
-
-/** The question of an input that nobody has checked yet; empty where it has none. */
-export function questionOf(input: unknown): Text {
-  const { data } = z.object({ question: textSchema }).safeParse(input);
-  return data?.question ?? '';
-}

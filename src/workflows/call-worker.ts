@@ -49,7 +49,7 @@ async function callExternalWorker(
   const output = await keepIfLong(result.text);
   return {
     output,
-    calls: [unaccountedCall(request, null, result.usage ?? null)],
+    calls: [unaccountedCall(request, null, result.usage)],
     dropped: [],
     startedAt,
     endedAt: now(),

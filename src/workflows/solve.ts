@@ -1,8 +1,8 @@
 import { ApplicationFailure, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
-import { z } from 'zod';
 import { FAILURES } from '../protocol/failures';
 import { READ_TEXT, STATE_QUERY } from '../protocol/names';
-import { questionOf, solveInputSchema, type SolveInput, type SolveTrace } from '../protocol/solve';
+import type { SolveInput, SolveTrace } from '../protocol/solve';
+import { findInputProblem, questionOf } from '../protocol/solve-input';
 import type { Text } from '../protocol/text';
 import { emptyTrace } from '../trace/apply-event';
 import { storeActivities } from './activities';
@@ -29,7 +29,9 @@ export async function solve(input: SolveInput): Promise<SolveTrace> {
   const recorder = new Recorder(emptyTrace({ id: workflowId, runId, question: questionOf(input) }));
   setHandler(stateQuery, () => recorder.trace);
   try {
-    return await answer(checkInput(input), recorder);
+    const problem = findInputProblem(input);
+    if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
+    return await answer(input, recorder);
   } catch (error) {
     throw endedBy(error, recorder);
   }
@@ -44,22 +46,6 @@ async function answer(input: SolveInput, recorder: Recorder): Promise<SolveTrace
   const whole = await wholeAnswer(found);
   recorder.record({ kind: 'ended', status: 'completed', answer: whole, error: null, stoppedBy });
   return recorder.trace;
-}
-
-/** Whoever starts a workflow by hand may write anything; a run must then fail with a sentence, not hang. */
-function checkInput(input: unknown): SolveInput {
-  const { success, data, error } = solveInputSchema.safeParse(input);
-  if (!success) throw badInput(`the input of solve is invalid: ${onOneLine(z.prettifyError(error))}`);
-  if (typeof data.question === 'string' && data.question.trim() === '') {
-    throw badInput('the question is empty: give one with at least a word');
-  }
-  return data;
-}
-
-const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
-
-function badInput(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, FAILURES.badInput);
 }
 
 async function wholeAnswer(found: Text): Promise<Text> {

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { solveInputSchema } from '../../src/protocol/solve';
+import { findInputProblem } from '../../src/protocol/solve-input';
+
+const word = fc.constantFrom(
+  'question',
+  'pool',
+  'limits',
+  'seed',
+  'heartbeatMs',
+  'allow',
+  'deny',
+  'steps',
+  'ref',
+);
+const value = fc.letrec((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom('Who?', '', ' ', '10m', null, true, 0, 1, 1000, 2.5, -1),
+    fc.array(tie('any'), { maxLength: 2 }),
+    fc.dictionary(word, tie('any'), { maxKeys: 3 }),
+    fc.record({ ref: fc.constant('sha256-0'), bytes: fc.constantFrom(5000, 'many'), preview: fc.string() }),
+  ),
+})).any;
+
+/** Mostly right, so that each rule is met alone. */
+const nearlyInput = fc.record(
+  {
+    question: fc.oneof({ weight: 4, arbitrary: fc.constant('Who?') }, value),
+    pool: fc.oneof(fc.constant({ allow: ['a'], deny: [] }), value),
+    limits: fc.oneof(fc.constant({ steps: 2, wallClock: '5m' }), value),
+    seed: fc.oneof(fc.integer(), value),
+    heartbeatMs: fc.oneof(fc.nat(5000), value),
+  },
+  { requiredKeys: [] },
+);
+
+describe('the input of a solve', () => {
+  test('is judged by hand as by its schema, an empty question apart', () => {
+    fc.assert(
+      fc.property(fc.oneof(nearlyInput, value), (input) => {
+        const { success, data } = solveInputSchema.safeParse(input);
+        const isBlank = typeof data?.question === 'string' && data.question.trim() === '';
+        expect(findInputProblem(input) === null).toBe(success && !isBlank);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test.each([
+    [undefined, /must be one object, .* is missing/],
+    [[], /is a list/],
+    [{ question: 'Who?', depth: 3 }, /no "depth": it knows question, pool, limits/],
+    [{ question: ' ' }, /question .* at least a word/],
+    [{ question: 'Who?', limits: { steps: 0 } }, /limits .* whole number from 1/],
+  ])('%j: a sentence that names the place', (input, sentence) => {
+    expect(findInputProblem(input)).toMatch(sentence);
+  });
+
+  test('needs no schema library in the sandbox, which would evaluate it anew for every run', () => {
+    const bundle = process.env.TEST_WORKFLOW_BUNDLE ?? '';
+    expect(readFileSync(bundle, 'utf8')).not.toMatch(/ZodError|\$ZodType/);
+  });
+});
