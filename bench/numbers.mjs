@@ -30,5 +30,17 @@ export async function many(count, width, work) {
   await Promise.all(Array.from({ length: width }, lane));
 }
 
+/** A figure beside its targets, as a row of the table; `atLeast` where more is better. */
+export function rate(what, value, { good, excellent, show = String, atLeast = false }) {
+  const meets = (target) => (atLeast ? value >= target : value <= target);
+  const verdict = meets(excellent) ? 'excellent' : meets(good) ? 'good' : 'missed';
+  const sign = atLeast ? '≥' : '≤';
+  return [what, show(value), `${sign} ${show(good)}`, `${sign} ${show(excellent)}`, verdict];
+}
+
+/** A figure without a target. */
+export const note = (what, shown) => [what, shown, '', '', ''];
+
+export const ratio = (value) => value.toFixed(2);
 export const milliseconds = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 export const seconds = (value) => `${(value / 1000).toFixed(1)} s`;

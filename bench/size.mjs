@@ -1,4 +1,5 @@
 import { startSimulatedProviders } from '../lib/testing/index.js';
+import { note, rate } from './numbers.mjs';
 import { CHAIN, FOUR_CALLS, openSolver, planText } from './setting.mjs';
 
 const KB = 1000;
@@ -14,18 +15,14 @@ export async function measureSize(server) {
   const chain = await run(CHAIN, 200 * KB, 1 * KB);
   await solver.close();
   await providers.close();
+  const size = (good, excellent) => ({ good: good * KB, excellent: excellent * KB, show: kb });
   return [
-    ['4 calls: history events', small.events, '26–29', small.events <= 29],
-    ['4 calls: Temporal Actions', small.actions, '5 = calls + 1', small.actions === 5],
-    ['4 calls, 1 KB answers: history', kb(small.bytes), '', null],
-    ['4 calls, 200 KB outputs, short answer: history', kb(large.bytes), '≤ 10 KB', large.bytes <= 10 * KB],
-    ['4 calls, 200 KB outputs and answer, which comes whole: history', kb(whole.bytes), '', null],
-    [
-      '5-step chain, 200 KB outputs, short answer: history',
-      kb(chain.bytes),
-      '≤ 15 KB',
-      chain.bytes <= 15 * KB,
-    ],
+    rate('4 calls: history events', small.events, { good: 32, excellent: 29 }),
+    rate('4 calls: Temporal Actions (calls + 1)', small.actions, { good: 6, excellent: 5 }),
+    note('4 calls, 1 KB answers: history', kb(small.bytes)),
+    rate('4 calls, 200 KB outputs, short answer: history', large.bytes, size(30, 10)),
+    note('4 calls, 200 KB outputs and answer, which comes whole: history', kb(whole.bytes)),
+    rate('5-step chain, 200 KB outputs, short answer: history', chain.bytes, size(40, 15)),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { interleave, many, milliseconds, quantile } from './numbers.mjs';
+import { interleave, many, milliseconds, quantile, rate, ratio } from './numbers.mjs';
 import { plainProgram } from './plain.mjs';
 import { FOUR_CALLS, openSolver, spawnProviders } from './setting.mjs';
 
@@ -7,14 +7,21 @@ export async function measureWallClock(server) {
   const slow = await versus(server, { delayMs: 500, rounds: 6 });
   const fast = await versus(server, { delayMs: 0, rounds: 20 });
   return [
-    ['1 solve, 500 ms calls: wall ÷ plain', slow.alone.ratio.toFixed(3), '≤ 1.06', slow.alone.ratio <= 1.06],
-    ['10 solves at once, 500 ms calls: wall ÷ plain', slow.ten.toFixed(3), '≤ 1.13', slow.ten <= 1.13],
-    [
-      '1 solve, 0 ms calls: added to plain',
-      milliseconds(fast.alone.added),
-      '≤ 120 ms',
-      fast.alone.added <= 120,
-    ],
+    rate('1 solve, 500 ms calls: wall ÷ plain', slow.alone.ratio, {
+      good: 1.1,
+      excellent: 1.06,
+      show: ratio,
+    }),
+    rate('10 solves at once, 500 ms calls: wall ÷ plain', slow.ten, {
+      good: 1.2,
+      excellent: 1.13,
+      show: ratio,
+    }),
+    rate('1 solve, 0 ms calls: added to plain', fast.alone.added, {
+      good: 200,
+      excellent: 120,
+      show: milliseconds,
+    }),
   ];
 }
 
@@ -28,10 +35,21 @@ export async function measureThroughput(server) {
     const [cpu, begin] = [process.cpuUsage(), performance.now()];
     await many(count, width, () => solver.conductor.solve({ question: 'How fast?' }));
     const { user, system } = process.cpuUsage(cpu);
-    const rate = count / ((performance.now() - begin) / 1000);
+    const perSecond = count / ((performance.now() - begin) / 1000);
     const cpuMs = (user + system) / 1000 / count;
-    rows.push([`${width} at once, 0 ms calls: solves per second`, rate.toFixed(1), '≥ 20', rate >= 20]);
-    rows.push([`${width} at once: processor time per solve`, milliseconds(cpuMs), '≤ 35 ms', cpuMs <= 35]);
+    rows.push(
+      rate(`${width} at once, 0 ms calls: solves per second`, perSecond, {
+        good: 15,
+        excellent: 20,
+        show: one,
+        atLeast: true,
+      }),
+      rate(`${width} at once: processor time per solve`, cpuMs, {
+        good: 45,
+        excellent: 35,
+        show: milliseconds,
+      }),
+    );
   }
   await solver.close();
   await providers.close();
@@ -53,3 +71,5 @@ async function versus(server, { delayMs, rounds }) {
     ten: quantile(solveTens) / quantile(plainTens),
   };
 }
+
+const one = (value) => value.toFixed(1);

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startSimulatedProviders } from '../lib/testing/index.js';
-import { milliseconds, quantile } from './numbers.mjs';
+import { milliseconds, quantile, rate } from './numbers.mjs';
 import { CHAIN, openSolver, planText } from './setting.mjs';
 
 /** How long a crash could still cost a second purchase after an answer's last byte was sent. */
@@ -18,10 +18,11 @@ export async function measureWindow(server) {
   const kept = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).mtimeMs));
   // The calls of a chain come one after the other, so the n-th answer that was sent is the n-th that was kept.
   const sent = providers.log.map(({ respondedAt }) => respondedAt).sort((a, b) => a - b);
-  const windows = kept.sort((a, b) => a - b).map((at, index) => at - sent[index]);
-  const [middle, most] = [quantile(windows), Math.max(...windows)];
+  // A file's time is that of the kernel's last tick, so it can lie a little before what it follows.
+  const windows = kept.sort((a, b) => a - b).map((at, index) => Math.max(0, at - sent[index]));
+  const aim = { good: 50, excellent: 50, show: milliseconds };
   return [
-    ['last byte of an answer → kept in the store, median', milliseconds(middle), '< 50 ms', middle < 50],
-    [`the same, longest of ${windows.length}`, milliseconds(most), '< 50 ms', most < 50],
+    rate('last byte of an answer → kept in the store, median', quantile(windows), aim),
+    rate(`the same, longest of ${windows.length}`, Math.max(...windows), aim),
   ];
 }
