@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
+import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveInput, SolveResult, SolveTrace } from '../protocol/solve';
 import { openStore } from '../store/open-store';
@@ -65,11 +65,9 @@ export class ConductorClient {
 
   /** Solves a question and waits for the end: an answered, failed or cancelled run is a result alike. */
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
-    const handle = await this.start(request, id);
-    let last: SolveTrace | undefined;
-    for await (const trace of this.follow(handle.id, true)) last = trace;
-    if (last === undefined) throw new Error(`run ${handle.id} has no history`);
-    return resolveTrace(last, this.store);
+    const run = await this.start(request, id);
+    await this.awaitEnd(run);
+    return this.trace(run.id);
   }
 
   /** The trace of a run as it grows, from what has happened so far to its end. */
@@ -93,6 +91,16 @@ export class ConductorClient {
   /** Asks a run to stop: its HTTP calls are closed, nothing more is sent, and it ends as cancelled. */
   async cancel(id: string): Promise<void> {
     await this.client.workflow.getHandle(id).cancel();
+  }
+
+  /** By one long poll however much happens in the run, where following it takes one for each event. */
+  private async awaitEnd({ id, runId }: SolveHandle): Promise<void> {
+    try {
+      await this.client.workflow.getHandle(id, runId).result();
+    } catch (error) {
+      // However the run ended, its trace tells.
+      if (!(error instanceof WorkflowFailedError)) throw error;
+    }
   }
 
   private async *follow(workflowId: string, wait: boolean): AsyncGenerator<SolveTrace> {
