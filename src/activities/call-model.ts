@@ -1,5 +1,6 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { keyFor } from '../pool/keys';
+import type { WorkerResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import { findAnswer, keepAnswer, type KeptAnswer } from '../store/answers';
@@ -9,7 +10,7 @@ import { closeRow, openRow } from './attempt';
 import { callDetails, requestsSpent } from './call-details';
 import { callIdOf } from './call-id';
 import type { Dependencies } from './dependencies';
-import type { AnsweredCall, ModelCall } from './model-call';
+import type { ModelCall } from './model-call';
 import { toApplicationFailure } from './models/failure';
 import { outcomeOf, sendRequest, type SentRequest } from './send-request';
 
@@ -28,7 +29,7 @@ const MAX_REQUESTS = 5;
  *
  * @throws ApplicationFailure of a `Provider.*` type with `CallFailureDetails`
  */
-export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<AnsweredCall> {
+export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
   const { store, config, env } = dependencies;
   const info = activityInfo();
   const callId = callIdOf(info, identityOf(call));
@@ -72,13 +73,13 @@ async function recall(
   { store }: Dependencies,
   kept: KeptAnswer,
   rows: readonly LedgerRow[],
-): Promise<AnsweredCall> {
+): Promise<WorkerResult> {
   await writeRow(store, kept.row);
   const others = rows.filter((row) => row.attempt !== kept.row.attempt);
   return answered(kept, others);
 }
 
-function answered({ output, dropped, row }: KeptAnswer, earlier: readonly LedgerRow[]): AnsweredCall {
+function answered({ output, dropped, row }: KeptAnswer, earlier: readonly LedgerRow[]): WorkerResult {
   const { startedAt, endedAt } = row;
   return { output, calls: [...earlier.map(callOf), callOf(row)], dropped, startedAt, endedAt };
 }

@@ -19,7 +19,7 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
       FAILURES.configuration,
     );
   }
-  const { output, calls, dropped, startedAt, endedAt } = await callModel(dependencies, {
+  return callModel(dependencies, {
     purpose: 'step',
     round,
     step,
@@ -30,7 +30,6 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
     timeoutMs: worker.timeoutMs,
     ...(seed === undefined ? {} : { seed }),
   });
-  return { output, calls, dropped, startedAt, endedAt };
 }
 
 async function messagesOf(

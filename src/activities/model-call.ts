@@ -1,5 +1,5 @@
 import type { ConductorCard, ModelCard } from '../pool/card';
-import type { Call, CallPurpose } from '../protocol/call';
+import type { CallPurpose } from '../protocol/call';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { Message, OutputSchema } from '../protocol/message';
@@ -20,14 +20,4 @@ export interface ModelCall {
   readonly seed?: number;
   /** Told to the workflow even when the call fails: see `CallFailureDetails`. */
   readonly resolved?: { readonly run: ResolvedRun; readonly question: Text };
-}
-
-/** A call that was answered usably, now or by an earlier attempt. */
-export interface AnsweredCall {
-  readonly output: Text;
-  /** Every attempt, the answered one last. */
-  readonly calls: readonly Call[];
-  readonly dropped: readonly string[];
-  readonly startedAt: string;
-  readonly endedAt: string;
 }
