@@ -1,5 +1,5 @@
 import type { Info } from '@temporalio/activity';
-import { nanoUsdOf } from '../pool/price';
+import { nanoUsdOf } from '../money/nano-usd';
 import type { Problem, Usage } from '../protocol/call';
 import { type LedgerRow, writeRow } from '../store/ledger';
 import type { Store } from '../store/store';

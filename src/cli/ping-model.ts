@@ -1,11 +1,11 @@
 import { complete } from '../local/complete';
+import { nanoUsdOf } from '../money/nano-usd';
 import { toProviderFailure } from '../activities/models/failure';
 import { judgeReply } from '../activities/models/judge-reply';
 import type { ModelReply } from '../activities/models/model';
 import type { ConductorCard, ModelCard } from '../pool/card';
 import type { Config } from '../pool/config-schema';
 import { keyFor } from '../pool/keys';
-import { nanoUsdOf } from '../pool/price';
 
 /** What came of one tiny call. */
 export interface Ping {
