@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_CALLS, MAX_COST_USD } from '../protocol/bounds';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { durationSchema } from './duration';
 import {
@@ -68,9 +69,13 @@ const workerSchema = z.discriminatedUnion('provider', [
 const limitsSchema = z.strictObject({
   steps: z.int().min(1).default(5),
   wallClock: durationSchema.default('30m'),
-  depth: z.literal(0, { error: 'recursion is not part of this version; remove it or set 0' }).default(0),
-  costUsd: z.number().positive().exactOptional(),
-  calls: z.int().positive().exactOptional(),
+  /** How deep the Conductor may call itself; null: no limit but the others. */
+  depth: z.int().min(0).nullable().default(0),
+  costUsd: z.number().min(0).max(MAX_COST_USD).nullable().default(1),
+  calls: z.int().min(1).max(MAX_CALLS).default(40),
+  tokens: z.int().min(1).nullable().default(null),
+  /** How long a plan waits for approval where a run asks for one. */
+  approval: durationSchema.default('1h'),
 });
 
 const temporalSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import type { LimitsInput, PoolFilter } from '../protocol/activities';
-import type { ResolvedRun } from '../protocol/run';
+import type { ResolvedRun, RunLimits } from '../protocol/run';
 import { ConfigError } from './config-error';
 import type { Config, WorkerConfig } from './config-schema';
 import { durationMs, durationSchema } from './duration';
@@ -13,7 +13,7 @@ export interface RunWishes {
 
 /**
  * What a run keeps from its first call to its end: the cards it may use with every default filled in, and its limits,
- * which can only be narrower than the configured ones.
+ * its own before the configured ones.
  *
  * @param day when prices shall hold; today unless a test knows better
  * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
@@ -27,11 +27,23 @@ export function resolveRun(config: Config, { pool, limits }: RunWishes = {}, day
       const card = resolveWorker(member, day);
       return { ...card, fallback: card.fallback.filter((id) => allowed.has(id)) };
     }),
-    limits: {
-      steps: Math.min(config.limits.steps, limits?.steps ?? Infinity),
-      wallClockMs: Math.min(durationMs(config.limits.wallClock), askedMs(limits?.wallClock)),
-    },
+    limits: limitsOf(config.limits, limits),
+    recursion: config.recursion,
     heartbeatMs: durationMs(config.temporal.heartbeat),
+    queuePerProvider: config.temporal.queuePerProvider,
+  };
+}
+
+function limitsOf(configured: Config['limits'], asked: LimitsInput = {}): RunLimits {
+  const { steps, depth, calls, tokens, costUsd, wallClock, approval } = { ...configured, ...asked };
+  return {
+    steps,
+    depth,
+    calls,
+    tokens,
+    nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9),
+    wallClockMs: askedMs('wallClock', wallClock),
+    approvalMs: askedMs('approval', approval),
   };
 }
 
@@ -50,11 +62,10 @@ function membersOf(workers: readonly WorkerConfig[], { allow, deny = [] }: PoolF
   return left;
 }
 
-function askedMs(wallClock: string | undefined): number {
-  if (wallClock === undefined) return Infinity;
-  const { success, data } = durationSchema.safeParse(wallClock);
+function askedMs(name: 'wallClock' | 'approval', asked: string): number {
+  const { success, data } = durationSchema.safeParse(asked);
   if (success) return durationMs(data);
   throw new ConfigError(
-    `limits.wallClock is ${JSON.stringify(wallClock)}: expected a duration such as 90s, 30m or 2h`,
+    `limits.${name} is ${JSON.stringify(asked)}: expected a duration such as 90s, 30m or 2h`,
   );
 }

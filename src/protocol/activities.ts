@@ -1,6 +1,7 @@
 import type { Plan } from '../plan/plan';
 import type { Call, Problem } from './call';
 import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, WRITE_PLAN } from './names';
+import type { Background, ReviewedRound } from './parent';
 import type { ResolvedRun, RunWorker } from './run';
 import type { Text } from './text';
 
@@ -10,11 +11,31 @@ export interface PoolFilter {
   readonly deny?: readonly string[];
 }
 
-/** Limits of one run, where they shall be narrower than the configured ones. */
+/** Limits of one run, where they shall differ from the configured ones; null: no such limit. */
 export interface LimitsInput {
   readonly steps?: number;
+  readonly depth?: number | null;
+  readonly calls?: number;
+  readonly tokens?: number | null;
+  readonly costUsd?: number | null;
   /** A duration, e.g. `10m`. */
   readonly wallClock?: string;
+  /** How long a plan waits for approval: a duration. */
+  readonly approval?: string;
+}
+
+/** How many requests one model call may come to. The workflow has set aside what they cost at worst. */
+export interface Allowance {
+  /** All of them, free ones and lost ones included. */
+  readonly requests: number;
+  /** Those that may be billed: one, and one for each time that the process may be lost in mid-request. */
+  readonly billable: number;
+}
+
+/** What a call belongs to. */
+export interface Belonging {
+  /** Workflow id of the solve that a person asked for; the own one where absent. */
+  readonly rootId?: string;
 }
 
 /** A reply of the Conductor that was no plan, shown to it again with what was wrong. */
@@ -23,7 +44,7 @@ export interface FailedReply {
   readonly problem: Problem;
 }
 
-export interface WritePlanRequest {
+export interface WritePlanRequest extends Belonging {
   readonly question: Text;
   readonly round: number;
   /** Oldest first; empty for the first attempt. */
@@ -33,6 +54,17 @@ export interface WritePlanRequest {
   readonly pool?: PoolFilter;
   readonly limits?: LimitsInput;
   readonly seed?: number;
+  /** The Conductor itself may be given steps: it is the last ordinal. */
+  readonly mayCallItself?: boolean;
+  readonly background?: readonly Background[];
+  /** Set where an earlier answer is to be accepted or improved. */
+  readonly review?: ReviewedRound;
+  /** What the operator wants to be minded, oldest first. */
+  readonly hints?: readonly string[];
+  /** A plan to be checked and run instead of one that the Conductor writes: no call is made. */
+  readonly given?: Plan;
+  /** Absent in the first call of a run, which is checked against the limits it resolves. */
+  readonly allowance?: Allowance;
 }
 
 export interface WritePlanResult {
@@ -58,7 +90,7 @@ export interface VisibleStep {
 }
 
 /** What one worker is given: the whole question, what it may see, and its own subtask. */
-export interface WorkerRequest {
+export interface WorkerRequest extends Belonging {
   readonly question: Text;
   readonly subtask: string;
   readonly sees: readonly VisibleStep[];
@@ -70,6 +102,8 @@ export interface WorkerRequest {
   /** Raised after a length stop; else the card's own limit holds. */
   readonly maxOutputTokens?: number;
   readonly seed?: number;
+  readonly background?: readonly Background[];
+  readonly allowance?: Allowance;
 }
 
 export interface WorkerResult {

@@ -27,6 +27,8 @@ export interface Call {
   readonly attempt: number;
   readonly worker: string;
   readonly model: string;
+  /** The child workflow that made it; absent for a call of the run's own. */
+  readonly childId?: string;
   readonly error: Problem | null;
   /** null while unknown: the request may have been billed, but nothing told us how much. */
   readonly usage: Usage | null;

@@ -43,6 +43,22 @@ export const FAILURES = {
   configuration: 'Configuration.Invalid',
   /** The run's time was used up before the call could be made. Nobody. */
   wallClock: 'Limit.WallClock',
+  /** The next call could exceed what may be spent. Nobody; the run ends with the best answer so far. */
+  callLimit: 'Limit.Calls',
+  tokenLimit: 'Limit.Tokens',
+  costLimit: 'Limit.Cost',
+  /** No depth is left for the Conductor to call itself. Workflow, by the first worker. */
+  depthLimit: 'Limit.Depth',
+  /** Nobody approved the plan in time. Nobody. */
+  approvalLimit: 'Limit.Approval',
+  /** Calls of this process would exceed a rate of the card's. Temporal, when there is room; no request was sent. */
+  throttled: 'Worker.Throttled',
+  /** The worker failed too often lately and is not asked for a while. Workflow, by a fallback. */
+  circuitOpen: 'Worker.CircuitOpen',
+  /** Processes were lost in mid-call as often as was set aside for. Workflow. */
+  workerLost: 'Worker.Lost',
+  /** A message to a run that does not fit what it is doing, e.g. an approval where no plan waits for one. Nobody. */
+  badMessage: 'Solve.BadMessage',
   /** Input of a run that no run can be made of. Nobody. */
   badInput: 'Solve.BadInput',
   /** Every step failed: no answer is left. The run fails with its trace as details. */

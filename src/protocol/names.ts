@@ -6,6 +6,21 @@ export const SOLVE_WORKFLOW = 'solve';
 /** Query that returns the live trace, texts by reference. */
 export const STATE_QUERY = 'state';
 
+/** Signals: no answer, never refused. */
+export const SET_MAX_DEPTH_SIGNAL = 'setMaxDepth';
+export const ADD_HINT_SIGNAL = 'addHint';
+/** From a parent to its children: spend no more than this. */
+export const LIMIT_SPENDING_SIGNAL = 'conductor.limitSpending';
+
+/** Updates: checked before they are accepted, and answered. */
+export const SET_LIMITS_UPDATE = 'setLimits';
+export const APPROVE_PLAN_UPDATE = 'approvePlan';
+export const EDIT_PLAN_UPDATE = 'editPlan';
+export const REJECT_PLAN_UPDATE = 'rejectPlan';
+
+/** The Conductor as a worker of its own plans. Reserved: no worker of a pool may be called so. */
+export const CONDUCTOR_ID = 'conductor';
+
 /** Activity types carry a prefix, since plugins on one worker share one name space. */
 export const WRITE_PLAN = 'conductor.writePlan';
 export const CALL_WORKER = 'conductor.callWorker';

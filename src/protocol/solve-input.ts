@@ -1,3 +1,4 @@
+import { MAX_CALLS, MAX_COST_USD } from './bounds';
 import type { SolveInput } from './solve';
 import type { Text } from './text';
 
@@ -33,6 +34,16 @@ interface Rule {
   readonly expected: string;
 }
 
+const LIMITS = {
+  steps: (value: unknown) => isWhole(value, 1),
+  depth: (value: unknown) => value === null || isWhole(value, 0),
+  calls: (value: unknown) => isWhole(value, 1, MAX_CALLS),
+  tokens: (value: unknown) => value === null || isWhole(value, 1),
+  costUsd: (value: unknown) => value === null || (isNumber(value) && value >= 0 && value <= MAX_COST_USD),
+  wallClock: isString,
+  approval: isString,
+};
+
 const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
   question: {
     isMet: (value) => isText(value) && !isBlank(value),
@@ -43,9 +54,27 @@ const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
     expected: '{ allow?, deny? }, lists of worker ids',
   },
   limits: {
-    isMet: (value) => hasOnly(value, { steps: (steps) => isWhole(steps, 1), wallClock: isString }),
-    expected: '{ steps?, wallClock? }: a whole number from 1, and a duration such as "10m"',
+    isMet: (value) => hasOnly(value, LIMITS),
+    expected:
+      `{ steps?, depth?, calls?, tokens?, costUsd?, wallClock?, approval? }: whole numbers (calls at most ${MAX_CALLS}), ` +
+      'an amount of USD, and durations such as "10m"; depth, tokens and costUsd may be null for no limit',
   },
+  approval: { isMet: (value) => value === 'plan' || value === 'all', expected: '"plan" or "all"' },
+  priority: { isMet: (value) => isWhole(value, 1, 5), expected: 'a whole number from 1 (first) to 5 (last)' },
+  tenant: {
+    isMet: (value) => isString(value) && value.length >= 1 && value.length <= 64,
+    expected: 'a text of 1 to 64 characters',
+  },
+  given: {
+    isMet: (value) =>
+      isRecord(value) &&
+      hasOnly(value, { plan: isPlan, outputs: isOutputs }) &&
+      'plan' in value &&
+      'outputs' in value,
+    expected:
+      '{ plan: { steps: [{ worker, subtask, sees }] }, outputs }, with an output or null for each step',
+  },
+  parent: { isMet: isObject, expected: 'what a solve gives to a solve that it starts' },
   seed: { isMet: (value) => isWhole(value, -Infinity), expected: 'a whole number' },
   heartbeatMs: {
     isMet: (value) => isWhole(value, 1000),
@@ -71,12 +100,39 @@ function isIds(value: unknown): boolean {
   return Array.isArray(value) && value.every(isString);
 }
 
-function isWhole(value: unknown, least: number): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= least;
+function isPlan(value: unknown): boolean {
+  return isRecord(value) && hasOnly(value, { steps: isSteps }) && 'steps' in value;
+}
+
+function isSteps(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isStep);
+}
+
+function isStep(value: unknown): boolean {
+  if (!isRecord(value) || Object.keys(value).length !== 3) return false;
+  const { worker, subtask, sees } = value;
+  const areIndices = Array.isArray(sees) && sees.every((index) => isWhole(index, 0));
+  return isString(worker) && worker !== '' && isString(subtask) && areIndices;
+}
+
+function isOutputs(value: unknown): boolean {
+  return Array.isArray(value) && value.every((output) => output === null || isText(output));
+}
+
+function isWhole(value: unknown, least: number, most = Infinity): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
 }
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { stepSchema } from '../plan/plan';
+import { planSchema, stepSchema } from '../plan/plan';
+import { MAX_CALLS, MAX_COST_USD } from './bounds';
+import type { Parent } from './parent';
 import type { TextRef } from './text';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
@@ -29,10 +31,13 @@ const callSchema = z.object({
   attempt: z.int(),
   worker: z.string(),
   model: z.string(),
+  childId: z.string().exactOptional(),
   error: problemSchema.nullable(),
   usage: usageSchema.nullable(),
   nanoUsd: z.int().nullable(),
 });
+
+const amountSchema = z.object({ calls: z.int(), tokens: z.int(), nanoUsd: z.int() });
 
 /** The trace of one run, with texts either whole or as in the history. */
 function traceSchema<T extends z.ZodType>(text: T) {
@@ -77,6 +82,12 @@ function traceSchema<T extends z.ZodType>(text: T) {
     costUsd: z.number(),
     /** True when some call's cost is unknown: the real sum is at least `costUsd`. */
     costIsLowerBound: z.boolean(),
+    /** What counts against the limits: all that is known, and the worst case of what is not. */
+    spentAtMost: amountSchema.exactOptional(),
+    /** What the plan may cost at most, told before its first step; `nanoUsd` null where a price is unknown. */
+    estimate: amountSchema.extend({ nanoUsd: z.int().nullable() }).exactOptional(),
+    /** Set while a plan waits for a person. */
+    waitsFor: z.literal('approval').exactOptional(),
   });
 }
 
@@ -97,10 +108,28 @@ export const solveInputSchema = z.strictObject({
   pool: z
     .strictObject({ allow: z.array(z.string()).exactOptional(), deny: z.array(z.string()).exactOptional() })
     .exactOptional(),
-  /** Narrows the configured limits for this run. */
+  /** Hold for this run instead of the configured ones; null: no such limit. */
   limits: z
-    .strictObject({ steps: z.int().min(1).exactOptional(), wallClock: z.string().exactOptional() })
+    .strictObject({
+      steps: z.int().min(1).exactOptional(),
+      depth: z.int().min(0).nullable().exactOptional(),
+      calls: z.int().min(1).max(MAX_CALLS).exactOptional(),
+      tokens: z.int().min(1).nullable().exactOptional(),
+      costUsd: z.number().min(0).max(MAX_COST_USD).nullable().exactOptional(),
+      wallClock: z.string().exactOptional(),
+      approval: z.string().exactOptional(),
+    })
     .exactOptional(),
+  /** Whether a person sees a plan before anything of it is run: the first one, or those of children too. */
+  approval: z.enum(['plan', 'all']).exactOptional(),
+  /** 1 is served first, 5 last; Temporal's default is 3. */
+  priority: z.int().min(1).max(5).exactOptional(),
+  /** For whom it is, where task queues shall be fair between several: Temporal's fairness key. */
+  tenant: z.string().min(1).max(64).exactOptional(),
+  /** A plan to run instead of one by the Conductor; outputs at hand are kept, null: to be run. */
+  given: z.strictObject({ plan: planSchema, outputs: z.array(textSchema.nullable()) }).exactOptional(),
+  /** Only in a solve that another one started. */
+  parent: z.custom<Parent>((value) => typeof value === 'object' && value !== null).exactOptional(),
   /** Sent to models that take one. */
   seed: z.int().exactOptional(),
   /** Heartbeat time-out of the first call in milliseconds; later calls take the configured one. */

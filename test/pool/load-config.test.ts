@@ -123,11 +123,7 @@ describe('what a configuration may hold', () => {
   it('says which settings have no effect yet', async () => {
     write(FULL);
     const { notices } = await loadConfig({ env: {}, cwd: folder });
-    expect(notices.map((notice) => notice.split(' ')[0])).toEqual([
-      'limits.costUsd',
-      'limits.calls',
-      'training',
-    ]);
+    expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['training']);
     write(SMALLEST);
     expect((await loadConfig({ env: {}, cwd: folder })).notices).toEqual([]);
   });
@@ -213,9 +209,9 @@ describe('what is refused, with place, value and remedy', () => {
     ],
     ['no steps', `${SMALLEST}limits: { steps: 0 }`, /limits\.steps is 0: expected number to be >=1/],
     [
-      'recursion',
-      `${SMALLEST}limits: { depth: 2 }`,
-      /limits\.depth is 2: recursion is not part of this version/,
+      'more calls than a result can list',
+      `${SMALLEST}limits: { calls: 201 }`,
+      /limits\.calls is 201: expected number to be <=200/,
     ],
     [
       'an object store',

@@ -19,7 +19,7 @@ describe('defaults', () => {
   const { conductor, workers, limits, heartbeatMs } = resolveRun(CONFIG);
 
   it('of a run', () => {
-    expect(limits).toEqual({ steps: 5, wallClockMs: 30 * 60_000 });
+    expect(limits).toMatchObject({ steps: 5, depth: 0, wallClockMs: 30 * 60_000 });
     expect(heartbeatMs).toBe(30_000);
   });
 
@@ -135,15 +135,29 @@ describe('what one run may use', () => {
 });
 
 describe('limits of one run', () => {
-  it('narrow the configured ones and never widen them', () => {
-    expect(resolveRun(CONFIG, { limits: { steps: 2, wallClock: '90s' } }).limits).toEqual({
-      steps: 2,
+  it('hold instead of the configured ones, each by itself', () => {
+    const configured = {
+      steps: 5,
+      depth: 0,
+      calls: 40,
+      tokens: null,
+      nanoUsd: 1_000_000_000,
+      wallClockMs: 30 * 60_000,
+      approvalMs: 60 * 60_000,
+    };
+    expect(resolveRun(CONFIG).limits).toEqual(configured);
+    expect(resolveRun(CONFIG, { limits: { steps: 9, depth: null, wallClock: '90s' } }).limits).toEqual({
+      ...configured,
+      steps: 9,
+      depth: null,
       wallClockMs: 90_000,
     });
-    expect(resolveRun(CONFIG, { limits: { steps: 9, wallClock: '2d' } }).limits).toEqual({
-      steps: 5,
-      wallClockMs: 30 * 60_000,
+    expect(resolveRun(CONFIG, { limits: { costUsd: 0.1, tokens: 5000 } }).limits).toEqual({
+      ...configured,
+      nanoUsd: 100_000_000,
+      tokens: 5000,
     });
+    expect(resolveRun(CONFIG, { limits: { costUsd: null } }).limits.nanoUsd).toBeNull();
   });
 
   it('are refused when they are no durations', () => {

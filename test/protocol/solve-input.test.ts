@@ -12,6 +12,11 @@ const word = fc.constantFrom(
   'allow',
   'deny',
   'steps',
+  'calls',
+  'costUsd',
+  'depth',
+  'plan',
+  'outputs',
   'ref',
 );
 const value = fc.letrec((tie) => ({
@@ -29,7 +34,26 @@ const nearlyInput = fc.record(
   {
     question: fc.oneof({ weight: 4, arbitrary: fc.constant('Who?') }, value),
     pool: fc.oneof(fc.constant({ allow: ['a'], deny: [] }), value),
-    limits: fc.oneof(fc.constant({ steps: 2, wallClock: '5m' }), value),
+    limits: fc.oneof(
+      fc.constant({ steps: 2, wallClock: '5m' }),
+      fc.record(
+        { depth: value, calls: fc.oneof(fc.constantFrom(200, 201), value), costUsd: value, tokens: value },
+        { requiredKeys: [] },
+      ),
+      value,
+    ),
+    approval: fc.oneof(fc.constantFrom('plan', 'all', 'none'), value),
+    priority: fc.oneof(fc.nat(6), value),
+    tenant: fc.oneof(fc.string({ maxLength: 70 }), value),
+    given: fc.oneof(
+      fc.record({
+        plan: fc.record({
+          steps: fc.array(fc.record({ worker: fc.constantFrom('a', ''), subtask: value, sees: value })),
+        }),
+        outputs: fc.array(fc.oneof(fc.constant(null), fc.string(), value), { maxLength: 3 }),
+      }),
+      value,
+    ),
     seed: fc.oneof(fc.integer(), value),
     heartbeatMs: fc.oneof(fc.nat(5000), value),
   },
@@ -53,7 +77,7 @@ describe('the input of a solve', () => {
     [[], /is a list/],
     [{ question: 'Who?', depth: 3 }, /no "depth": it knows question, pool, limits/],
     [{ question: ' ' }, /question .* at least a word/],
-    [{ question: 'Who?', limits: { steps: 0 } }, /limits .* whole number from 1/],
+    [{ question: 'Who?', limits: { steps: 0 } }, /limits .* whole numbers .calls at most 200/],
   ])('%j: a sentence that names the place', (input, sentence) => {
     expect(findInputProblem(input)).toMatch(sentence);
   });

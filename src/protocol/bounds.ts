@@ -1,0 +1,8 @@
+/**
+ * The most model requests of one run, children included. Its result lists them all and must fit one payload (2 MB);
+ * at about 6 KB a call with its step, 200 leave room.
+ */
+export const MAX_CALLS = 200;
+
+/** The highest cost limit: in nano-USD it must stay an exact integer, and nobody means more. */
+export const MAX_COST_USD = 1_000_000;
