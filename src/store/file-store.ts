@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { checkKey, type Store } from './store';
+import { checkKey, type Store, type StoredEntry } from './store';
 
 /**
  * A store in a folder of this machine (or of a shared disk): one file a key.
@@ -19,10 +19,6 @@ export class FileStore implements Store {
     this.url = `file:${folder}`;
   }
 
-  async has(key: string): Promise<boolean> {
-    return (await unlessMissing(access(this.pathOf(key)).then(() => true))) ?? false;
-  }
-
   async read(key: string): Promise<Buffer | null> {
     return unlessMissing(readFile(this.pathOf(key)));
   }
@@ -30,8 +26,7 @@ export class FileStore implements Store {
   async write(key: string, bytes: Uint8Array): Promise<void> {
     const path = this.pathOf(key);
     await mkdir(dirname(path), { recursive: true });
-    // A leading dot cannot be part of a key, so unfinished files are never listed or read.
-    const unfinished = join(dirname(path), `.${randomUUID()}`);
+    const unfinished = hiddenBeside(path);
     try {
       await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600 });
       await rename(unfinished, path);
@@ -41,16 +36,51 @@ export class FileStore implements Store {
     }
   }
 
+  async stat(key: string): Promise<StoredEntry | null> {
+    const found = await unlessMissing(stat(this.pathOf(key)));
+    return found?.isFile() ? { key, bytes: found.size, modifiedAt: found.mtime } : null;
+  }
+
   async list(prefix: string): Promise<string[]> {
-    const folder = this.pathOf(prefix.replace(/\/$/, ''));
-    const entries = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
-    const visible = entries.filter((entry) => !entry.name.startsWith('.'));
-    const nested = await Promise.all(
-      visible.map(async (entry) =>
-        entry.isDirectory() ? this.list(`${prefix}${entry.name}/`) : [`${prefix}${entry.name}`],
-      ),
-    );
-    return nested.flat().sort();
+    const keys = [];
+    for await (const key of this.keysBelow(prefix)) keys.push(key);
+    return keys.sort();
+  }
+
+  async *entries(prefix: string): AsyncGenerator<StoredEntry> {
+    for await (const key of this.keysBelow(prefix)) {
+      const entry = await this.stat(key);
+      // Another process may have removed it since the folder was read.
+      if (entry !== null) yield entry;
+    }
+  }
+
+  async removeOlder(key: string, than: Date): Promise<number> {
+    const path = this.pathOf(key);
+    const entry = await this.stat(key);
+    if (entry === null || entry.modifiedAt >= than) return 0;
+    // Whoever writes the key between that look and the removal must not lose what was written: the file is taken out
+    // of the way first, so that the second look is at the very file that goes.
+    const taken = hiddenBeside(path);
+    if ((await unlessMissing(rename(path, taken).then(() => true))) === null) return 0;
+    try {
+      const { mtime, size } = await stat(taken);
+      if (mtime < than) return size;
+      await putBack(taken, path);
+      return 0;
+    } finally {
+      await rm(taken, { force: true });
+    }
+  }
+
+  private async *keysBelow(prefix: string): AsyncGenerator<string> {
+    const folder = await unlessMissing(opendir(this.pathOf(prefix.replace(/\/$/, ''))));
+    if (folder === null) return;
+    for await (const entry of folder) {
+      if (entry.name.startsWith('.')) continue;
+      if (entry.isDirectory()) yield* this.keysBelow(`${prefix}${entry.name}/`);
+      else yield `${prefix}${entry.name}`;
+    }
   }
 
   private pathOf(key: string): string {
@@ -59,13 +89,30 @@ export class FileStore implements Store {
   }
 }
 
+/** A leading dot cannot be part of a key, so what is unfinished or about to go is never listed or read. */
+function hiddenBeside(path: string): string {
+  return join(dirname(path), `.${randomUUID()}`);
+}
+
+/** Puts a file back, unless its place was taken by a newer one. */
+async function putBack(taken: string, path: string): Promise<void> {
+  try {
+    await link(taken, path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
 async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {
-    // By its code: errors of Node's own modules are no `Error` of another realm (jest, vm).
-    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT')
-      return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** By its code: errors of Node's own modules are no `Error` of another realm (jest, vm). */
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

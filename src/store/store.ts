@@ -1,3 +1,13 @@
+/** What lies under one key of a store. */
+export interface StoredEntry {
+  /** As `write` was given it, whatever a driver or a wrapper makes of it. */
+  readonly key: string;
+  /** The room it takes. */
+  readonly bytes: number;
+  /** When it was written last, by the clock of where it lies. */
+  readonly modifiedAt: Date;
+}
+
 /**
  * Where everything too long or too precious for a workflow history lies: texts, finished answers and the ledger.
  *
@@ -7,12 +17,21 @@
 export interface Store {
   /** For messages and traces, e.g. `file:.conductor/store`. */
   readonly url: string;
-  has(key: string): Promise<boolean>;
   /** null when nothing lies under the key. */
   read(key: string): Promise<Buffer | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
+  /** What lies under the key, without reading it; null when nothing does. */
+  stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */
   list(prefix: string): Promise<string[]>;
+  /** The same with size and age, in no particular order, as it is found: there may be millions. */
+  entries(prefix: string): AsyncIterable<StoredEntry>;
+  /**
+   * Removes what lies under the key, unless it was written at `than` or later.
+   *
+   * @returns the bytes that are gone; 0 where nothing was removed
+   */
+  removeOlder(key: string, than: Date): Promise<number>;
 }
 
 const KEY_PART = /^[A-Za-z0-9][A-Za-z0-9._=-]*$/;

@@ -6,6 +6,12 @@ import type { Store } from './store';
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 const PREVIEW_CHARACTERS = 120;
 
+/**
+ * The age from which a text that is kept again is written anew: one hour. A collection under way, which takes only what
+ * is older than a day, then cannot take what was just kept and is referred to by nothing yet.
+ */
+const REFRESH_AFTER_MS = 60 * 60 * 1000;
+
 /** Thrown for a text over the cap. Trying again would not help. */
 export class TextTooLargeError extends Error {
   override readonly name = 'TextTooLargeError';
@@ -31,7 +37,7 @@ export async function keepText(store: Store, text: string): Promise<Text> {
   if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
   const digest = sha256(bytes);
   const key = keyOf(digest);
-  if (!(await store.has(key))) await store.write(key, bytes);
+  if (!(await isFresh(store, key))) await store.write(key, bytes);
   return { ref: `sha256-${digest}`, bytes: bytes.length, preview: firstWords(text) };
 }
 
@@ -48,6 +54,12 @@ export async function readText(store: Store, text: Text): Promise<string> {
   if (bytes === null) throw new TextNotFoundError(text.ref, store);
   if (sha256(bytes) !== digest) throw new Error(`text ${text.ref} in the store ${store.url} was altered`);
   return bytes.toString('utf8');
+}
+
+/** Whether a text lies there and is too young for any collection; an old one is written anew, so that it is young again. */
+async function isFresh(store: Store, key: string): Promise<boolean> {
+  const entry = await store.stat(key);
+  return entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
 }
 
 function keyOf(digest: string): string {

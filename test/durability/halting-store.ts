@@ -1,4 +1,4 @@
-import type { Store } from '../../src/store/store';
+import type { Store, StoredEntry } from '../../src/store/store';
 
 /** A moment of one call: just before or just after something of it is written. */
 export interface Halt {
@@ -24,16 +24,24 @@ export class HaltingStore implements Store {
     this.url = inner.url;
   }
 
-  has(key: string): Promise<boolean> {
-    return this.inner.has(key);
-  }
-
   read(key: string): Promise<Buffer | null> {
     return this.inner.read(key);
   }
 
+  stat(key: string): Promise<StoredEntry | null> {
+    return this.inner.stat(key);
+  }
+
   list(prefix: string): Promise<string[]> {
     return this.inner.list(prefix);
+  }
+
+  entries(prefix: string): AsyncIterable<StoredEntry> {
+    return this.inner.entries(prefix);
+  }
+
+  removeOlder(key: string, than: Date): Promise<number> {
+    return this.inner.removeOlder(key, than);
   }
 
   async write(key: string, bytes: Uint8Array): Promise<void> {

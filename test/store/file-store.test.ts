@@ -16,9 +16,9 @@ describe('FileStore', () => {
   test('gives back what was written, and null where nothing was', async () => {
     await store.write('texts/ab/abc', Buffer.from('hello'));
     expect((await store.read('texts/ab/abc'))?.toString()).toBe('hello');
-    expect(await store.has('texts/ab/abc')).toBe(true);
+    expect(await store.stat('texts/ab/abc')).toMatchObject({ key: 'texts/ab/abc', bytes: 5 });
     expect(await store.read('texts/ab/other')).toBeNull();
-    expect(await store.has('texts/ab/other')).toBe(false);
+    expect(await store.stat('texts/ab/other')).toBeNull();
   });
 
   test('lists the keys below a prefix, in order, and no unfinished file', async () => {
@@ -58,7 +58,7 @@ describe('FileStore', () => {
   ])('refuses the key %j', async (key) => {
     await expect(store.write(key, Buffer.from('x'))).rejects.toThrow(/refused/);
     await expect(store.read(key)).rejects.toThrow(/refused/);
-    await expect(store.has(key)).rejects.toThrow(/refused/);
+    await expect(store.stat(key)).rejects.toThrow(/refused/);
   });
 
   test('whatever the key, nothing is written outside the folder', async () => {
