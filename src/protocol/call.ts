@@ -1,12 +1,18 @@
 /** What a model call was for. `review` belongs to recursion: the Conductor reads an earlier answer. */
 export type CallPurpose = 'plan' | 'repair' | 'step' | 'review';
 
-/** Tokens as the provider counted them; cached and reasoning tokens are parts of input and output. */
+/** Tokens as the provider counted them; cached, written and reasoning tokens are parts of input and output. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
   readonly reasoningTokens: number;
+  /** Input that was written to the provider's cache, which may cost more than other input; absent where none was. */
+  readonly cacheWriteTokens?: number;
+  /** The part of those that Anthropic keeps for an hour instead of five minutes. */
+  readonly hourCacheWriteTokens?: number;
+  /** The vendor's word for how it served the request, e.g. `flex`, `batch`; absent where it was as usual. */
+  readonly serviceTier?: string;
 }
 
 /** A failure as the trace tells it: a type of `failures.ts` and one sentence, free of secrets. */

@@ -21,6 +21,9 @@ const usageSchema = z.object({
   outputTokens: z.int(),
   cachedInputTokens: z.int(),
   reasoningTokens: z.int(),
+  cacheWriteTokens: z.int().exactOptional(),
+  hourCacheWriteTokens: z.int().exactOptional(),
+  serviceTier: z.string().exactOptional(),
 });
 
 const callSchema = z.object({
