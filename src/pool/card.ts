@@ -16,12 +16,25 @@ export interface Rates {
   readonly output: number;
   /** For the part of the input that the provider had cached; absent where that costs the same. */
   readonly cachedInput?: number;
+  /** For the part that it wrote to its cache; absent where that costs the same. */
+  readonly cacheWrite?: number;
+  /** For what it writes to be kept for an hour; absent where that costs as much as other writes. */
+  readonly hourCacheWrite?: number;
+}
+
+/** What a model costs in one service tier. */
+interface TierPrice extends Rates {
+  /** Rates of a whole request whose input has more than `over` tokens. */
+  readonly longPrompt?: Rates & { readonly over: number };
 }
 
 /** What a model costs. */
-export interface Price extends Rates {
-  /** Rates of a whole request whose input has more than `over` tokens. */
-  readonly longPrompt?: Rates & { readonly over: number };
+export interface Price extends TierPrice {
+  /**
+   * Service tiers but the usual one, by the vendor's word: a factor on every rate above, or a price of its own. A tier
+   * that is not listed has an unknown price; where there is no list at all, the price holds in each.
+   */
+  readonly tiers?: Readonly<Record<string, number | TierPrice>>;
 }
 
 export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'local';
