@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/bounds';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { durationSchema } from './duration';
+import { checkBackground } from './openai-api';
 import {
   baseUrlSchema,
   capabilitiesSchema,
@@ -22,6 +23,9 @@ const model = {
   effort: effortSchema.exactOptional(),
   /** How long one request may take. */
   timeout: durationSchema.default('10m'),
+  background: z
+    .literal(false, { error: "only OpenAI's Responses API has a background mode; remove it or set false" })
+    .exactOptional(),
   capabilities: capabilitiesSchema.default({}),
   price: priceSchema.exactOptional(),
 };
@@ -32,6 +36,8 @@ const openai = {
   provider: z.literal('openai'),
   api: z.enum(['chat', 'responses']).exactOptional(),
   ...remote,
+  /** Answers are written at the vendor while nobody waits, and survive the process that asked for them. */
+  background: z.boolean().exactOptional(),
 };
 const anthropic = { provider: z.literal('anthropic'), ...remote };
 const google = { provider: z.literal('google'), ...remote };
@@ -51,14 +57,14 @@ const worker = { ...member, layout: z.enum(['tagged', 'chat']).default('tagged')
 const external = { ...member, type: name, taskQueue: name, timeout: durationSchema.default('10m') };
 
 const conductorSchema = z.discriminatedUnion('provider', [
-  z.strictObject({ ...openai, ...conductor }),
+  z.strictObject({ ...openai, ...conductor }).superRefine(checkBackground),
   z.strictObject({ ...anthropic, ...conductor }),
   z.strictObject({ ...google, ...conductor }),
   z.strictObject({ ...local, ...conductor }),
 ]);
 
 const workerSchema = z.discriminatedUnion('provider', [
-  z.strictObject({ ...openai, ...worker }),
+  z.strictObject({ ...openai, ...worker }).superRefine(checkBackground),
   z.strictObject({ ...anthropic, ...worker }),
   z.strictObject({ ...google, ...worker }),
   z.strictObject({ ...local, ...worker }),

@@ -2,6 +2,7 @@ import { capabilitiesOf } from './capabilities';
 import type { ConductorCard, ExternalCard, ModelCard } from './card';
 import type { ConductorConfig, ModelConfig, WorkerConfig } from './config-schema';
 import { durationMs } from './duration';
+import { openAiApiOf } from './openai-api';
 import { priceOf } from './price';
 import { VENDORS } from './vendors';
 
@@ -53,6 +54,7 @@ function settingsOf(
     provider,
     model,
     ...addressOf(config),
+    ...(config.background === true && { background: true }),
     effort,
     timeoutMs: durationMs(timeout),
     capabilities: capabilitiesOf(config),
@@ -66,5 +68,5 @@ function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' |
   const { provider, baseUrl = null } = config;
   const apiKeyEnv = config.apiKeyEnv ?? (baseUrl === null ? VENDORS[provider].apiKeyEnv : null);
   if (config.provider !== 'openai') return { api: null, baseUrl, apiKeyEnv };
-  return { api: config.api ?? (baseUrl === null ? 'responses' : 'chat'), baseUrl, apiKeyEnv };
+  return { api: openAiApiOf(config), baseUrl, apiKeyEnv };
 }
