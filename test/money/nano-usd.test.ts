@@ -169,13 +169,13 @@ describe('nanoUsdOf', () => {
 
 describe('billOf', () => {
   const NOVEMBER = new Date('2026-11-21');
-  const ofModel = (provider: 'openai' | 'anthropic' | 'google', model: string): Price | null =>
-    priceOf({ provider, model, timeout: '10m', capabilities: {}, describe: 'names' }, NOVEMBER).price;
-  const bill = (
-    provider: 'openai' | 'anthropic' | 'google',
-    model: string,
-    part: Partial<Usage>,
-  ): number | null => billOf(usage(part), ofModel(provider, model));
+  const usual = { timeout: '10m', capabilities: {}, describe: 'names' } as const;
+  const openai = (model: string): Price | null =>
+    priceOf({ ...usual, provider: 'openai', model }, NOVEMBER).price;
+  const anthropic = (model: string): Price | null =>
+    priceOf({ ...usual, provider: 'anthropic', model }, NOVEMBER).price;
+  const google = (model: string): Price | null =>
+    priceOf({ ...usual, provider: 'google', model }, NOVEMBER).price;
 
   // Rates and rules as the vendors' pages told them in November 2026; the sums were made by hand, in micro-USD.
   // https://developers.openai.com/api/docs/pricing and …/guides/prompt-caching
@@ -231,7 +231,7 @@ describe('billOf', () => {
       750 + 500 + 500,
     ],
   ])('OpenAI: %s', (_, model, part, microUsd) => {
-    expect(bill('openai', model, part)).toBe(microUsd * 1000);
+    expect(billOf(usage(part), openai(model))).toBe(microUsd * 1000);
   });
 
   // https://platform.claude.com/docs/en/about-claude/pricing and …/build-with-claude/prompt-caching#pricing
@@ -274,7 +274,7 @@ describe('billOf', () => {
       600 + 50 + 500 + 1000,
     ],
   ])('Anthropic: %s', (_, model, part, microUsd) => {
-    expect(bill('anthropic', model, part)).toBe(microUsd * 1000);
+    expect(billOf(usage(part), anthropic(model))).toBe(microUsd * 1000);
   });
 
   // https://ai.google.dev/gemini-api/docs/pricing
@@ -304,15 +304,15 @@ describe('billOf', () => {
       6000 + 200 + 5000,
     ],
   ])('Google: %s', (_, model, part, microUsd) => {
-    expect(bill('google', model, part)).toBe(microUsd * 1000);
+    expect(billOf(usage(part), google(model))).toBe(microUsd * 1000);
   });
 
   it('is unknown without a usage, without a price, and in a tier nobody told the price of', () => {
-    const sol = ofModel('openai', 'gpt-6-sol');
+    const sol = openai('gpt-6-sol');
     expect(billOf(null, sol)).toBeNull();
     expect(billOf(usage({ inputTokens: 1 }), null)).toBeNull();
     expect(billOf(usage({ inputTokens: 1, serviceTier: 'scale' }), sol)).toBeNull();
-    expect(bill('google', 'gemini-3.5-flash', { inputTokens: 1, serviceTier: 'flex' })).toBeNull();
+    expect(billOf(usage({ inputTokens: 1, serviceTier: 'flex' }), google('gemini-3.5-flash'))).toBeNull();
   });
 
   it("takes a card's own price for whatever tier its user has", () => {
