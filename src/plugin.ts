@@ -1,6 +1,7 @@
 import { SimplePlugin } from '@temporalio/plugin';
 import type { WorkerOptions } from '@temporalio/worker';
 import { createActivities } from './activities';
+import { backgroundOpenAI } from './activities/models';
 import { checkEncrypted } from './encryption/check-encrypted';
 import { configuredKeys } from './encryption/configured-keys';
 import { complete } from './local/complete';
@@ -43,7 +44,9 @@ export class ConductorPlugin extends SimplePlugin {
     const store = options.store ?? openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
     super({
       name: 'temporal-conductor.ConductorPlugin',
-      activities: { ...createActivities({ config, store, complete, env: process.env }) },
+      activities: {
+        ...createActivities({ config, store, complete, background: backgroundOpenAI, env: process.env }),
+      },
     });
     this.encrypts = config.encryption !== undefined;
   }
