@@ -11,7 +11,7 @@ import { CALL_WORKER, KEEP_TEXT } from '../protocol/names';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { ExternalCard, ModelCard } from '../pool/card';
 import { unaccountedCall } from '../trace/unaccounted-call';
-import { modelActivities, storeActivities } from './activities';
+import { modelActivities, queueFor, storeActivities } from './activities';
 import { now, remainingMs, type RunContext } from './run-context';
 
 /** How often Temporal repeats an external activity that fails; its own failures may say "never". */
@@ -35,6 +35,7 @@ async function callModelWorker(
     remainingMs: remainingMs(run.limits.wallClockMs),
     heartbeatMs: run.heartbeatMs,
     summary: summaryOf(request, worker.model),
+    ...queueFor(run, worker),
   });
   return activities[CALL_WORKER](request);
 }

@@ -6,7 +6,7 @@ import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { CallFailure } from '../trace/read-failure';
-import { modelActivities } from './activities';
+import { modelActivities, queueFor } from './activities';
 import { mayBeBoughtAgain, readCallFailure } from './failure';
 import type { Recorder } from './recorder';
 import { remainingMs } from './run-context';
@@ -77,6 +77,7 @@ async function askForPlan(request: WritePlanRequest, heartbeatMs: number | undef
     remainingMs: Math.max(1, remainingMs(wallClockMs)),
     heartbeatMs: heartbeatMs ?? request.run?.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     summary: request.repairs.length === 0 ? 'plan' : `plan, repair ${request.repairs.length}`,
+    ...(request.run && queueFor(request.run, request.run.conductor)),
   });
   try {
     return await conductor[WRITE_PLAN](request);

@@ -29,9 +29,11 @@ export interface ReadyStep {
 export async function runStep(context: RunContext, ready: ReadyStep): Promise<void> {
   const planned = ready.plan.steps[ready.step];
   if (planned === undefined) return;
-  for (const worker of candidates(context, planned.worker)) {
+  const workers = candidates(context, planned.worker);
+  for (const [index, worker] of workers.entries()) {
+    const isLast = index === workers.length - 1;
     const request = requestFor(context, ready, worker, planned);
-    if (await askWorker(context, request)) return;
+    if (await askWorker(context, isLast ? request : { ...request, othersLeft: true })) return;
   }
 }
 
