@@ -29,8 +29,10 @@ export function buildProgram(settle: Settle): Command {
     addTrace,
     addCost,
     addCancel,
+    addCodecServer,
     addDoctor,
     addPool,
+    addStore,
   ]) {
     add(program, settle);
   }
@@ -142,6 +144,24 @@ function addCancel(program: Command, settle: Settle): void {
     });
 }
 
+function addCodecServer(program: Command, settle: Settle): void {
+  program
+    .command('codec-server')
+    .description("let Temporal's page and command line show what is encrypted, until Ctrl-C")
+    .requiredOption('--origin <url...>', 'of the pages that may ask, e.g. http://127.0.0.1:8233', readOrigin)
+    .option('--port <number>', 'where to listen', readPort, 8081)
+    .option(
+      '--host <address>',
+      'other machines get in only with a token in CONDUCTOR_CODEC_TOKEN',
+      '127.0.0.1',
+    )
+    .option(...CONFIG)
+    .action(async (options: { origin: string[]; port: number; host: string }) => {
+      const { codecServer } = await import('./commands/codec-server.js');
+      settle(await codecServer(options));
+    });
+}
+
 function addDoctor(program: Command, settle: Settle): void {
   program
     .command('doctor')
@@ -164,6 +184,40 @@ function addPool(program: Command, settle: Settle): void {
       const { checkPool } = await import('./commands/check-pool.js');
       settle(await checkPool(options));
     });
+}
+
+function addStore(program: Command, settle: Settle): void {
+  program
+    .command('store')
+    .description('look after the store')
+    .command('gc')
+    .description('remove texts and answers that are old and that no run on the server refers to')
+    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
+    .option('--dry-run', 'say what would be removed, and remove nothing')
+    .option(...CONFIG)
+    .action(async (options: { olderThan: number }) => {
+      const { storeGc } = await import('./commands/store-gc.js');
+      settle(await storeGc(options));
+    });
+}
+
+/** In milliseconds. */
+function readDays(value: string): number {
+  const days = Number(/^(\d{1,5})d$/.exec(value)?.[1] ?? 0);
+  if (days >= 1) return days * 24 * 60 * 60 * 1000;
+  throw new InvalidArgumentError('Expected a number of days from 1d, e.g. 30d.');
+}
+
+function readOrigin(value: string, before: readonly string[] = []): string[] {
+  const isOrigin = URL.canParse(value) && new URL(value).origin === value;
+  if (isOrigin) return [...before, value];
+  throw new InvalidArgumentError('Expected an origin as browsers send it, e.g. http://127.0.0.1:8233.');
+}
+
+function readPort(value: string): number {
+  const port = Number(value);
+  if (/^\d{1,5}$/.test(value) && port <= 65535) return port;
+  throw new InvalidArgumentError('Expected a port number, from 0 (any that is free) to 65535.');
 }
 
 function readInteger(value: string): number {
