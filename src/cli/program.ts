@@ -32,7 +32,6 @@ export function buildProgram(settle: Settle): Command {
     addCodecServer,
     addDoctor,
     addPool,
-    addStore,
   ]) {
     add(program, settle);
   }
@@ -184,28 +183,6 @@ function addPool(program: Command, settle: Settle): void {
       const { checkPool } = await import('./commands/check-pool.js');
       settle(await checkPool(options));
     });
-}
-
-function addStore(program: Command, settle: Settle): void {
-  program
-    .command('store')
-    .description('look after the store')
-    .command('gc')
-    .description('remove texts and answers that are old and that no run on the server refers to')
-    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
-    .option('--dry-run', 'say what would be removed, and remove nothing')
-    .option(...CONFIG)
-    .action(async (options: { olderThan: number }) => {
-      const { storeGc } = await import('./commands/store-gc.js');
-      settle(await storeGc(options));
-    });
-}
-
-/** In milliseconds. */
-function readDays(value: string): number {
-  const days = Number(/^(\d{1,5})d$/.exec(value)?.[1] ?? 0);
-  if (days >= 1) return days * 24 * 60 * 60 * 1000;
-  throw new InvalidArgumentError('Expected a number of days from 1d, e.g. 30d.');
 }
 
 function readOrigin(value: string, before: readonly string[] = []): string[] {
