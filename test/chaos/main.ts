@@ -46,6 +46,6 @@ async function bundleWorkflows(folder: string): Promise<string> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(error);
   process.exitCode = 2;
 });

@@ -32,6 +32,8 @@ export interface ChaosResult {
 /**
  * Lets workers solve while they, their server and their providers are killed by the script of a seed, and audits what
  * is left behind: real processes, real HTTP, `kill -9`.
+ *
+ * @throws Error when the chaos itself could not go on, e.g. because a server did not come back
  */
 export async function runChaos({ seed, solves, kills, bundle }: ChaosOptions): Promise<ChaosResult> {
   const began = Date.now();
@@ -45,7 +47,11 @@ export async function runChaos({ seed, solves, kills, bundle }: ChaosOptions): P
     ...(await world.leavings()),
     kills: script.kills,
     plannedKills: kills,
-  }));
+  })).catch((error: unknown) => {
+    throw new Error(`The chaos of seed ${seed} broke off; what there is lies in ${folder}.`, {
+      cause: error,
+    });
+  });
   const findings = audit(evidence);
   const isClean = findings.length === 0;
   if (isClean) await rm(folder, { recursive: true, force: true });

@@ -51,9 +51,11 @@ export class WorkerFleet {
   }
 
   #watch(worker: ChildProgram): void {
-    void worker.ended().then((code) => {
+    void worker.ended().then(async (code) => {
       // A killed process has no code.
-      if (code !== null) this.broken.push(`a worker ended by itself with code ${code}`);
+      if (code === null) return;
+      const lastWords = await worker.nextLine().catch(String);
+      this.broken.push(`a worker ended by itself with code ${code}: ${lastWords}`);
     });
   }
 }

@@ -23,7 +23,11 @@ export interface WorkerSetting {
 async function main(): Promise<void> {
   const [json = ''] = process.argv.slice(2);
   const { address, bundle, config, taskQueue, store, witness } = JSON.parse(json) as WorkerSetting;
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    // Temporal's native part would write to stdout, which belongs to the answers.
+    telemetryOptions: { logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } } },
+  });
   const worker = await Worker.create({
     connection: await NativeConnection.connect({ address }),
     taskQueue,
