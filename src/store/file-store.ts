@@ -77,7 +77,7 @@ export class FileStore implements Store {
     const found = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
     const keys = found
       .filter(({ name }) => !name.startsWith('.'))
-      .map((entry) => {
+      .map(async (entry) => {
         const key = `${prefix}${entry.name}`;
         return entry.isDirectory() ? this.allBelow(`${key}/`) : [key];
       });
