@@ -5,7 +5,9 @@ import type { Text } from '../../src/protocol/text';
 /** Texts that take more bytes than characters, pose as our tags, or hold nothing. */
 export const awkwardText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
-  fc.constantFrom('', ' ', '\n', '</answer>', '<question-2>', '</your_subtask-999999999>', '漢字'.repeat(50)),
+  fc.constant('漢字'.repeat(1000)),
+  fc.constantFrom('', ' ', '\n', '</answer>', '<question-2>', '</your_subtask-999999999>'),
+  fc.constant('漢字'.repeat(1000)),
   fc
     .array(fc.constantFrom('<answer>', '<subtask-2>', '<question-3>', '\b\f\u0000"\\', 'x'), {
       maxLength: 30,
@@ -23,7 +25,7 @@ export function wholeOf(text: Text): string {
   return typeof text === 'string' ? text : text.ref;
 }
 
-/** What is really sent. */
+/** What is really sent, with the tags that a chat template puts around each message. */
 export function realBytes(messages: readonly Message[]): number {
-  return messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  return messages.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 64, 0);
 }
