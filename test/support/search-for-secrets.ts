@@ -1,13 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { S3_SECRET } from './s3-server';
 import { loggedLines } from './temporal';
 
 /** The key of every provider in every test, so that one search finds it wherever it leaked. */
 export const TEST_KEY = 'sk-test-4f9c2d71b3e8a650';
 
 /** A header's value as well: the key alone might be quoted in parts. */
-const SECRETS = [TEST_KEY, 'Bearer sk-'];
+const SECRETS = [TEST_KEY, 'Bearer sk-', S3_SECRET];
 
 /**
  * Searches everything that the runs of one test left behind: histories with their failures and summaries, the store

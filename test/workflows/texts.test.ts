@@ -53,17 +53,4 @@ describe('long texts', () => {
       await expect(stage.temporal.client.workflow.result(id)).resolves.toMatchObject({ answer });
     });
   });
-
-  test('an output over the cap fails its step with model and size, and is not bought again', async () => {
-    stage.plan([step('a', 'Far too much.'), step('b', 'Goes on.')]);
-    stage.providers.answer('a', 'x'.repeat(33 * 1024 * 1024));
-    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it refused?' }));
-    expect(result).toMatchObject({ status: 'completed', degraded: true });
-    expect(result.rounds[0]?.steps[0]?.error).toMatchObject({
-      type: 'Store.TextTooLarge',
-      message: expect.stringMatching(/worker a \(a\).*34603008 bytes/) as string,
-    });
-    expect(stage.providers.log.filter(({ model }) => model === 'a')).toHaveLength(1);
-    expect(await stage.store.list('texts/')).toEqual([]);
-  });
 });

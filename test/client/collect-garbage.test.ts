@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import { collectGarbage, type Collected, type CollectOptions } from '../../src/client/collect-garbage';
+import { embeddedServer } from '../../src/local/embedded-server';
+import type { TemporalServer } from '../../src/local/temporal-server';
+import type { SolveResult } from '../../src/protocol/solve';
+import { keepAnswer } from '../../src/store/answers';
+import { keepBegun } from '../../src/store/background';
+import { rowKeys, writeRow, type LedgerRow } from '../../src/store/ledger';
+import type { Store } from '../../src/store/store';
+import { keepText, readText } from '../../src/store/texts';
+import { veil } from '../plugin/veil';
+import { openStage, step, type Stage } from '../support/stage';
+import { STORES, type Stores } from '../support/stores';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A text of its own, long enough for the store. */
+const longText = (about: string): string => `${about} `.repeat(1000);
+
+const removedOf = ({ texts, answers }: Collected): number[] => [texts.removed.count, answers.removed.count];
+const liveOf = ({ texts, answers }: Collected): number[] => [texts.live.count, answers.live.count];
+
+/** A server of the file's own: what other tests leave on the shared one would be read, too. */
+let folder: string;
+let server: TemporalServer;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'garbage-'));
+  server = await embeddedServer({ folder, say: () => undefined });
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
+  let stores: Stores;
+  let stage: Stage;
+  beforeAll(async () => {
+    stores = await startStores();
+  });
+  beforeEach(async () => {
+    stage = await openStage({ workers: ['a', 'b'], store: stores.open(), address: server.address });
+  });
+  afterEach(async () => {
+    for await (const { workflowId, status } of stage.temporal.client.workflow.list()) {
+      if (status.name === 'RUNNING') await stage.temporal.client.workflow.getHandle(workflowId).terminate();
+    }
+    await stage.close();
+  });
+  afterAll(() => stores.close());
+
+  const collect = (options: Partial<CollectOptions> = {}): Promise<Collected> =>
+    collectGarbage({
+      client: stage.temporal.client,
+      store: stage.store,
+      olderThanMs: DAY_MS,
+      ...options,
+    });
+
+  /** A solve to its end, with a long question, a long output that is seen, and a short answer. */
+  async function solveAbout(topic: string, on = stage): Promise<SolveResult> {
+    const question = longText(`question about ${topic}`);
+    on.plan([step('a', 'Say much.'), step('b', 'Sum it up.', [0])]);
+    on.providers.script('a', [longText(`output about ${topic}`)]);
+    return on.whileWorking(() => on.client.solve({ question }));
+  }
+
+  test('what a run refers to stays while the server holds the run, else it goes, but for the ledger', async () => {
+    // A run that ended and was forgotten: the server takes half a minute to forget one, so another server has it.
+    const elsewhere = await openStage({ workers: ['a', 'b'], store: stage.store });
+    const gone = await solveAbout('ants', elsewhere);
+    await elsewhere.close();
+    const held = await solveAbout('bees');
+    for (const { runId } of [held, gone]) await keepBegunFor(stage.store, runId);
+    expect(removedOf(await collect())).toEqual([0, 0]);
+    await stores.age(48);
+
+    const foretold = await collect({ dryRun: true });
+    const collected = await collect();
+    expect(foretold).toEqual(collected);
+    // Of each run: a question and an output; an answer for each of three calls, and one begun.
+    expect(removedOf(collected)).toEqual([2, 4]);
+    expect(liveOf(collected)).toEqual([2, 4]);
+    expect(collected.texts.removed.bytes).toBeGreaterThanOrEqual(38_000);
+    expect(await stage.client.trace(held.id)).toEqual(held);
+    expect(await rowKeys(stage.store, gone.runId)).toHaveLength(3);
+    expect(removedOf(await collect())).toEqual([0, 0]);
+  });
+
+  test('what is young stays, whoever refers to it', async () => {
+    await keepText(stage.store, longText('nobody asked'));
+    expect(removedOf(await collect())).toEqual([0, 0]);
+    await stores.age(25);
+    expect(removedOf(await collect({ olderThanMs: 2 * DAY_MS }))).toEqual([0, 0]);
+    expect(removedOf(await collect())).toEqual([1, 0]);
+  });
+
+  test('a run that waits for a worker finds its question, however long it has waited', async () => {
+    const question = longText('patience');
+    const { id } = await stage.client.start({ question });
+    await stores.age(48);
+    expect(liveOf(await collect())).toEqual([1, 0]);
+    stage.plan([step('a', 'Answer.')]);
+    await stage.whileWorking(() => stage.temporal.client.workflow.getHandle(id).result());
+    expect(await stage.client.trace(id)).toMatchObject({ status: 'completed', question });
+  });
+
+  test('an answer that was kept and not yet reported stays, with its text', async () => {
+    const { runId } = await stage.client.start({ question: 'Who tells of it?' });
+    const output = await keepText(stage.store, longText('kept, and then the worker was killed'));
+    const row = rowOf(runId);
+    await writeRow(stage.store, { ...row, endedAt: null });
+    await keepAnswer(stage.store, { output, dropped: [], row });
+    await stores.age(48);
+    expect(liveOf(await collect())).toEqual([1, 1]);
+  });
+
+  test("another workflow's run keeps what it holds, too", async () => {
+    const text = await keepText(stage.store, longText('handed on'));
+    await stage.temporal.client.workflow.start('somebodyElses', {
+      workflowId: randomUUID(),
+      taskQueue: stage.taskQueue,
+      args: [{ results: [{ text, note: JSON.stringify(text) }] }],
+    });
+    await stores.age(48);
+    expect(liveOf(await collect())).toEqual([1, 0]);
+  });
+
+  test('an old text that is kept again during a collection stays', async () => {
+    const text = longText('said twice');
+    await keepText(stage.store, text);
+    await stores.age(48);
+    const store = interrupt(stage.store, () => keepText(stage.store, text));
+    expect(removedOf(await collect({ store }))).toEqual([0, 0]);
+    expect(await readText(stage.store, await keepText(stage.store, text))).toBe(text);
+    expect(await stage.store.list('texts/')).toHaveLength(1);
+  });
+
+  test('what is not ours stays', async () => {
+    const keys = ['texts/notes.txt', 'answers/mine', 'elsewhere/old.json'];
+    for (const key of keys) await stage.store.write(key, Buffer.from('not of a solve'));
+    await stores.age(48);
+    expect(removedOf(await collect())).toEqual([0, 0]);
+    for (const key of keys) expect(await stage.store.read(key)).not.toBeNull();
+  });
+});
+
+describe('nothing is removed', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage({ address: server.address });
+  });
+  afterEach(() => stage.close());
+
+  test('where a history of ours cannot be read', async () => {
+    const { client } = stage.temporal;
+    const veiled = new Client({ connection: client.connection, dataConverter: { payloadCodecs: [veil] } });
+    const options = { taskQueue: stage.taskQueue, args: [{ question: 'Who can read this?' }] };
+    const run = await veiled.workflow.start('solve', { ...options, workflowId: 'veiled' });
+    await expect(collectGarbage({ client, store: stage.store, olderThanMs: DAY_MS })).rejects.toThrow(
+      /^the history of run veiled cannot be read \(.*\), so nobody knows which texts it needs, and nothing was removed/,
+    );
+    await run.terminate();
+  });
+
+  test.each([0, DAY_MS - 1, NaN])('that is but %d ms old', async (olderThanMs) => {
+    const { client } = stage.temporal;
+    await expect(collectGarbage({ client, store: stage.store, olderThanMs })).rejects.toThrow(
+      /^only what is older than a day can be collected/,
+    );
+  });
+});
+
+/** An answer begun at the vendor for one of a run's calls. */
+async function keepBegunFor(store: Store, runId: string): Promise<void> {
+  const [key = ''] = await rowKeys(store, runId);
+  await keepBegun(store, { callId: key.split('/')[2] ?? '', attempt: 1, id: 'resp_1' });
+}
+
+function rowOf(runId: string): LedgerRow & { readonly endedAt: string } {
+  return {
+    callId: 'c0ffee',
+    purpose: 'step',
+    round: 0,
+    step: 0,
+    attempt: 1,
+    worker: 'a',
+    model: 'a',
+    error: null,
+    usage: null,
+    nanoUsd: null,
+    workflowId: 'any',
+    runId,
+    priceVersion: null,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    endedAt: '2026-01-01T00:00:01.000Z',
+  };
+}
+
+/** The same store, in which something happens right after a collection has found what is old. */
+function interrupt(store: Store, happens: () => Promise<unknown>): Store {
+  return {
+    url: store.url,
+    read: (key) => store.read(key),
+    write: (key, bytes) => store.write(key, bytes),
+    stat: (key) => store.stat(key),
+    list: (prefix) => store.list(prefix),
+    entries: (prefix) => store.entries(prefix),
+    removeOlder: async (key, than) => {
+      await happens();
+      return store.removeOlder(key, than);
+    },
+  };
+}
