@@ -50,11 +50,18 @@ export function readHttpError(error: unknown): HttpError | null {
   const { message, details = [], code, type, status } = body.success ? body.data : {};
   return {
     status: error.status,
-    reason: message ?? error.message.replace(/^\d{3} /, ''),
+    reason: plainReason(message ?? error.message.replace(/^\d{3} /, '')),
     codes: [code, type, status, ...details.flatMap(codesIn)].flatMap((name) => name?.toLowerCase() ?? []),
     details,
     headers: 'headers' in error && isHeaders(error.headers) ? error.headers : null,
   };
+}
+
+/** Proxies answer in their own name with a page of HTML, which Google's SDK puts into a body of its own making. */
+function plainReason(text: string): string {
+  if (!/^\s*<(!doctype|html)\b/i.test(text)) return text;
+  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim() ?? '';
+  return title === '' ? 'a web page' : `a web page titled "${title}"`;
 }
 
 function codesIn(detail: unknown): (string | undefined)[] {

@@ -8,13 +8,19 @@ interface ReadUsage extends Omit<Required<Usage>, 'serviceTier'> {
 /** What vendors call the tier that their plain price is for. */
 const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspecified']);
 
-/** A usage that names nothing that did not happen: few requests write to a cache or are served in a tier of their own. */
+/**
+ * A usage that names nothing that did not happen: few requests write to a cache or are served in a tier of their own.
+ *
+ * null where no input was counted. No prompt is empty, so a server that says 0 does not count, and what it charges is
+ * unknown: to book the call as free would be wrong.
+ */
 export function toUsage({
   cacheWriteTokens,
   hourCacheWriteTokens,
   serviceTier,
   ...tokens
-}: ReadUsage): Usage {
+}: ReadUsage): Usage | null {
+  if (tokens.inputTokens === 0) return null;
   const tier = serviceTier?.toLowerCase();
   return {
     ...tokens,

@@ -82,6 +82,21 @@ describe.each(DIALECTS)('$name', ({ complete, card }) => {
     expect(await ask()).toMatchObject({ finish: 'length', text: 'Eight legs, sometimes', refusal: null });
   });
 
+  test('takes an answer that trickles in whole', async () => {
+    providers.answer('sim-1', 'Eight.');
+    providers.script('sim-1', [{ fault: 'drip', ms: 50 }]);
+    expect(await complete(aRequest(card(providers.url)))).toMatchObject({ text: 'Eight.', finish: 'stop' });
+  });
+
+  test.each(['usage-missing', 'usage-zero'] as const)(
+    '%s: the answer counts, and its tokens are unknown',
+    async (fault) => {
+      providers.answer('sim-1', 'Eight.');
+      providers.script('sim-1', [{ fault }]);
+      expect(await complete(aRequest(card(providers.url)))).toMatchObject({ text: 'Eight.', usage: null });
+    },
+  );
+
   test('takes an answer of 2 MB whole', async () => {
     providers.script('sim-1', [{ fault: 'huge' }]);
     expect((await complete(aRequest(card(providers.url)))).text).toHaveLength(2 * 1024 * 1024);
