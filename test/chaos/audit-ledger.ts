@@ -1,6 +1,7 @@
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import type { Evidence, Finding } from './evidence';
+import { groupBy } from './group-by';
 import { canPair, pairUp } from './pair-up';
 import { placeOf } from './scenario';
 
@@ -17,7 +18,7 @@ const LONGEST_CALL_MS = 15_000;
  */
 export function auditLedger(evidence: Evidence): Finding[] {
   const rows = groupBy(evidence.rows, (row) => keyOf(row.rootId ?? row.workflowId, row.step, row.worker));
-  const requests = groupBy(evidence.requests, requestKey);
+  const requests = groupBy(evidence.requests.filter(isPurchase), requestKey);
   const keys = new Set([...rows.keys(), ...requests.keys()]);
   return [
     ...[...keys].flatMap((key) => auditPlace(key, requests.get(key) ?? [], rows.get(key) ?? [])),
@@ -61,6 +62,11 @@ function auditOpenRows({ rows, kills }: Evidence): Finding[] {
     }));
 }
 
+/** To ask how far an answer in the background is costs nothing, and has no row. */
+function isPurchase({ path }: RequestRecord): boolean {
+  return !path.startsWith('/v1/responses/');
+}
+
 function requestKey(request: RequestRecord): string {
   const place = placeOf(request);
   return keyOf(place?.id ?? 'no solve', place?.step ?? null, request.model ?? 'no model');
@@ -77,10 +83,4 @@ function describeRequest({ sequence, outcome, nanoUsd }: RequestRecord): string 
 function describeRow({ callId, attempt, error, nanoUsd, endedAt }: LedgerRow): string {
   const state = endedAt === null ? 'open' : (error?.type ?? 'answered');
   return `row ${callId.slice(0, 8)}/${attempt} (${state}, ${nanoUsd ?? 'unknown'} nano-USD)`;
-}
-
-function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
-  return groups;
 }

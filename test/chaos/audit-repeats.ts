@@ -1,24 +1,32 @@
 import type { LedgerRow } from '../../src/store/ledger';
 import type { Evidence, Finding, Keeping } from './evidence';
+import { groupBy } from './group-by';
 
 /** Between a look into the store, which still found nothing, and the row that follows it on a busy machine. */
 const LOOK_MS = 250;
 
 /**
- * No call is made again once its answer, or the id of its answer in the background, was in the store.
+ * No call is made again once its answer, or the id of an answer that is being written in the background, was in the
+ * store.
  *
- * Every request is preceded by a row under its call id, so a request made in vain is a row begun after the keeping.
+ * Every request is preceded by a row under its call id, so a request made in vain is a row begun after the keeping. An
+ * answer in the background may come to nothing, which completes its row: only until then is its id a reason to wait.
  */
 export function auditRepeats({ rows, keepings }: Evidence): Finding[] {
-  const first = new Map<string, Keeping>();
-  for (const keeping of keepings) {
-    const known = first.get(keeping.callId);
-    if (known === undefined || keeping.at < known.at) first.set(keeping.callId, keeping);
-  }
-  return rows.flatMap((row) => {
-    const kept = first.get(row.callId);
-    return kept !== undefined && Date.parse(row.startedAt) > kept.at + LOOK_MS ? [repeatOf(row, kept)] : [];
+  const byCall = groupBy(rows, ({ callId }) => callId);
+  return keepings.flatMap((kept) => {
+    const others = byCall.get(kept.callId)?.filter(({ attempt }) => attempt !== kept.attempt) ?? [];
+    const own = byCall.get(kept.callId)?.find(({ attempt }) => attempt === kept.attempt);
+    const until = kept.what === 'answer' ? null : (own?.endedAt ?? null);
+    return others
+      .filter(({ startedAt }) => isInVain(startedAt, kept, until))
+      .map((row) => repeatOf(row, kept));
   });
+}
+
+function isInVain(startedAt: string, { at }: Keeping, until: string | null): boolean {
+  const began = Date.parse(startedAt);
+  return began > at + LOOK_MS && (until === null || began < Date.parse(until));
 }
 
 function repeatOf(row: LedgerRow, { what, at }: Keeping): Finding {

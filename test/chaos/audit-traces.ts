@@ -1,13 +1,19 @@
 import type { SolveResult } from '../../src/protocol/solve';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { Evidence, Finding } from './evidence';
+import { groupBy } from './group-by';
 
-/** What a run tells of its calls is what the ledger holds of them: the same calls, the same sum, and no less doubt. */
+/**
+ * What a run tells of its calls is what the ledger holds of them: the same calls and the same amounts.
+ *
+ * It may know less in one case, and must then call its sum a lower bound: an attempt that the server had given up for
+ * lost went on, and completed its row after its run had been told of it.
+ */
 export function auditTraces({ runs, rows }: Evidence): Finding[] {
+  const byRun = groupBy(rows, ({ workflowId }) => workflowId);
   return [...runs].flatMap(([id, run]) => {
     if (run === null || run.status === 'running') return [];
-    const own = rows.filter(({ workflowId }) => workflowId === id);
-    return differencesOf(run, own).map((difference) => ({
+    return differencesOf(run, byRun.get(id) ?? []).map((difference) => ({
       law: 'a trace adds up to the ledger',
       difference,
       run: id,
@@ -16,13 +22,15 @@ export function auditTraces({ runs, rows }: Evidence): Finding[] {
 }
 
 function differencesOf(run: SolveResult, rows: readonly LedgerRow[]): string[] {
-  const inTrace = new Map(run.calls.map((call) => [`${call.callId}/${call.attempt}`, call.nanoUsd]));
-  const inLedger = new Map(rows.map((row) => [`${row.callId}/${row.attempt}`, row.nanoUsd]));
-  const differing = [...new Set([...inTrace.keys(), ...inLedger.keys()])].filter(
-    (key) => inTrace.get(key) !== inLedger.get(key),
-  );
-  const sum = [...inLedger.values()].reduce<number>((total, amount) => total + (amount ?? 0), 0);
-  const hasUnknown = [...inLedger.values()].includes(null);
+  const inTrace = amountsOf(run.calls);
+  const inLedger = amountsOf(rows);
+  const keys = new Set([...inTrace.keys(), ...inLedger.keys()]);
+  const differing = [...keys].filter((key) => {
+    const knowsLess = inTrace.get(key) === null && inLedger.has(key);
+    return !knowsLess && inTrace.get(key) !== inLedger.get(key);
+  });
+  const amounts = [...inTrace.values()];
+  const sum = amounts.reduce<number>((total, amount) => total + (amount ?? 0), 0);
   return [
     ...differing.map(
       (key) =>
@@ -30,14 +38,20 @@ function differencesOf(run: SolveResult, rows: readonly LedgerRow[]): string[] {
     ),
     ...(Math.round(run.costUsd * 1e9) === sum
       ? []
-      : [`the trace says $${run.costUsd}, the ledger ${sum} nano-USD`]),
-    ...(hasUnknown && !run.costIsLowerBound
-      ? ['the ledger has unknown amounts, and the trace calls its sum exact']
+      : [`the trace says $${run.costUsd}, and its calls come to ${sum} nano-USD`]),
+    ...(amounts.includes(null) && !run.costIsLowerBound
+      ? ['the trace has a call of unknown cost, and calls its sum exact']
       : []),
   ];
 }
 
-function told(amounts: ReadonlyMap<string, number | null>, key: string): string {
+type Amounts = ReadonlyMap<string, number | null>;
+
+function amountsOf(calls: readonly Pick<LedgerRow, 'callId' | 'attempt' | 'nanoUsd'>[]): Amounts {
+  return new Map(calls.map(({ callId, attempt, nanoUsd }) => [`${callId}/${attempt}`, nanoUsd]));
+}
+
+function told(amounts: Amounts, key: string): string {
   const amount = amounts.get(key);
   if (amount === undefined) return 'missing';
   return amount === null ? 'unknown' : `${amount} nano-USD`;

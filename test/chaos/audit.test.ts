@@ -3,7 +3,7 @@ import type { SolveResult } from '../../src/protocol/solve';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import { audit } from './audit';
-import type { Evidence } from './evidence';
+import type { Evidence, Keeping } from './evidence';
 
 // A clean run of one solve with one call. Each test spoils one thing, and the audit must find just that.
 
@@ -76,7 +76,7 @@ function left(rows: readonly LedgerRow[], changes: Partial<Evidence> = {}): Evid
     runs: new Map([[ID, runWith(rows)]]),
     requests: [REQUEST],
     rows,
-    keepings: [{ callId: ROW.callId, what: 'answer', at: BEGAN + 950 }],
+    keepings: [{ callId: ROW.callId, attempt: 1, what: 'answer', at: BEGAN + 950 }],
     kills: [{ victim: 'worker', at: BEGAN + 2000 }],
     plannedKills: 1,
     memory: { before: memory, after: memory },
@@ -96,6 +96,27 @@ test('so has one whose worker was killed in mid-call, and one that failed as doc
   expect(audit(left([OPEN], { keepings: [] }))).toEqual([]);
   const error = { type: FAILURES.noAnswer, message: 'no step gave an answer' };
   expect(audit(withRun({ status: 'failed', answer: null, error }))).toEqual([]);
+});
+
+const ID_KEPT: Keeping = { callId: ROW.callId, attempt: 1, what: 'background id', at: BEGAN + 100 };
+
+test('nor has one whose trace knows less than the ledger, and says so', () => {
+  expect(audit(left([ROW], { runs: new Map([[ID, runWith([OPEN])]]) }))).toEqual([]);
+});
+
+test('nor has one that asks again after its answer in the background came to nothing', () => {
+  const failed = {
+    ...ROW,
+    error: { type: FAILURES.unavailable, message: 'it failed' },
+    usage: null,
+    nanoUsd: 0,
+  };
+  const begun = { ...REQUEST, usage: null, nanoUsd: 0 };
+  const second = { ...ROW, attempt: 2, startedAt: at(1500), endedAt: at(1900) };
+  const asked = { ...REQUEST, sequence: 2, receivedAt: BEGAN + 1600 };
+  const look = { ...REQUEST, sequence: 3, path: '/v1/responses/resp_1', body: '', nanoUsd: 0 };
+  const requests = [begun, asked, look];
+  expect(audit(left([failed, second], { keepings: [ID_KEPT], requests }))).toEqual([]);
 });
 
 const again = (startedAt: string): LedgerRow => ({ ...OPEN, attempt: 2, startedAt });
@@ -127,11 +148,16 @@ test.each<[string, Evidence, RegExp]>([
   [
     'a call made again after its background id was kept',
     left([OPEN, again(at(1500))], {
-      keepings: [{ callId: ROW.callId, what: 'background id', at: BEGAN + 100 }],
+      keepings: [ID_KEPT],
     }),
     /its background id had been kept/,
   ],
   ['a call that the trace leaves out', withRun({ calls: [] }), /missing in the trace/],
+  [
+    'a trace that knows more than the ledger',
+    left([OPEN], { keepings: [], runs: new Map([[ID, runWith([ROW])]]) }),
+    /is 70000 nano-USD in the trace, unknown/,
+  ],
   ['a trace with another sum', withRun({ costUsd: 1 }), /the trace says \$1/],
   [
     'a lower bound that is called exact',

@@ -12,6 +12,8 @@ export interface Kill {
 /** When a worker had written what saves a call from being made again: its answer, or the id of one in the background. */
 export interface Keeping {
   readonly callId: string;
+  /** Whose it is: the row of the ledger that it is paid under. */
+  readonly attempt: number;
   readonly what: 'answer' | 'background id';
   /** Epoch milliseconds, taken after the write. */
   readonly at: number;

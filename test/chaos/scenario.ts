@@ -84,17 +84,17 @@ export function simulationOf(seed: number): { seed: number; models: Record<strin
   return { seed, models: { conductor, ...Object.fromEntries(WORKERS.map((name) => [name, worker])) } };
 }
 
-/** What the workers are configured with. Recursion and calls in the background would be switched on here. */
+/** What the workers are configured with: each API once. Recursion would be switched on here, by `limits.depth`. */
 export function configOf(url: string, store: string): { config: ConfigInput; taskQueue: string } {
   const model = (name: string) => ({ model: name, apiKeyEnv: KEY_VARIABLE, price: PRICE, timeout: '5s' });
   const openai = { provider: 'openai' as const, baseUrl: `${url}/v1` };
   const config: ConfigInput = {
     conductor: { ...openai, api: 'chat', ...model('conductor') },
     workers: [
-      { id: 'a', ...openai, api: 'responses', ...model('a'), fallback: ['d'] },
+      { id: 'a', ...openai, api: 'responses', background: true, ...model('a'), fallback: ['d'] },
       { id: 'b', provider: 'anthropic', baseUrl: url, ...model('b') },
       { id: 'c', provider: 'google', baseUrl: url, ...model('c'), fallback: ['b'] },
-      { id: 'd', ...openai, api: 'chat', ...model('d') },
+      { id: 'd', ...openai, api: 'responses', ...model('d') },
     ],
     limits: { wallClock: `${WALL_CLOCK_MS}ms` },
     store,

@@ -1,4 +1,6 @@
 import { appendFileSync } from 'node:fs';
+import type { KeptAnswer } from '../../src/store/answers';
+import type { BegunAnswer } from '../../src/store/background';
 import { FileStore } from '../../src/store/file-store';
 import type { Keeping } from './evidence';
 
@@ -22,8 +24,13 @@ export class WitnessStore extends FileStore {
     await super.write(key, bytes);
     const [, folder, callId] = KEEPING.exec(key) ?? [];
     if (callId === undefined) return;
-    const what = folder === 'answers' ? 'answer' : 'background id';
-    const keeping: Keeping = { callId, what, at: Date.now() };
+    const content = JSON.parse(Buffer.from(bytes).toString('utf8')) as KeptAnswer | BegunAnswer;
+    const keeping: Keeping = {
+      callId,
+      attempt: 'row' in content ? content.row.attempt : content.attempt,
+      what: folder === 'answers' ? 'answer' : 'background id',
+      at: Date.now(),
+    };
     appendFileSync(this.witness, `${JSON.stringify(keeping)}\n`);
   }
 }
