@@ -79,6 +79,13 @@ test('equal texts lie there once, with equal bytes, and neither text nor digest 
   expect(shown).not.toContain('travels inline');
 });
 
+test('no nonce serves two objects, be their contents equal', async () => {
+  for (const key of ['one.json', 'two.json']) await storeWith('a').write(key, Buffer.from('the same'));
+  // After the mark, the length of the key's id, and the id.
+  const nonces = [...(await files()).values()].map((bytes) => bytes.subarray(6, 18).toString('hex'));
+  expect(new Set(nonces).size).toBe(2);
+});
+
 test('rows are listed by run, and told with size and age, under the keys they were written by', async () => {
   const store = storeWith('a');
   await writeRow(store, row('run-1'));

@@ -1,0 +1,104 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { renderPlan } from '../../src/plan/render';
+import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { runCommand, startCommand, type Ended } from '../cli/command';
+import { makeFolder, poolAt, type Folder } from '../cli/folder';
+import { keysText } from './test-keys';
+
+const QUESTION = 'Where do quokkas live?';
+const ANSWER = 'They live in the quokka house. '.repeat(300).trim();
+const FAILURE = 'wombats only';
+const PLAN = renderPlan(
+  {
+    steps: [
+      { worker: 'beta', subtask: 'Try, quokka.', sees: [] },
+      { worker: 'alpha', subtask: 'Answer, quokka.', sees: [0] },
+    ],
+  },
+  ['alpha', 'beta'],
+);
+
+let folder: Folder;
+let providers: SimulatedProviders;
+beforeEach(async () => {
+  folder = await makeFolder();
+  providers = await startSimulatedProviders({
+    models: {
+      boss: { answer: PLAN },
+      alpha: { answer: ANSWER },
+      beta: { answer: { fault: 'bad-request', message: FAILURE } },
+    },
+  });
+  await folder.write('conductor.yaml', poolAt(providers.url, { encryption: { keyEnv: 'CONDUCTOR_KEYS' } }));
+});
+afterEach(async () => {
+  await providers.close();
+  await folder.remove();
+});
+
+function run(keys: string | null, ...args: string[]): Promise<Ended> {
+  return runCommand(args, { cwd: folder.path, env: keys === null ? {} : { CONDUCTOR_KEYS: keys } });
+}
+
+/** The database and the store, with whatever lies beside them; the worker's own log is not encrypted. */
+async function bytesLeftBehind(): Promise<Buffer> {
+  const entries = await readdir(join(folder.path, '.conductor'), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== 'worker.log');
+  return Buffer.concat(
+    await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name)))),
+  );
+}
+
+test('a run of the command line is encrypted, read back with the key, and refused without it', async () => {
+  const solved = await run(keysText('a'), 'solve', '--json', QUESTION);
+  expect(solved.code).toBe(0);
+  const { id, answer } = JSON.parse(solved.stdout) as { id: string; answer: string };
+  expect(answer).toBe(ANSWER);
+  const left = await bytesLeftBehind();
+  expect(left.includes(id)).toBe(true);
+  expect(['quokka', FAILURE].filter((word) => left.includes(word))).toEqual([]);
+
+  const traced = await run(keysText('b', 'a'), 'trace', id, '--format', 'json');
+  expect(JSON.parse(traced.stdout)).toMatchObject({ question: QUESTION, answer: ANSWER });
+  expect(traced.stdout).toContain(FAILURE);
+
+  expect(await run(keysText('b'), 'trace', id)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(
+      'was encrypted with key "a", which CONDUCTOR_KEYS does not hold',
+    ) as string,
+  });
+  expect(await run(null, 'solve', QUESTION)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/CONDUCTOR_KEYS, which is not set in this process/) as string,
+  });
+});
+
+test('a codec server answers pages until Ctrl-C, and lets no other machine in without a token', async () => {
+  const start = ['codec-server', '--origin', 'http://127.0.0.1:8233', '--port', '0'];
+  const server = startCommand(start, { cwd: folder.path, env: { CONDUCTOR_KEYS: keysText('b', 'a') } });
+  const [, url = ''] = await server.hear(/^Ready\. Enter (\S+) as codec endpoint/m);
+  const body = JSON.stringify({ payloads: [{ data: '' }] });
+  const headers = { 'content-type': 'application/json', origin: 'http://127.0.0.1:8233' };
+  const encoded = await fetch(`${url}/encode`, { method: 'POST', headers, body });
+  const decoded = await fetch(`${url}/decode`, { method: 'POST', headers, body: await encoded.text() });
+  expect(await decoded.text()).toBe(body);
+  server.signal('SIGINT');
+  const { code, stderr } = await server.ended;
+  expect({ code, keys: /^Keys .*$/m.exec(stderr)?.[0] }).toEqual({
+    code: 0,
+    keys: 'Keys          b (encrypts), a',
+  });
+
+  const refusals = await Promise.all([
+    run(keysText('a'), ...start, '--host', '0.0.0.0'),
+    run(keysText('a'), 'codec-server', '--origin', 'http://127.0.0.1:8233/path'),
+    run(keysText('a'), 'codec-server'),
+  ]);
+  expect(refusals.map((ended) => ended.code)).toEqual([2, 2, 2]);
+  expect(refusals[0].stderr).toContain('put a token into CONDUCTOR_CODEC_TOKEN');
+  expect(refusals[1].stderr).toContain('Expected an origin');
+  expect(refusals[2].stderr).toContain('--origin');
+});
