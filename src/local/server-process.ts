@@ -77,6 +77,9 @@ function serverArguments({ folder, namespace, port, uiPort }: ServerStart): stri
     ...['--namespace', namespace, '--db-filename', databasePath(folder)],
     // A commit is then safe from a killed process, not from a loss of power, and costs no wait for the disk.
     ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+    // One partition a task queue, not four: priorities order the calls of a partition, and one machine needs no more.
+    ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
+    ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
     ...['--log-level', 'warn'],
   ];
 }

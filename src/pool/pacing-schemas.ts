@@ -12,10 +12,13 @@ export const pacing = {
   concurrency: count.exactOptional(),
   /** After so many failures in a row the model is left alone for a while; false: never. */
   circuit: z
-    .union([
-      z.literal(false),
-      z.strictObject({ failures: count.exactOptional(), pause: durationSchema.exactOptional() }),
-    ])
+    .union(
+      [
+        z.literal(false),
+        z.strictObject({ failures: count.exactOptional(), pause: durationSchema.exactOptional() }),
+      ],
+      { error: 'expected false, or { failures, pause }: a whole number from 1 and a duration' },
+    )
     .exactOptional(),
 };
 

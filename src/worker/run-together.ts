@@ -1,5 +1,8 @@
 import type { Worker } from '@temporalio/worker';
 
+/** What it takes to run a worker and to stop it. */
+export type Runnable = Pick<Worker, 'run' | 'getState' | 'shutdown'>;
+
 /**
  * Runs workers as one: whichever of them ends first, as it was told to or because it broke down, ends them all.
  *
@@ -9,9 +12,9 @@ import type { Worker } from '@temporalio/worker';
  * @throws what the first to break down threw, when all have ended
  */
 export async function runTogether(
-  first: Worker,
+  first: Runnable,
   run: () => Promise<void>,
-  others: readonly Promise<Worker>[],
+  others: readonly Promise<Runnable>[],
 ): Promise<void> {
   const runs = [run(), ...others.map(async (other) => (await other).run())];
   const stopAll = (): void => {
@@ -21,6 +24,6 @@ export async function runTogether(
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-function stop(worker: Worker): void {
+function stop(worker: Runnable): void {
   if (worker.getState() === 'RUNNING') worker.shutdown();
 }

@@ -219,9 +219,24 @@ describe('what is refused, with place, value and remedy', () => {
       /store is "https:\/\/bucket\/x": expected file:PATH or s3:\/\/BUCKET\/PREFIX/,
     ],
     [
-      'queues by provider',
-      `${SMALLEST}temporal: { queuePerProvider: true }`,
-      /is not part of this version; remove/,
+      'a rate by provider without queues by provider',
+      `${SMALLEST}temporal: { callsPerSecond: { openai: 5 } }`,
+      /temporal\.callsPerSecond .*is kept by the queue of that provider; set queuePerProvider: true or remove it/,
+    ],
+    [
+      'a rate of a provider that is none',
+      `${SMALLEST}temporal: { queuePerProvider: true, callsPerSecond: { opneai: 5 } }`,
+      /temporal\.callsPerSecond\.opneai/,
+    ],
+    [
+      'a rate of nothing',
+      'conductor: { provider: local, model: m }\nworkers:\n  - { id: a, provider: local, model: m, rate: { requestsPerMinute: 0 } }',
+      /workers\[0\]\.rate\.requestsPerMinute is 0/,
+    ],
+    [
+      'a circuit that is neither set up nor off',
+      'conductor: { provider: local, model: m }\nworkers:\n  - { id: a, provider: local, model: m, circuit: true }',
+      /workers\[0\]\.circuit is true: expected false, or \{ failures, pause \}/,
     ],
     [
       'a trained Conductor',

@@ -25,7 +25,7 @@ export function refused(
     message: `${nameOf(call)} ${REASONS[reason](settings)}; no request was sent. ${then}`,
     nonRetryable: isFinal,
     details: [callDetails(call, earlier)],
-    ...(!isFinal && { nextRetryDelay: waitMs }),
+    ...(!isFinal && { nextRetryDelay: Math.ceil(waitMs) }),
   });
 }
 

@@ -1,0 +1,159 @@
+import type { ConfigInput } from '../../src';
+import type { Retry } from '../../src/client/retries';
+import { openStage, step, type Stage } from '../support/stage';
+import { until } from '../support/until';
+
+type Card = ConfigInput['workers'][number];
+
+/** Every worker's card with these keys added. */
+const onEachCard =
+  (keys: Partial<Record<keyof Card | 'rate' | 'concurrency' | 'circuit', unknown>>) =>
+  (config: ConfigInput): ConfigInput => ({
+    ...config,
+    workers: config.workers.map((card) => ({ ...card, ...keys }) as Card),
+  });
+
+describe('calls that would be too many', () => {
+  let stage: Stage;
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  const requestsOf = (model: string): number =>
+    stage.providers.log.filter((record) => record.model === model).length;
+  const retriesOf = (id: string): Promise<Retry[]> =>
+    until(
+      () => stage.client.retries(id),
+      (retries) => retries.length > 0,
+    );
+
+  test('wait by a rate without a request, a row or a slot, and say so', async () => {
+    stage = await openStage({ workers: ['a'], configure: onEachCard({ rate: { requestsPerMinute: 1 } }) });
+    stage.plan([step('a', 'One.'), step('a', 'Two.', [0])]);
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'How often a minute?' });
+      const [retry] = await retriesOf(id);
+      expect(retry?.reason).toMatch(
+        /^worker a \(openai a\) has had its 1 requests a minute from this process; no request was sent\. It will be asked in \d+ s\.$/,
+      );
+      expect(requestsOf('a')).toBe(1);
+      expect(await stage.rows(id)).toHaveLength(2);
+      await stage.client.cancel(id);
+      await until(
+        () => stage.client.trace(id),
+        ({ status }) => status === 'cancelled',
+      );
+    });
+  });
+
+  test('wait for one another, and are no attempts', async () => {
+    stage = await openStage({ workers: ['a'], configure: onEachCard({ concurrency: 1 }) });
+    stage.plan([step('a', 'One.'), step('a', 'Two.'), step('a', 'Three.')]);
+    const goOn = stage.providers.hold('a');
+    const result = await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'One at a time?' });
+      await until(
+        () => stage.client.retries(id),
+        (retries) => retries.length === 2,
+      );
+      expect(requestsOf('a')).toBe(1);
+      goOn();
+      return until(
+        () => stage.client.trace(id),
+        ({ status }) => status === 'completed',
+      );
+    });
+
+    const requests = stage.providers.log.filter(({ model }) => model === 'a');
+    expect(requests).toHaveLength(3);
+    for (const [index, { receivedAt }] of requests.entries()) {
+      if (index > 0) expect(receivedAt).toBeGreaterThan(requests[index - 1]?.respondedAt ?? Infinity);
+    }
+    expect(result.calls.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1]);
+  });
+});
+
+describe('a worker that fails in a row', () => {
+  let stage: Stage;
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  const down = { fault: 'unavailable' } as const;
+  const requestsOf = (model: string): number =>
+    stage.providers.log.filter((record) => record.model === model).length;
+
+  test('is left alone: its fallback answers without a further request, and the trace tells why', async () => {
+    stage = await openStage({
+      workers: ['a', 'b'],
+      configure: (config) => {
+        const cards = onEachCard({ circuit: { failures: 2, pause: '1h' } })(config);
+        const [a, ...others] = cards.workers;
+        return { ...cards, workers: a === undefined ? others : [{ ...a, fallback: ['b'] }, ...others] };
+      },
+      simulation: { models: { a: { answer: down } } },
+    });
+    const [first, second] = await stage.whileWorking(async () => {
+      stage.plan([step('a', 'Is it down?')]);
+      const one = await stage.client.solve({ question: 'Who answers first?' });
+      expect(requestsOf('a')).toBe(2);
+      stage.plan([step('a', 'Is it still down?')]);
+      return [one, await stage.client.solve({ question: 'Who answers second?' })] as const;
+    });
+
+    expect(requestsOf('a')).toBe(2);
+    expect(requestsOf('b')).toBe(2);
+    for (const { rounds } of [first, second]) {
+      expect(rounds[0]?.steps[0]).toMatchObject({
+        worker: 'b',
+        fallbackFor: 'a',
+        error: null,
+        passedOver: [{ worker: 'a', error: { type: 'Worker.CircuitOpen' } }],
+      });
+    }
+    expect(second.rounds[0]?.steps[0]?.passedOver?.[0]?.error.message).toBe(
+      'worker a (openai a) failed 2 times in a row or more, and is left alone for a while; no request was sent. ' +
+        'Another worker stands in.',
+    );
+    // What was sent before the circuit opened is accounted for.
+    expect(first.calls.filter(({ worker }) => worker === 'a').map(({ nanoUsd }) => nanoUsd)).toEqual([0, 0]);
+  });
+
+  test('is waited for where nobody stands in, and goes on when a probe is answered', async () => {
+    stage = await openStage({
+      workers: ['a'],
+      configure: onEachCard({ circuit: { failures: 2, pause: '1s' } }),
+    });
+    stage.plan([step('a', 'Come back.')]);
+    stage.providers.script('a', [down, down, { text: 'back again' }]);
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it come back?' }));
+
+    expect(result).toMatchObject({ status: 'completed', answer: 'back again', degraded: false });
+    expect(requestsOf('a')).toBe(3);
+  });
+
+  test('is asked all the same after refusals and wrong requests, and where its circuit is switched off', async () => {
+    stage = await openStage({
+      workers: ['a', 'b'],
+      configure: (config) => {
+        const [a, b] = onEachCard({ circuit: { failures: 1, pause: '1h' } })(config).workers;
+        return a && b ? { ...config, workers: [a, { ...b, circuit: false } as Card] } : config;
+      },
+      simulation: { models: { b: { answer: { fault: 'truncated' } } } },
+    });
+    stage.plan([step('a', 'One.'), step('a', 'Two.', [0]), step('a', 'Three.', [1]), step('b', 'Four.')]);
+    stage.providers.script('a', [
+      { fault: 'bad-request' },
+      { text: '', finish: 'refusal', refusal: 'I would rather not.' },
+    ]);
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it asked again?' }));
+
+    expect(result.rounds[0]?.steps.map(({ error }) => error?.type ?? null)).toEqual([
+      'Provider.BadRequest',
+      'Provider.Refused',
+      null,
+      'Provider.BadResponse',
+    ]);
+    expect(requestsOf('b')).toBe(2);
+  });
+});
