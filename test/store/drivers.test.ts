@@ -1,7 +1,7 @@
 import type { Store, StoredEntry } from '../../src/store/store';
-import { STORES, type Stores } from '../support/stores';
+import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
 
-describe.each(STORES)('a store of kind %s', (_, startStores) => {
+describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startStores) => {
   let stores: Stores;
   let store: Store;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileStore } from '../../src/store/file-store';
@@ -11,10 +11,12 @@ import {
 } from '../../src/store/texts';
 
 describe('texts', () => {
+  let folder: string;
   let store: FileStore;
 
   beforeEach(async () => {
-    store = new FileStore(await mkdtemp(join(tmpdir(), 'texts-')));
+    folder = await mkdtemp(join(tmpdir(), 'texts-'));
+    store = new FileStore(folder);
   });
 
   test('a short text travels as itself and touches no store', async () => {
@@ -38,6 +40,23 @@ describe('texts', () => {
     });
     expect(await store.list('texts/')).toHaveLength(1);
     expect(await readText(store, first)).toBe(text);
+  });
+
+  test('an old text that is kept again is young again, and a young one is not written', async () => {
+    const text = 'said again '.repeat(1000);
+    await keepText(store, text);
+    const [key = ''] = await store.list('texts/');
+    const writtenAt = async (): Promise<number> => Number((await store.stat(key))?.modifiedAt);
+    const setAge = (minutes: number): Promise<void> => {
+      const then = new Date(Date.now() - minutes * 60_000);
+      return utimes(join(folder, key), then, then);
+    };
+    await setAge(30);
+    await keepText(store, text);
+    expect(await writtenAt()).toBeLessThan(Date.now() - 29 * 60_000);
+    await setAge(90);
+    await keepText(store, text);
+    expect(await writtenAt()).toBeGreaterThan(Date.now() - 10 * 60_000);
   });
 
   test('a text over the cap is refused before anything is written', async () => {

@@ -1,8 +1,10 @@
 import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src/store/store';
+import { keyRing } from '../encryption/test-keys';
 import { startS3Server } from './s3-server';
 
 /** Where a test gets stores of one kind from. */
@@ -16,11 +18,22 @@ export interface Stores {
   readonly close: () => Promise<void>;
 }
 
-/** Each kind of store there is: what holds for one holds for all. */
+/** Each kind of place there is: what holds for one holds for all. */
 export const STORES: readonly (readonly [kind: string, stores: () => Promise<Stores>])[] = [
   ['file:', fileStores],
   ['s3://', s3Stores],
 ];
+
+/** The same, with a wrapper around each that encrypts what it holds. */
+export const ENCRYPTED_STORES: typeof STORES = STORES.map(([kind, stores]) => [
+  `${kind}, encrypted`,
+  () => encrypted(stores),
+]);
+
+async function encrypted(stores: () => Promise<Stores>): Promise<Stores> {
+  const plain = await stores();
+  return { ...plain, open: () => new EncryptedStore(plain.open(), keyRing('stores')) };
+}
 
 async function fileStores(): Promise<Stores> {
   const folder = await mkdtemp(join(tmpdir(), 'stores-'));
