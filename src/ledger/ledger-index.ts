@@ -9,6 +9,7 @@ const VERSION = 1;
 
 /** A row each request to a model. Names and numbers only: no question, answer or error message is in it. */
 const TABLE = `
+  DROP TABLE IF EXISTS request;
   CREATE TABLE request (
     id TEXT PRIMARY KEY,
     root_id TEXT NOT NULL,
@@ -52,16 +53,27 @@ async function openIndex(path: string): Promise<Database> {
   await mkdir(dirname(path), { recursive: true });
   const open = await loadSqlite();
   try {
-    const index = open(path);
-    if (isCurrent(index)) return index;
-    index.close();
+    return withTable(open(path));
   } catch (error) {
-    if (codeOf(error) !== 'SQLITE_NOTADB' && codeOf(error) !== 'SQLITE_CORRUPT') throw error;
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+    if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') throw error;
   }
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) await rm(file, { force: true });
-  const index = open(path);
-  index.exec(`PRAGMA journal_mode = WAL; ${TABLE}`);
-  return index;
+  for (const file of [path, `${path}-journal`]) await rm(file, { force: true });
+  return withTable(open(path));
+}
+
+/** Looks and makes in one transaction: another command may be about to do the same. */
+function withTable(index: Database): Database {
+  const make = index.transaction(() => {
+    if (!isCurrent(index)) index.exec(TABLE);
+  });
+  try {
+    make.immediate();
+    return index;
+  } catch (error) {
+    index.close();
+    throw error;
+  }
 }
 
 /** Loaded on first use: a native library, which no other command needs. */
@@ -81,8 +93,4 @@ async function loadSqlite(): Promise<(path: string) => Database> {
 function isCurrent(index: Database): boolean {
   const [found] = index.prepare<[]>('SELECT user_version AS version FROM pragma_user_version').all();
   return typeof found === 'object' && found !== null && 'version' in found && found.version === VERSION;
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
