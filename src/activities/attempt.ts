@@ -1,5 +1,5 @@
 import type { Info } from '@temporalio/activity';
-import { nanoUsdOf } from '../money/nano-usd';
+import { billOf } from '../money/nano-usd';
 import type { Problem, Usage } from '../protocol/call';
 import { type LedgerRow, writeRow } from '../store/ledger';
 import type { Store } from '../store/store';
@@ -55,6 +55,5 @@ export function closeRow(row: LedgerRow, call: ModelCall, outcome: Outcome): Clo
 function amountOf({ card }: ModelCall, { billed, usage, reportedNanoUsd }: Outcome): number | null {
   if (billed === 'no') return 0;
   if (reportedNanoUsd !== null) return reportedNanoUsd;
-  if (billed === 'unknown' || usage === null || card.price === null) return null;
-  return nanoUsdOf(usage, card.price);
+  return billed === 'unknown' ? null : billOf(usage, card.price);
 }

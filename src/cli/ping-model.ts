@@ -1,5 +1,5 @@
 import { complete } from '../local/complete';
-import { nanoUsdOf } from '../money/nano-usd';
+import { billOf } from '../money/nano-usd';
 import { toProviderFailure } from '../activities/models/failure';
 import { judgeReply } from '../activities/models/judge-reply';
 import type { ModelReply } from '../activities/models/model';
@@ -49,9 +49,8 @@ function costOf(
   { usage, reportedNanoUsd }: ModelReply,
   { price }: ConductorCard | ModelCard,
 ): Pick<Ping, 'tokens' | 'nanoUsd'> {
-  const reckoned = usage === null || price === null ? null : nanoUsdOf(usage, price);
   return {
     tokens: usage === null ? null : usage.inputTokens + usage.outputTokens,
-    nanoUsd: reportedNanoUsd ?? reckoned,
+    nanoUsd: reportedNanoUsd ?? billOf(usage, price),
   };
 }

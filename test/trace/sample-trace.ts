@@ -1,7 +1,8 @@
 import type { Call } from '../../src/protocol/call';
 import type { SolveResult } from '../../src/protocol/solve';
 
-type Step = SolveResult['rounds'][number]['steps'][number];
+type Round = SolveResult['rounds'][number];
+type Step = Round['steps'][number];
 
 /** A run of three steps in two waves: one done, one replaced by a fallback that failed, one still waiting. */
 export function sampleTrace(changes: Partial<SolveResult> = {}): SolveResult {
@@ -73,12 +74,22 @@ export function at(seconds: number): string {
 const OVERLOADED = { type: 'Provider.Unavailable', message: 'worker haiku answered 529.' };
 const REFUSAL = { type: 'Provider.Refused', message: 'worker haiku declined.' };
 
-function sampleStep(index: number, changes: Partial<Step>): Step {
+/** A round of these steps, each with a task of its own, but for the changes. */
+export function sampleRound(steps: Step[], changes: Partial<Round> = {}): Round {
+  const plan = {
+    steps: steps.map(({ worker, index }) => ({ worker, subtask: `Task ${index + 1}`, sees: [] })),
+  };
+  return { round: 0, depth: 0, childId: null, plan, steps, answer: null, decision: null, ...changes };
+}
+
+/** A step under way, but for the changes. */
+export function sampleStep(index: number, changes: Partial<Step>): Step {
   const step = { index, wave: 0, worker: 'gpt', model: 'gpt-6', output: null, error: null, childId: null };
   return { ...step, fallbackFor: null, dropped: [], startedAt: at(1), endedAt: null, ...changes };
 }
 
-function sampleCall(changes: Partial<Call>): Call {
+/** A call that was answered, but for the changes. */
+export function sampleCall(changes: Partial<Call>): Call {
   return {
     callId: 'call',
     purpose: 'step',

@@ -2,8 +2,9 @@ import type { Anthropic } from '@anthropic-ai/sdk' with { 'resolution-mode': 'im
 import { z } from 'zod';
 import { toConversation } from './conversation';
 import type { Complete, FinishReason, ModelRequest } from './model';
-import { partSchema, readReply, tokensSchema } from './read-reply';
+import { partSchema, readReply, tierSchema, tokensSchema } from './read-reply';
 import { chooseSettings, type Settings } from './settings';
+import { toUsage } from './to-usage';
 import { sendOnce } from './transport';
 
 type Body = Anthropic.MessageCreateParamsNonStreaming;
@@ -16,15 +17,22 @@ const usageSchema = z
     output_tokens: tokensSchema,
     cache_read_input_tokens: partSchema,
     cache_creation_input_tokens: partSchema,
+    cache_creation: z.object({ ephemeral_1h_input_tokens: partSchema }).nullish(),
     output_tokens_details: z.object({ thinking_tokens: partSchema }).nullish(),
+    service_tier: tierSchema,
   })
-  .transform((usage) => ({
-    // Anthropic counts what was read from and written to the cache beside the input, not within it.
-    inputTokens: usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens,
-    outputTokens: usage.output_tokens,
-    cachedInputTokens: usage.cache_read_input_tokens,
-    reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? 0,
-  }));
+  .transform((usage) =>
+    toUsage({
+      // Anthropic counts what was read from and written to the cache beside the input, not within it.
+      inputTokens: usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens,
+      outputTokens: usage.output_tokens,
+      cachedInputTokens: usage.cache_read_input_tokens,
+      reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? 0,
+      cacheWriteTokens: usage.cache_creation_input_tokens,
+      hourCacheWriteTokens: usage.cache_creation?.ephemeral_1h_input_tokens ?? 0,
+      serviceTier: usage.service_tier,
+    }),
+  );
 
 const messageSchema = z.object({
   content: z.array(z.object({ type: z.string(), text: z.string().optional() })),

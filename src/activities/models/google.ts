@@ -2,8 +2,9 @@ import type { GenerateContentParameters, GoogleGenAI, ThinkingLevel } from '@goo
 import { z } from 'zod';
 import { toConversation } from './conversation';
 import type { Complete, ModelReply, ModelRequest } from './model';
-import { partSchema, readReply, tokensSchema } from './read-reply';
+import { partSchema, readReply, tierSchema, tokensSchema } from './read-reply';
 import { chooseSettings, type Settings } from './settings';
+import { toUsage } from './to-usage';
 import { sendOnce } from './transport';
 
 type Effort = Lowercase<Exclude<keyof typeof ThinkingLevel, 'THINKING_LEVEL_UNSPECIFIED'>>;
@@ -17,14 +18,21 @@ const usageSchema = z
     candidatesTokenCount: partSchema,
     thoughtsTokenCount: partSchema,
     cachedContentTokenCount: partSchema,
+    serviceTier: tierSchema,
   })
-  .transform((usage) => ({
-    inputTokens: usage.promptTokenCount,
-    // Thoughts are billed as output and not counted among the candidates' tokens.
-    outputTokens: usage.candidatesTokenCount + usage.thoughtsTokenCount,
-    cachedInputTokens: usage.cachedContentTokenCount,
-    reasoningTokens: usage.thoughtsTokenCount,
-  }));
+  .transform((usage) =>
+    toUsage({
+      inputTokens: usage.promptTokenCount,
+      // Thoughts are billed as output and not counted among the candidates' tokens.
+      outputTokens: usage.candidatesTokenCount + usage.thoughtsTokenCount,
+      cachedInputTokens: usage.cachedContentTokenCount,
+      reasoningTokens: usage.thoughtsTokenCount,
+      // Google charges for storing a cache that somebody made by hand, not for writing it.
+      cacheWriteTokens: 0,
+      hourCacheWriteTokens: 0,
+      serviceTier: usage.serviceTier,
+    }),
+  );
 
 const partsSchema = z
   .array(z.object({ text: z.string().optional(), thought: z.boolean().optional() }))

@@ -2,8 +2,16 @@ import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
 import { toConversation } from './conversation';
 import type { FinishReason, ModelReply, ModelRequest } from './model';
-import { nanoUsdSchema, partSchema, readReply, tokensSchema, UnreadableReply } from './read-reply';
+import {
+  nanoUsdSchema,
+  partSchema,
+  readReply,
+  tierSchema,
+  tokensSchema,
+  UnreadableReply,
+} from './read-reply';
 import type { Settings } from './settings';
+import { toUsage } from './to-usage';
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 type ChatSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;
@@ -12,7 +20,7 @@ const usageSchema = z
   .object({
     prompt_tokens: tokensSchema,
     completion_tokens: tokensSchema,
-    prompt_tokens_details: z.object({ cached_tokens: partSchema }).nullish(),
+    prompt_tokens_details: z.object({ cached_tokens: partSchema, cache_write_tokens: partSchema }).nullish(),
     completion_tokens_details: z.object({ reasoning_tokens: partSchema }).nullish(),
     cost: nanoUsdSchema,
   })
@@ -22,6 +30,8 @@ const usageSchema = z
       outputTokens: usage.completion_tokens,
       cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
       reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+      cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
+      hourCacheWriteTokens: 0,
     },
     nanoUsd: usage.cost ?? null,
   }));
@@ -33,6 +43,7 @@ const choiceSchema = z.object({
 
 const completionSchema = z.object({
   choices: z.tuple([choiceSchema], z.unknown()),
+  service_tier: tierSchema,
   usage: usageSchema.nullish().catch(null),
 });
 
@@ -48,14 +59,14 @@ export async function completeChat(
   const body = await client.chat.completions.create(toBody(request, settings), { signal: request.signal });
   const failed = failedSchema.safeParse(body);
   if (failed.success) throw new UnreadableReply(`an error in place of a reply: ${failed.data.error.message}`);
-  const { choices, usage } = readReply(completionSchema, body);
+  const { choices, usage, service_tier: serviceTier } = readReply(completionSchema, body);
   const { message, finish_reason: reason } = choices[0];
   const refusal = message.refusal ?? null;
   return {
     text: message.content ?? '',
     finish: refusal === null ? finishOf(reason) : 'refusal',
     refusal,
-    usage: usage?.tokens ?? null,
+    usage: usage ? toUsage({ ...usage.tokens, serviceTier }) : null,
     reportedNanoUsd: usage?.nanoUsd ?? null,
     dropped: settings.dropped,
   };

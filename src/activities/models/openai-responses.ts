@@ -2,11 +2,20 @@ import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
 import { toConversation } from './conversation';
 import type { FinishReason, ModelReply, ModelRequest } from './model';
-import { nanoUsdSchema, partSchema, readReply, tokensSchema, UnreadableReply } from './read-reply';
+import {
+  nanoUsdSchema,
+  partSchema,
+  readReply,
+  tierSchema,
+  tokensSchema,
+  UnreadableReply,
+} from './read-reply';
 import type { Settings } from './settings';
+import { toUsage } from './to-usage';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
-type ResponseSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;
+/** What a request to the Responses API may ask for. */
+export type ResponseSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;
 
 /** One item of the output; only messages have text of ours, the rest is reasoning and tools. */
 const itemSchema = z.object({
@@ -20,7 +29,7 @@ const usageSchema = z
   .object({
     input_tokens: tokensSchema,
     output_tokens: tokensSchema,
-    input_tokens_details: z.object({ cached_tokens: partSchema }).nullish(),
+    input_tokens_details: z.object({ cached_tokens: partSchema, cache_write_tokens: partSchema }).nullish(),
     output_tokens_details: z.object({ reasoning_tokens: partSchema }).nullish(),
     cost: nanoUsdSchema,
   })
@@ -30,14 +39,18 @@ const usageSchema = z
       outputTokens: usage.output_tokens,
       cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
       reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
+      cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
+      hourCacheWriteTokens: 0,
     },
     nanoUsd: usage.cost ?? null,
   }));
 
-const responseSchema = z.object({
+/** The parts of a response that matter here; what is left of it when it is over. */
+export const responseSchema = z.object({
   output: z.array(itemSchema),
   error: z.object({ message: z.string() }).nullish(),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
+  service_tier: tierSchema,
   usage: usageSchema.nullish().catch(null),
 });
 
@@ -52,14 +65,15 @@ export async function completeResponse(
     .create(toBody(request, settings), { signal: request.signal })
     .asResponse();
   const body: unknown = await response.json();
-  const { output, error, incomplete_details: incomplete, usage } = readReply(responseSchema, body);
+  const reply = readReply(responseSchema, body);
+  const { output, error, incomplete_details: incomplete, usage, service_tier: serviceTier } = reply;
   if (error) throw new UnreadableReply(`an error in place of a reply: ${error.message}`);
   const { text, refusal } = wordsIn(output);
   return {
     text,
     finish: refusal === null ? finishOf(incomplete?.reason) : 'refusal',
     refusal,
-    usage: usage?.tokens ?? null,
+    usage: usage ? toUsage({ ...usage.tokens, serviceTier }) : null,
     reportedNanoUsd: usage?.nanoUsd ?? null,
     dropped: settings.dropped,
   };
@@ -73,7 +87,8 @@ function wordsIn(output: readonly z.output<typeof itemSchema>[]): Pick<ModelRepl
   };
 }
 
-function toBody({ card, messages }: ModelRequest, settings: ResponseSettings): Body {
+/** What is asked; whether the vendor keeps the answer is for the caller to say. */
+export function bodyOf({ card, messages }: ModelRequest, settings: ResponseSettings): Body {
   const { system, turns } = toConversation(messages);
   const { temperature, effort, outputSchema, maxOutputTokens } = settings;
   return {
@@ -81,7 +96,6 @@ function toBody({ card, messages }: ModelRequest, settings: ResponseSettings): B
     ...(system !== '' && { instructions: system }),
     input: turns.map(({ role, text }) => ({ role, content: text })),
     max_output_tokens: maxOutputTokens,
-    store: false,
     ...(temperature !== null && { temperature }),
     ...(effort !== null && { reasoning: { effort } }),
     ...(outputSchema !== null && {

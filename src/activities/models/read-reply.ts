@@ -11,6 +11,9 @@ export const tokensSchema = z.int().nonnegative();
 /** A count that many servers leave out where it is 0. */
 export const partSchema = tokensSchema.nullish().transform((count) => count ?? 0);
 
+/** In which service tier a request was served, in the vendor's word. */
+export const tierSchema = z.string().nullish().catch(null);
+
 /** What OpenRouter and its like say they charged: USD beside the token counts, read as 10⁻⁹ USD; null where they do not. */
 export const nanoUsdSchema = z
   .number()
