@@ -5,6 +5,7 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { RunEvent, StepAddress } from './run-event';
 import { totalOf } from './total';
+import { withChild } from './with-child';
 
 /** The trace of a run that has just begun. */
 export function emptyTrace(run: { id: string; runId: string; question: Text }): SolveTrace {
@@ -28,11 +29,17 @@ export function emptyTrace(run: { id: string; runId: string; question: Text }): 
 export function applyEvent(trace: SolveTrace, event: RunEvent): SolveTrace {
   switch (event.kind) {
     case 'plan-asked':
-      return beginRound(trace, event.round);
+      return beginRound(trace, event);
     case 'conductor-called':
       return withCalls(trace, event.calls);
     case 'planned':
       return applyPlan(trace, event);
+    case 'estimated':
+      return { ...trace, estimate: event.estimate };
+    case 'approval-asked':
+      return { ...trace, waitsFor: 'approval' };
+    case 'step-kept':
+      return changeStep(trace, event, (step) => ({ ...step, output: event.output }));
     case 'step-started':
       return applyStart(trace, event);
     case 'step-answered':
@@ -41,33 +48,66 @@ export function applyEvent(trace: SolveTrace, event: RunEvent): SolveTrace {
       return applyFailure(trace, event);
     case 'answered':
       return applyEndOfRound(trace, event);
-    case 'ended': {
-      const { status, answer, error, stoppedBy } = event;
-      return { ...trace, status, answer, error, stoppedBy };
-    }
+    case 'review-started':
+      return beginReview(trace, event);
+    case 'child-ended':
+      return applyEndOfChild(trace, event);
+    case 'decided':
+      return changeRound(trace, event.round, (round) => ({ ...round, decision: event.decision }));
+    case 'ended':
+      return applyEnd(trace, event);
   }
 }
 
 type Of<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
 
-function beginRound(trace: SolveTrace, round: number): SolveTrace {
-  const known = trace.rounds.some((each) => each.round === round);
-  return known ? trace : { ...trace, rounds: [...trace.rounds, emptyRound(round)] };
+function beginRound(trace: SolveTrace, { round, depth }: Of<'plan-asked'>): SolveTrace {
+  const running = endWait(trace);
+  const known = trace.rounds.some((each) => isOwn(each) && each.round === round);
+  return known ? running : { ...running, rounds: [...running.rounds, emptyRound(round, depth, null)] };
+}
+
+/** Until the child has something to tell, its round stands there empty. */
+function beginReview(trace: SolveTrace, { round, depth, childId }: Of<'review-started'>): SolveTrace {
+  return { ...trace, rounds: [...trace.rounds, emptyRound(round, depth, childId)] };
+}
+
+function applyEndOfChild(trace: SolveTrace, { childId, trace: child }: Of<'child-ended'>): SolveTrace {
+  if (child !== null && child.rounds.length > 0) return withChild(trace, childId, child);
+  const rounds = trace.rounds.map((round) =>
+    round.childId === childId ? { ...round, decision: 'failed' as const } : round,
+  );
+  return { ...trace, rounds, degraded: true };
+}
+
+function applyEnd(trace: SolveTrace, event: Of<'ended'>): SolveTrace {
+  const { status, answer, error, stoppedBy, spentAtMost } = event;
+  return { ...endWait(trace), status, answer, error, stoppedBy, ...(spentAtMost && { spentAtMost }) };
+}
+
+function endWait({ waitsFor: _, ...trace }: SolveTrace): SolveTrace {
+  return trace;
+}
+
+/** A run has one plan of its own; what its children planned is theirs. */
+function isOwn({ childId }: RoundTrace): boolean {
+  return childId === null;
 }
 
 function applyPlan(trace: SolveTrace, { round, plan, degraded }: Of<'planned'>): SolveTrace {
   const steps = plan.steps.map((step) => ({ ...step, sees: [...step.sees] }));
   const planned = changeRound(trace, round, (each) => ({ ...each, plan: { steps }, steps: stepsOf(plan) }));
-  return { ...planned, degraded: trace.degraded || degraded };
+  return { ...endWait(planned), degraded: trace.degraded || degraded };
 }
 
 function applyStart(trace: SolveTrace, event: Of<'step-started'>): SolveTrace {
-  const { worker, model, fallbackFor, at } = event;
+  const { worker, model, fallbackFor, childId = null, at } = event;
   const started = changeStep(trace, event, (step) => {
-    const fresh = { ...step, worker, model, fallbackFor, error: null, output: null, endedAt: null };
+    const fresh = { ...step, worker, model, fallbackFor, childId, error: null, output: null, endedAt: null };
     return { ...fresh, startedAt: step.startedAt ?? at };
   });
-  return fallbackFor === null ? started : { ...started, degraded: true };
+  const running = endWait(started);
+  return fallbackFor === null ? running : { ...running, degraded: true };
 }
 
 function applyAnswer(trace: SolveTrace, event: Of<'step-answered'>): SolveTrace {
@@ -90,12 +130,12 @@ function applyFailure(trace: SolveTrace, event: Of<'step-failed'>): SolveTrace {
 
 function applyEndOfRound(trace: SolveTrace, { round, answer }: Of<'answered'>): SolveTrace {
   const answered = changeRound(trace, round, (each) => ({ ...each, answer, decision: 'accepted' as const }));
-  const failed = trace.rounds.some((each) => each.steps.some((step) => step.error !== null));
+  const failed = trace.rounds.some((each) => isOwn(each) && each.steps.some((step) => step.error !== null));
   return { ...answered, degraded: trace.degraded || failed };
 }
 
-function emptyRound(round: number): RoundTrace {
-  return { round, depth: 0, childId: null, plan: null, steps: [], answer: null, decision: null };
+function emptyRound(round: number, depth: number, childId: string | null): RoundTrace {
+  return { round, depth, childId, plan: null, steps: [], answer: null, decision: null };
 }
 
 function stepsOf(plan: Plan): StepTrace[] {
@@ -120,7 +160,8 @@ function changeRound(
   round: number,
   change: (round: RoundTrace) => RoundTrace,
 ): SolveTrace {
-  return { ...trace, rounds: trace.rounds.map((each) => (each.round === round ? change(each) : each)) };
+  const rounds = trace.rounds.map((each) => (isOwn(each) && each.round === round ? change(each) : each));
+  return { ...trace, rounds };
 }
 
 function changeStep(trace: SolveTrace, at: StepAddress, change: (step: StepTrace) => StepTrace): SolveTrace {
