@@ -35,3 +35,26 @@ export interface ModelReply {
 
 /** The one verb behind every provider. Sends exactly one HTTP request; throws whatever the SDK throws. */
 export type Complete = (request: ModelRequest) => Promise<ModelReply>;
+
+/** How far a vendor has come with an answer that it writes in the background. */
+export type Progress =
+  | { readonly status: 'running' }
+  /** Over, as any other call: a whole answer, a cut one or a refusal. */
+  | { readonly status: 'answered'; readonly reply: ModelReply }
+  /** Over without an answer. The reply holds what there was of text and usage, which may be nothing. */
+  | { readonly status: 'cancelled'; readonly reply: ModelReply }
+  | { readonly status: 'failed'; readonly reply: ModelReply; readonly code: string; readonly reason: string }
+  /** The vendor knows of no such answer, or no longer. */
+  | { readonly status: 'lost' };
+
+/**
+ * The verbs behind a provider that goes on writing while nobody waits, so that any process that knows the id may come
+ * for the answer. Each sends exactly one HTTP request and throws whatever the SDK throws.
+ */
+export interface BackgroundCalls {
+  /** Has an answer begun: the only one of the three that buys something. */
+  readonly begin: (request: ModelRequest) => Promise<{ readonly id: string; readonly progress: Progress }>;
+  readonly look: (request: ModelRequest, id: string) => Promise<Progress>;
+  /** Has the vendor stop; what it wrote until then may be billed. An answer that is over stays as it is. */
+  readonly cancel: (request: ModelRequest, id: string) => Promise<Progress>;
+}

@@ -62,12 +62,16 @@ export async function completeResponse(
 ): Promise<ModelReply> {
   // Read here and not by the SDK, which trips over a body that is no response before we could say so.
   const response = await client.responses
-    .create(toBody(request, settings), { signal: request.signal })
+    .create({ ...bodyOf(request, settings), store: false }, { signal: request.signal })
     .asResponse();
-  const body: unknown = await response.json();
-  const reply = readReply(responseSchema, body);
-  const { output, error, incomplete_details: incomplete, usage, service_tier: serviceTier } = reply;
-  if (error) throw new UnreadableReply(`an error in place of a reply: ${error.message}`);
+  const read = readReply(responseSchema, await response.json());
+  if (read.error) throw new UnreadableReply(`an error in place of a reply: ${read.error.message}`);
+  return replyOf(read, settings);
+}
+
+/** A response in no vendor's dialect. */
+export function replyOf(response: z.output<typeof responseSchema>, settings: ResponseSettings): ModelReply {
+  const { output, incomplete_details: incomplete, usage, service_tier: serviceTier } = response;
   const { text, refusal } = wordsIn(output);
   return {
     text,

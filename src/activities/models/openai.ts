@@ -1,7 +1,8 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
-import type { Complete, ModelRequest } from './model';
+import type { BackgroundCalls, Complete, ModelRequest } from './model';
+import { beginResponse, cancelResponse, lookAtResponse } from './openai-background';
 import { completeChat } from './openai-chat';
-import { completeResponse } from './openai-responses';
+import { completeResponse, type ResponseSettings } from './openai-responses';
 import { chooseSettings } from './settings';
 import { sendOnce } from './transport';
 
@@ -10,11 +11,24 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 /** OpenAI, and every server that speaks one of its two APIs: vLLM, llama.cpp, Ollama, OpenRouter and others. */
 export const completeOpenAI: Complete = async (request) => {
   const client = await openClient(request);
-  // The Responses API has no seed.
   return request.card.api === 'responses'
-    ? completeResponse(client, request, chooseSettings(request, { seed: false, efforts: EFFORTS }))
+    ? completeResponse(client, request, responseSettings(request))
     : completeChat(client, request, chooseSettings(request, { seed: true, efforts: EFFORTS }));
 };
+
+/** The Responses API in its background mode. */
+export const backgroundOpenAI: BackgroundCalls = {
+  begin: async (request) => beginResponse(await openClient(request), request, responseSettings(request)),
+  look: async (request, id) =>
+    lookAtResponse(await openClient(request), request, responseSettings(request), id),
+  cancel: async (request, id) =>
+    cancelResponse(await openClient(request), request, responseSettings(request), id),
+};
+
+/** The Responses API has no seed. */
+function responseSettings(request: ModelRequest): ResponseSettings {
+  return chooseSettings(request, { seed: false, efforts: EFFORTS });
+}
 
 /**
  * A client for one request; it holds no socket, so there is nothing to close.
