@@ -9,3 +9,6 @@ export const MAX_COST_USD = 1_000_000;
 
 /** The longest subtask a plan may hold, in UTF-8 bytes: several pages, yet a history stays small. */
 export const MAX_SUBTASK_BYTES = 8 * 1024;
+
+/** The longest hint, or reason for a rejection: a page. It travels in signals and prompts, and is shown whole. */
+export const MAX_HINT_CHARACTERS = 4000;
