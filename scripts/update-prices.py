@@ -41,6 +41,22 @@ WANTED = {
 TODAY = datetime.datetime.now(datetime.timezone.utc).date()
 TARGET = pathlib.Path(__file__).parent.parent / "src/pool/prices.json"
 
+# Our rates by the data's names; fields as in `Rates` of src/pool/card.ts.
+RATES = {
+    "input": "input_mtok",
+    "output": "output_mtok",
+    "cachedInput": "cache_read_mtok",
+    "cacheWrite": "cache_write_mtok",
+    "hourCacheWrite": "cache_write_1h_mtok",
+}
+
+# Service tiers by the word in a reply, and how the data tells of them.
+TIERS = {
+    "flex": {"service_tier": "flex"},
+    "batch": {"processing": "batch"},
+    "priority": {"service_tier": "priority"},
+}
+
 
 def dated_prices(prices):
     """[(first day or None, prices)], oldest first; None where the hour of the day matters."""
@@ -58,30 +74,74 @@ def dated_prices(prices):
     return sorted(dated, key=lambda pair: pair[0] or datetime.date.min)
 
 
-def rates(prices, tier):
-    """The three rates below the first threshold (tier None) or above it; fields as in `Price` of src/pool/card.ts."""
-    named = {"input": prices.input_mtok, "output": prices.output_mtok, "cachedInput": prices.cache_read_mtok}
-    return {name: rate_of(price, tier) for name, price in named.items() if price is not None}
-
-
-def rate_of(price, tier):
-    if isinstance(price, TieredPrices):
-        price = price.base if tier is None else price.tiers[0].price
+def number(price):
     return int(price) if price == int(price) else float(price)
 
 
-def thresholds(prices):
-    tiered = [p for p in (prices.input_mtok, prices.output_mtok) if isinstance(p, TieredPrices)]
-    return sorted({tier.start for price in tiered for tier in price.tiers})
+def rates(prices, over):
+    """The rates of a short prompt (over None) or of one beyond that many tokens; as Decimals, by our names."""
+    found = {}
+    for name, key in RATES.items():
+        price = prices.get(key)
+        if isinstance(price, TieredPrices):
+            price = price.base if over is None else price.tiers[0].price
+        if price is not None:
+            found[name] = price
+    return found
 
 
-def row(first_day, prices):
-    price = rates(prices, None)
-    starts = thresholds(prices)
+def threshold(prices):
+    tiered = [price for price in prices.values() if isinstance(price, TieredPrices)]
+    starts = sorted({tier.start for price in tiered for tier in price.tiers})
     if len(starts) > 1:
         raise SystemExit(f"more than one threshold is new: {prices}")
-    if starts:
-        price["longPrompt"] = {"over": starts[0], **rates(prices, starts[0])}
+    return starts[0] if starts else None
+
+
+def tier_price(prices):
+    """What a model costs in one tier, as Decimals: rates, and those of a long prompt."""
+    over = threshold(prices)
+    price = rates(prices, None)
+    if over is not None:
+        price["longPrompt"] = {"over": over, **rates(prices, over)}
+    return price
+
+
+def variant(model, prices, context, day):
+    """All prices of a model in a tier on a day; None where the data does not tell. The first word on a price wins."""
+    found = {}
+    for candidate in model.price_variants or ():
+        begun = candidate.constraint is None or candidate.constraint.start_date <= day
+        if candidate.when == context and begun:
+            found = {**candidate.prices.__dict__, **found}
+    return {**prices, **found} if found else None
+
+
+def flat(price):
+    """[(place, rate)] of a tier price, to compare two of them."""
+    long = price.get("longPrompt", {})
+    return [(name, rate) for name, rate in price.items() if name != "longPrompt"] + [
+        (f"long {name}", rate) for name, rate in long.items() if name != "over"
+    ]
+
+
+def short(price, usual):
+    """A tier's price as one factor on the usual one, where that is what it comes to and a few digits tell it."""
+    factors = {rate / dict(flat(usual))[place] for place, rate in flat(price)}
+    factor = factors.pop() if len(factors) == 1 else None
+    return plain(price) if factor is None or factor * 100 % 1 else number(factor)
+
+
+def plain(price):
+    return {name: plain(part) if isinstance(part, dict) else number(part) for name, part in price.items()}
+
+
+def row(model, first_day, prices):
+    usual = tier_price(prices)
+    day = max(first_day or TODAY, TODAY)
+    variants = {tier: variant(model, prices, context, day) for tier, context in TIERS.items()}
+    tiers = {tier: short(tier_price(found), usual) for tier, found in variants.items() if found}
+    price = {**plain(usual), "tiers": tiers}
     return {"price": price} if first_day is None else {"from": first_day.isoformat(), "price": price}
 
 
@@ -91,7 +151,11 @@ def rows_of(model):
     if dated is None or model.deprecated or dated[-1][1].input_mtok is None:
         return None
     past = [i for i, (day, _) in enumerate(dated) if day is None or day <= TODAY]
-    return [row(None if i == past[-1] else day, p) for i, (day, p) in enumerate(dated) if i >= past[-1]]
+    return [
+        row(model, None if i == past[-1] else day, prices.__dict__)
+        for i, (day, prices) in enumerate(dated)
+        if i >= past[-1]
+    ]
 
 
 def endpoint_prices(provider_id, wanted):

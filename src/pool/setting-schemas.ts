@@ -7,7 +7,12 @@ export const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 
 const rate = z.number().nonnegative();
 
 /** A card's own price, which wins over the bundled one. */
-export const priceSchema = z.strictObject({ input: rate, output: rate, cachedInput: rate.exactOptional() });
+export const priceSchema = z.strictObject({
+  input: rate,
+  output: rate,
+  cachedInput: rate.exactOptional(),
+  cacheWrite: rate.exactOptional(),
+});
 
 /** What a card knows better than the bundled table; each part stands alone. */
 export const capabilitiesSchema = z.strictObject({

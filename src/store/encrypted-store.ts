@@ -1,0 +1,93 @@
+import type { KeyRing } from '../encryption/key-ring';
+import { openContent, sealContent } from '../encryption/sealed-content';
+import { folderOfPrefix, keyOfName, nameOfKey } from '../encryption/sealed-name';
+import type { Store, StoredEntry } from './store';
+
+/**
+ * A store around another that keeps everything encrypted: contents, and every digest in a name. Equal contents under
+ * one key have equal bytes, so a text is there once however often it is kept.
+ *
+ * After a change of keys everything is still found under the old one. What is written from then on is written with the
+ * new one: an equal text, once it is old enough to be written again, then lies there twice until `store gc` takes the
+ * first away.
+ */
+export class EncryptedStore implements Store {
+  readonly url: string;
+
+  constructor(
+    private readonly inner: Store,
+    private readonly keys: KeyRing,
+  ) {
+    this.url = inner.url;
+  }
+
+  async read(key: string): Promise<Buffer | null> {
+    const bytes = await this.readNewest(key);
+    return bytes === null ? null : openContent(bytes, key, this.keys);
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    const { first } = this.keys;
+    await this.inner.write(nameOfKey(key, first), sealContent(bytes, key, first));
+  }
+
+  async stat(key: string): Promise<StoredEntry | null> {
+    const entry = await this.newest(key);
+    return entry === null ? null : { ...entry, key };
+  }
+
+  async list(prefix: string): Promise<string[]> {
+    const names = await Promise.all(this.foldersOf(prefix).map((folder) => this.inner.list(folder)));
+    const keys = names.flat().map((name) => this.keyOf(name));
+    return [...new Set(keys)].filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  async *entries(prefix: string): AsyncGenerator<StoredEntry> {
+    for (const folder of this.foldersOf(prefix)) {
+      for await (const entry of this.inner.entries(folder)) {
+        const key = this.keyOf(entry.key);
+        if (key.startsWith(prefix)) yield { ...entry, key };
+      }
+    }
+  }
+
+  async removeOlder(key: string, than: Date): Promise<number> {
+    const removed = await Promise.all(this.namesOf(key).map((name) => this.inner.removeOlder(name, than)));
+    return removed.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  private async readNewest(key: string): Promise<Buffer | null> {
+    const names = this.namesOf(key);
+    const [only = ''] = names;
+    if (names.length === 1) return this.inner.read(only);
+    const entry = await this.newest(key);
+    return entry === null ? null : this.inner.read(entry.key);
+  }
+
+  /** What was written last under a key, with its name: during a change of keys, processes may differ in the first one. */
+  private async newest(key: string): Promise<StoredEntry | null> {
+    const found = await Promise.all(this.namesOf(key).map((name) => this.inner.stat(name)));
+    return found.reduce((best, entry) => (isNewer(entry, best) ? entry : best), null);
+  }
+
+  private namesOf(key: string): string[] {
+    return [...new Set(this.keys.all.map((each) => nameOfKey(key, each)))];
+  }
+
+  private foldersOf(prefix: string): string[] {
+    return [...new Set(this.keys.all.map((each) => folderOfPrefix(prefix, each)))];
+  }
+
+  private keyOf(name: string): string {
+    const key = keyOfName(name, this.keys);
+    if (key !== null) return key;
+    throw new Error(
+      `the object ${name} in the store ${this.url} was not written with "encryption": ` +
+        'name another store, or read this one without it',
+    );
+  }
+}
+
+function isNewer(entry: StoredEntry | null, than: StoredEntry | null): boolean {
+  return entry !== null && (than === null || entry.modifiedAt > than.modifiedAt);
+}

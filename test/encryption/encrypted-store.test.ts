@@ -1,0 +1,180 @@
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { EncryptedStore } from '../../src/store/encrypted-store';
+import { FileStore } from '../../src/store/file-store';
+import { rowsOfRun, writeRow, type LedgerRow } from '../../src/store/ledger';
+import { keepText, readText } from '../../src/store/texts';
+import { freshFolder } from '../local/fresh-folder';
+import { keyRing } from './test-keys';
+
+const TEXT = 'a text that is longer than what travels inline. '.repeat(200);
+const LATER = new Date(8.64e15);
+
+let folder: string;
+beforeEach(async () => {
+  folder = await freshFolder();
+});
+
+/** The store of this test as a process with these keys sees it. */
+function storeWith(...ids: readonly string[]): EncryptedStore {
+  return new EncryptedStore(new FileStore(folder), keyRing(...ids));
+}
+
+/** Paths and contents of everything that lies in the store's folder. */
+async function files(): Promise<Map<string, Buffer>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return new Map(await Promise.all(paths.map(async (path) => [path, await readFile(path)] as const)));
+}
+
+function row(runId: string, changes: Partial<LedgerRow> = {}): LedgerRow {
+  return {
+    callId: 'c0'.repeat(32),
+    workflowId: 'solve-1',
+    runId,
+    purpose: 'step',
+    round: 0,
+    step: 0,
+    attempt: 1,
+    worker: 'a',
+    model: 'marked-model',
+    error: null,
+    usage: null,
+    nanoUsd: null,
+    priceVersion: null,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    endedAt: null,
+    ...changes,
+  };
+}
+
+test('whatever is written comes back, and is not readable beneath', async () => {
+  const store = storeWith('a');
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 16, maxLength: 300 }), async (bytes) => {
+      await store.write('place/of/any.json', bytes);
+      expect((await store.read('place/of/any.json'))?.equals(bytes)).toBe(true);
+      const [beneath] = [...(await files()).values()];
+      expect(beneath?.includes(Buffer.from(bytes))).toBe(false);
+    }),
+    { numRuns: 30 },
+  );
+  expect(await store.read('place/of/nothing.json')).toBeNull();
+});
+
+test('equal texts lie there once, with equal bytes, and neither text nor digest is in a name or a file', async () => {
+  const [first, second] = [await keepText(storeWith('a'), TEXT), await keepText(storeWith('a'), TEXT)];
+  expect(first).toEqual(second);
+  const before = await files();
+  expect(before.size).toBe(1);
+  await rm(join(folder, 'texts'), { recursive: true });
+  await keepText(storeWith('a'), TEXT);
+  expect(await files()).toEqual(before);
+
+  expect(await readText(storeWith('a'), first)).toBe(TEXT);
+  const digest = typeof first === 'string' ? '' : first.ref.replace('sha256-', '');
+  const shown = [...before].map(([path, bytes]) => path + bytes.toString('latin1')).join('\n');
+  expect(shown).not.toContain(digest);
+  expect(shown).not.toContain('travels inline');
+});
+
+test('rows are listed by run, and told with size and age, under the keys they were written by', async () => {
+  const store = storeWith('a');
+  await writeRow(store, row('run-1'));
+  await writeRow(store, row('run-1', { attempt: 2 }));
+  await writeRow(store, row('run-2'));
+  expect((await rowsOfRun(store, 'run-1')).map(({ attempt }) => attempt)).toEqual([1, 2]);
+
+  const folderOfCall = `ledger/run-1/${'c0'.repeat(32)}/`;
+  expect(await store.list(folderOfCall)).toEqual([`${folderOfCall}1.json`, `${folderOfCall}2.json`]);
+  const entries = [];
+  for await (const entry of store.entries('ledger/')) entries.push(entry);
+  expect(entries.map(({ key }) => key).sort()).toEqual(await store.list('ledger/'));
+  expect(entries[0]).toEqual(await store.stat(entries[0]?.key ?? ''));
+  const shown = [...(await files()).entries()].join('\n');
+  expect(shown).not.toContain('marked-model');
+  expect(shown).not.toContain('c0c0c0');
+});
+
+test('a folder that is spread by a digest can be listed by its first letters', async () => {
+  const store = storeWith('a');
+  const text = await keepText(store, TEXT);
+  const fan = typeof text === 'string' ? '' : text.ref.slice(7, 9);
+  expect(await store.list(`texts/${fan}/`)).toEqual(await store.list('texts/'));
+  expect(await store.list(`texts/${fan === '00' ? '11' : '00'}/`)).toEqual([]);
+});
+
+describe('a change of keys', () => {
+  test('leaves all readable that was written before, and the last word to the last writer', async () => {
+    const [before, after] = [storeWith('old', 'new'), storeWith('new', 'old')];
+    const text = await keepText(before, TEXT);
+    expect(await readText(after, text)).toBe(TEXT);
+    await writeRow(before, row('run-1'));
+    // Some time goes by, as between the attempts of a call.
+    for (const path of (await files()).keys()) await utimes(path, new Date(0), new Date(0));
+    await writeRow(after, row('run-1', { endedAt: '2026-01-01T00:00:01.000Z' }));
+    for (const store of [before, after]) {
+      const rows = await rowsOfRun(store, 'run-1');
+      expect(rows.map(({ endedAt }) => endedAt)).toEqual(['2026-01-01T00:00:01.000Z']);
+    }
+    // Old enough to be written again, and then there under either key, as one.
+    await keepText(after, TEXT);
+    expect(await after.list('texts/')).toHaveLength(1);
+    const written = (await files()).size;
+    await keepText(after, TEXT);
+    expect((await files()).size).toBe(written);
+  });
+
+  test('what only the old key opens is named with that key by whoever lacks it', async () => {
+    await writeRow(storeWith('old'), row('run-1'));
+    await storeWith('old').write('index.json', Buffer.from('{}'));
+    const sentence = 'was encrypted with key "old", which TEST_KEYS does not hold (it holds new)';
+    await expect(rowsOfRun(storeWith('new'), 'run-1')).rejects.toThrow(sentence);
+    await expect(storeWith('new').read('index.json')).rejects.toThrow(sentence);
+  });
+
+  test('removes what is old under either key', async () => {
+    const key = `answers/c0/${'c0'.repeat(32)}.json`;
+    for (const store of [storeWith('old'), storeWith('new')]) await store.write(key, Buffer.from('{}'));
+    const store = storeWith('new', 'old');
+    expect(await store.removeOlder(key, new Date(0))).toBe(0);
+    const { bytes = 0 } = (await store.stat(key)) ?? {};
+    expect(await store.removeOlder(key, LATER)).toBe(2 * bytes);
+    expect(await files()).toEqual(new Map());
+  });
+});
+
+describe('what nobody with a key has written', () => {
+  test('any flipped bit, and any cut, is refused', async () => {
+    const store = storeWith('a');
+    await store.write('some/row.json', Buffer.from('{"worker":"a"}'));
+    const [[path, bytes] = ['', Buffer.alloc(0)]] = await files();
+    for (let at = 0; at < bytes.length; at += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+      for (const altered of [flipped, bytes.subarray(0, at)]) {
+        await writeFile(path, altered);
+        await expect(store.read('some/row.json')).rejects.toThrow(/the stored object some\/row\.json/);
+      }
+    }
+  });
+
+  test('an object in the place of another is refused', async () => {
+    const store = storeWith('a');
+    await store.write('one.json', Buffer.from('1'));
+    await store.write('two.json', Buffer.from('2'));
+    await writeFile(join(folder, 'one.json'), await readFile(join(folder, 'two.json')));
+    await expect(store.read('one.json')).rejects.toThrow('it was altered');
+  });
+
+  test('a store from before its encryption says so, whether it is read or listed', async () => {
+    const plain = new FileStore(folder);
+    await writeRow(plain, row('run-1'));
+    await plain.write('index.json', Buffer.from('{}'));
+    await expect(storeWith('a').read('index.json')).rejects.toThrow(
+      "before the store's encryption was switched on",
+    );
+    await expect(storeWith('a').list('ledger/')).rejects.toThrow('was not written with "encryption"');
+  });
+});

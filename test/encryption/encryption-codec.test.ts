@@ -1,0 +1,98 @@
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
+import fc from 'fast-check';
+import { encryptionCodec } from '../../src/encryption/encryption-codec';
+import { keyRing } from './test-keys';
+
+const codec = encryptionCodec(keyRing('a'));
+
+const anyBytes = fc.uint8Array({ maxLength: 200 });
+const anyPayload: fc.Arbitrary<Payload> = fc.record(
+  {
+    metadata: fc.dictionary(
+      fc.string().filter((name) => name !== '__proto__'),
+      anyBytes,
+      { maxKeys: 4 },
+    ),
+    data: anyBytes,
+  },
+  { requiredKeys: ['metadata'] },
+);
+
+/** A payload as values that compare by content, whatever class of bytes holds them. */
+function plainOf({ metadata, data }: Payload): unknown {
+  const words = Object.entries(metadata ?? {}).map(([name, bytes]) => [
+    name,
+    Buffer.from(bytes).toString('hex'),
+  ]);
+  return { metadata: words.sort(), data: data ? Buffer.from(data).toString('hex') : null };
+}
+
+function wordOf({ metadata }: Payload, name: string): string {
+  return Buffer.from(metadata?.[name] ?? []).toString();
+}
+
+async function encrypted(payload: Payload): Promise<Payload & { data: Uint8Array }> {
+  const [{ data, ...rest } = {}] = await codec.encode([payload]);
+  return { ...rest, data: data ?? new Uint8Array() };
+}
+
+test('every payload comes back as it was, in its place', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyPayload, { maxLength: 4 }), async (payloads) => {
+      const back = await codec.decode(await codec.encode(payloads));
+      expect(back.map(plainOf)).toEqual(payloads.map(plainOf));
+    }),
+  );
+});
+
+test('any flipped bit of the ciphertext, and any cut, is refused', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyPayload, fc.nat(), fc.nat(7), async (payload, at, bit) => {
+      const { data, ...rest } = await encrypted(payload);
+      const flipped = Uint8Array.from(data, (byte, index) =>
+        index === at % data.length ? byte ^ (1 << bit) : byte,
+      );
+      for (const altered of [
+        flipped,
+        data.subarray(0, at % data.length),
+        Buffer.concat([data, Buffer.of(0)]),
+      ]) {
+        await expect(codec.decode([{ ...rest, data: altered }])).rejects.toThrow('it was altered on its way');
+      }
+    }),
+  );
+});
+
+test('nothing of a value is readable, and the same value never looks the same', async () => {
+  const payload = defaultPayloadConverter.toPayload('the marked word');
+  const [first, second] = await Promise.all([encrypted(payload), encrypted(payload)]);
+  expect(wordOf(first, 'encoding')).toBe('binary/encrypted');
+  expect(wordOf(first, 'encryption-key-id')).toBe('a');
+  expect(Buffer.from(first.data).includes('marked')).toBe(false);
+  expect(Buffer.from(first.data).includes('json/plain')).toBe(false);
+  expect(Buffer.from(first.data).equals(second.data)).toBe(false);
+});
+
+test('after a change of keys the old ones still decrypt, and the new one encrypts', async () => {
+  const payload = defaultPayloadConverter.toPayload('kept');
+  const old = await encrypted(payload);
+  const rotated = encryptionCodec(keyRing('b', 'a'));
+  const [back, fresh] = [await rotated.decode([old]), await rotated.encode([payload])];
+  expect(back.map(plainOf)).toEqual([plainOf(payload)]);
+  expect(wordOf(fresh[0] ?? {}, 'encryption-key-id')).toBe('b');
+});
+
+test('a key that is missing is named, and so is an id that stands for another key', async () => {
+  const old = await encrypted(defaultPayloadConverter.toPayload('kept'));
+  await expect(encryptionCodec(keyRing('b')).decode([old])).rejects.toThrow(
+    'a payload was encrypted with key "a", which TEST_KEYS does not hold (it holds b)',
+  );
+  const mistaken = { ...old, metadata: { ...old.metadata, 'encryption-key-id': toUtf8('b') } };
+  await expect(encryptionCodec(keyRing('b')).decode([mistaken])).rejects.toThrow('two different keys');
+});
+
+test('what is not encrypted passes through', async () => {
+  const payload = defaultPayloadConverter.toPayload({ from: 'an earlier run' });
+  expect(await codec.decode([payload])).toEqual([payload]);
+});

@@ -1,0 +1,49 @@
+import { inspect } from 'node:util';
+import { ConfigError } from '../../src/pool/config-error';
+import { readEncryptionKeys } from '../../src/encryption/read-keys';
+import { KEYS_VARIABLE, keyRing, keysText, secretOf } from './test-keys';
+
+function read(text: string | undefined): unknown {
+  return readEncryptionKeys(KEYS_VARIABLE, { [KEYS_VARIABLE]: text });
+}
+
+test('the first key encrypts, and every key is found by its id', () => {
+  const keys = keyRing('new', 'old');
+  expect(keys.first.id).toBe('new');
+  expect(keys.all.map(({ id }) => id)).toEqual(['new', 'old']);
+  expect(keys.find('old', 'a payload').id).toBe('old');
+  expect(() => keys.find('lost', 'a payload')).toThrow(
+    'a payload was encrypted with key "lost", which TEST_KEYS does not hold (it holds new, old): ' +
+      'add that key behind the first one',
+  );
+});
+
+test('spaces around entries and base64 of URLs are as good', () => {
+  const secret = Buffer.alloc(32, 0xfb);
+  const text = ` a:${secret.toString('base64')} , b:${secret.toString('base64url')} `;
+  expect(readEncryptionKeys(KEYS_VARIABLE, { [KEYS_VARIABLE]: text }).all).toHaveLength(2);
+});
+
+test.each([
+  ['no variable', undefined, /TEST_KEYS, which is not set in this process: set it to "id:key"/],
+  ['nothing in it', '  ', /TEST_KEYS, which is not set/],
+  ['a key without an id', secretOf('a'), /entry 1 of TEST_KEYS has no ":"/],
+  ['a key in the place of an id', `${secretOf('a')}:x`, /entry 1 of TEST_KEYS begins with no id/],
+  ['what is no base64', `${keysText('a')},b:not-base-64!`, /key "b" \(entry 2 of TEST_KEYS\) is not base64/],
+  ['a short key', 'a:c2hvcnQ=', /key "a" \(entry 1 of TEST_KEYS\) has 5 bytes and must have 32/],
+  ['a long key', `a:${Buffer.alloc(33).toString('base64')}`, /has 33 bytes and must have 32/],
+  ['an entry too many', `${keysText('a')},`, /entry 2 of TEST_KEYS has no ":"/],
+  ['one id for two keys', keysText('a', 'b', 'a'), /TEST_KEYS holds two keys named "a"/],
+])('%s is refused, with the variable and without the key', (_, text, sentence) => {
+  expect(() => read(text)).toThrow(ConfigError);
+  expect(() => read(text)).toThrow(sentence);
+  const secrets = ['a', 'b'].map(secretOf).concat('not-base-64', 'c2hvcnQ');
+  for (const secret of secrets) expect(() => read(text)).not.toThrow(secret);
+});
+
+test('whoever logs a key ring logs no secret', () => {
+  const shown = inspect(keyRing('a'), { depth: null, showHidden: true }) + JSON.stringify(keyRing('a'));
+  expect(shown).not.toContain(secretOf('a'));
+  expect(shown).not.toContain('a secret of key a');
+  expect(shown).not.toContain('Buffer');
+});

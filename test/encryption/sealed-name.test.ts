@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { folderOfPrefix, keyOfName, nameOfKey } from '../../src/encryption/sealed-name';
+import { checkKey } from '../../src/store/store';
+import { keyRing } from './test-keys';
+
+const keys = keyRing('new', 'old');
+const [fresh, old] = [keys.first, keys.find('old', '')];
+
+const digest = fc.stringMatching(/^[0-9a-f]{64}$/);
+const word = fc.constantFrom('texts', 'answers', 'ledger', 'ab', '20', '1.json', 'run-7f3a');
+const withFan = digest.map((hex) => `${hex.slice(0, 2)}/${hex}`);
+const part = fc.oneof(
+  word,
+  digest,
+  withFan,
+  withFan.map((path) => `${path}.json`),
+);
+const anyKey = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('/'));
+
+test('a name leads back to its key, under each encryption key, and is one that a store takes', () => {
+  fc.assert(
+    fc.property(anyKey, fc.constantFrom(fresh, old), (key, encryption) => {
+      const name = nameOfKey(key, encryption);
+      expect(keyOfName(name, keys)).toBe(key);
+      expect(nameOfKey(key, encryption)).toBe(name);
+      expect(() => {
+        checkKey(name);
+      }).not.toThrow();
+    }),
+  );
+});
+
+test('no digest is left in a name, nor the letters of it that spread a folder', () => {
+  fc.assert(
+    fc.property(digest, (hex) => {
+      const [, fan, sealed] = nameOfKey(`texts/${hex.slice(0, 2)}/${hex}`, fresh).split('/');
+      expect(sealed).toMatch(/^new\.[0-9a-f]{96}$/);
+      expect(sealed).not.toContain(hex);
+      expect(sealed?.startsWith(`new.${String(fan)}`)).toBe(true);
+    }),
+  );
+});
+
+test('every key lies in the folder of each of its prefixes', () => {
+  fc.assert(
+    fc.property(anyKey, fc.constantFrom(fresh, old), fc.nat(), (key, encryption, at) => {
+      const parts = key.split('/');
+      const prefix = parts
+        .slice(0, at % parts.length)
+        .map((each) => `${each}/`)
+        .join('');
+      expect(nameOfKey(key, encryption).startsWith(folderOfPrefix(prefix, encryption))).toBe(true);
+    }),
+  );
+});
+
+test('an altered name is none, nor is one that nobody encrypted; one of a lost key says so', () => {
+  const name = nameOfKey(`texts/${'ab'.repeat(33).slice(2)}`, fresh);
+  const last = name.endsWith('0') ? '1' : '0';
+  expect(keyOfName(name.slice(0, -1) + last, keys)).toBeNull();
+  expect(keyOfName(`texts/${'ab'.repeat(32)}`, keys)).toBeNull();
+  expect(() => keyOfName(name, keyRing('other'))).toThrow(
+    /encrypted with key "new", which TEST_KEYS does not hold/,
+  );
+});
