@@ -7,7 +7,7 @@ import { questionOf } from '../protocol/solve-input';
 import { applyEvent, emptyTrace } from '../trace/apply-event';
 import { readFailure } from '../trace/read-failure';
 import type { RunEvent } from '../trace/run-event';
-import { stepAnswered, stepFailed, stepStarted } from '../trace/step-events';
+import { stepAnswered, stepFailed, stepStarted } from '../trace/call-events';
 import { unaccountedCall } from '../trace/unaccounted-call';
 import type { HistoryDecoder, HistoryEvent } from './history';
 import { readMilestone, timeOf, type Milestone } from './milestone';

@@ -73,7 +73,11 @@ function beginReview(trace: SolveTrace, { round, depth, childId }: Of<'review-st
 }
 
 function applyEndOfChild(trace: SolveTrace, { childId, trace: child }: Of<'child-ended'>): SolveTrace {
-  if (child !== null && child.rounds.length > 0) return withChild(trace, childId, child);
+  if (child !== null && child.rounds.length > 0) {
+    // What a limit ended says so itself.
+    const isLost = child.status === 'failed' && child.stoppedBy === null;
+    return withChild({ ...trace, degraded: trace.degraded || isLost }, childId, child);
+  }
   const rounds = trace.rounds.map((round) =>
     round.childId === childId ? { ...round, decision: 'failed' as const } : round,
   );
@@ -82,7 +86,13 @@ function applyEndOfChild(trace: SolveTrace, { childId, trace: child }: Of<'child
 
 function applyEnd(trace: SolveTrace, event: Of<'ended'>): SolveTrace {
   const { status, answer, error, stoppedBy, spentAtMost } = event;
-  return { ...endWait(trace), status, answer, error, stoppedBy, ...(spentAtMost && { spentAtMost }) };
+  const rounds = trace.rounds.map((round) =>
+    status === 'failed' && isOwn(round) && round.decision === null
+      ? { ...round, decision: 'failed' as const }
+      : round,
+  );
+  const ended = { ...endWait(trace), rounds, status, answer, error, stoppedBy };
+  return { ...ended, ...(spentAtMost && { spentAtMost }) };
 }
 
 function endWait({ waitsFor: _, ...trace }: SolveTrace): SolveTrace {

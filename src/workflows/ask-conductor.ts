@@ -1,24 +1,57 @@
-import { worstCaseOf } from '../money/worst-case';
 import { conductorPromptBytes } from '../money/prompt-bytes';
+import { worstCaseOf, type WorstCase } from '../money/worst-case';
 import type { WritePlanRequest, WritePlanResult } from '../protocol/activities';
-import type { Call } from '../protocol/call';
-import { WRITE_PLAN } from '../protocol/names';
-import { unaccountedCall } from '../trace/unaccounted-call';
+import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
+import type { ResolvedRun } from '../protocol/run';
+import { callsOfConductor } from '../trace/call-events';
 import type { CallFailure } from '../trace/read-failure';
-import { modelActivities } from './activities';
+import { modelActivities, type Patience } from './activities';
 import { readCallFailure } from './failure';
+import type { Reservation } from './limits';
 import type { RunContext } from './run-context';
 
 /** What came of one call of the Conductor: a plan, a reply that is none, or a failure. */
 export type Outcome = WritePlanResult | CallFailure;
 
-/** Asks the Conductor once, if the limits allow it, and books what it cost. */
+/** Asks the Conductor once, if the limits allow it, and books what that came to. */
 export async function askConductor(context: RunContext, request: WritePlanRequest): Promise<Outcome> {
   const { run, limits, recorder } = context;
-  const { conductor, heartbeatMs } = run;
-  const worst = worstCaseOf(conductor, conductorPromptBytes(request, run), conductor.maxOutputTokens);
-  const outcome = await readOutcome(async () => {
-    const { allowance, settle } = await limits.reserve(worst);
-    ...
-  });
+  let reservation: Reservation;
+  try {
+    reservation = await limits.reserve(worstCaseOfPlan(request, run));
+  } catch (error) {
+    return readCallFailure(error, CONDUCTOR_ID);
+  }
+  const { allowance, settle } = reservation;
+  const patience = { remainingMs: limits.remainingMs(), heartbeatMs: run.heartbeatMs };
+  const outcome = await sendToConductor({ ...request, allowance }, patience);
+  const calls = callsOfConductor(request, outcome);
+  settle(calls);
+  recorder.record({ kind: 'conductor-called', calls });
+  return outcome;
+}
+
+/** The call itself. */
+export async function sendToConductor(
+  request: WritePlanRequest,
+  patience: Omit<Patience, 'summary'>,
+): Promise<Outcome> {
+  const conductor = modelActivities({ ...patience, summary: summaryOf(request) });
+  try {
+    return await conductor[WRITE_PLAN](request);
+  } catch (error) {
+    return readCallFailure(error, CONDUCTOR_ID);
+  }
+}
+
+/** What one request of the Conductor's may come to. */
+export function worstCaseOfPlan(request: WritePlanRequest, run: ResolvedRun): WorstCase {
+  const { conductor } = run;
+  return worstCaseOf(conductor, conductorPromptBytes(request, run), conductor.maxOutputTokens);
+}
+
+function summaryOf({ repairs, review, given }: WritePlanRequest): string {
+  if (given !== undefined) return 'check the given plan';
+  const what = review === undefined ? 'plan' : 'review';
+  return repairs.length === 0 ? what : `${what}, repair ${repairs.length}`;
 }

@@ -5,7 +5,7 @@ import { narrowShare } from '../money/narrow-share';
 import type { Amount, SpendingLimits } from '../money/amount';
 import type { Refusal } from '../money/refusal';
 import type { Allowance } from '../protocol/activities';
-import type { Call } from '../protocol/call';
+import type { Call, Problem } from '../protocol/call';
 import { FAILURES, type CallFailureDetails, type FailureType } from '../protocol/failures';
 import type { RunLimits } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
@@ -123,6 +123,26 @@ export class Limits {
     return nanoUsd !== null && this.held.nanoUsd !== null && this.spentAtMost.nanoUsd + nanoUsd > this.held.nanoUsd;
   }
 
+  /** Why nothing more may begin, or null. */
+  reasonToStop(): ApplicationFailure | null {
+    if (this.stop === null && this.remainingMs() === 0) {
+      return this.stopBy('wallClock', this.outOfTime().message);
+    }
+    return this.stop?.failure ?? null;
+  }
+
+  /** What became of whatever was under way when the time was used up. */
+  outOfTime(): Problem {
+    const message = `the run's ${this.held.wallClockMs / 1000} s were used up before this was done; raise limits.wallClock`;
+    return { type: FAILURES.wallClock, message };
+  }
+
+  /** Books a call that was begun before these limits were known. */
+  book(worst: WorstCase, calls: readonly Call[]): void {
+    const key = this.nextKey();
+    if (!isRefusal(this.account.reserve(key, worst))) this.account.settle(key, calls);
+  }
+
   /** Ends the run by a limit: nothing more is begun. The first reason stands. */
   stopBy(by: StoppedBy, message: string): ApplicationFailure {
     this.stop ??= { by, failure: limitFailure(by, message) };
@@ -148,8 +168,8 @@ export class Limits {
 
   private async whenItFits<Granted extends object>(ask: () => Granted | Refusal): Promise<Granted> {
     for (;;) {
-      if (this.stop !== null) throw this.stop.failure;
-      if (this.remainingMs() === 0) throw this.stopBy('wallClock', outOfTime(this.held.wallClockMs));
+      const stop = this.reasonToStop();
+      if (stop !== null) throw stop;
       const answer = ask();
       if (!isRefusal(answer)) return answer;
       if (!answer.mayFitLater) throw this.stopBy(answer.limit, describeLimit(answer));
@@ -178,10 +198,6 @@ function limitFailure(by: StoppedBy, message: string): ApplicationFailure {
 export function limitIn(type: string): StoppedBy | null {
   const names = Object.keys(TYPES) as StoppedBy[];
   return names.find((by) => TYPES[by] === type) ?? null;
-}
-
-function outOfTime(wallClockMs: number): string {
-  return `the run's ${wallClockMs / 1000} s were used up before this could begin; raise limits.wallClock`;
 }
 
 function isRefusal(answer: object): answer is Refusal {

@@ -1,23 +1,43 @@
 import type { Background } from '../protocol/parent';
 import type { ResolvedRun } from '../protocol/run';
+import type { SolveInput } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import type { Approval } from './approval';
 import type { Limits } from './limits';
 import type { Recorder } from './recorder';
 import type { Steering } from './steering';
 
 /** What every part of a run needs to know of it. */
 export interface RunContext {
+  readonly input: SolveInput;
   readonly question: Text;
   /** As it was resolved; what limits hold now is in `limits`. */
   readonly run: ResolvedRun;
   readonly limits: Limits;
   readonly steering: Steering;
   readonly recorder: Recorder;
-  readonly seed: number | undefined;
   /** 0 for the solve that a person asked for, one more for each child below it. */
   readonly depth: number;
   /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
+  /** Number of the one plan that this solve writes itself; above 0 for a review. */
+  readonly round: number;
   /** What everybody in this solve may see. */
   readonly background: readonly Background[];
+  readonly approval: Approval;
+}
+
+/** Whether the Conductor may be given steps of its own plan. */
+export function mayCallItself({ run: { recursion }, limits, depth }: RunContext): boolean {
+  return (recursion === 'worker' || recursion === 'both') && limits.isDepthLeft(depth);
+}
+
+/** Whether the Conductor may review the answer of its own plan. */
+export function mayReview({ run: { recursion }, limits, depth }: RunContext): boolean {
+  return (recursion === 'review' || recursion === 'both') && limits.isDepthLeft(depth);
+}
+
+/** Whether a person sees this solve's plan before anything of it is run. */
+export function asksApproval({ input: { approval }, depth }: RunContext): boolean {
+  return approval === 'all' || (approval === 'plan' && depth === 0);
 }
