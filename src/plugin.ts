@@ -1,5 +1,9 @@
 import { SimplePlugin } from '@temporalio/plugin';
+import type { WorkerOptions } from '@temporalio/worker';
 import { createActivities } from './activities';
+import { backgroundOpenAI } from './activities/models';
+import { checkEncrypted } from './encryption/check-encrypted';
+import { configuredKeys } from './encryption/configured-keys';
 import { complete } from './local/complete';
 import type { ConfigInput } from './pool/config-schema';
 import { parseConfig, readConfigFile } from './pool/load-config';
@@ -13,7 +17,7 @@ export interface ConductorPluginOptions {
   /**
    * Where long texts, finished answers and the ledger lie.
    *
-   * @default what the configuration's `store` names
+   * @default what the configuration's `store` names, encrypted where it says `encryption`
    */
   readonly store?: Store;
 }
@@ -22,7 +26,8 @@ export interface ConductorPluginOptions {
  * Turns any Temporal worker into one that solves: registers the activities of a solve, and nothing else.
  *
  * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,
- * interceptors and runtime stay as they are.
+ * interceptors and runtime stay as they are. Where the configuration says `encryption`, the data converter is yours to
+ * mount, too (`encryptionConverter`), and a worker that would send in the clear is refused.
  *
  * @example
  * // workflows.ts
@@ -31,13 +36,23 @@ export interface ConductorPluginOptions {
  * await Worker.create({ ...options, plugins: [new ConductorPlugin({ config: 'conductor.yaml' })] });
  */
 export class ConductorPlugin extends SimplePlugin {
+  private readonly encrypts: boolean;
+
   constructor(options: ConductorPluginOptions) {
     const config =
       typeof options.config === 'string' ? readConfigFile(options.config) : parseConfig(options.config);
-    const store = options.store ?? openStore(config.store, process.cwd());
+    const store = options.store ?? openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
     super({
       name: 'temporal-conductor.ConductorPlugin',
-      activities: { ...createActivities({ config, store, complete, env: process.env }) },
+      activities: {
+        ...createActivities({ config, store, complete, background: backgroundOpenAI, env: process.env }),
+      },
     });
+    this.encrypts = config.encryption !== undefined;
+  }
+
+  override configureWorker(options: WorkerOptions): WorkerOptions {
+    if (this.encrypts) checkEncrypted(options.dataConverter);
+    return super.configureWorker(options);
   }
 }

@@ -15,9 +15,11 @@ export async function openRow(
   identity: { callId: string; attempt: number; info: Pick<Info, 'workflowExecution'> },
 ): Promise<LedgerRow> {
   const { purpose, round, step, worker, card } = call;
+  const workflowId = identity.info.workflowExecution?.workflowId ?? '';
   const row: LedgerRow = {
     callId: identity.callId,
-    workflowId: identity.info.workflowExecution?.workflowId ?? '',
+    rootId: call.rootId ?? workflowId,
+    workflowId,
     runId: identity.info.workflowExecution?.runId ?? '',
     purpose,
     round,

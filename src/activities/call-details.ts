@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { FAILURES, type CallFailureDetails } from '../protocol/failures';
 import { callOf, type LedgerRow } from '../store/ledger';
 import type { ModelCall } from './model-call';
+import type { LeftRunning } from './stop-waiting';
 
 /** What the workflow learns from a call that failed: every request sent for it, and when. */
 export function callDetails({ resolved }: ModelCall, rows: readonly LedgerRow[]): CallFailureDetails {
@@ -22,5 +23,19 @@ export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): Appl
     message: `gave up after ${rows.length} requests; the last: ${last.message}`,
     nonRetryable: true,
     details: [callDetails(call, rows)],
+  });
+}
+
+/** Has Temporal call again, for the answer that the vendor is writing: not having it yet costs nothing. */
+export function comeBackLater(
+  call: ModelCall,
+  { problem, nextRetryDelayMs }: LeftRunning,
+  rows: readonly LedgerRow[],
+): ApplicationFailure {
+  return ApplicationFailure.create({
+    ...problem,
+    nonRetryable: false,
+    details: [callDetails(call, rows)],
+    ...(nextRetryDelayMs !== null && { nextRetryDelay: nextRetryDelayMs }),
   });
 }

@@ -6,26 +6,29 @@ import type { Text } from '../protocol/text';
 import { findAnswer, keepAnswer, type KeptAnswer } from '../store/answers';
 import { callOf, rowsOfCall, writeRow, type LedgerRow } from '../store/ledger';
 import { keepText, TextTooLargeError } from '../store/texts';
-import { closeRow, openRow } from './attempt';
-import { callDetails, requestsSpent } from './call-details';
+import { closeRow } from './attempt';
+import { callDetails, comeBackLater, requestsSpent } from './call-details';
 import { callIdOf } from './call-id';
+import { type BackgroundAnswer, callInBackground } from './call-in-background';
 import type { Dependencies } from './dependencies';
 import type { ModelCall } from './model-call';
 import { toApplicationFailure } from './models/failure';
+import { MAX_REQUESTS, openRequest } from './open-request';
 import { outcomeOf, sendRequest, type SentRequest } from './send-request';
-
-/** Requests sent for one call, lost ones included, before it has failed for good. */
-const MAX_REQUESTS = 5;
+import type { LeftRunning } from './stop-waiting';
 
 /**
  * Makes one model call durable. Every model call of the product goes through here.
  *
  * 1. An answer kept under the call id by an earlier attempt is returned, and nothing is sent.
- * 2. A ledger row is written before the request, so no request is ever unaccounted for.
- * 3. One HTTP request is sent.
- * 4. A usable answer is kept before anybody is told of it; then the row is completed.
+ * 2. An answer that an earlier attempt began in the background is waited for, under the same ledger row.
+ * 3. Else a ledger row is written before the request, so no request is ever unaccounted for.
+ * 4. One request is sent. In the background it brings an id, which is kept before anybody asks how far the answer is;
+ *    asking costs nothing, and opens no row.
+ * 5. A usable answer is kept before anybody is told of it; then the row is completed.
  *
- * The window in which a crash buys a call twice is step 3 alone.
+ * The window in which a crash buys a call twice is the request of step 4 alone: until its answer arrives, or in the
+ * background until its id does.
  *
  * @throws ApplicationFailure of a `Provider.*` type with `CallFailureDetails`
  */
@@ -37,17 +40,31 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const kept = await findAnswer(store, callId);
   if (kept !== null) return recall(dependencies, kept, earlier);
 
-  if (earlier.length >= MAX_REQUESTS) throw requestsSpent(call, earlier);
   const apiKey = keyFor(call.card, config, env);
-  const row = await openRow(store, call, { callId, attempt: earlier.length + 1, info });
-  const sent = await sendRequest(dependencies, call, apiKey);
-  if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, earlier);
+  const request = await openRequest(dependencies, call, callId, earlier);
+  const { row } = request;
+  const others = earlier.filter(({ attempt }) => attempt !== row.attempt);
+  const sent = await send(dependencies, call, apiKey, request);
+  if (sent.kind === 'left-running') throw comeBackLater(call, sent, [...others, row]);
+  if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, others);
 
-  const output = await keepOutput(dependencies, call, sent, row, earlier);
+  const output = await keepOutput(dependencies, call, sent, row, others);
   const answer = { output, dropped: sent.reply.dropped, row: closeRow(row, call, outcomeOf(sent)) };
   await keepAnswer(store, answer);
   await writeRow(store, answer.row);
-  return answered(answer, earlier);
+  return answered(answer, others);
+}
+
+/** In the background, or over one connection that is held until the answer is whole. */
+function send(
+  dependencies: Dependencies,
+  call: ModelCall,
+  apiKey: string | null,
+  request: BackgroundAnswer,
+): Promise<SentRequest | LeftRunning> {
+  return call.card.background === true
+    ? callInBackground(dependencies, call, apiKey, request)
+    : sendRequest(dependencies, call, apiKey);
 }
 
 /** The part of a call that makes it the same call: everything that is sent, and not what it costs. */
@@ -118,7 +135,7 @@ async function bookFailure(
   await writeRow(store, closed);
   if (sent.kind === 'broken-off') return sent.error;
   const rows = [...earlier, closed];
-  // Waiting for a sixth that will not be sent would only make the bad news late.
+  // Waiting for one more that will not be sent would only make the bad news late.
   if (sent.failure.retryable && rows.length >= MAX_REQUESTS) return requestsSpent(call, rows);
   return toApplicationFailure(sent.failure, {
     ...callDetails(call, rows),

@@ -12,7 +12,7 @@ import type { Dependencies } from './dependencies';
  * @throws ApplicationFailure of a `Provider.*` type, see `callModel`
  */
 export async function callWorker(dependencies: Dependencies, request: WorkerRequest): Promise<WorkerResult> {
-  const { worker, round, step, seed } = request;
+  const { worker, round, step, seed, rootId } = request;
   if (worker.kind !== 'model') {
     throw ApplicationFailure.nonRetryable(
       `worker ${worker.id} is a Temporal ${worker.kind}, which the workflow calls by itself`,
@@ -29,6 +29,8 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     timeoutMs: worker.timeoutMs,
     ...(seed === undefined ? {} : { seed }),
+    ...(rootId === undefined ? {} : { rootId }),
+    ...(request.othersLeft === true && { othersLeft: true }),
   });
 }
 

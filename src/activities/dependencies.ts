@@ -1,6 +1,6 @@
 import type { Config } from '../pool/config-schema';
 import type { Store } from '../store/store';
-import type { Complete } from './models/model';
+import type { BackgroundCalls, Complete } from './models/model';
 
 /** What the activities of one worker process work with. */
 export interface Dependencies {
@@ -8,6 +8,8 @@ export interface Dependencies {
   readonly store: Store;
   /** The one verb behind every provider. */
   readonly complete: Complete;
+  /** The verbs behind the one provider whose answers outlive whoever asked for them; for cards that say `background`. */
+  readonly background: BackgroundCalls;
   /** Where keys are read from, and nowhere else. */
   readonly env: NodeJS.ProcessEnv;
 }

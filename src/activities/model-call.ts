@@ -1,11 +1,12 @@
 import type { ConductorCard, ModelCard } from '../pool/card';
+import type { Belonging } from '../protocol/activities';
 import type { CallPurpose } from '../protocol/call';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { Message, OutputSchema } from '../protocol/message';
 
 /** One call to make: to whom, what for, and with which words. */
-export interface ModelCall {
+export interface ModelCall extends Belonging {
   readonly purpose: CallPurpose;
   readonly round: number;
   readonly step: number | null;
@@ -18,6 +19,8 @@ export interface ModelCall {
   readonly timeoutMs: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
+  /** Another worker is asked should this one fail, so that it need not be waited for. */
+  readonly othersLeft?: true;
   /** Told to the workflow even when the call fails: see `CallFailureDetails`. */
   readonly resolved?: { readonly run: ResolvedRun; readonly question: Text };
 }

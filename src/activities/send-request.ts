@@ -25,6 +25,8 @@ export type SentRequest =
       readonly kind: 'broken-off';
       readonly problem: Problem;
       readonly error: Error;
+      /** Holds the usage, where the provider told it all the same. */
+      readonly reply: ModelReply | null;
     };
 
 /** Sends one HTTP request and waits for its end, with heartbeats. Never throws, whatever the provider does. */
@@ -37,48 +39,53 @@ export async function sendRequest(
   const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(call.timeoutMs)]);
   const context = contextOf(call, apiKey, signal);
   try {
-    const reply = await whileHeartbeating(() => complete(requestOf(call, apiKey, signal)));
-    const judgement = judgeReply(reply, context);
-    if (judgement.usable) return { kind: 'answered', reply };
-    return { kind: 'failed', reply, failure: judgement.failure, partial: judgement.partial };
+    return repliedWith(await whileHeartbeating(() => complete(requestOf(call, apiKey, signal))), context);
   } catch (error) {
-    const failure = cancellationSignal.aborted ? null : toProviderFailure(error, context);
-    return failure === null ? brokenOff() : { kind: 'failed', failure, reply: null, partial: null };
+    return brokenBy(error, context, cancellationSignal);
   }
+}
+
+/** What a reply comes to: an answer, or a failure that was billed. */
+export function repliedWith(reply: ModelReply, context: CallContext): SentRequest {
+  const judgement = judgeReply(reply, context);
+  if (judgement.usable) return { kind: 'answered', reply };
+  return { kind: 'failed', reply, failure: judgement.failure, partial: judgement.partial };
+}
+
+/** What an error in place of a reply comes to: the provider's failure, or our own end. */
+export function brokenBy(error: unknown, context: CallContext, cancellation: AbortSignal): SentRequest {
+  const failure = cancellation.aborted ? null : toProviderFailure(error, context);
+  return failure === null ? brokenOff(null) : { kind: 'failed', failure, reply: null, partial: null };
 }
 
 /** How a finished request is booked. */
 export function outcomeOf(sent: SentRequest): Outcome {
+  const { usage = null, reportedNanoUsd = null } = sent.reply ?? {};
+  return { ...verdictOf(sent), usage, reportedNanoUsd };
+}
+
+function verdictOf(sent: SentRequest): Pick<Outcome, 'error' | 'billed'> {
   switch (sent.kind) {
     case 'answered':
-      return {
-        error: null,
-        usage: sent.reply.usage,
-        billed: 'yes',
-        reportedNanoUsd: sent.reply.reportedNanoUsd,
-      };
+      return { error: null, billed: 'yes' };
     case 'failed': {
       const { type, message, billed } = sent.failure;
-      const usage = sent.reply?.usage ?? null;
-      return {
-        error: { type, message },
-        usage,
-        billed,
-        reportedNanoUsd: sent.reply?.reportedNanoUsd ?? null,
-      };
+      return { error: { type, message }, billed };
     }
     case 'broken-off':
-      return { error: sent.problem, usage: null, billed: 'unknown', reportedNanoUsd: null };
+      return { error: sent.problem, billed: sent.reply?.usage ? 'yes' : 'unknown' };
   }
 }
 
-function contextOf(call: ModelCall, secret: string | null, signal: AbortSignal): CallContext {
+/** Who is asked, for the sentences of failures. */
+export function contextOf(call: ModelCall, secret: string | null, signal: AbortSignal): CallContext {
   const { step, worker, timeoutMs, card } = call;
   const { provider, model } = card;
   return { worker: step === null ? null : worker, provider, model, signal, secret, timeoutMs };
 }
 
-function requestOf(call: ModelCall, apiKey: string | null, signal: AbortSignal): ModelRequest {
+/** The call as the providers take it. */
+export function requestOf(call: ModelCall, apiKey: string | null, signal: AbortSignal): ModelRequest {
   const { card, messages, maxOutputTokens, outputSchema, seed } = call;
   return {
     card,
@@ -91,7 +98,8 @@ function requestOf(call: ModelCall, apiKey: string | null, signal: AbortSignal):
   };
 }
 
-function brokenOff(): SentRequest {
+/** The call was stopped by its run's cancellation or by the end of this process; `reply` as far as it came. */
+export function brokenOff(reply: ModelReply | null): SentRequest {
   if (Context.current().cancellationDetails?.workerShutdown === true) {
     const problem = {
       type: FAILURES.workerStopped,
@@ -100,9 +108,10 @@ function brokenOff(): SentRequest {
     return {
       kind: 'broken-off',
       problem,
+      reply,
       error: ApplicationFailure.retryable(problem.message, problem.type),
     };
   }
   const problem = { type: FAILURES.cancelled, message: 'the run was cancelled during the call' };
-  return { kind: 'broken-off', problem, error: new CancelledFailure(problem.message) };
+  return { kind: 'broken-off', problem, reply, error: new CancelledFailure(problem.message) };
 }

@@ -51,7 +51,7 @@ function planContextOf({ workers, limits }: ResolvedRun, round: number): PlanCon
 
 async function conductorCall(
   { store }: Dependencies,
-  { round, repairs, seed }: WritePlanRequest,
+  { round, repairs, seed, rootId }: WritePlanRequest,
   { run, question, context }: { run: ResolvedRun; question: string; context: PlanContext },
 ): Promise<ModelCall> {
   const { conductor: card, workers } = run;
@@ -83,6 +83,7 @@ async function conductorCall(
       outputSchema: planOutputSchema(context, card.provider === 'local' ? 'grammar' : 'vendor'),
     }),
     ...(seed !== undefined && { seed }),
+    ...(rootId !== undefined && { rootId }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { configuredKeys } from '../encryption/configured-keys';
 import { fetchSmolLm2 } from '../local/fetch-smollm2';
 import type { ModelCard, ConductorCard } from '../pool/card';
 import type { Config } from '../pool/config-schema';
@@ -29,8 +30,15 @@ export async function loadServable(path: string | undefined, pool: PoolFilter = 
   return config;
 }
 
-function load(path: string | undefined): Promise<LoadedConfig> {
-  return loadConfig({ env: process.env, cwd: process.cwd(), ...(path !== undefined && { path }) });
+async function load(path: string | undefined): Promise<LoadedConfig> {
+  const loaded = await loadConfig({
+    env: process.env,
+    cwd: process.cwd(),
+    ...(path !== undefined && { path }),
+  });
+  // Nothing is begun in the clear because the keys are missing.
+  configuredKeys(loaded.config);
+  return loaded;
 }
 
 /** Downloads the default local model before anything waits for it, and says so: it is 93 MB once. */

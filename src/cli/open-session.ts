@@ -1,7 +1,10 @@
 import { Client, Connection, type ConnectionLike } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
+import { configuredKeys } from '../encryption/configured-keys';
+import { encryptionConverter } from '../encryption/encryption-converter';
 import type { TemporalServer } from '../local/temporal-server';
 import type { Config } from '../pool/config-schema';
+import { openStore } from '../store/open-store';
 import { Cleanup } from './cleanup';
 
 /** What a command works with while it runs. */
@@ -41,8 +44,15 @@ export async function openWith<Parts>(
 export function clientsOn(
   connection: ConnectionLike,
   { namespace }: TemporalServer,
-  { store, temporal: { taskQueue } }: Config,
+  config: Config,
 ): Pick<Session, 'temporal' | 'conductor'> {
-  const temporal = new Client({ connection, namespace });
+  const keys = configuredKeys(config);
+  const { taskQueue } = config.temporal;
+  const temporal = new Client({
+    connection,
+    namespace,
+    ...(keys && { dataConverter: encryptionConverter(keys) }),
+  });
+  const store = openStore(config.store, process.cwd(), { keys });
   return { temporal, conductor: new ConductorClient({ client: temporal, store, taskQueue }) };
 }

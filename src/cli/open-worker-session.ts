@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
+import { configuredKeys } from '../encryption/configured-keys';
 import type { Say } from '../local/say';
 import type { TemporalServer } from '../local/temporal-server';
 import type { Config } from '../pool/config-schema';
@@ -30,11 +31,13 @@ export function openWorkerSession(
     installRuntime(log);
     const connection = await NativeConnection.connect(server.connection);
     cleanup.add(() => connection.close());
+    const keys = configuredKeys(config);
     const worker = await startWorker({
       connection,
       namespace: server.namespace,
       config,
-      store: openStore(config.store, process.cwd()),
+      store: openStore(config.store, process.cwd(), { keys }),
+      keys,
       isEmbedded: server.embedded,
       graceMs,
     });

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { Worker, type NativeConnection } from '@temporalio/worker';
+import { encryptionConverter } from '../encryption/encryption-converter';
+import type { KeyRing } from '../encryption/key-ring';
 import { ConductorPlugin } from '../plugin';
 import type { Config } from '../pool/config-schema';
 import type { Store } from '../store/store';
@@ -10,6 +12,8 @@ export interface WorkerSettings {
   readonly namespace: string;
   readonly config: Config;
   readonly store: Store;
+  /** Where what goes to Temporal is to be encrypted. */
+  readonly keys: KeyRing | undefined;
   /** True beside the embedded server, where a lost worker shall be noticed soon. */
   readonly isEmbedded: boolean;
   /** How long calls under way may go on once it was told to stop; then they are broken off. */
@@ -29,12 +33,14 @@ const BREAK_OFF_MS = 5_000;
 
 /** Runs the prebuilt workflows and the activities in this process. */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
-  const { connection, namespace, config, store, isEmbedded, graceMs } = settings;
+  const { connection, namespace, config, store, keys, isEmbedded, graceMs } = settings;
+  const bundle = keys === undefined ? 'workflow-bundle.js' : 'encrypted-workflow-bundle.js';
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue: config.temporal.taskQueue,
-    workflowBundle: { codePath: join(__dirname, '..', 'workflow-bundle.js') },
+    workflowBundle: { codePath: join(__dirname, '..', bundle) },
+    ...(keys && { dataConverter: encryptionConverter(keys) }),
     plugins: [new ConductorPlugin({ config, store })],
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + BREAK_OFF_MS,

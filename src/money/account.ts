@@ -3,13 +3,7 @@ import type { Allowance } from '../protocol/activities';
 import type { Call } from '../protocol/call';
 import { boundOf, combine, limitsOf, NOTHING, sumOf, type Amount, type SpendingLimits } from './amount';
 import { findRefusal, type Refusal } from './refusal';
-
-/** What ONE request that is billed may come to. */
-export interface WorstCase {
-  readonly tokens: number;
-  /** null: the price is unknown, so nothing is set aside and a cost limit cannot be enforced. */
-  readonly nanoUsd: number | null;
-}
+import type { WorstCase } from './worst-case';
 
 /** The most requests of one model call, free ones and lost ones included. */
 const MAX_REQUESTS = 5;

@@ -114,6 +114,8 @@ export const configSchema = z.strictObject({
       error: 'only file:PATH is part of this version; remove it or name a folder, e.g. file:.conductor/store',
     })
     .default('file:.conductor/store'),
+  /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
+  encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
   /** Read by training, which checks it. */
   training: z.looseObject({}).exactOptional(),
 });

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 const MAX_VALUE_CHARACTERS = 60;
 
 /** Values at these places may be a key put there by mistake: they are never repeated. */
-const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl']);
+const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv']);
 
 /** Providers that the full product knows and this version does not. */
 const LATER_PROVIDERS = new Set<unknown>(['policy']);

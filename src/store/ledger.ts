@@ -7,6 +7,8 @@ import type { Store } from './store';
  * A row whose process died stays as it was opened, `nanoUsd: null`: it is counted and makes every sum "at least".
  */
 export interface LedgerRow extends Call {
+  /** Workflow id of the solve that a person asked for; rows of earlier versions have none, and are of such a solve. */
+  readonly rootId?: string;
   readonly workflowId: string;
   readonly runId: string;
   /** Where the price came from that `nanoUsd` was computed with. */
@@ -31,12 +33,23 @@ export async function writeRow(store: Store, row: LedgerRow): Promise<void> {
 
 /** The rows of one call, by attempt. */
 export async function rowsOfCall(store: Store, runId: string, callId: string): Promise<LedgerRow[]> {
-  return readRows(store, callFolder(runId, callId));
+  return readRows(store, await store.list(callFolder(runId, callId)));
+}
+
+/** Where each row lies: the keys of all rows, or of one run's, in ascending order. A row once written is never removed. */
+export function rowKeys(store: Store, runId?: string): Promise<string[]> {
+  return store.list(runId === undefined ? 'ledger/' : `ledger/${runId}/`);
+}
+
+/** One row; null when nothing lies under the key. */
+export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
+  const bytes = await store.read(key);
+  return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as LedgerRow);
 }
 
 /** The rows of a whole run, in the order their requests were begun. */
 export async function rowsOfRun(store: Store, runId: string): Promise<LedgerRow[]> {
-  const rows = await readRows(store, `ledger/${runId}/`);
+  const rows = await readRows(store, await rowKeys(store, runId));
   return rows.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 }
 
@@ -44,13 +57,7 @@ function callFolder(runId: string, callId: string): string {
   return `ledger/${runId}/${callId}/`;
 }
 
-async function readRows(store: Store, folder: string): Promise<LedgerRow[]> {
-  const keys = await store.list(folder);
-  const rows = await Promise.all(
-    keys.map(async (key) => {
-      const bytes = await store.read(key);
-      return bytes === null ? [] : [JSON.parse(bytes.toString('utf8')) as LedgerRow];
-    }),
-  );
-  return rows.flat().sort((a, b) => a.attempt - b.attempt);
+async function readRows(store: Store, keys: readonly string[]): Promise<LedgerRow[]> {
+  const rows = await Promise.all(keys.map((key) => readRow(store, key)));
+  return rows.filter((row) => row !== null).sort((a, b) => a.attempt - b.attempt);
 }

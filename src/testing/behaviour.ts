@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { faultSchema } from './faults';
+import { priceSchema } from '../pool/setting-schemas';
+import { faultSchema, type Fault } from './faults';
 import type { Prompt, Protocol } from './wire/wire';
 
 const tokens = z.int().nonnegative().exactOptional();
@@ -26,10 +27,20 @@ const replySchema = z.strictObject({
 /** A well-formed answer of a simulated model. */
 export type Reply = z.infer<typeof replySchema>;
 
-/** An answer as scripts write it. */
-const answerSchema = z.union([z.string(), replySchema, faultSchema]);
+/**
+ * An answer as scripts write it: a text, a reply or a fault. What it is meant to be is read off its shape first, so that
+ * an error speaks of that and not of all three.
+ */
+const answerSchema = z.unknown().transform((value, context): Answer => {
+  const isFault = typeof value === 'object' && value !== null && 'fault' in value;
+  const meant = isFault ? faultSchema : typeof value === 'string' ? z.string() : replySchema;
+  const read = meant.safeParse(value);
+  if (read.success) return read.data;
+  for (const { message, path } of read.error.issues) context.addIssue({ code: 'custom', message, path });
+  return z.NEVER;
+});
 /** What one request gets. A string stands for a reply of that text. */
-export type Answer = z.infer<typeof answerSchema>;
+export type Answer = string | Reply | Fault;
 
 /** A request as an answering function sees it: decoded, in no vendor's dialect. */
 export interface SimulatedRequest extends Prompt {
@@ -40,6 +51,25 @@ export interface SimulatedRequest extends Prompt {
   readonly text: string;
 }
 
+/** Shares are sums of decimal fractions, which floats miss by a hair. */
+const ROUNDING = 1e-9;
+
+/**
+ * Which share of the unscripted requests, 0 to 1, gets which answer; the rest gets the standing one.
+ *
+ * Who gets what is drawn from the seed, the model, the prompt and how often that prompt came: the same requests meet
+ * the same answers in whatever order they arrive, and a retry is drawn anew.
+ */
+const scheduleSchema = z
+  .array(z.strictObject({ share: z.number().min(0).max(1), answer: answerSchema }))
+  .refine((parts) => sharesOf(parts) <= 1 + ROUNDING, {
+    error: 'the shares of a schedule add up to more than 1: lower some of them',
+  });
+
+function sharesOf(parts: readonly { readonly share: number }[]): number {
+  return parts.reduce((sum, { share }) => sum + share, 0);
+}
+
 /** A behaviour as files write it: as plain data. */
 const behaviourSchema = z.strictObject({
   /** Default: a short text that differs between models and between prompts. */
@@ -48,9 +78,9 @@ const behaviourSchema = z.strictObject({
   script: z.array(answerSchema).exactOptional(),
   /** Latency in milliseconds; default 0. */
   delayMs: z.int().nonnegative().exactOptional(),
-  /** Share of the unscripted requests that get one of `faults`, 0 to 1; default 0. */
-  faultRate: z.number().min(0).max(1).exactOptional(),
-  faults: z.array(answerSchema).exactOptional(),
+  schedule: scheduleSchema.exactOptional(),
+  /** USD per million tokens, for the amounts in the log; as on the card of a caller who is to come to the same sum. */
+  price: priceSchema.exactOptional(),
 });
 
 /** Answers each request by what it asks; the same request should get the same answer. */
@@ -63,7 +93,7 @@ export type ModelBehaviour = Omit<z.infer<typeof behaviourSchema>, 'answer'> & {
 
 /** A whole simulation as plain data, for a file: behaviours by model name. */
 export const simulationSchema = z.strictObject({
-  /** Decides which requests meet a fault where a model has a `faultRate`; default 0. */
+  /** Decides what a `schedule` gives to whom; default 0. */
   seed: z.int().exactOptional(),
   models: z.record(z.string(), behaviourSchema).exactOptional(),
   /** For every model not named; default: plain answers. */

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Usage } from '../protocol/call';
 import type { Answer, Reply, SimulatedRequest } from './behaviour';
-import { BREAKS, isBilled } from './broken';
-import { isErrorFault, isSpoiledFault } from './faults';
-import type { BrokenFaultKind, ErrorFault, Fault } from './faults';
+import { BREAKAGES } from './broken';
+import { isErrorFault, isFlawedFault, isSpoiledFault } from './faults';
+import type { BrokenFaultKind, ErrorFault, Fault, FlawedFault } from './faults';
+import { drip, flawedReply } from './flawed';
 import type { Outcome } from './request-log';
 import { retryAfterHeaders } from './retry-after';
 import type { SimulatedModel } from './simulated-model';
@@ -24,14 +25,16 @@ export interface Delivery {
 /** Lets a model answer; an answering function that throws is the test's mistake, told to the client as a 400. */
 export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: SimulatedModel): Delivery {
   let answer: Answer;
+  let own: Reply;
   try {
     answer = model.next(request);
+    own = typeof answer === 'object' && 'fault' in answer ? model.ownReply(request) : { text: '' };
   } catch (error) {
     return prepareRejection(wire, `The answering function of ${request.model} threw: ${String(error)}`);
   }
   if (typeof answer === 'string') return deliverReply(wire, request, { text: answer }, 'answered');
   return 'fault' in answer
-    ? deliverFault(wire, request, answer)
+    ? deliverFault(wire, request, answer, own)
     : deliverReply(wire, request, answer, 'answered');
 }
 
@@ -64,8 +67,9 @@ export function sendJson(
   response.end(bytes);
 }
 
-function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault): Delivery {
+function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault, own: Reply): Delivery {
   if (isErrorFault(fault)) return deliverError(wire, fault);
+  if (isFlawedFault(fault)) return deliverFlawed(wire, request, fault, own);
   if (!isSpoiledFault(fault)) return deliverBroken(wire, request, fault.fault);
   const reply = spoiledReply(fault.fault, request.maxOutputTokens);
   return deliverReply(wire, request, reply, `fault:${fault.fault}`);
@@ -96,18 +100,32 @@ function deliverError(wire: Wire, { fault, retryAfter, message }: ErrorFault): D
   };
 }
 
-function deliverBroken(wire: Wire, request: SimulatedRequest, fault: BrokenFaultKind): Delivery {
+function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultKind): Delivery {
   const whole = wholeReply(request, { text: 'This answer never arrives whole.' });
   const body = Buffer.from(JSON.stringify(wire.encodeReply(whole)));
-  const breakOff = BREAKS[fault];
+  const { isBilled, send } = BREAKAGES[kind];
   return {
-    outcome: `fault:${fault}`,
-    usage: isBilled(fault) ? whole.usage : null,
+    outcome: `fault:${kind}`,
+    usage: isBilled ? whole.usage : null,
     delayMs: 0,
     send:
-      breakOff &&
+      send &&
       ((response) => {
-        breakOff(response, body);
+        send(response, body);
       }),
+  };
+}
+
+function deliverFlawed(wire: Wire, request: SimulatedRequest, fault: FlawedFault, own: Reply): Delivery {
+  const whole = flawedReply(fault.fault, wholeReply(request, own));
+  const body = wire.encodeReply(whole);
+  return {
+    outcome: `fault:${fault.fault}`,
+    usage: whole.usage,
+    delayMs: own.delayMs ?? 0,
+    send: (response) => {
+      if (fault.fault === 'drip') void drip(response, Buffer.from(JSON.stringify(body)), fault.ms);
+      else sendJson(response, 200, body);
+    },
   };
 }

@@ -24,8 +24,10 @@ export const ERROR_FAULTS = [
 
 /** Faults below the vendor's protocol: a connection or a body that breaks. */
 const BROKEN_FAULTS = [
-  /** The connection stays open and silent. */
+  /** A half-open socket: the connection was accepted, and stays silent. */
   'hang',
+  /** Headers, then silence. */
+  'stall',
   /** TCP reset before any header. */
   'reset',
   /** Headers and half of the body, then the connection closes. */
@@ -34,8 +36,10 @@ const BROKEN_FAULTS = [
   'truncated',
   /** Half of the JSON in a chunked body that ends as if whole. */
   'truncated-chunked',
-  /** 200 with a page of HTML, as proxies give. */
+  /** 200 with a page of HTML, as networks give that want a sign-in: the request never left them. */
   'html',
+  /** 502 with a proxy's page of HTML: the answer was lost behind the proxy. */
+  'html-bad-gateway',
 ] as const;
 
 /** Well-formed replies that no caller wants; their tokens are billed. */
@@ -53,27 +57,52 @@ const SPOILED_FAULTS = [
   'huge',
 ] as const;
 
+/** The model's own answer, whole and billed, with a flaw in how it comes or in what it tells of its tokens. */
+const FLAWED_FAULTS = [
+  /** The body trickles in. */
+  'drip',
+  /** No word of tokens. */
+  'usage-missing',
+  /** Zeros, as servers give that do not count; the bill counts all the same. */
+  'usage-zero',
+  /** Numbers far from the texts. The provider stands by them: its bill says the same. */
+  'usage-wrong',
+] as const;
+
 /** The name of a fault: in a script as `{ fault: kind }`, in the log as `fault:kind`. */
-export type FaultKind = ErrorFaultKind | BrokenFaultKind | SpoiledFaultKind;
+export type FaultKind = ErrorFaultKind | BrokenFaultKind | SpoiledFaultKind | FlawedFaultKind;
 export type ErrorFaultKind = (typeof ERROR_FAULTS)[number];
 export type BrokenFaultKind = (typeof BROKEN_FAULTS)[number];
 export type SpoiledFaultKind = (typeof SPOILED_FAULTS)[number];
+export type FlawedFaultKind = (typeof FLAWED_FAULTS)[number];
+
+const KINDS = [...ERROR_FAULTS, ...BROKEN_FAULTS, ...SPOILED_FAULTS, ...FLAWED_FAULTS];
+const [DRIP, ...MISCOUNTS] = FLAWED_FAULTS;
 
 /** A fault as scripts write it. */
-export const faultSchema = z.union([
-  z.strictObject({
-    fault: z.enum(ERROR_FAULTS),
-    retryAfter: retryAfterSchema.exactOptional(),
-    /** Instead of the standing sentence: for a vendor that repeats a key, say. */
-    message: z.string().exactOptional(),
-  }),
-  z.strictObject({ fault: z.enum(BROKEN_FAULTS) }),
-  z.strictObject({ fault: z.enum(SPOILED_FAULTS) }),
-]);
+export const faultSchema = z.discriminatedUnion(
+  'fault',
+  [
+    z.strictObject({
+      fault: z.enum(ERROR_FAULTS),
+      retryAfter: retryAfterSchema.exactOptional(),
+      /** Instead of the standing sentence: for a vendor that repeats a key, say. */
+      message: z.string().exactOptional(),
+    }),
+    z.strictObject({ fault: z.enum(BROKEN_FAULTS) }),
+    z.strictObject({ fault: z.enum(SPOILED_FAULTS) }),
+    z.strictObject({ fault: z.enum(MISCOUNTS) }),
+    /** From the first byte to the last in `ms` milliseconds; default 1000. */
+    z.strictObject({ fault: z.literal(DRIP), ms: z.int().positive().exactOptional() }),
+  ],
+  { error: `no such fault; there are ${KINDS.join(', ')}` },
+);
 /** Something that goes wrong with one request. */
 export type Fault = z.infer<typeof faultSchema>;
 /** A fault that the vendor itself states. */
 export type ErrorFault = Extract<Fault, { fault: ErrorFaultKind }>;
+/** A fault that is a whole answer all the same. */
+export type FlawedFault = Extract<Fault, { fault: FlawedFaultKind }>;
 type SpoiledFault = Extract<Fault, { fault: SpoiledFaultKind }>;
 
 /** Tells the faults that vendors state from the rest. */
@@ -84,4 +113,9 @@ export function isErrorFault(fault: Fault): fault is ErrorFault {
 /** Tells the faults that are replies from the rest. */
 export function isSpoiledFault(fault: Fault): fault is SpoiledFault {
   return SPOILED_FAULTS.some((kind) => kind === fault.fault);
+}
+
+/** Tells the faults of an answer that comes whole from the rest. */
+export function isFlawedFault(fault: Fault): fault is FlawedFault {
+  return FLAWED_FAULTS.some((kind) => kind === fault.fault);
 }

@@ -25,9 +25,14 @@ export interface RequestRecord {
   readonly respondedAt: number | null;
   /** null while the request is open. */
   readonly outcome: Outcome | null;
-  /** What the provider would bill; null where it would bill nothing, and for requests not answered. */
+  /** What the provider bills, whatever its reply said; null where it bills nothing, and while the request is open. */
   readonly usage: Usage | null;
+  /** The same in nano-USD, 0 where it bills nothing; null while the request is open or where its model has no price. */
+  readonly nanoUsd: number | null;
 }
+
+/** The end of a request, as far as the provider is concerned. */
+export type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: Outcome };
 
 /** Told of each change the moment it happens, before the client can know of it. */
 export type RequestObserver = (event: 'received' | 'finished', record: RequestRecord) => void;
@@ -39,15 +44,25 @@ interface Waiter {
   readonly fail: (reason: Error) => void;
 }
 
-/** Every request in the order of arrival, and a way to wait for one without sleeping. */
+/** A request that its client left before the answer. */
+const LEFT: Ending = { outcome: 'closed-by-client', usage: null, nanoUsd: 0 };
+
+/**
+ * Every request in the order of arrival, and a way to wait for one without sleeping.
+ *
+ * An end is noted before its first byte is sent. So when the process is killed, a request without an end was not
+ * billed, and one with an end was, though its answer may never have come.
+ */
 export class RequestLog {
   readonly #records: Writable<RequestRecord>[] = [];
   readonly #waiters = new Set<Waiter>();
+  readonly #firstSequence: number;
   readonly #observe: RequestObserver;
   #closed = false;
 
-  constructor(observe: RequestObserver = () => undefined) {
-    this.#observe = observe;
+  constructor(options: { readonly firstSequence: number; readonly observe?: RequestObserver | undefined }) {
+    this.#firstSequence = options.firstSequence;
+    this.#observe = options.observe ?? (() => undefined);
   }
 
   get records(): readonly RequestRecord[] {
@@ -56,12 +71,13 @@ export class RequestLog {
 
   open(request: Pick<RequestRecord, 'protocol' | 'model' | 'path' | 'headers' | 'body'>): RequestRecord {
     const record: RequestRecord = {
-      sequence: this.#records.length + 1,
+      sequence: this.#firstSequence + this.#records.length,
       ...request,
       receivedAt: now(),
       respondedAt: null,
       outcome: null,
       usage: null,
+      nanoUsd: null,
     };
     this.#records.push(record);
     this.#tell('received', record);
@@ -69,13 +85,17 @@ export class RequestLog {
   }
 
   /** Only the first end of a request counts. */
-  finish({ sequence }: RequestRecord, outcome: Outcome, usage: Usage | null): void {
-    const record = this.#records[sequence - 1];
+  finish({ sequence }: RequestRecord, { outcome, usage, nanoUsd }: Ending): void {
+    const record = this.#records[sequence - this.#firstSequence];
     if (record?.outcome !== null || this.#closed) return;
+    Object.assign(record, { outcome, usage, nanoUsd });
     record.respondedAt = outcome === 'closed-by-client' ? null : now();
-    record.outcome = outcome;
-    record.usage = usage;
     this.#tell('finished', record);
+  }
+
+  /** Notes that the client left, if the request is still open. */
+  abandon(record: RequestRecord): void {
+    this.finish(record, LEFT);
   }
 
   /** Resolves with the first value that `look` finds, now or after any later change; rejects with what it throws. */

@@ -35,17 +35,17 @@ export async function servePrompt(
   const model = 'problem' in prompt ? null : prompt.model;
   const record = log.open({ protocol: wire.protocol, model, path, headers: request.headers, body });
   response.on('close', () => {
-    log.finish(record, 'closed-by-client', null);
+    log.abandon(record);
   });
   response.setHeader(wire.requestIdHeader, `req_${record.sequence}`);
 
-  const deliver = ({ outcome, usage, send }: Delivery): void => {
+  const deliver = ({ outcome, usage, send }: Delivery, nanoUsd: number | null): void => {
     if (record.outcome !== null || send === null) return;
-    log.finish(record, outcome, usage);
+    log.finish(record, { outcome, usage, nanoUsd });
     send(response);
   };
   if ('problem' in prompt) {
-    deliver(prepareRejection(wire, prompt.problem));
+    deliver(prepareRejection(wire, prompt.problem), 0);
     return;
   }
   const simulated = cast.model(prompt.model);
@@ -54,5 +54,5 @@ export async function servePrompt(
   const delivery = prepareAnswer(wire, asked, simulated);
   await simulated.opened();
   await delay(simulated.delayMs + delivery.delayMs, undefined, { ref: false });
-  deliver(delivery);
+  deliver(delivery, delivery.usage === null ? 0 : simulated.charge(delivery.usage));
 }

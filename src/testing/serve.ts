@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { simulationSchema } from './behaviour';
@@ -8,7 +8,7 @@ import type { Simulation } from './simulated-providers';
 
 // The simulated providers as a program of their own, so that a test may kill any other process and count calls still:
 //   node serve.js [--port N] [--script FILE.json] [--log FILE.jsonl]
-// Prints its URL when ready; ends on SIGTERM or SIGINT.
+// Prints its URL when ready; ends on SIGTERM or SIGINT. A log that is there already is continued.
 
 async function serve(): Promise<void> {
   const { port, script, log } = parseArgs({
@@ -17,7 +17,7 @@ async function serve(): Promise<void> {
   const providers = await startSimulatedProviders({
     ...(script !== undefined && readScript(script)),
     ...(port !== undefined && { port: readPort(port) }),
-    ...(log !== undefined && { observe: appendTo(log) }),
+    ...(log !== undefined && { firstSequence: countRequests(log) + 1, observe: appendTo(log) }),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void providers.close());
@@ -45,12 +45,22 @@ function readScript(file: string): Simulation {
   throw new Error(`--script ${file} is no simulation:\n${z.prettifyError(script.error)}`);
 }
 
+/** The requests of those who wrote this log before: numbers, and ids made of them, are not given out twice. */
+function countRequests(file: string): number {
+  if (!existsSync(file)) return 0;
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith(RECEIVED)).length;
+}
+
 /** One JSON object a line, on disk before the server goes on: whoever is killed next, the count holds. */
 function appendTo(file: string): RequestObserver {
   return (event, record) => {
     appendFileSync(file, `${JSON.stringify({ event, ...record })}\n`);
   };
 }
+
+const RECEIVED = '{"event":"received"';
 
 serve().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Answer, AnswerFunction, ModelBehaviour, SimulatedRequest } from './behaviour';
+import { nanoUsdOf } from '../money/nano-usd';
+import type { Usage } from '../protocol/call';
+import type { Answer, AnswerFunction, ModelBehaviour, Reply, SimulatedRequest } from './behaviour';
 import { draw } from './draw';
 
 /** One model of the simulation: what it answers next, and the gates that hold it back. */
@@ -43,24 +45,35 @@ export class SimulatedModel {
     await Promise.all(this.#gates);
   }
 
-  /** The script first, then a fault if one is due, then the standing answer. */
+  /** The script first, then what the schedule draws, then the standing answer. */
   next(request: SimulatedRequest): Answer {
-    const scripted = this.#script.shift();
-    if (scripted !== undefined) return scripted;
-    return this.#drawFault(request) ?? this.#standingAnswer(request);
+    return this.#script.shift() ?? this.#drawScheduled(request) ?? this.#standingAnswer(request);
+  }
+
+  /** What it says when nothing goes wrong: the standing answer, or a plain one where that is a fault. */
+  ownReply(request: SimulatedRequest): Reply {
+    const standing = this.#standingAnswer(request);
+    if (typeof standing === 'string') return { text: standing };
+    return 'fault' in standing ? { text: plainAnswer(request) } : standing;
+  }
+
+  /** What it charges for so many tokens, in nano-USD; null where its price was not told. */
+  charge(usage: Usage): number | null {
+    const { price } = this.#behaviour;
+    return price === undefined ? null : nanoUsdOf(usage, price);
   }
 
   #standingAnswer(request: SimulatedRequest): Answer {
     return typeof this.#answer === 'function' ? this.#answer(request) : this.#answer;
   }
 
-  #drawFault({ model, text }: SimulatedRequest): Answer | undefined {
-    const { faultRate = 0, faults = [] } = this.#behaviour;
+  #drawScheduled({ model, text }: SimulatedRequest): Answer | undefined {
+    const { schedule = [] } = this.#behaviour;
     const occurrence = (this.#seen.get(text) ?? 0) + 1;
     this.#seen.set(text, occurrence);
-    const key = [this.#seed, model, text, occurrence];
-    if (draw('whether', ...key) >= faultRate) return undefined;
-    return faults[Math.floor(draw('which', ...key) * faults.length)];
+    const drawn = draw(this.#seed, model, text, occurrence);
+    let upTo = 0;
+    return schedule.find(({ share }) => drawn < (upTo += share))?.answer;
   }
 }
 

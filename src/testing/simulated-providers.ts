@@ -14,7 +14,7 @@ import { findRoute } from './wire/route';
 
 /** What to simulate; every part has a default. */
 export interface Simulation {
-  /** Decides which requests meet a fault where a model has a `faultRate`; default 0. */
+  /** Decides what a `schedule` gives to whom; default 0. */
   readonly seed?: number;
   /** Behaviours by the model name that requests carry. */
   readonly models?: Readonly<Record<string, ModelBehaviour>>;
@@ -22,6 +22,8 @@ export interface Simulation {
   readonly fallback?: ModelBehaviour;
   /** Default: a free one. */
   readonly port?: number;
+  /** Number of the first request, for providers that go on where others were killed; default 1. */
+  readonly firstSequence?: number;
   /** Called synchronously for each change of the log. */
   readonly observe?: RequestObserver;
 }
@@ -49,8 +51,8 @@ export interface SimulatedProviders {
 
 /** Starts simulated model providers, so that tests and demos go through real SDKs and real HTTP. */
 export async function startSimulatedProviders(simulation: Simulation = {}): Promise<SimulatedProviders> {
-  const { seed = 0, models = {}, fallback = {}, port = 0, observe } = simulation;
-  const log = new RequestLog(observe);
+  const { seed = 0, models = {}, fallback = {}, port = 0, firstSequence = 1, observe } = simulation;
+  const log = new RequestLog({ firstSequence, observe });
   const cast = new Cast(models, fallback, seed);
   const server = createServer((request, response) => {
     respond({ log, cast }, request, response);
@@ -75,7 +77,7 @@ export async function startSimulatedProviders(simulation: Simulation = {}): Prom
       await log.waitFor(() => fits(log.records) || undefined);
     },
     waitForClose: async (sequence) => {
-      await log.waitFor(() => closeOf(log.records[sequence - 1]));
+      await log.waitFor(() => closeOf(log.records.find((record) => record.sequence === sequence)));
     },
     close: async () => {
       log.close();

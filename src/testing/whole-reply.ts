@@ -4,13 +4,15 @@ import type { WholeReply } from './wire/wire';
 
 /** Fills in what a reply leaves open. */
 export function wholeReply(request: SimulatedRequest, reply: Reply): WholeReply {
+  const usage = usageOf(request, reply);
   return {
     model: request.model,
     sequence: request.sequence,
     text: reply.text,
     finish: reply.finish ?? 'stop',
     refusal: reply.finish === 'refusal' ? (reply.refusal ?? 'I cannot help with that.') : null,
-    usage: usageOf(request, reply),
+    usage,
+    stated: usage,
   };
 }
 

@@ -1,9 +1,9 @@
 import type { SolveTrace } from '../protocol/solve';
+import { counted } from './counted';
 
 /** `3 calls, 1,204 tokens`. */
 export function describeTokens({ usage }: Pick<SolveTrace, 'usage'>): string {
-  const tokens = (usage.inputTokens + usage.outputTokens).toLocaleString('en-US');
-  return `${usage.calls} ${usage.calls === 1 ? 'call' : 'calls'}, ${tokens} tokens`;
+  return describeAmount(usage.calls, usage.inputTokens + usage.outputTokens);
 }
 
 /** `$0.0012`, or `at least $0.0012` while some call's cost is unknown. */
@@ -11,6 +11,21 @@ export function describeCost({
   costUsd,
   costIsLowerBound,
 }: Pick<SolveTrace, 'costUsd' | 'costIsLowerBound'>): string {
-  const dollars = `$${costUsd.toFixed(costUsd >= 1 || costUsd === 0 ? 2 : 4)}`;
+  const dollars = describeUsd(costUsd);
   return costIsLowerBound ? `at least ${dollars}` : dollars;
+}
+
+/** `at most 9 calls, 40,000 tokens, $0.1200`: what a plan may come to, told before its first step. */
+export function describeEstimate({ calls, tokens, nanoUsd }: NonNullable<SolveTrace['estimate']>): string {
+  const cost = nanoUsd === null ? 'cost unknown: a price is missing' : describeUsd(nanoUsd / 1e9);
+  return `at most ${describeAmount(calls, tokens)}, ${cost}`;
+}
+
+/** `$0.0012`, `$1.50`: with as many digits as matter. */
+export function describeUsd(usd: number): string {
+  return `$${usd.toFixed(usd >= 1 || usd === 0 ? 2 : 4)}`;
+}
+
+function describeAmount(calls: number, tokens: number): string {
+  return `${counted(calls, 'call')}, ${tokens.toLocaleString('en-US')} tokens`;
 }

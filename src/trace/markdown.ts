@@ -1,20 +1,37 @@
-import { previewOf } from '../protocol/text';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
-import { describeCost, describeTokens } from './describe';
+import { previewOf } from '../protocol/text';
+import { describeCost, describeEstimate, describeTokens } from './describe';
+import { explainStop } from './explain-stop';
+import { howToApprove } from './how-to-approve';
+import { waitingRuns } from './kinship';
+import { describeRound } from './round-state';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
 export function renderMarkdown(trace: SolveTrace): string {
+  const { id, status, degraded, question, estimate, rounds, answer, error, stoppedBy } = trace;
   return [
-    `**${trace.status}**${trace.degraded ? ' · degraded' : ''} · ${describeTokens(trace)} · ${describeCost(trace)}`,
-    quote(previewOf(trace.question)),
-    ...trace.rounds.flatMap(renderRound),
-    ...(trace.answer === null ? [] : ['### Answer', previewOf(trace.answer)]),
-    ...(trace.error === null ? [] : ['### Error', `\`${trace.error.type}\` ${trace.error.message}`]),
+    `**${status}**${degraded ? ' · degraded' : ''} · ${describeTokens(trace)} · ${describeCost(trace)}`,
+    quote(previewOf(question)),
+    ...(estimate === undefined ? [] : [`Plan: ${describeEstimate(estimate)}`]),
+    ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
+    ...rounds.flatMap(renderRound),
+    ...(answer === null ? [] : ['### Answer', previewOf(answer)]),
+    ...(error === null ? [] : ['### Error', `\`${error.type}\` ${error.message}`]),
+    ...(stoppedBy === null ? [] : [explainStop(stoppedBy, id).join(' ')]),
   ].join('\n\n');
 }
 
-function renderRound({ round, plan, steps }: RoundTrace): string[] {
-  if (plan === null) return [`### Round ${round + 1}`, '_The Conductor is writing a plan._'];
+function renderRound(round: RoundTrace): string[] {
+  const { plan, steps, decision, childId } = round;
+  const { name, facts } = describeRound(round);
+  const heading = [`### ${name}${facts}`, ...(childId === null ? [] : [`Child workflow \`${childId}\``])];
+  if (plan === null) {
+    return [
+      ...heading,
+      decision === 'failed' ? '_No plan came of it._' : '_The Conductor is writing a plan._',
+    ];
+  }
+  if (plan.steps.length === 0) return [...heading, '_The Conductor accepts the answer._'];
   const header = ['| step | wave | worker | subtask | sees | state |', '|---|---|---|---|---|---|'];
   const rows = plan.steps.map((planned, index) => {
     const step = steps[index];
@@ -29,11 +46,13 @@ function renderRound({ round, plan, steps }: RoundTrace): string[] {
     ];
     return `| ${cells.map(cell).join(' | ')} |`;
   });
-  return [`### Round ${round + 1}`, [...header, ...rows].join('\n')];
+  return [...heading, [...header, ...rows].join('\n')];
 }
 
 function workerOf(step: StepTrace | undefined, planned: string): string {
-  return step?.fallbackFor == null ? planned : `${step.worker} (for ${step.fallbackFor})`;
+  if (step === undefined) return planned;
+  if (step.childId !== null) return `${planned} as \`${step.childId}\``;
+  return step.fallbackFor === null ? planned : `${step.worker} (for ${step.fallbackFor})`;
 }
 
 function stateOf(step: StepTrace | undefined): string {

@@ -1,25 +1,28 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
+import { roundsOf } from './kinship';
 import { oneLine } from './one-line';
+import { describePlan } from './round-state';
 import { describeWorker, stateOf } from './step-state';
 
 const LABEL_CHARACTERS = 60;
+const INDENT = '  ';
 
 /**
- * The plan as a Mermaid flowchart: steps, and an arrow for each output that a step may see.
+ * The run as a Mermaid flowchart: steps, and an arrow for each output that a step may see.
  *
- * Every step is given the question; its arrow is drawn only to those that see nothing else.
+ * Every step is given the question, and in a review the answer of the round before; their arrows are drawn only to
+ * steps that see nothing else. A step that the Conductor gave to itself is a box around the rounds of that child.
  */
 export function renderMermaid(trace: SolveTrace): string {
-  const last = trace.rounds.at(-1)?.steps.at(-1);
-  const lastNode = last === undefined ? 'question' : nodeOf(trace.rounds.length - 1, last.index);
+  const { lines, last } = drawRounds(trace, trace.id, 'question');
   return [
     'flowchart TD',
     `  question([${label(previewOf(trace.question))}])`,
-    ...trace.rounds.flatMap(drawRound),
+    ...lines.map((line) => INDENT + line),
     ...(trace.answer === null
       ? []
-      : [`  answer([${label(previewOf(trace.answer))}])`, `  ${lastNode} --> answer`]),
+      : [`  answer([${label(previewOf(trace.answer))}])`, `  ${last ?? 'question'} --> answer`]),
     '  classDef done stroke:green',
     '  classDef failed stroke:red',
     '  classDef running stroke:orange',
@@ -27,24 +30,55 @@ export function renderMermaid(trace: SolveTrace): string {
   ].join('\n');
 }
 
-function drawRound(round: RoundTrace, ordinal: number): string[] {
-  return round.steps.flatMap((step) => {
-    const { subtask = '', sees = [] } = round.plan?.steps[step.index] ?? {};
-    const node = nodeOf(ordinal, step.index);
-    const seen = sees.map((index) => nodeOf(ordinal, index));
-    return [
-      `  ${node}[${label(titleOf(step), subtask)}]:::${stateOf(step)}`,
-      ...(seen.length === 0 ? ['question'] : seen).map((from) => `  ${from} --> ${node}`),
-    ];
+/** Lines of a chart, and the node that what follows hangs on; null where there is none yet. */
+interface Drawing {
+  readonly lines: readonly string[];
+  readonly last: string | null;
+}
+
+/** The rounds of one run below each other. @param start what the first steps are given; null inside of a child's box */
+function drawRounds(trace: SolveTrace, id: string, start: string | null): Drawing {
+  let from = start;
+  const lines: string[] = [];
+  for (const round of roundsOf(trace, id)) {
+    const drawing = drawRound(trace, round, from);
+    lines.push(...drawing.lines);
+    // What hangs on a round that failed is nothing: the answer before it stands.
+    if (round.decision !== 'failed') from = drawing.last ?? from;
+  }
+  return { lines, last: from };
+}
+
+function drawRound(trace: SolveTrace, round: RoundTrace, from: string | null): Drawing {
+  const ordinal = trace.rounds.indexOf(round) + 1;
+  if (round.plan?.steps.length === 0) return drawVerdict(round, `round${ordinal}`, from);
+  const nodes = round.steps.map(({ index }) => `round${ordinal}step${index + 1}`);
+  const lines = round.steps.flatMap((step, index) => {
+    const node = nodes[index] ?? '';
+    const seen = (round.plan?.steps[step.index]?.sees ?? []).flatMap((earlier) => nodes[earlier] ?? []);
+    const sources = seen.length > 0 || from === null ? seen : [from];
+    return [...drawStep(trace, round, step, node), ...sources.map((source) => `${source} --> ${node}`)];
   });
+  return { lines, last: nodes.at(-1) ?? null };
 }
 
-function nodeOf(round: number, step: number): string {
-  return `round${round + 1}step${step + 1}`;
+/** A review that let the answer stand. */
+function drawVerdict(round: RoundTrace, node: string, from: string | null): Drawing {
+  const arrow = from === null ? [] : [`${from} --> ${node}`];
+  return { lines: [`${node}{{${label('review', describePlan(round))}}}:::done`, ...arrow], last: node };
 }
 
-function titleOf(step: StepTrace): string {
-  return `${step.index + 1} ${describeWorker(step)}`;
+function drawStep(trace: SolveTrace, round: RoundTrace, step: StepTrace, node: string): string[] {
+  const { subtask = '' } = round.plan?.steps[step.index] ?? {};
+  const text = label(`${step.index + 1} ${describeWorker(step)}`, subtask);
+  const inside = step.childId === null ? [] : drawRounds(trace, step.childId, null).lines;
+  if (inside.length === 0) return [`${node}[${text}]:::${stateOf(step)}`];
+  return [
+    `subgraph ${node}[${text}]`,
+    ...inside.map((line) => INDENT + line),
+    'end',
+    `class ${node} ${stateOf(step)}`,
+  ];
 }
 
 function label(...lines: string[]): string {

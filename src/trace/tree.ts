@@ -1,11 +1,16 @@
 import type { Call } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { counted } from './counted';
-import { describeCost, describeTokens } from './describe';
+import { describeCost, describeEstimate, describeTokens } from './describe';
 import { drawTree, type Branch } from './draw-tree';
-import { oneLine, widthOf } from './one-line';
+import { explainStop } from './explain-stop';
+import { failedAttempts } from './failed-attempts';
+import { howToApprove } from './how-to-approve';
+import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './kinship';
+import { headLine, noteLines, plainLine, type Line } from './line';
+import { oneLine } from './one-line';
 import { PLAIN, type Paint } from './paint';
+import { describePlan, describeRound } from './round-state';
 import { describeDuration, describeSees, describeWorker, MARKS, stateOf } from './step-state';
 import { totalOf } from './total';
 
@@ -18,130 +23,134 @@ export interface TreeOptions {
 
 /** Where nobody says how wide the paper is. */
 const WIDE_ENOUGH = 160;
-/** What stands before the deepest text, that of a step of a wave of a round. */
-const DEEPEST_INDENT = 13;
+const NARROWEST = 20;
 
-/** The whole story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it. */
+/**
+ * The whole story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it;
+ * below a step that the Conductor gave to itself, the story of that child.
+ */
 export function renderTree(
   trace: SolveTrace,
   { paint = PLAIN, columns = WIDE_ENOUGH }: TreeOptions = {},
 ): string {
-  const tree = new TreeText(trace, paint, Math.max(10, columns - DEEPEST_INDENT));
-  return drawTree(tree.root()).join('\n');
+  return drawTree(new TreeText(trace, paint).root(), Math.max(NARROWEST, columns)).join('\n');
 }
 
 class TreeText {
   constructor(
     private readonly trace: SolveTrace,
     private readonly paint: Paint,
-    /** Columns of a text, whatever stands before it. */
-    private readonly room: number,
   ) {}
 
   root(): Branch {
-    const { id, status, degraded, stoppedBy, rounds, question } = this.trace;
-    const states = [status, degraded ? 'degraded' : '', stoppedBy === null ? '' : `stopped by ${stoppedBy}`];
-    const facts = [...states, describeTokens(this.trace), describeCost(this.trace)];
+    const { id, status, degraded, stoppedBy, question, estimate, waitsFor } = this.trace;
+    const states = [
+      status,
+      waitsFor === undefined ? '' : `waits for ${waitsFor}`,
+      degraded ? 'degraded' : '',
+      stoppedBy === null ? '' : `stopped by ${stoppedBy}`,
+    ];
     return {
-      line: this.head(id, facts),
-      notes: [this.clip(previewOf(question))],
-      branches: [...rounds.map((round) => this.round(round)), ...this.end()],
+      line: this.head(id, [...states, ...spent(this.trace)]),
+      notes: [
+        plainLine(previewOf(question)),
+        ...this.note('plan', estimate && describeEstimate(estimate)),
+        ...waitingRuns(this.trace).flatMap((run) => this.note('to let it run:', howToApprove(run))),
+      ],
+      branches: [...this.rounds(id), ...this.end()],
     };
+  }
+
+  private rounds(id: string): Branch[] {
+    return roundsOf(this.trace, id).map((round) => this.round(round));
   }
 
   private round(round: RoundTrace): Branch {
     const waves = [...new Set(round.steps.map((step) => step.wave))].sort((a, b) => a - b);
-    const decision = round.decision === null ? '' : ` · ${round.decision}`;
+    const { name, facts } = describeRound(round);
     return {
-      line: this.paint.strong(`Round ${round.round + 1}`) + decision,
+      line: (room) => this.paint.strong(oneLine(name, room)) + facts,
       branches: [
         this.conductor(round),
         ...waves.map((wave) => ({
-          line: `Wave ${wave + 1}`,
+          line: plainLine(`Wave ${wave + 1}`),
           branches: round.steps.filter((step) => step.wave === wave).map((step) => this.step(round, step)),
         })),
       ],
     };
   }
 
-  private conductor({ round, plan }: RoundTrace): Branch {
-    const calls = this.trace.calls.filter((call) => call.round === round && call.step === null);
-    const written = plan === null ? 'no plan yet' : counted(plan.steps.length, 'step');
-    const model = calls.at(-1)?.model ?? '';
-    return {
-      line: this.head('Conductor', [model, written, ...spent(calls)]),
-      notes: this.failures(calls),
-    };
+  private conductor(round: RoundTrace): Branch {
+    const calls = callsOfPlan(this.trace.calls, round);
+    const facts = [calls.at(-1)?.model ?? '', describePlan(round), ...sumOf(calls)];
+    return { line: this.head('Conductor', facts), notes: this.failures(calls) };
   }
 
   private step(round: RoundTrace, step: StepTrace): Branch {
-    const { index, model, startedAt, endedAt } = step;
-    const planned = round.plan?.steps[index];
-    const calls = this.trace.calls.filter((call) => call.round === round.round && call.step === index);
+    const { index, model, startedAt, endedAt, childId } = step;
+    const sees = describeSees(round.plan?.steps[index]?.sees ?? []);
     const duration = startedAt === null || endedAt === null ? '' : describeDuration(startedAt, endedAt);
-    const facts = [model ?? '', describeSees(planned?.sees ?? []), duration, ...spent(calls)];
+    const calls = callsOfStep(this.trace.calls, round, step);
+    const facts = [model ?? '', sees, duration, ...sumOf(calls)];
     return {
-      line: `${this.mark(step)} ${this.head(`${index + 1} ${describeWorker(step)}`, facts)}`,
-      notes: [
-        ...this.note('subtask', planned?.subtask),
-        ...this.failures(calls.filter((call) => call.error?.message !== step.error?.message)),
-        ...this.note('error', step.error?.message),
-        ...this.note('output', step.output === null ? '' : previewOf(step.output)),
-        ...this.note('dropped', step.dropped.join(', ')),
-      ],
+      line: this.marked(step, this.head(`${index + 1} ${describeWorker(step)}`, facts)),
+      notes: this.story(round, step, calls),
+      branches: childId === null ? [] : this.rounds(childId),
     };
   }
 
-  private end(): Branch[] {
-    const { answer, error } = this.trace;
-    if (error !== null) {
-      return [{ line: this.paint.bad(`Error ${error.type}`), notes: [this.clip(error.message)] }];
-    }
-    return answer === null
-      ? []
-      : [{ line: this.paint.good('Answer'), notes: [this.clip(previewOf(answer))] }];
+  private story({ plan, childId }: RoundTrace, step: StepTrace, calls: readonly Call[]): Line[] {
+    const { index, error, output, dropped } = step;
+    // A child's failed attempts are told in its own rounds, which are drawn below.
+    const attempts = calls.filter(
+      (call) => (call.childId ?? null) === childId && call.error?.message !== error?.message,
+    );
+    return [
+      ...this.note('subtask', plan?.steps[index]?.subtask),
+      ...this.failures(attempts),
+      ...this.note('error', error?.message),
+      ...this.note('output', output === null ? '' : previewOf(output)),
+      ...this.note('dropped', dropped.join(', ')),
+    ];
   }
 
-  private mark(step: StepTrace): string {
+  private end(): Branch[] {
+    const { id, answer, error, stoppedBy } = this.trace;
+    const { bad, busy, good } = this.paint;
+    const stop = stoppedBy === null ? null : explainStop(stoppedBy, id);
+    return [
+      ...(stop === null ? [] : [{ line: () => busy(stop[0]), notes: stop.slice(1).map(plainLine) }]),
+      ...(error === null
+        ? []
+        : [{ line: () => bad(`Error ${error.type}`), notes: [plainLine(error.message)] }]),
+      ...(answer === null ? [] : [{ line: () => good('Answer'), notes: [plainLine(previewOf(answer))] }]),
+    ];
+  }
+
+  private marked(step: StepTrace, line: Line): Line {
     const { good, bad, busy, faint } = this.paint;
     const state = stateOf(step);
-    return { done: good, failed: bad, running: busy, waiting: faint }[state](MARKS[state]);
+    const mark = { done: good, failed: bad, running: busy, waiting: faint }[state](MARKS[state]);
+    return (room) => `${mark} ${line(room - 2)}`;
   }
 
-  /** Attempts that came to nothing. */
-  private failures(calls: readonly Call[]): string[] {
-    const reasons = calls.map(({ error }) => (error === null ? '' : `${error.type} ${error.message}`));
-    return calls.flatMap(({ attempt }, index) => {
-      const reason = reasons[index] ?? '';
-      const isTold = reason === reasons[index - 1];
-      return isTold ? [] : this.note(`attempt ${attempt}${sameAfter(reasons, index)}`, reason);
-    });
+  private failures(calls: readonly Call[]): Line[] {
+    return failedAttempts(calls).flatMap(({ which, reason }) => this.note(which, reason));
   }
 
-  private note(label: string, text: string | undefined): string[] {
-    if (text === undefined || text === '') return [];
-    return [`${this.paint.faint(label)} ${oneLine(text, this.room - label.length)}`];
+  private note(label: string, text: string | undefined): Line[] {
+    return noteLines(this.paint, label, text);
   }
 
-  private head(name: string, facts: readonly string[]): string {
-    const shown = oneLine(name, this.room);
-    const rest = facts.filter((fact) => fact !== '').join(' · ');
-    return `${this.paint.strong(shown)}  ${this.paint.faint(oneLine(rest, this.room - widthOf(shown)))}`;
-  }
-
-  private clip(text: string): string {
-    return oneLine(text, this.room);
+  private head(name: string, facts: readonly string[]): Line {
+    return headLine(this.paint, name, facts);
   }
 }
 
-/** How far the same reason goes on: `-5` where the attempts up to the fifth failed alike. */
-function sameAfter(reasons: readonly string[], index: number): string {
-  const next = reasons.findIndex((reason, other) => other > index && reason !== reasons[index]);
-  const last = next === -1 ? reasons.length : next;
-  return last - index > 1 ? `-${last}` : '';
+function spent(total: Pick<SolveTrace, 'usage' | 'costUsd' | 'costIsLowerBound'>): string[] {
+  return [describeTokens(total), describeCost(total)];
 }
 
-function spent(calls: readonly Call[]): string[] {
-  const total = totalOf(calls);
-  return calls.length === 0 ? [] : [describeTokens(total), describeCost(total)];
+function sumOf(calls: readonly Call[]): string[] {
+  return calls.length === 0 ? [] : spent(totalOf(calls));
 }

@@ -1,4 +1,5 @@
 import type { SolveTrace } from '../protocol/solve';
+import { isWithin } from './kinship';
 import { totalOf } from './total';
 
 /**
@@ -31,11 +32,6 @@ export function withChild(trace: SolveTrace, childId: string, child: SolveTrace)
     stoppedBy: trace.stoppedBy ?? child.stoppedBy,
     ...(child.waitsFor && { waitsFor: child.waitsFor }),
   };
-}
-
-/** Whether something belongs to a child or to one of its descendants; what has no id is the run's own. */
-function isWithin(id: string | null | undefined, childId: string): boolean {
-  return id === childId || (id ?? '').startsWith(`${childId}-`);
 }
 
 function childrenOfSteps({ rounds }: SolveTrace): string[] {

@@ -42,7 +42,7 @@ test.each(['truncated', 'truncated-chunked'] as const)(
 );
 
 test('an answer that is lost on the way is billed', async () => {
-  for (const fault of ['cut-mid-body', 'truncated', 'truncated-chunked'] as const) {
+  for (const fault of ['cut-mid-body', 'truncated', 'truncated-chunked', 'html-bad-gateway'] as const) {
     await fetchFaulty(fault).catch(() => undefined);
     expect(providers.log.at(-1)).toMatchObject({ outcome: `fault:${fault}`, usage: { inputTokens: 1 } });
   }
@@ -53,6 +53,35 @@ test('html: a page where JSON was due', async () => {
     expect.stringContaining('text/html'),
     expect.stringContaining('<!doctype html>'),
   ]);
+});
+
+test('html-bad-gateway: the page of a proxy under its own status', async () => {
+  expect(await fetchFaulty('html-bad-gateway')).toEqual([
+    expect.stringContaining('text/html'),
+    expect.stringContaining('<title>502 Bad Gateway</title>'),
+  ]);
+});
+
+test.each(['openai-chat', 'openai-responses', 'anthropic', 'google'] as const)(
+  '%s: the page of a proxy is a 502 to the SDK',
+  async (protocol) => {
+    providers.script('model', [{ fault: 'html-bad-gateway' }]);
+    await expect(SDK_CLIENTS[protocol](providers.url)).rejects.toMatchObject({ status: 502 });
+  },
+);
+
+test('stall: headers come, and nothing after them', async () => {
+  providers.script('model', [{ fault: 'stall' }]);
+  const controller = new AbortController();
+  const body = JSON.stringify({ model: 'model', input: 'Why?' });
+  const { signal } = controller;
+  const response = await fetch(`${providers.url}/v1/responses`, { method: 'POST', body, signal });
+  expect(response.status).toBe(200);
+  expect(Number(response.headers.get('content-length'))).toBeGreaterThan(0);
+  expect(providers.log[0]).toMatchObject({ outcome: 'fault:stall', usage: { inputTokens: 1 } });
+  const rest = response.text();
+  controller.abort();
+  await expect(rest).rejects.toThrow(/abort/i);
 });
 
 test('a broken connection is what the SDKs call one', async () => {

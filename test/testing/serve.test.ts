@@ -7,12 +7,15 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import OpenAI from 'openai';
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-// The built program: `npm test` builds first.
-const PROGRAM = resolve(__dirname, '../../lib/testing/serve.js');
+const COMPILER = resolve(__dirname, '../support/run-typescript.cjs');
+const PROGRAM = resolve(__dirname, '../../src/testing/serve.ts');
+
+const half = { share: 0.5, answer: { fault: 'hang' } };
 
 let folder: string;
 let child: Child | undefined;
@@ -25,7 +28,8 @@ afterEach(() => {
 });
 
 function serve(...args: string[]): Child {
-  child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const program = ['--require', COMPILER, PROGRAM];
+  child = spawn(process.execPath, [...program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   return child;
 }
 
@@ -33,6 +37,11 @@ function serve(...args: string[]): Child {
 async function firstLineOf(server: Child): Promise<string> {
   for await (const line of createInterface(server.stdout)) return line;
   throw new Error(await text(server.stderr));
+}
+
+function eventsIn(log: string): unknown[] {
+  const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as unknown);
 }
 
 function fileWith(content: string): string {
@@ -53,8 +62,7 @@ test('plays a script, logs each request before and after, and ends on SIGTERM', 
   await expect(ask()).rejects.toMatchObject({ status: 503 });
   expect((await ask()).output_text).toBe('Because.');
 
-  const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+  expect(eventsIn(log)).toMatchObject([
     { event: 'received', sequence: 1, model: 'gpt', outcome: null },
     { event: 'finished', sequence: 1, model: 'gpt', outcome: 'fault:unavailable', usage: null },
     { event: 'received', sequence: 2, model: 'gpt', outcome: null },
@@ -65,6 +73,38 @@ test('plays a script, logs each request before and after, and ends on SIGTERM', 
   expect(await once(server, 'exit')).toEqual([0, null]);
 });
 
+test('kill -9 loses nothing of the log, and who comes next on the port goes on with it', async () => {
+  const models = { gpt: { script: ['First.', { fault: 'hang' }], price: { input: 1, output: 1 } } };
+  const script = fileWith(JSON.stringify({ models }));
+  const log = join(folder, 'log.jsonl');
+  const begin = async (port: string): Promise<[Child, string]> => {
+    const server = serve('--port', port, '--script', script, '--log', log);
+    return [server, await firstLineOf(server)];
+  };
+  const [first, url] = await begin('0');
+  const ask = () =>
+    new OpenAI({ apiKey: 'key-of-a-test', baseURL: `${url}/v1`, maxRetries: 0 }).responses.create({
+      model: 'gpt',
+      input: 'Why?',
+    });
+  await ask();
+  const cut = ask();
+  while (eventsIn(log).length < 3) await setImmediate();
+  first.kill('SIGKILL');
+  await expect(cut).rejects.toThrow('Connection error');
+  await once(first, 'close');
+
+  await begin(new URL(url).port);
+  expect((await ask()).id).toBe('resp_3');
+  expect(eventsIn(log)).toMatchObject([
+    { event: 'received', sequence: 1, nanoUsd: null },
+    { event: 'finished', sequence: 1, nanoUsd: 3000 },
+    { event: 'received', sequence: 2, nanoUsd: null },
+    { event: 'received', sequence: 3 },
+    { event: 'finished', sequence: 3 },
+  ]);
+});
+
 test.each([
   ['a port that is none', () => ['--port', 'http'], '--port takes a number from 0'],
   ['a missing file', () => ['--script', '/no/such/file.json'], '/no/such/file.json cannot be read'],
@@ -72,7 +112,22 @@ test.each([
   [
     'a fault that does not exist',
     () => ['--script', fileWith('{"models":{"gpt":{"answer":{"fault":"flood"}}}}')],
-    'models.gpt.answer',
+    /no such fault; there are bad-request, .+\n.+models\.gpt\.answer/,
+  ],
+  [
+    'a setting that a fault does not have',
+    () => ['--script', fileWith('{"models":{"gpt":{"script":["a",{"fault":"drip","seconds":1}]}}}')],
+    /Unrecognized key: "seconds"\n.+models\.gpt\.script\[1\]/,
+  ],
+  [
+    'a reply without a text',
+    () => ['--script', fileWith('{"fallback":{"answer":{"delayMs":5}}}')],
+    /expected string.*\n.+fallback\.answer\.text/,
+  ],
+  [
+    'shares of more than all',
+    () => ['--script', fileWith(JSON.stringify({ fallback: { schedule: [half, half, half] } }))],
+    /shares of a schedule add up to more than 1.+\n.+fallback\.schedule/,
   ],
   ['an unknown option', () => ['--colour'], "Unknown option '--colour'"],
 ])('%s: one sentence, exit code 2, nothing started', async (_, args, sentence) => {
@@ -83,5 +138,5 @@ test.each([
     once(server, 'exit') as Promise<[number]>,
   ]);
   expect([code, output]).toEqual([2, '']);
-  expect(errors).toContain(sentence);
+  expect(errors).toMatch(sentence);
 });

@@ -1,7 +1,12 @@
 import type { Answer, SimulatedRequest } from '../../src/testing';
 import { SimulatedModel } from '../../src/testing/simulated-model';
 
-const FAULTS: readonly Answer[] = [{ fault: 'server-error' }, { fault: 'hang' }];
+const ERROR: Answer = { fault: 'server-error' };
+const HANG: Answer = { fault: 'hang' };
+const SCHEDULE = [
+  { share: 0.2, answer: ERROR },
+  { share: 0.05, answer: HANG },
+];
 
 function request(text: string): SimulatedRequest {
   return {
@@ -17,7 +22,7 @@ function request(text: string): SimulatedRequest {
 const PROMPTS = Array.from({ length: 400 }, (_, index) => `Question ${index}`);
 
 function answersOf(seed: number, prompts: readonly string[]): Map<string, Answer> {
-  const model = new SimulatedModel({ faultRate: 0.25, faults: [...FAULTS], answer: 'fine' }, seed);
+  const model = new SimulatedModel({ schedule: SCHEDULE, answer: 'fine' }, seed);
   return new Map(prompts.map((prompt) => [prompt, model.next(request(prompt))]));
 }
 
@@ -34,23 +39,40 @@ test('a plain answer differs between prompts, and is the same for the same promp
   expect(model.next(request('a'))).not.toBe(model.next(request('b')));
 });
 
-test('faults come at their rate, each kind, and another seed picks other requests', () => {
+test('a schedule gives to each share what is its own, and another seed picks other requests', () => {
   const answers = answersOf(7, PROMPTS);
-  const faults = [...answers.values()].filter((answer) => answer !== 'fine');
-  // 400 draws at 0.25: five standard deviations are 43.
-  expect(Math.abs(faults.length - 100)).toBeLessThan(43);
-  expect(new Set(faults)).toEqual(new Set(FAULTS));
+  const count = (answer: Answer) => [...answers.values()].filter((each) => each === answer).length;
+  // 400 draws: five standard deviations are 40 at 0.2, and 22 at 0.05.
+  expect(Math.abs(count(ERROR) - 80)).toBeLessThan(40);
+  expect(Math.abs(count(HANG) - 20)).toBeLessThan(22);
+  expect(count(HANG)).toBeGreaterThan(0);
+  expect(count('fine')).toBe(400 - count(ERROR) - count(HANG));
   expect(answersOf(8, PROMPTS)).not.toEqual(answers);
 });
 
-test('which request meets a fault does not depend on the order of arrival', () => {
+test('which request gets what does not depend on the order of arrival', () => {
   const backwards = answersOf(7, PROMPTS.toReversed());
   const forwards = answersOf(7, PROMPTS);
   for (const prompt of PROMPTS) expect(backwards.get(prompt)).toBe(forwards.get(prompt));
 });
 
 test('a retry of the same prompt is drawn anew', () => {
-  const model = new SimulatedModel({ faultRate: 0.5, faults: [{ fault: 'hang' }], answer: 'fine' }, 0);
+  const model = new SimulatedModel({ schedule: [{ share: 0.5, answer: HANG }], answer: 'fine' }, 0);
   const answers = Array.from({ length: 50 }, () => model.next(request('Why?')));
-  expect(new Set(answers)).toEqual(new Set(['fine', { fault: 'hang' }]));
+  expect(new Set(answers)).toEqual(new Set(['fine', HANG]));
+});
+
+test('its own reply is the standing answer, or a plain one where that is a fault', () => {
+  const ownReply = (answer: Answer) => new SimulatedModel({ answer }, 0).ownReply(request('Why?'));
+  expect(ownReply('standing')).toEqual({ text: 'standing' });
+  expect(ownReply({ text: 'late', delayMs: 5 })).toEqual({ text: 'late', delayMs: 5 });
+  expect(ownReply(HANG)).toEqual({ text: expect.stringMatching(/^model answers [0-9a-f]{12}$/) as string });
+});
+
+test('it charges by its price, and nothing is known without one', () => {
+  const usage = { inputTokens: 1000, outputTokens: 10, cachedInputTokens: 400, reasoningTokens: 5 };
+  const price = { input: 2, output: 10, cachedInput: 0.2 };
+  // 600 × 2,000 + 400 × 200 + 10 × 10,000 nano-USD.
+  expect(new SimulatedModel({ price }, 0).charge(usage)).toBe(1_380_000);
+  expect(new SimulatedModel({}, 0).charge(usage)).toBeNull();
 });

@@ -1,5 +1,6 @@
 import { renderMermaid } from '../../src/trace/mermaid';
-import { sampleTrace } from './sample-trace';
+import { sampleFamily } from './sample-family';
+import { sampleRound, sampleTrace } from './sample-trace';
 
 describe('the flowchart of a run', () => {
   test('has a node for each step and an arrow for each output it may see', () => {
@@ -20,6 +21,37 @@ describe('the flowchart of a run', () => {
       '  classDef running stroke:orange',
       '  classDef waiting stroke-dasharray:4',
     ]);
+  });
+
+  test('draws a step that became a child as a box around it, and reviews below each other', () => {
+    const lines = renderMermaid(sampleFamily()).split('\n').slice(1, -4);
+    expect(lines).toEqual([
+      '  question(["What is the capital of France?"])',
+      '  round1step1["1 gpt<br/>Task 1"]:::done',
+      '  question --> round1step1',
+      '  subgraph round1step2["2 conductor<br/>Task 2"]',
+      '    round2step1["1 gpt<br/>Task 1"]:::done',
+      '    round2step2["2 gpt<br/>Task 2"]:::done',
+      '  end',
+      '  class round1step2 done',
+      '  question --> round1step2',
+      '  round3step1["1 gpt<br/>Task 1"]:::done',
+      '  round1step2 --> round3step1',
+      '  round4{{"review<br/>accepts the answer"}}:::done',
+      '  round3step1 --> round4',
+      '  answer(["Paris, of course."])',
+      '  round4 --> answer',
+    ]);
+  });
+
+  test('the answer hangs on no round that failed', () => {
+    const [own, child, review] = sampleFamily().rounds;
+    const failed = {
+      ...review,
+      ...sampleRound(review?.steps ?? [], { childId: 'solve-1-review', round: 1 }),
+    };
+    const rounds = [...(own && child ? [own, child] : []), { ...failed, decision: 'failed' as const }];
+    expect(renderMermaid(sampleFamily({ rounds }))).toContain('  round1step2 --> answer');
   });
 
   test('a text cannot become syntax', () => {

@@ -1,7 +1,8 @@
 import { PLAIN } from '../../src/trace/paint';
 import { widthOf } from '../../src/trace/one-line';
 import { renderTree } from '../../src/trace/tree';
-import { sampleTrace } from './sample-trace';
+import { sampleFamily, sampleWaiting } from './sample-family';
+import { sampleRound, sampleTrace } from './sample-trace';
 
 describe('the tree of a run', () => {
   test('tells who did what in which wave, seeing what, for how much, and what came of it', () => {
@@ -45,5 +46,84 @@ describe('the tree of a run', () => {
   test('is painted by meaning', () => {
     const paint = { ...PLAIN, good: (text: string) => `<good>${text}</good>` };
     expect(renderTree(sampleTrace(), { paint })).toContain('<good>✓</good> 1 gpt');
+  });
+});
+
+describe('the tree of a run with children', () => {
+  test('draws a child below its step, with what it cost, and reviews as further rounds', () => {
+    expect(renderTree(sampleFamily()).split('\n')).toEqual([
+      'solve-1  completed · 8 calls, 120 tokens · $0.0080',
+      '│  What is the capital of France?',
+      '│  plan at most 12 calls, 40,000 tokens, $0.1200',
+      '├─ Round 1 · revised',
+      '│  ├─ Conductor  boss · 2 steps · 1 call, 15 tokens · $0.0010',
+      '│  └─ Wave 1',
+      '│     ├─ ✓ 1 gpt  gpt-6 · 3.0 s · 1 call, 15 tokens · $0.0010',
+      '│     │     subtask Task 1',
+      '│     │     output Paris.',
+      '│     └─ ✓ 2 conductor  3.0 s · 3 calls, 45 tokens · $0.0030',
+      '│        │  subtask Task 2',
+      '│        │  output Yes.',
+      '│        └─ Round 1 · depth 1 · accepted',
+      '│           ├─ Conductor  boss · 2 steps · 1 call, 15 tokens · $0.0010',
+      '│           ├─ Wave 1',
+      '│           │  └─ ✓ 1 gpt  gpt-6 · 3.0 s · 1 call, 15 tokens · $0.0010',
+      '│           │        subtask Task 1',
+      '│           │        output Certainly.',
+      '│           └─ Wave 2',
+      '│              └─ ✓ 2 gpt  gpt-6 · 3.0 s · 1 call, 15 tokens · $0.0010',
+      '│                    subtask Task 2',
+      '│                    output Yes.',
+      '├─ Round 2 · review · depth 1 · accepted',
+      '│  ├─ Conductor  boss · 1 step · 1 call, 15 tokens · $0.0010',
+      '│  └─ Wave 1',
+      '│     └─ ✓ 1 gpt  gpt-6 · 3.0 s · 1 call, 15 tokens · $0.0010',
+      '│           subtask Task 1',
+      '│           output Paris, of course.',
+      '├─ Round 3 · review · depth 2 · accepted',
+      '│  └─ Conductor  boss · accepts the answer · 1 call, 15 tokens · $0.0010',
+      '└─ Answer',
+      '      Paris, of course.',
+    ]);
+  });
+
+  test('does not grow wider than its terminal, however deep it is', () => {
+    const long = { output: 'Because. '.repeat(100) };
+    const { rounds } = sampleFamily();
+    const deep = rounds.map((round) => ({
+      ...round,
+      steps: round.steps.map((step) => ({ ...step, ...long })),
+    }));
+    const lines = renderTree(sampleFamily({ rounds: deep }), { columns: 50 }).split('\n');
+    expect(Math.max(...lines.map(widthOf))).toBe(50);
+  });
+
+  test('tells a review that came to nothing', () => {
+    const [own] = sampleFamily().rounds;
+    const review = sampleRound([], {
+      round: 1,
+      depth: 1,
+      childId: 'solve-1-review',
+      plan: null,
+      decision: 'failed',
+    });
+    const tree = renderTree(sampleFamily({ rounds: own === undefined ? [] : [own, review] }));
+    expect(tree).toMatch(/Round 2 · review · depth 1 · failed\n│ {2}└─ Conductor {2}boss · no plan/);
+  });
+
+  test('tells how to let a plan run that waits for a person', () => {
+    const lines = renderTree(sampleWaiting()).split('\n');
+    expect(lines[0]).toContain('running · waits for approval');
+    expect(lines[3]).toBe(
+      '│  to let it run: temporal-conductor approve solve-1 [--edit FILE | --reject REASON]',
+    );
+  });
+
+  test('tells which limit stopped the run, why so early, and what to do', () => {
+    const tree = renderTree(sampleFamily({ stoppedBy: 'cost' }), { columns: 300 });
+    expect(tree).toContain(
+      '├─ Stopped by its limit on cost.\n│     A call is begun only where its worst case',
+    );
+    expect(tree).toMatch(/Raise limits\.costUsd .*--max-cost.*temporal-conductor retry solve-1 --from STEP/);
   });
 });

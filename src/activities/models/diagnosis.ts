@@ -11,4 +11,6 @@ export interface Diagnosis {
   readonly nextRetryDelayMs?: number | null;
   /** The provider asks not to be asked again. */
   readonly final?: boolean;
+  /** What a person can do, where it is not what usually helps against this type: one sentence. */
+  readonly remedy?: string;
 }

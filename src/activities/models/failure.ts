@@ -44,7 +44,7 @@ export function toProviderFailure(error: unknown, context: CallContext): Provide
 /** Puts a diagnosis into one sentence, without the key, and adds what follows from its type. */
 export function describeFailure(diagnosis: Diagnosis, context: CallContext): ProviderFailure {
   const { type, happened, reason, nextRetryDelayMs = null, final = false } = diagnosis;
-  const { remedy, retryable, billed } = CONSEQUENCES[type];
+  const { remedy, retryable, billed } = { ...CONSEQUENCES[type], ...diagnosis };
   const { worker, provider, model, secret } = context;
   const who = worker === null ? 'the Conductor' : `worker ${worker}`;
   const why = redact(reason, secret).replace(/[\s.]+$/, '');

@@ -5,6 +5,8 @@ import { createCompleteLocal, type LocalModelOptions } from './local';
 import type { Complete } from './model';
 import { completeOpenAI } from './openai';
 
+export { backgroundOpenAI } from './openai';
+
 /**
  * The one verb for every provider: asks the model that a request's card names.
  *

@@ -2,7 +2,9 @@ import type { Retry } from '../../client/retries';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
 import { counted } from '../../trace/counted';
-import { describeCost, describeTokens } from '../../trace/describe';
+import { describeCost, describeEstimate, describeTokens } from '../../trace/describe';
+import { howToApprove } from '../../trace/how-to-approve';
+import { isReview, pathOf, waitingRuns } from '../../trace/kinship';
 import { oneLine } from '../../trace/one-line';
 import { describeDuration, describeSees, describeWorker, stateOf } from '../../trace/step-state';
 
@@ -12,7 +14,12 @@ const PREVIEW_COLUMNS = 120;
 export function describeChanges(before: SolveTrace | null, after: SolveTrace): string[] {
   return [
     ...(before === null ? [`${after.id}: ${clip(previewOf(after.question))}`] : []),
-    ...after.rounds.flatMap((round, index) => describeRound(before?.rounds[index], round)),
+    ...after.rounds.flatMap((round) => {
+      const path = pathOf(after, round);
+      const estimate = round.childId === null ? describeEstimates(before, after) : [];
+      return describeRound(sameRound(before, round), round, estimate).map((line) => path + line);
+    }),
+    ...describeWaits(before, after),
     ...(isEnd(before, after) ? [describeEnd(after)] : []),
   ];
 }
@@ -22,15 +29,27 @@ export function describeRetry({ attempt, reason }: Retry): string {
   return `attempt ${attempt - 1} failed, trying again: ${reason}`;
 }
 
-function describeRound(before: RoundTrace | undefined, after: RoundTrace): string[] {
-  const asked = before === undefined ? ['the Conductor is writing a plan'] : [];
-  if (after.plan === null) return asked;
-  const planned = before?.plan == null ? describePlan(after) : [];
+function sameRound(trace: SolveTrace | null, { childId, round }: RoundTrace): RoundTrace | undefined {
+  return trace?.rounds.find((each) => each.childId === childId && each.round === round);
+}
+
+function describeRound(
+  before: RoundTrace | undefined,
+  after: RoundTrace,
+  estimate: readonly string[],
+): string[] {
+  const doing = isReview(after) ? 'reviewing the answer' : 'writing a plan';
+  const asked = before === undefined ? [`the Conductor is ${doing}`] : [];
+  const failed = after.decision === 'failed' && before?.decision !== 'failed' ? ['no answer came of it'] : [];
+  if (after.plan === null) return [...asked, ...failed];
+  // A plan that was rejected or edited is another one.
+  const planned = isSame(before?.plan, after.plan) ? [] : describePlan(after);
   const steps = after.steps.flatMap((step, index) => describeStep(before?.steps[index], step));
-  return [...asked, ...planned, ...steps];
+  return [...asked, ...planned, ...estimate, ...steps, ...failed];
 }
 
 function describePlan({ plan, steps }: RoundTrace): string[] {
+  if (plan?.steps.length === 0) return ['the Conductor accepts the answer'];
   const waves = new Set(steps.map((step) => step.wave)).size;
   const list = (plan?.steps ?? []).map(({ worker, subtask, sees }, index) => {
     const who = [worker, describeSees(sees)].filter((part) => part !== '').join(', ');
@@ -51,6 +70,21 @@ function describeStep(before: StepTrace | undefined, after: StepTrace): string[]
 
 function outputOf({ output }: StepTrace): string {
   return output === null ? '' : clip(previewOf(output));
+}
+
+function describeEstimates(before: SolveTrace | null, { estimate }: SolveTrace): string[] {
+  if (estimate === undefined || isSame(before?.estimate, estimate)) return [];
+  return [`the plan comes to ${describeEstimate(estimate)}`];
+}
+
+function describeWaits(before: SolveTrace | null, after: SolveTrace): string[] {
+  const known = before === null ? [] : waitingRuns(before);
+  const fresh = waitingRuns(after).filter((id) => !known.includes(id));
+  return fresh.map((id) => `${id} waits for approval of its plan: ${howToApprove(id)}`);
+}
+
+function isSame(before: unknown, after: unknown): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
 }
 
 function isEnd(before: SolveTrace | null, after: SolveTrace): boolean {

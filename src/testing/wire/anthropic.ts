@@ -1,6 +1,7 @@
 import type { ContentBlock, Message as MessageReply } from '@anthropic-ai/sdk/resources/messages';
 import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
+import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
 import { textContent } from './wire';
 import type { Decoded, Wire, WireError, WholeReply } from './wire';
@@ -60,8 +61,11 @@ function decode(body: unknown): Decoded {
   };
 }
 
-function encodeReply(reply: WholeReply): MessageReply {
-  const { model, sequence, finish, refusal, usage } = reply;
+/** The vendor always tells the usage; a simulated one may fail to. */
+type WireMessage = Omit<MessageReply, 'usage'> & Partial<Pick<MessageReply, 'usage'>>;
+
+function encodeReply(reply: WholeReply): WireMessage {
+  const { model, sequence, finish, refusal, stated } = reply;
   const declined = finish === 'refusal' || finish === 'filtered';
   return {
     id: `msg_${sequence}`,
@@ -72,21 +76,25 @@ function encodeReply(reply: WholeReply): MessageReply {
     stop_reason: STOP_REASONS[finish],
     stop_sequence: null,
     stop_details: declined ? { type: 'refusal', category: null, explanation: refusal } : null,
-    usage: {
-      // Anthropic counts what it read from the cache beside the input, not within it.
-      input_tokens: usage.inputTokens - usage.cachedInputTokens,
-      cache_read_input_tokens: usage.cachedInputTokens,
-      cache_creation_input_tokens: 0,
-      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
-      output_tokens: usage.outputTokens,
-      output_tokens_details: { thinking_tokens: usage.reasoningTokens },
-      inference_geo: null,
-      server_tool_use: null,
-      service_tier: 'standard',
-      speed: null,
-    },
+    ...(stated && { usage: encodeUsage(stated) }),
     container: null,
     diagnostics: null,
+  };
+}
+
+function encodeUsage(usage: Usage): MessageReply['usage'] {
+  return {
+    // Anthropic counts what it read from the cache beside the input, not within it.
+    input_tokens: usage.inputTokens - usage.cachedInputTokens,
+    cache_read_input_tokens: usage.cachedInputTokens,
+    cache_creation_input_tokens: 0,
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+    inference_geo: null,
+    server_tool_use: null,
+    service_tier: 'standard',
+    speed: null,
   };
 }
 

@@ -1,6 +1,12 @@
-import type { Candidate, FinishReason, GenerateContentResponse } from '@google/genai';
+import type {
+  Candidate,
+  FinishReason,
+  GenerateContentResponse,
+  GenerateContentResponseUsageMetadata,
+} from '@google/genai';
 import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
+import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
 import { textContent, tokenLimit } from './wire';
 import type { Decoded, Wire, WireError, WholeReply } from './wire';
@@ -15,7 +21,16 @@ const requestSchema = z.object({
 
 /** The SDK's class less what the SDK adds, and its enum as the plain word that travels. */
 type WireCandidate = Omit<Candidate, 'finishReason'> & { finishReason: `${FinishReason}` };
-type WireResponse = Pick<GenerateContentResponse, 'modelVersion' | 'responseId' | 'usageMetadata'> & {
+type WireUsage = Pick<
+  GenerateContentResponseUsageMetadata,
+  | 'promptTokenCount'
+  | 'cachedContentTokenCount'
+  | 'candidatesTokenCount'
+  | 'thoughtsTokenCount'
+  | 'totalTokenCount'
+>;
+type WireResponse = Pick<GenerateContentResponse, 'modelVersion' | 'responseId'> & {
+  usageMetadata?: WireUsage;
   candidates?: WireCandidate[];
   promptFeedback?: { blockReason: string };
 };
@@ -69,21 +84,25 @@ function decode(body: unknown, modelInPath: string | null): Decoded {
 }
 
 function encodeReply(reply: WholeReply): WireResponse {
-  const { model, sequence, finish, usage } = reply;
+  const { model, sequence, finish, stated } = reply;
   const answered = {
     modelVersion: model,
     responseId: `gemini-${sequence}`,
-    usageMetadata: {
-      promptTokenCount: usage.inputTokens,
-      cachedContentTokenCount: usage.cachedInputTokens,
-      // Gemini counts thoughts beside the candidates, not within them.
-      candidatesTokenCount: usage.outputTokens - usage.reasoningTokens,
-      thoughtsTokenCount: usage.reasoningTokens,
-      totalTokenCount: usage.inputTokens + usage.outputTokens,
-    },
+    ...(stated && { usageMetadata: encodeUsage(stated) }),
   };
   if (finish === 'filtered') return { ...answered, promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } };
   return { ...answered, candidates: [candidate(reply, FINISH_REASONS[finish])] };
+}
+
+function encodeUsage(usage: Usage): WireUsage {
+  return {
+    promptTokenCount: usage.inputTokens,
+    cachedContentTokenCount: usage.cachedInputTokens,
+    // Gemini counts thoughts beside the candidates, not within them.
+    candidatesTokenCount: usage.outputTokens - usage.reasoningTokens,
+    thoughtsTokenCount: usage.reasoningTokens,
+    totalTokenCount: usage.inputTokens + usage.outputTokens,
+  };
 }
 
 function candidate(

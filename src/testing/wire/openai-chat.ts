@@ -1,6 +1,7 @@
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
+import type { Usage } from '../../protocol/call';
 import { encodeOpenAiError } from './openai-error';
 import { textContent, tokenLimit } from './wire';
 import type { Decoded, Wire, WholeReply } from './wire';
@@ -41,7 +42,8 @@ function decode(body: unknown): Decoded {
   return { prompt: { model: request.model, messages, maxOutputTokens }, stream: request.stream ?? false };
 }
 
-function encodeReply({ model, sequence, text, finish, refusal, usage }: WholeReply): ChatCompletion {
+function encodeReply(reply: WholeReply): ChatCompletion {
+  const { model, sequence, text, finish, refusal, stated } = reply;
   return {
     id: `chatcmpl-${sequence}`,
     object: 'chat.completion',
@@ -55,18 +57,22 @@ function encodeReply({ model, sequence, text, finish, refusal, usage }: WholeRep
         logprobs: null,
       },
     ],
-    usage: {
-      prompt_tokens: usage.inputTokens,
-      completion_tokens: usage.outputTokens,
-      total_tokens: usage.inputTokens + usage.outputTokens,
-      prompt_tokens_details: { cached_tokens: usage.cachedInputTokens, audio_tokens: 0 },
-      completion_tokens_details: {
-        reasoning_tokens: usage.reasoningTokens,
-        audio_tokens: 0,
-        accepted_prediction_tokens: 0,
-        rejected_prediction_tokens: 0,
-      },
-    },
+    ...(stated && { usage: encodeUsage(stated) }),
     service_tier: 'default',
+  };
+}
+
+function encodeUsage(usage: Usage): NonNullable<ChatCompletion['usage']> {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoningTokens,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
   };
 }

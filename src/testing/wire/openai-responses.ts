@@ -6,6 +6,7 @@ import type {
 } from 'openai/resources/responses/responses';
 import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
+import type { Usage } from '../../protocol/call';
 import { encodeOpenAiError } from './openai-error';
 import { textContent, tokenLimit } from './wire';
 import type { Decoded, Wire, WholeReply } from './wire';
@@ -51,7 +52,7 @@ function decode(body: unknown): Decoded {
 
 /** `output_text` is no part of the wire: the SDK adds it. */
 function encodeReply(reply: WholeReply): Omit<Response, 'output_text'> {
-  const { model, sequence, usage } = reply;
+  const { model, sequence, stated } = reply;
   const incomplete = incompleteReason(reply);
   return {
     id: `resp_${sequence}`,
@@ -62,13 +63,7 @@ function encodeReply(reply: WholeReply): Omit<Response, 'output_text'> {
     error: null,
     model,
     output: [...reasoningItems(reply), ...messageItems(reply)],
-    usage: {
-      input_tokens: usage.inputTokens,
-      input_tokens_details: { cached_tokens: usage.cachedInputTokens, cache_write_tokens: 0 },
-      output_tokens: usage.outputTokens,
-      output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-      total_tokens: usage.inputTokens + usage.outputTokens,
-    },
+    ...(stated && { usage: encodeUsage(stated) }),
     instructions: null,
     metadata: {},
     parallel_tool_calls: true,
@@ -76,6 +71,16 @@ function encodeReply(reply: WholeReply): Omit<Response, 'output_text'> {
     tool_choice: 'auto',
     tools: [],
     top_p: null,
+  };
+}
+
+function encodeUsage(usage: Usage): NonNullable<Response['usage']> {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: { cached_tokens: usage.cachedInputTokens, cache_write_tokens: 0 },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.inputTokens + usage.outputTokens,
   };
 }
 

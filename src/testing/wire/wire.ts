@@ -27,7 +27,10 @@ export interface WholeReply {
   readonly text: string;
   readonly finish: 'stop' | 'length' | 'refusal' | 'filtered';
   readonly refusal: string | null;
+  /** What was used, and is billed. */
   readonly usage: Usage;
+  /** What the reply says was used; null where it says nothing. */
+  readonly stated: Usage | null;
 }
 
 /** An error of a vendor: HTTP status and JSON body. */

@@ -1,4 +1,5 @@
 import { describeChanges, describeRetry } from '../../../src/cli/view/changes';
+import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 
 describe('a run in plain lines', () => {
@@ -37,6 +38,52 @@ describe('a run in plain lines', () => {
     });
     const after = withStep(before, 1, { worker: 'haiku', fallbackFor: 'sonnet' });
     expect(describeChanges(before, after)).toEqual(['step 2 (haiku for sonnet) started']);
+  });
+
+  test('what children do is told under their step or round, and what the plan comes to before its steps', () => {
+    expect(describeChanges(null, sampleFamilyAtWork())).toEqual([
+      'solve-1: What is the capital of France?',
+      'the Conductor is writing a plan',
+      'plan: 2 steps in 1 wave',
+      '  step 1 (gpt): Task 1',
+      '  step 2 (conductor): Task 2',
+      'the plan comes to at most 12 calls, 40,000 tokens, $0.1200',
+      'step 1 (gpt) done in 3.0 s: Paris.',
+      'step 2 (conductor) started',
+      'step 2 › the Conductor is writing a plan',
+      'step 2 › plan: 2 steps in 2 waves',
+      'step 2 ›   step 1 (gpt): Task 1',
+      'step 2 ›   step 2 (gpt): Task 2',
+      'step 2 › step 1 (gpt) done in 3.0 s: Certainly.',
+      'step 2 › step 2 (gpt) started',
+    ]);
+    expect(describeChanges(sampleFamilyAtWork(), sampleFamily())).toEqual([
+      'step 2 (conductor) done in 3.0 s: Yes.',
+      'step 2 › step 2 (gpt) done in 3.0 s: Yes.',
+      'round 2 › the Conductor is reviewing the answer',
+      'round 2 › plan: 1 step in 1 wave',
+      'round 2 ›   step 1 (gpt): Task 1',
+      'round 2 › step 1 (gpt) done in 3.0 s: Paris, of course.',
+      'round 3 › the Conductor is reviewing the answer',
+      'round 3 › the Conductor accepts the answer',
+      'completed · 8 calls, 120 tokens · $0.0080',
+    ]);
+  });
+
+  test('a plan that waits for a person is told once, and the one that takes its place as well', () => {
+    const waiting = sampleWaiting();
+    expect(describeChanges(null, waiting).at(-1)).toBe(
+      'solve-1 waits for approval of its plan: temporal-conductor approve solve-1 [--edit FILE | --reject REASON]',
+    );
+    const rounds = waiting.rounds.map((round) => ({
+      ...round,
+      plan: { steps: [{ worker: 'gpt', subtask: 'All of it', sees: [] }] },
+      steps: round.steps.slice(0, 1),
+    }));
+    expect(describeChanges(waiting, { ...waiting, rounds })).toEqual([
+      'plan: 1 step in 1 wave',
+      '  step 1 (gpt): All of it',
+    ]);
   });
 
   test('a call that waits for another attempt says why', () => {

@@ -1,6 +1,7 @@
 import { drawFrame, type FrameOptions } from '../../../src/cli/view/frame';
 import { widthOf } from '../../../src/trace/one-line';
 import { PLAIN } from '../../../src/trace/paint';
+import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 
 const OPTIONS: FrameOptions = { paint: PLAIN, columns: 80, now: at(6), spinner: '*' };
@@ -26,6 +27,34 @@ describe('a picture of the live view', () => {
     const rounds = round === undefined ? [] : [{ ...round, plan: null, steps: [] }];
     expect(drawFrame(sampleTrace({ rounds }), [], OPTIONS)[1]).toBe(
       'plan    * the Conductor is writing a plan',
+    );
+  });
+
+  test('shows what a child does below its step, as long as it is at work', () => {
+    expect(drawFrame(sampleFamilyAtWork(), [], OPTIONS)).toEqual([
+      'What is the capital of France?',
+      'the plan comes to at most 12 calls, 40,000 tokens, $0.1200',
+      'wave 1  ✓ 1 gpt           3.0 s Paris.',
+      '        * 2 conductor     5.0 s Task 2',
+      '    wave 1  ✓ 1 gpt     3.0 s Certainly.',
+      '    wave 2  * 2 gpt     5.0 s Task 2',
+      'running · 8 calls, 120 tokens · $0.0080 · solve-1',
+    ]);
+    expect(drawFrame(sampleFamily(), [], OPTIONS)).toEqual([
+      'What is the capital of France?',
+      'wave 1  ✓ 1 gpt           3.0 s Paris.',
+      '        ✓ 2 conductor     3.0 s Yes.',
+      'round 2: review',
+      'wave 1  ✓ 1 gpt     3.0 s Paris, of course.',
+      'round 3: review',
+      'plan    ✓ the Conductor: accepts the answer',
+      'completed · 8 calls, 120 tokens · $0.0080 · solve-1',
+    ]);
+  });
+
+  test('shows how a plan that waits is let run', () => {
+    expect(drawFrame(sampleWaiting(), [], { ...OPTIONS, columns: 100 })).toContain(
+      'waits for approval: temporal-conductor approve solve-1 [--edit FILE | --reject REASON]',
     );
   });
 

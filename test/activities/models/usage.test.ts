@@ -1,0 +1,118 @@
+import type { ModelCard } from '../../../src/pool/card';
+import type { Usage } from '../../../src/protocol/call';
+import { completeAnthropic } from '../../../src/activities/models/anthropic';
+import { completeGoogle } from '../../../src/activities/models/google';
+import type { Complete } from '../../../src/activities/models/model';
+import { completeOpenAI } from '../../../src/activities/models/openai';
+import { aCard, aRequest } from './ask';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+async function usageIn(body: object, complete: Complete, card: Partial<ModelCard>): Promise<Usage | null> {
+  jest.spyOn(globalThis, 'fetch').mockImplementation(() => Promise.resolve(Response.json(body)));
+  return (await complete(aRequest(aCard({ ...card, baseUrl: 'http://127.0.0.1:9' })))).usage;
+}
+
+// What the vendors' references say of their usage records, with a number of its own for each part:
+// developers.openai.com/api/reference, platform.claude.com/docs/en/api/messages, ai.google.dev/api/generate-content.
+const openai = {
+  inputTokens: 1000,
+  outputTokens: 300,
+  cachedInputTokens: 400,
+  reasoningTokens: 200,
+  cacheWriteTokens: 50,
+  serviceTier: 'flex',
+};
+
+test('Chat Completions: cached and written tokens are parts of the prompt, the tier stands beside the usage', async () => {
+  const body = {
+    choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
+    service_tier: 'flex',
+    usage: {
+      prompt_tokens: 1000,
+      completion_tokens: 300,
+      prompt_tokens_details: { cached_tokens: 400, cache_write_tokens: 50 },
+      completion_tokens_details: { reasoning_tokens: 200 },
+    },
+  };
+  expect(await usageIn(body, completeOpenAI, { api: 'chat' })).toEqual(openai);
+});
+
+test('Responses: likewise', async () => {
+  const body = {
+    output: [{ type: 'message', content: [{ type: 'output_text', text: 'Eight.' }] }],
+    service_tier: 'flex',
+    usage: {
+      input_tokens: 1000,
+      output_tokens: 300,
+      input_tokens_details: { cached_tokens: 400, cache_write_tokens: 50 },
+      output_tokens_details: { reasoning_tokens: 200 },
+    },
+  };
+  expect(await usageIn(body, completeOpenAI, { api: 'responses' })).toEqual(openai);
+});
+
+test('Messages: the cache stands beside the input, and counts as input here', async () => {
+  const body = {
+    content: [{ type: 'text', text: 'Eight.' }],
+    stop_reason: 'end_turn',
+    usage: {
+      input_tokens: 100,
+      cache_read_input_tokens: 5000,
+      cache_creation_input_tokens: 3000,
+      cache_creation: { ephemeral_5m_input_tokens: 1000, ephemeral_1h_input_tokens: 2000 },
+      output_tokens: 300,
+      output_tokens_details: { thinking_tokens: 120 },
+      service_tier: 'batch',
+    },
+  };
+  expect(await usageIn(body, completeAnthropic, { provider: 'anthropic' })).toEqual({
+    inputTokens: 8100,
+    outputTokens: 300,
+    cachedInputTokens: 5000,
+    reasoningTokens: 120,
+    cacheWriteTokens: 3000,
+    hourCacheWriteTokens: 2000,
+    serviceTier: 'batch',
+  });
+});
+
+test('generateContent: thoughts stand beside the answer, and are output', async () => {
+  const body = {
+    candidates: [{ content: { parts: [{ text: 'Eight.' }] }, finishReason: 'STOP' }],
+    usageMetadata: {
+      promptTokenCount: 1000,
+      cachedContentTokenCount: 400,
+      candidatesTokenCount: 100,
+      thoughtsTokenCount: 500,
+      totalTokenCount: 1600,
+      serviceTier: 'FLEX',
+    },
+  };
+  expect(await usageIn(body, completeGoogle, { provider: 'google' })).toEqual({
+    inputTokens: 1000,
+    outputTokens: 600,
+    cachedInputTokens: 400,
+    reasoningTokens: 500,
+    serviceTier: 'flex',
+  });
+});
+
+test.each(['default', 'standard', 'on_demand', 'auto', '', null, 7, undefined])(
+  'a request served as usual (%p) names no tier',
+  async (tier) => {
+    const body = {
+      choices: [{ message: { role: 'assistant', content: 'Eight.' }, finish_reason: 'stop' }],
+      service_tier: tier,
+      usage: { prompt_tokens: 10, completion_tokens: 5 },
+    };
+    expect(await usageIn(body, completeOpenAI, { api: 'chat' })).toEqual({
+      inputTokens: 10,
+      outputTokens: 5,
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+    });
+  },
+);

@@ -1,0 +1,26 @@
+import { renderMarkdown } from '../../src/trace/markdown';
+import { sampleFamily, sampleWaiting } from './sample-family';
+
+describe('a run as markdown', () => {
+  test('names the child workflow of each round that is not its own', () => {
+    const paragraphs = renderMarkdown(sampleFamily()).split('\n\n');
+    expect(paragraphs).toContain('Plan: at most 12 calls, 40,000 tokens, $0.1200');
+    expect(paragraphs.slice(-7)).toEqual([
+      'Child workflow `solve-1-review`',
+      expect.stringContaining('| 1 | 1 | gpt | Task 1 |  | done: Paris, of course. |'),
+      '### Round 3 · review · depth 2 · accepted',
+      'Child workflow `solve-1-review-review`',
+      '_The Conductor accepts the answer._',
+      '### Answer',
+      'Paris, of course.',
+    ]);
+    expect(paragraphs.join()).toContain('| 2 | 1 | conductor as `solve-1-r0s2` | Task 2 |');
+  });
+
+  test('tells how to approve, and what a limit did', () => {
+    expect(renderMarkdown(sampleWaiting())).toContain(
+      '**Waits for approval**: `temporal-conductor approve solve-1 [--edit FILE | --reject REASON]`',
+    );
+    expect(renderMarkdown(sampleFamily({ stoppedBy: 'calls' }))).toContain('Raise limits.calls');
+  });
+});
