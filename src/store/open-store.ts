@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import type { KeyRing } from '../encryption/key-ring';
 import { EncryptedStore } from './encrypted-store';
 import { FileStore } from './file-store';
+import { S3Store } from './s3-store';
 import type { Store } from './store';
+import { readStoreUrl, STORE_URL_FORMS } from './store-url';
 
 /** What shall hold for a store whatever its driver. */
 export interface StoreOptions {
@@ -11,9 +13,10 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the store a configuration names, e.g. `file:.conductor/store`; a relative path is taken from `folder`.
+ * Opens the store a configuration names, e.g. `file:.conductor/store` or `s3://bucket/prefix`; a relative path is taken
+ * from `folder`. Nothing is read or written yet.
  *
- * @throws Error for a kind of store this version does not have
+ * @throws Error for a kind of store there is not
  */
 export function openStore(url: string, folder: string, { keys }: StoreOptions = {}): Store {
   const store = openPlain(url, folder);
@@ -21,6 +24,7 @@ export function openStore(url: string, folder: string, { keys }: StoreOptions = 
 }
 
 function openPlain(url: string, folder: string): Store {
-  if (url.startsWith('file:')) return new FileStore(resolve(folder, url.slice('file:'.length)));
-  throw new Error(`store ${JSON.stringify(url)} is of an unknown kind: use file:PATH`);
+  const place = readStoreUrl(url);
+  if (place === null) throw new Error(`store ${JSON.stringify(url)} is none: expected ${STORE_URL_FORMS}`);
+  return place.kind === 'file' ? new FileStore(resolve(folder, place.path)) : new S3Store(place);
 }

@@ -36,14 +36,18 @@ export interface Store {
 
 const KEY_PART = /^[A-Za-z0-9][A-Za-z0-9._=-]*$/;
 
+/** Whether a key means a place below the store's root, whatever the driver: no part is empty, dotted or otherwise unusual. */
+export function isKey(key: string): boolean {
+  return key.split('/').every((part) => KEY_PART.test(part) && part.length <= 128);
+}
+
 /**
- * Refuses keys that could mean another place than below the store's root, whatever the driver.
+ * Refuses what is no key.
  *
- * @throws Error for empty, absolute, dotted or otherwise unusual parts
+ * @throws Error that says what a key is made of
  */
 export function checkKey(key: string): void {
-  const parts = key.split('/');
-  if (parts.every((part) => KEY_PART.test(part) && part.length <= 128)) return;
+  if (isKey(key)) return;
   throw new Error(
     `store key ${JSON.stringify(key)} is refused: each part must begin with a letter or digit and hold letters, digits and . _ = - only`,
   );

@@ -1,0 +1,107 @@
+import type { Store, StoredEntry } from '../../src/store/store';
+import { STORES, type Stores } from '../support/stores';
+
+describe.each(STORES)('a store of kind %s', (_, startStores) => {
+  let stores: Stores;
+  let store: Store;
+  beforeAll(async () => {
+    stores = await startStores();
+  });
+  beforeEach(() => {
+    store = stores.open();
+  });
+  afterAll(() => stores.close());
+
+  test('gives back what was written, and null where nothing was', async () => {
+    await store.write('texts/ab/abc', Buffer.from('hello'));
+    expect((await store.read('texts/ab/abc'))?.toString()).toBe('hello');
+    expect(await store.read('texts/ab/other')).toBeNull();
+  });
+
+  test('gives back every byte', async () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (__, byte) => byte));
+    await store.write('bytes', bytes);
+    expect(await store.read('bytes')).toEqual(bytes);
+    await store.write('nothing', Buffer.alloc(0));
+    expect(await store.read('nothing')).toEqual(Buffer.alloc(0));
+  });
+
+  test('the last write of a key holds', async () => {
+    await store.write('ledger/row.json', Buffer.from('opened'));
+    await store.write('ledger/row.json', Buffer.from('completed'));
+    expect((await store.read('ledger/row.json'))?.toString()).toBe('completed');
+  });
+
+  test('many writers of one key leave one whole value', async () => {
+    const values = Array.from({ length: 10 }, (__, index) => String(index).repeat(100_000));
+    await Promise.all(values.map((value) => store.write('same/key', Buffer.from(value))));
+    expect(values).toContain((await store.read('same/key'))?.toString());
+    expect(await store.list('same/')).toEqual(['same/key']);
+  });
+
+  test('tells size and time of what lies there, and null of what does not', async () => {
+    await store.write('texts/ab/abc', Buffer.from('hello'));
+    const entry = await store.stat('texts/ab/abc');
+    expect(entry?.key).toBe('texts/ab/abc');
+    expect(entry?.bytes).toBeGreaterThanOrEqual(5);
+    expect(Math.abs(Date.now() - Number(entry?.modifiedAt))).toBeLessThan(60_000);
+    expect(await store.stat('texts/ab/other')).toBeNull();
+    expect(await store.stat('texts/ab')).toBeNull();
+  });
+
+  test('lists the keys below a prefix, in order, and nothing beside it', async () => {
+    const keys = ['ledger/run/b/1.json', 'ledger/run/a/2.json', 'ledger/run/a/1.json', 'ledger/run-2/1.json'];
+    for (const key of keys) await store.write(key, Buffer.from('row'));
+    expect(await store.list('ledger/run/')).toEqual([
+      'ledger/run/a/1.json',
+      'ledger/run/a/2.json',
+      'ledger/run/b/1.json',
+    ]);
+    expect(await store.list('ledger/nobody/')).toEqual([]);
+  });
+
+  test('tells of every entry below a prefix', async () => {
+    const keys = ['texts/ab/abc', 'texts/cd/cde'];
+    for (const key of [...keys, 'answers/ab/abc']) await store.write(key, Buffer.from('x'));
+    const found: StoredEntry[] = [];
+    for await (const entry of store.entries('texts/')) found.push(entry);
+    expect(found.map(({ key }) => key).sort()).toEqual(keys);
+    expect(found.map(({ bytes }) => bytes)).toEqual(found.map(() => found[0]?.bytes));
+    expect(Math.abs(Date.now() - Number(found[0]?.modifiedAt))).toBeLessThan(60_000);
+  });
+
+  test('removes what is older than a time, and nothing younger', async () => {
+    await store.write('texts/ab/old', Buffer.from('old'));
+    await stores.age(48);
+    await store.write('texts/ab/young', Buffer.from('young'));
+    const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000);
+
+    const { bytes } = (await store.stat('texts/ab/old')) ?? {};
+    expect(await store.removeOlder('texts/ab/old', yesterday)).toBe(bytes);
+    expect(await store.removeOlder('texts/ab/young', yesterday)).toBe(0);
+    expect(await store.removeOlder('texts/ab/nothing', yesterday)).toBe(0);
+    expect(await store.list('texts/')).toEqual(['texts/ab/young']);
+    expect(await store.read('texts/ab/old')).toBeNull();
+  });
+
+  test.each([
+    '',
+    '/',
+    '../up',
+    'a/../../b',
+    '/etc/passwd',
+    'a//b',
+    '.hidden',
+    'a/.b',
+    'a\\b',
+    'a\0b',
+    'a/',
+    'x'.repeat(200),
+    'https://somewhere.example/x',
+  ])('refuses the key %j', async (key) => {
+    await expect(store.write(key, Buffer.from('x'))).rejects.toThrow(/refused/);
+    await expect(store.read(key)).rejects.toThrow(/refused/);
+    await expect(store.stat(key)).rejects.toThrow(/refused/);
+    await expect(store.removeOlder(key, new Date())).rejects.toThrow(/refused/);
+  });
+});

@@ -1,0 +1,121 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../../src/store/open-store';
+import type { Store } from '../../src/store/store';
+import { S3_SECRET, startS3Server, type S3Server } from '../support/s3-server';
+
+/** Nothing of this machine's own AWS settings may take part. */
+const ALONE = {
+  AWS_CONFIG_FILE: '/nowhere/config',
+  AWS_SHARED_CREDENTIALS_FILE: '/nowhere/credentials',
+  AWS_EC2_METADATA_DISABLED: 'true',
+};
+
+const OUTSIDE = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_')));
+
+function openWith(env: NodeJS.ProcessEnv, url = 's3://bucket/prefix'): Store {
+  process.env = { ...OUTSIDE, ...ALONE, ...env };
+  return openStore(url, '/');
+}
+
+describe('S3Store', () => {
+  let folder: string;
+  let server: S3Server;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 's3-'));
+    await mkdir(join(folder, 'bucket'));
+    server = await startS3Server(folder);
+  });
+  afterAll(async () => {
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('lists beyond one page of a listing', async () => {
+    const keys = Array.from({ length: 1003 }, (_, index) => `many/${String(index).padStart(4, '0')}`);
+    await mkdir(join(folder, 'bucket/prefix/many'), { recursive: true });
+    await Promise.all(keys.map((key) => writeFile(join(folder, 'bucket/prefix', key), 'x')));
+    expect(await openWith(server.env).list('many/')).toEqual(keys);
+  });
+
+  test('keeps to its prefix, and a bucket holds several stores', async () => {
+    const [one, other, whole] = ['s3://bucket/one', 's3://bucket/one-more', 's3://bucket'].map((url) =>
+      openWith(server.env, url),
+    );
+    await one?.write('texts/a', Buffer.from('x'));
+    expect(await other?.list('texts/')).toEqual([]);
+    expect(await whole?.list('one/')).toEqual(['one/texts/a']);
+  });
+
+  test('leaves the retries of a failing server to the SDK', async () => {
+    const answers = [503, 200];
+    const busy: Server = createServer((_, response) => {
+      response.writeHead(answers.shift() ?? 500).end('whole');
+    });
+    await once(busy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = busy.address() as AddressInfo;
+    const store = openWith({ ...server.env, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${String(port)}` });
+    expect((await store.read('texts/a'))?.toString()).toBe('whole');
+    expect(answers).toEqual([]);
+    busy.close().closeAllConnections();
+  });
+
+  describe('says in one sentence, without the key, that', () => {
+    const writing = (store: Store) => store.write('texts/a', Buffer.from('x'));
+    const listing = (store: Store) => store.list('texts/');
+
+    test.each([
+      [
+        'the bucket is not there',
+        {},
+        's3://no-such-bucket/prefix',
+        /^the bucket of s3:\/\/no-such-bucket\/prefix does not exist: create it, or correct "store"/,
+      ],
+      [
+        'the key is wrong',
+        { AWS_SECRET_ACCESS_KEY: 'another-secret' },
+        undefined,
+        /^access to s3:\/\/bucket\/prefix is denied \(SignatureDoesNotMatch\): check AWS_PROFILE .* s3:ListBucket/,
+      ],
+      [
+        'there is no key',
+        { AWS_ACCESS_KEY_ID: '' },
+        undefined,
+        /^there are no credentials for s3:\/\/bucket\/prefix: set AWS_PROFILE/,
+      ],
+      [
+        'there is no region',
+        { AWS_REGION: '' },
+        undefined,
+        /^there is no region for s3:\/\/bucket\/prefix: set AWS_REGION/,
+      ],
+      [
+        'nobody listens',
+        { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' },
+        undefined,
+        /^the endpoint of s3:\/\/bucket\/prefix cannot be reached \(.*ECONNREFUSED.*\): check AWS_ENDPOINT_URL_S3/,
+      ],
+    ])('%s', async (_, env, url, sentence) => {
+      for (const ask of [writing, listing]) {
+        const failure: unknown = await ask(openWith({ ...server.env, ...env }, url)).catch(String);
+        expect(failure).toMatch(new RegExp(sentence.source.replace('^', '^Error: ')));
+        expect(failure).not.toContain(S3_SECRET);
+      }
+    });
+
+    test('the SDK is not installed', async () => {
+      jest.doMock('@aws-sdk/client-s3', () => {
+        throw new Error("Cannot find module '@aws-sdk/client-s3'");
+      });
+      await expect(openWith(server.env).read('texts/a')).rejects.toThrow(
+        /^a store in S3 needs the package @aws-sdk\/client-s3.*"npm install @aws-sdk\/client-s3@3"/,
+      );
+      jest.dontMock('@aws-sdk/client-s3');
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../../src/store/open-store';
+import type { Store } from '../../src/store/store';
+import { startS3Server } from './s3-server';
+
+/** Where a test gets stores of one kind from. */
+export interface Stores {
+  /** What lies in the stores, as bytes on disk. */
+  readonly folder: string;
+  /** A new one, empty. */
+  open(): Store;
+  /** Lets everything in them be written so many hours earlier. */
+  age(hours: number): Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Each kind of store there is: what holds for one holds for all. */
+export const STORES: readonly (readonly [kind: string, stores: () => Promise<Stores>])[] = [
+  ['file:', fileStores],
+  ['s3://', s3Stores],
+];
+
+async function fileStores(): Promise<Stores> {
+  const folder = await mkdtemp(join(tmpdir(), 'stores-'));
+  return storesIn(folder, (name) => openStore(`file:${name}`, folder));
+}
+
+/** Below a prefix each in one bucket of a real server. */
+async function s3Stores(): Promise<Stores> {
+  const folder = await mkdtemp(join(tmpdir(), 'stores-'));
+  await mkdir(join(folder, 'bucket'));
+  const server = await startS3Server(folder);
+  Object.assign(process.env, server.env);
+  return storesIn(folder, (name) => openStore(`s3://bucket/${name}`, folder), server.close);
+}
+
+function storesIn(
+  folder: string,
+  open: (name: string) => Store,
+  stop: () => Promise<void> = () => Promise.resolve(),
+): Stores {
+  let opened = 0;
+  return {
+    folder,
+    open: () => open(`store-${++opened}`),
+    age: async (hours) => {
+      for (const path of await filesIn(folder)) {
+        const earlier = new Date((await stat(path)).mtimeMs - hours * 60 * 60 * 1000);
+        await utimes(path, earlier, earlier);
+      }
+    },
+    close: async () => {
+      await stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}
