@@ -13,7 +13,7 @@ import { type BackgroundAnswer, callInBackground } from './call-in-background';
 import type { Dependencies } from './dependencies';
 import type { ModelCall } from './model-call';
 import { toApplicationFailure } from './models/failure';
-import { MAX_REQUESTS, openRequest } from './open-request';
+import { openRequest } from './open-request';
 import { outcomeOf, sendRequest, type SentRequest } from './send-request';
 import type { LeftRunning } from './stop-waiting';
 
@@ -136,7 +136,7 @@ async function bookFailure(
   if (sent.kind === 'broken-off') return sent.error;
   const rows = [...earlier, closed];
   // Waiting for one more that will not be sent would only make the bad news late.
-  if (sent.failure.retryable && rows.length >= MAX_REQUESTS) return requestsSpent(call, rows);
+  if (sent.failure.retryable && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
   return toApplicationFailure(sent.failure, {
     ...callDetails(call, rows),
     dropped: sent.reply?.dropped ?? [],

@@ -13,9 +13,13 @@ export interface Given {
  * The parent goes on holding the whole share until the child has ended, so a message that comes too late breaks nothing.
  */
 export function narrowShare(share: SpendingLimits, limits: SpendingLimits, given: Given): SpendingLimits {
-  const excess = combine(given.committed, boundOf(limits), (committed, bound) => Math.max(0, committed - bound));
+  const excess = combine(given.committed, boundOf(limits), (committed, bound) =>
+    Math.max(0, committed - bound),
+  );
   const kept = combine(excess, given.shared, keptOf);
-  return limitsOf(combine(boundOf(share), kept, (held, part) => (part === 1 ? held : Math.floor(held * part))));
+  return limitsOf(
+    combine(boundOf(share), kept, (held, part) => (part === 1 ? held : Math.floor(held * part))),
+  );
 }
 
 /** The part of each share that can be kept, from 0 to 1. */

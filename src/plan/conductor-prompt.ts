@@ -15,8 +15,15 @@ export interface ConductorPrompt extends RulesInput {
   readonly review?: { readonly plan: Plan; readonly answer: string };
   /** What the operator wants to be minded, oldest first. */
   readonly hints?: readonly string[];
-  /** Replies that were no plan, oldest first, each with the message of its `PlanError`. */
-  readonly repairs: readonly { readonly reply: string; readonly problem: string }[];
+  /** Replies that did not do, oldest first. */
+  readonly repairs: readonly FailedAttempt[];
+}
+
+/** A reply that was no plan, with the message of its `PlanError`; or a plan that a person rejected, and why. */
+interface FailedAttempt {
+  readonly reply: string;
+  readonly problem: string;
+  readonly isRejected?: boolean;
 }
 
 /**
@@ -28,9 +35,9 @@ export interface ConductorPrompt extends RulesInput {
  * the earlier plan as the Conductor's own turn, then its outcome.
  */
 export function conductorMessages(prompt: ConductorPrompt): Message[] {
-  const repairs = prompt.repairs.flatMap(({ reply, problem }): Message[] => [
-    { role: 'assistant', text: clipped(reply) },
-    { role: 'user', text: `This reply holds no valid plan.\n\n${problem}\n\n${AGAIN}` },
+  const repairs = prompt.repairs.flatMap((attempt): Message[] => [
+    { role: 'assistant', text: clipped(attempt.reply) },
+    { role: 'user', text: wrongWith(attempt) },
   ]);
   const asked = [...questionOf(prompt), ...(prompt.review === undefined ? [hintsOf(prompt)] : [])].filter(
     (part) => part !== '',
@@ -93,7 +100,11 @@ function hintsOf({ hints = [] }: ConductorPrompt): string {
   return ['The person who asked wants you to mind this:', ...hints.map((hint) => `- ${hint}`)].join('\n');
 }
 
-const AGAIN = 'Correct this and write the whole reply again.';
+function wrongWith({ problem, isRejected = false }: FailedAttempt): string {
+  return isRejected
+    ? `The person who asked does not want this plan.\n\n${problem}\n\nWrite another one.`
+    : `This reply holds no valid plan.\n\n${problem}\n\nCorrect this and write the whole reply again.`;
+}
 
 /** How much of a failed reply is shown, in characters: a model that never stopped must not fill its own context. */
 const SHOWN = 4000;

@@ -10,7 +10,8 @@ export function findLimitsProblem(change: unknown): string | null {
   if (entries.length === 0) return `setLimits wants at least one of ${Object.keys(RULES).join(', ')}`;
   for (const [name, value] of entries) {
     const rule = isName(name) ? RULES[name] : null;
-    if (rule === null) return `there is no limit ${JSON.stringify(name)}: name ${Object.keys(RULES).join(', ')}`;
+    if (rule === null)
+      return `there is no limit ${JSON.stringify(name)}: name ${Object.keys(RULES).join(', ')}`;
     if (!rule.isMet(value)) return `${name} is ${JSON.stringify(value)}: it must be ${rule.expected}`;
   }
   return null;
@@ -42,7 +43,10 @@ interface Rule {
 const RULES: Readonly<Record<keyof LimitsChange, Rule>> = {
   steps: { isMet: (value) => isWhole(value, 1), expected: 'a whole number from 1' },
   depth: { isMet: isDepth, expected: 'a whole number from 0, or null for no limit' },
-  calls: { isMet: (value) => isWhole(value, 1, MAX_CALLS), expected: `a whole number from 1 to ${MAX_CALLS}` },
+  calls: {
+    isMet: (value) => isWhole(value, 1, MAX_CALLS),
+    expected: `a whole number from 1 to ${MAX_CALLS}`,
+  },
   tokens: {
     isMet: (value) => value === null || isWhole(value, 1),
     expected: 'a whole number from 1, or null for no limit',

@@ -26,7 +26,11 @@ export function stepAnswered(request: WorkerRequest, result: WorkerResult): RunE
 }
 
 /** A worker failed; whether the step is lost depends on what is tried next. */
-export function stepFailed(request: WorkerRequest, { problem, details }: CallFailure, at: string): RunEvent {
+export function stepFailed(
+  request: WorkerRequest,
+  { problem, details }: CallFailure,
+  at: string,
+): Extract<RunEvent, { kind: 'step-failed' }> {
   const { round, step } = request;
   return {
     kind: 'step-failed',

@@ -5,6 +5,7 @@ import type { SolveTrace } from '../protocol/solve';
 export function traceIn(error: unknown): SolveTrace | null {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   const details: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : null;
-  const isTrace = typeof details === 'object' && details !== null && 'rounds' in details && 'calls' in details;
+  const isTrace =
+    typeof details === 'object' && details !== null && 'rounds' in details && 'calls' in details;
   return isTrace ? (details as SolveTrace) : null;
 }

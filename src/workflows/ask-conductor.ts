@@ -1,4 +1,4 @@
-import { conductorPromptBytes } from '../money/prompt-bytes';
+import { conductorPromptBytes } from '../money/conductor-prompt-bytes';
 import { worstCaseOf, type WorstCase } from '../money/worst-case';
 import type { WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';

@@ -1,9 +1,9 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Plan, Step } from '../plan/plan';
 import type { VisibleStep } from '../protocol/activities';
-import type { Problem } from '../protocol/call';
 import { CONDUCTOR_ID } from '../protocol/names';
 import type { StepTrace } from '../protocol/solve';
+import { ownStepEnded, ownStepStarted, type ChildOutcome } from '../trace/child-events';
 import { readCallFailure } from './failure';
 import { now } from './now';
 import { runChild } from './run-child';
@@ -22,37 +22,33 @@ const SUMMARY_CHARACTERS = 80;
  * Runs a step as a solve of its own, one level deeper: its subtask is the question, and what it may see is known to
  * everybody there. (The paper lets the Conductor review its answers only; this is the same call, made by a plan.)
  */
-export async function callItself(context: RunContext, { step, sees }: OwnStep, planned: Step): Promise<void> {
-  const { recorder, run, round, background } = context;
-  const { subtask } = planned;
-  const childId = `${workflowInfo().workflowId}-r${round}s${step + 1}`;
-  const model = run.conductor.model;
+export async function callItself(context: RunContext, own: OwnStep, { subtask }: Step): Promise<void> {
+  const { recorder, run, round } = context;
+  const address = { round, step: own.step };
+  const childId = `${workflowInfo().workflowId}-r${round}s${own.step + 1}`;
   const startedAt = now();
-  const begun = { round, step, worker: CONDUCTOR_ID, model, fallbackFor: null, childId };
-  recorder.record({ kind: 'step-started', ...begun, at: startedAt });
+  recorder.record(ownStepStarted(address, { childId, model: run.conductor.model }, startedAt));
+  const outcome = await solveApart(context, own, { childId, subtask });
+  recorder.record(ownStepEnded(address, outcome, { startedAt, endedAt: now() }));
+}
+
+async function solveApart(
+  context: RunContext,
+  { step, sees }: OwnStep,
+  { childId, subtask }: { readonly childId: string; readonly subtask: string },
+): Promise<ChildOutcome> {
   try {
-    const known = sees.map((seen) => ({ subtask: seen.subtask, output: seen.output }));
     const share = await context.limits.share(unfinishedParts(context));
-    const { trace, problem } = await runChild(context, share, {
+    return await runChild(context, share, {
       childId,
       question: subtask,
       round: 0,
       step,
-      background: [...background, ...known],
+      background: [...context.background, ...sees.map(({ subtask, output }) => ({ subtask, output }))],
       summary: `step ${step + 1} · ${subtask.slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' ')}`,
     });
-    if (problem !== null) {
-      fail(problem);
-      return;
-    }
-    const output = trace?.answer ?? '';
-    recorder.record({ kind: 'step-answered', round, step, output, calls: [], dropped: [], startedAt, endedAt: now() });
   } catch (error) {
-    fail(readCallFailure(error, CONDUCTOR_ID).problem);
-  }
-
-  function fail(problem: Problem): void {
-    recorder.record({ kind: 'step-failed', round, step, problem, output: '', calls: [], dropped: [], endedAt: now() });
+    return { trace: null, problem: readCallFailure(error, CONDUCTOR_ID).problem };
   }
 }
 

@@ -1,9 +1,10 @@
 import { ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
-import { Account, type WorstCase } from '../money/account';
+import { Account } from '../money/account';
 import { describeLimit } from '../money/describe-limit';
 import { narrowShare } from '../money/narrow-share';
 import type { Amount, SpendingLimits } from '../money/amount';
 import type { Refusal } from '../money/refusal';
+import type { WorstCase } from '../money/worst-case';
 import type { Allowance } from '../protocol/activities';
 import type { Call, Problem } from '../protocol/call';
 import { FAILURES, type CallFailureDetails, type FailureType } from '../protocol/failures';
@@ -120,7 +121,9 @@ export class Limits {
 
   /** Whether something of this size would exceed the cost limit; false where there is none, or no price. */
   isTooDear(nanoUsd: number | null): boolean {
-    return nanoUsd !== null && this.held.nanoUsd !== null && this.spentAtMost.nanoUsd + nanoUsd > this.held.nanoUsd;
+    return (
+      nanoUsd !== null && this.held.nanoUsd !== null && this.spentAtMost.nanoUsd + nanoUsd > this.held.nanoUsd
+    );
   }
 
   /** Why nothing more may begin, or null. */

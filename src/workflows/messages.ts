@@ -68,11 +68,17 @@ export function listen(addressees: Addressees): void {
 function listenForSignals({ steering }: Addressees): void {
   setHandler(setMaxDepthSignal, async (depth) => {
     if (isDepth(depth)) await steering.setMaxDepth(depth);
-    else log.warn(`signal ${SET_MAX_DEPTH_SIGNAL} ignored: expected a whole number from 0, or null for no limit`);
+    else
+      log.warn(
+        `signal ${SET_MAX_DEPTH_SIGNAL} ignored: expected a whole number from 0, or null for no limit`,
+      );
   });
   setHandler(addHintSignal, async (hint) => {
     if (isHint(hint)) await steering.addHint(hint);
-    else log.warn(`signal ${ADD_HINT_SIGNAL} ignored: expected a text of 1 to ${MAX_HINT_CHARACTERS} characters`);
+    else
+      log.warn(
+        `signal ${ADD_HINT_SIGNAL} ignored: expected a text of 1 to ${MAX_HINT_CHARACTERS} characters`,
+      );
   });
   setHandler(limitSpendingSignal, async ({ calls, tokens, nanoUsd }) => {
     const { limits } = steering;
@@ -124,11 +130,13 @@ function listenForVerdicts({ approval }: Addressees): void {
       approval.decide({ kind: 'rejected', reason });
       return null;
     },
-    { validator: (rejection) => {
-      contextOrRefuse();
-      const problem = findRejectionProblem(rejection);
-      if (problem !== null) throw badMessage(problem);
-    } },
+    {
+      validator: (rejection) => {
+        contextOrRefuse();
+        const problem = findRejectionProblem(rejection);
+        if (problem !== null) throw badMessage(problem);
+      },
+    },
   );
 }
 

@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
-import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import { reviewed, revisionIn } from '../trace/child-events';
 import { isOwnCancellation } from './failure';
 import type { Share } from './limits';
 import { runChild } from './run-child';
@@ -21,20 +21,17 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
   const { recorder, round, depth, question, background } = context;
   const childId = `${workflowInfo().workflowId}-review`;
   recorder.record({ kind: 'review-started', round: round + 1, depth: depth + 1, childId });
-  const { trace, problem } = await runChild(context, share, {
+  const outcome = await runChild(context, share, {
     childId,
     question,
     round: round + 1,
-    background: [
-      ...background.filter(({ subtask }) => subtask !== null),
-      { subtask: null, output: answer },
-    ],
+    background: [...background.filter(({ subtask }) => subtask !== null), { subtask: null, output: answer }],
     review: { plan, answer },
     summary: `review of round ${round + 1}`,
   });
-  const revised = trace !== null && problem === null && isRevision(trace, round + 1) ? trace.answer : null;
-  recorder.record({ kind: 'decided', round, decision: revised === null ? 'accepted' : 'revised' });
-  return revised ?? answer;
+  const revision = revisionIn(outcome, round + 1);
+  recorder.record(reviewed(round, revision));
+  return revision ?? answer;
 }
 
 /** null where nothing is left for a review: the run says which limit it was, and has its answer. */
@@ -45,10 +42,4 @@ async function shareUnlessSpent({ limits }: RunContext): Promise<Share | null> {
     if (isOwnCancellation(error)) throw error;
     return null;
   }
-}
-
-/** An empty plan accepts the answer; a corrective one was run, and its answer is in the trace. */
-function isRevision({ rounds }: SolveTrace, round: number): boolean {
-  const own = rounds.find((each) => each.childId === null && each.round === round);
-  return (own?.plan?.steps.length ?? 0) > 0;
 }

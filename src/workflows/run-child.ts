@@ -5,11 +5,11 @@ import {
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import type { SpendingLimits } from '../money/amount';
-import type { Problem } from '../protocol/call';
 import type { Background, Parent, ReviewedRound } from '../protocol/parent';
 import { SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveInput, SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import type { ChildOutcome } from '../trace/child-events';
 import { readFailure } from '../trace/read-failure';
 import { traceIn } from '../trace/trace-in';
 import { isOwnCancellation } from './failure';
@@ -31,14 +31,6 @@ export interface ChildWish {
   readonly summary: string;
 }
 
-/** What came of a child. */
-export interface ChildOutcome {
-  /** null where it vanished without leaving one. */
-  readonly trace: SolveTrace | null;
-  /** null where it completed. */
-  readonly problem: Problem | null;
-}
-
 /**
  * Starts a child solve, tells it whatever the run is told meanwhile, and waits for its end.
  *
@@ -50,8 +42,8 @@ export interface ChildOutcome {
  */
 export async function runChild(context: RunContext, share: Share, wish: ChildWish): Promise<ChildOutcome> {
   const { limits, steering, recorder } = context;
-  const outcome = await readOutcome(() =>
-    steering.accompany(limits, share.limits, (told) => startSolve(context, wish, share.limits, told)),
+  const outcome = await readOutcome(
+    () => steering.accompany(limits, share.limits, (told) => startSolve(context, wish, share.limits, told)),
     wish.childId,
   );
   share.settle(outcome.trace?.spentAtMost ?? null);

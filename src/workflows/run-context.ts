@@ -36,8 +36,3 @@ export function mayCallItself({ run: { recursion }, limits, depth }: RunContext)
 export function mayReview({ run: { recursion }, limits, depth }: RunContext): boolean {
   return (recursion === 'review' || recursion === 'both') && limits.isDepthLeft(depth);
 }
-
-/** Whether a person sees this solve's plan before anything of it is run. */
-export function asksApproval({ input: { approval }, depth }: RunContext): boolean {
-  return approval === 'all' || (approval === 'plan' && depth === 0);
-}

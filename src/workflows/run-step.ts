@@ -1,4 +1,4 @@
-import { workerPromptBytes } from '../money/prompt-bytes';
+import { workerPromptBytes } from '../money/worker-prompt-bytes';
 import { worstCaseOf, type WorstCase } from '../money/worst-case';
 import type { Plan, Step } from '../plan/plan';
 import type { VisibleStep, WorkerRequest } from '../protocol/activities';

@@ -2,11 +2,12 @@ import { estimatePlan } from '../money/estimate';
 import type { Plan } from '../plan/plan';
 import { planContextOf } from '../plan/plan-context';
 import type { FailedReply } from '../protocol/activities';
+import { asksApproval } from '../protocol/approval';
 import { FAILURES } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { obtainPlan, type ObtainedPlan, type PlanWish } from './obtain-plan';
-import { asksApproval, mayCallItself, type RunContext } from './run-context';
+import { mayCallItself, type RunContext } from './run-context';
 
 /**
  * The plan that is to be run: what the Conductor wrote, as a person approved, edited or had it written anew where the
@@ -21,10 +22,16 @@ export async function settlePlan(
 ): Promise<Plan> {
   const rejected: FailedReply[] = [];
   for (;;) {
-    const obtained = await obtainPlan(context, { review, rejected, first: rejected.length === 0 ? first : null });
+    const obtained = await obtainPlan(context, {
+      review,
+      rejected,
+      first: rejected.length === 0 ? first : null,
+    });
     if (obtained.plan.steps.length === 0) return obtained.plan;
     tellEstimate(context, obtained.plan);
-    const decision = asksApproval(context) ? await askPerson(context, obtained) : obtained;
+    const decision = asksApproval(context.input, context.depth)
+      ? await askPerson(context, obtained)
+      : obtained;
     if ('plan' in decision) {
       refuseIfTooDear(context);
       return decision.plan;

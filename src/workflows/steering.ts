@@ -110,7 +110,5 @@ export class Steering {
 
 function isLess(one: SpendingLimits, other: SpendingLimits): boolean {
   const isLower = (a: number | null, b: number | null): boolean => (a ?? Infinity) < (b ?? Infinity);
-  return (
-    one.calls < other.calls || isLower(one.tokens, other.tokens) || isLower(one.nanoUsd, other.nanoUsd)
-  );
+  return one.calls < other.calls || isLower(one.tokens, other.tokens) || isLower(one.nanoUsd, other.nanoUsd);
 }
