@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
+import { COST_GROUPS, type CostGroup } from '../ledger/cost-groups';
 import type { ExitCode } from './exit-code';
 import { readVersion } from './version';
 
@@ -20,7 +21,17 @@ export function buildProgram(settle: Settle): Command {
     .exitOverride()
     .showSuggestionAfterError();
 
-  for (const add of [addSolve, addUp, addWorker, addWatch, addTrace, addCancel, addDoctor, addPool]) {
+  for (const add of [
+    addSolve,
+    addUp,
+    addWorker,
+    addWatch,
+    addTrace,
+    addCost,
+    addCancel,
+    addDoctor,
+    addPool,
+  ]) {
     add(program, settle);
   }
   return program;
@@ -99,6 +110,23 @@ function addTrace(program: Command, settle: Settle): void {
     .action(async (id: string, options: { format: 'tree' | 'json' | 'mermaid' | 'markdown' }) => {
       const { trace } = await import('./commands/trace.js');
       settle(await trace(id, options));
+    });
+}
+
+function addCost(program: Command, settle: Settle): void {
+  program
+    .command('cost')
+    .description('sum what was spent, from the ledger')
+    .option(...CONFIG)
+    .addOption(new Option('--by <what>', 'a line each').choices(COST_GROUPS).default('day'))
+    .option('--since <date>', 'first day, e.g. 2026-11-01')
+    .option('--until <date>', 'last day')
+    .option('--utc', 'days of UTC instead of those of the local time zone')
+    .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
+    .option('--json', 'print the sums as JSON')
+    .action(async (options: { by: CostGroup }) => {
+      const { cost } = await import('./commands/cost.js');
+      settle(await cost(options));
     });
 }
 

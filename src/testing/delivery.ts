@@ -10,6 +10,7 @@ import { retryAfterHeaders } from './retry-after';
 import type { SimulatedModel } from './simulated-model';
 import { spoiledReply } from './spoiled';
 import { wholeReply } from './whole-reply';
+import { encodeFailed } from './wire/openai-responses';
 import type { Wire } from './wire/wire';
 
 /** An answer made ready for one request: what the log will call it, what it costs, and how to send it. */
@@ -18,6 +19,8 @@ export interface Delivery {
   readonly usage: Usage | null;
   /** In milliseconds, beside the model's own latency. */
   readonly delayMs: number;
+  /** What a response in the background ends as; null where none is begun, since the request itself goes wrong. */
+  readonly written: object | null;
   /** null: never. */
   readonly send: ((response: ServerResponse) => void) | null;
 }
@@ -45,6 +48,7 @@ export function prepareRejection(wire: Wire, problem: string): Delivery {
     outcome: 'rejected',
     usage: null,
     delayMs: 0,
+    written: null,
     send: (response) => {
       sendJson(response, status, body);
     },
@@ -67,8 +71,9 @@ export function sendJson(
   response.end(bytes);
 }
 
-function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault, own: Reply): Delivery {
-  if (isErrorFault(fault)) return deliverError(wire, fault);
+/** Makes one fault ready; `own` is what the model would say otherwise. */
+export function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault, own: Reply): Delivery {
+  if (isErrorFault(fault)) return deliverError(wire, request, fault);
   if (isFlawedFault(fault)) return deliverFlawed(wire, request, fault, own);
   if (!isSpoiledFault(fault)) return deliverBroken(wire, request, fault.fault);
   const reply = spoiledReply(fault.fault, request.maxOutputTokens);
@@ -77,23 +82,27 @@ function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault, own: 
 
 function deliverReply(wire: Wire, request: SimulatedRequest, reply: Reply, outcome: Outcome): Delivery {
   const whole = wholeReply(request, reply);
+  const body = wire.encodeReply(whole);
   return {
     outcome,
     usage: whole.usage,
     delayMs: reply.delayMs ?? 0,
+    written: body,
     send: (response) => {
-      sendJson(response, 200, wire.encodeReply(whole));
+      sendJson(response, 200, body);
     },
   };
 }
 
-function deliverError(wire: Wire, { fault, retryAfter, message }: ErrorFault): Delivery {
+function deliverError(wire: Wire, request: SimulatedRequest, { late, ...error }: ErrorFault): Delivery {
+  const { fault, retryAfter, message = `Simulated fault: ${fault}.` } = error;
   const inBody = retryAfter?.as === 'retry-info' ? retryAfter.ms : null;
-  const { status, body } = wire.encodeError(fault, message ?? `Simulated fault: ${fault}.`, inBody);
+  const { status, body } = wire.encodeError(fault, message, inBody);
   return {
     outcome: `fault:${fault}`,
     usage: null,
     delayMs: 0,
+    written: late === true ? encodeFailed(request, fault, message) : null,
     send: (response) => {
       sendJson(response, status, body, retryAfterHeaders(retryAfter, Date.now()));
     },
@@ -108,6 +117,7 @@ function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultK
     outcome: `fault:${kind}`,
     usage: isBilled ? whole.usage : null,
     delayMs: 0,
+    written: null,
     send:
       send &&
       ((response) => {
@@ -123,6 +133,7 @@ function deliverFlawed(wire: Wire, request: SimulatedRequest, fault: FlawedFault
     outcome: `fault:${fault.fault}`,
     usage: whole.usage,
     delayMs: own.delayMs ?? 0,
+    written: body,
     send: (response) => {
       if (fault.fault === 'drip') void drip(response, Buffer.from(JSON.stringify(body)), fault.ms);
       else sendJson(response, 200, body);

@@ -4,11 +4,14 @@ import type { FaultKind } from './faults';
 import type { Protocol } from './wire/wire';
 
 /** How a request ended. `rejected`: it was no request this vendor would take, and got a 400. */
-export type Outcome = 'answered' | 'rejected' | 'closed-by-client' | `fault:${FaultKind}`;
+export type Outcome = 'answered' | 'rejected' | 'closed-by-client' | 'cancelled' | `fault:${FaultKind}`;
 
 /**
  * One request as the server saw it, kept up to date until it ends. Headers and body are whole, keys included: tests
  * search them for leaks.
+ *
+ * A response in the background has one record, which is open until it is written, whoever waits for it; requests about
+ * it have records of their own, by their path.
  */
 export interface RequestRecord {
   /** Position in the log, from 1. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { BackgroundResponses } from './background';
 import type { Cast } from './cast';
 import { prepareAnswer, prepareRejection } from './delivery';
 import type { Delivery } from './delivery';
@@ -12,6 +13,7 @@ import type { Route } from './wire/route';
 export interface Simulator {
   readonly log: RequestLog;
   readonly cast: Cast;
+  readonly background: BackgroundResponses;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface Simulator {
  * The log is written first, so that no client can know of an answer before the log does.
  */
 export async function servePrompt(
-  { log, cast }: Simulator,
+  { log, cast, background }: Simulator,
   route: Route,
   request: IncomingMessage,
   response: ServerResponse,
@@ -34,9 +36,6 @@ export async function servePrompt(
   const prompt = decodePrompt(route, body);
   const model = 'problem' in prompt ? null : prompt.model;
   const record = log.open({ protocol: wire.protocol, model, path, headers: request.headers, body });
-  response.on('close', () => {
-    log.abandon(record);
-  });
   response.setHeader(wire.requestIdHeader, `req_${record.sequence}`);
 
   const deliver = ({ outcome, usage, send }: Delivery, nanoUsd: number | null): void => {
@@ -52,6 +51,13 @@ export async function servePrompt(
   const text = prompt.messages.map((message) => message.text).join('\n\n');
   const asked = { ...prompt, sequence: record.sequence, protocol: wire.protocol, text };
   const delivery = prepareAnswer(wire, asked, simulated);
+  if (prompt.background === true && delivery.written !== null) {
+    background.begin({ record, request: asked, simulated, delivery }, response);
+    return;
+  }
+  response.on('close', () => {
+    log.abandon(record);
+  });
   await simulated.opened();
   await delay(simulated.delayMs + delivery.delayMs, undefined, { ref: false });
   deliver(delivery, delivery.usage === null ? 0 : simulated.charge(delivery.usage));

@@ -3,6 +3,7 @@ import { nanoUsdOf } from '../money/nano-usd';
 import type { Usage } from '../protocol/call';
 import type { Answer, AnswerFunction, ModelBehaviour, Reply, SimulatedRequest } from './behaviour';
 import { draw } from './draw';
+import type { Fault } from './faults';
 
 /** One model of the simulation: what it answers next, and the gates that hold it back. */
 export class SimulatedModel {
@@ -10,6 +11,7 @@ export class SimulatedModel {
   readonly #behaviour: ModelBehaviour;
   readonly #seed: number;
   readonly #script: Answer[];
+  readonly #lookupFaults: Fault[] = [];
   readonly #gates = new Set<Promise<void>>();
   /** How often each prompt came, so that a retry is drawn anew. */
   readonly #seen = new Map<string, number>();
@@ -25,6 +27,15 @@ export class SimulatedModel {
 
   script(answers: readonly Answer[]): void {
     this.#script.push(...answers);
+  }
+
+  scriptLookups(faults: readonly Fault[]): void {
+    this.#lookupFaults.push(...faults);
+  }
+
+  /** What the next request about one of its responses in the background meets; undefined: nothing out of order. */
+  nextLookupFault(): Fault | undefined {
+    return this.#lookupFaults.shift();
   }
 
   answerWith(answer: Answer | AnswerFunction): void {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { BackgroundResponses, findLookup } from './background';
 import type { Answer, AnswerFunction, ModelBehaviour } from './behaviour';
 import { Cast } from './cast';
 import { sendJson } from './delivery';
+import type { Fault } from './faults';
 import { RequestLog } from './request-log';
 import type { RequestObserver, RequestRecord } from './request-log';
 import { servePrompt } from './serve-prompt';
@@ -35,6 +37,8 @@ export interface SimulatedProviders {
   readonly log: readonly RequestRecord[];
   /** Answers the next requests for a model, one each, before it goes back to its behaviour. */
   script(model: string, answers: readonly Answer[]): void;
+  /** Lets the next requests about a model's responses in the background go wrong, one each. */
+  scriptLookups(model: string, faults: readonly Fault[]): void;
   /** Replaces what a model answers when no script is left. */
   answer(model: string, answer: Answer | AnswerFunction): void;
   /** Holds back the answers to a model's requests until the returned function is called. */
@@ -54,8 +58,9 @@ export async function startSimulatedProviders(simulation: Simulation = {}): Prom
   const { seed = 0, models = {}, fallback = {}, port = 0, firstSequence = 1, observe } = simulation;
   const log = new RequestLog({ firstSequence, observe });
   const cast = new Cast(models, fallback, seed);
+  const background = new BackgroundResponses(log);
   const server = createServer((request, response) => {
-    respond({ log, cast }, request, response);
+    respond({ log, cast, background }, request, response);
   });
   // Clients keep their connections; closing an idle one under a request in flight would be a fault nobody asked for.
   server.keepAliveTimeout = 0;
@@ -67,6 +72,9 @@ export async function startSimulatedProviders(simulation: Simulation = {}): Prom
     log: log.records,
     script: (model, answers) => {
       cast.model(model).script(answers);
+    },
+    scriptLookups: (model, faults) => {
+      cast.model(model).scriptLookups(faults);
     },
     answer: (model, answer) => {
       cast.model(model).answerWith(answer);
@@ -94,6 +102,11 @@ function respond(simulator: Simulator, request: IncomingMessage, response: Serve
   const route = method === 'POST' ? findRoute(path) : null;
   if (route) {
     void servePrompt(simulator, route, request, response);
+    return;
+  }
+  const lookup = findLookup(method, path);
+  if (lookup) {
+    simulator.background.tell(lookup, path, request, response);
     return;
   }
   const list = method === 'GET' ? listModels(path, request.headers, simulator.cast.names) : null;

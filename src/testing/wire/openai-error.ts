@@ -19,6 +19,12 @@ const ERRORS: Record<ErrorFaultKind, readonly [status: number, type: string, cod
   overloaded: [529, 'server_error', null],
 };
 
+/** The same for a response in the background that fails after it was begun: such an error always has a code. */
+export function lateError(kind: ErrorFaultKind, message: string): { code: string; message: string } {
+  const [, type, code] = ERRORS[kind];
+  return { code: code ?? type, message };
+}
+
 /** OpenAI's error body, the same in both of its APIs (platform.openai.com/docs/guides/error-codes). */
 export function encodeOpenAiError(kind: ErrorFaultKind, message: string): WireError {
   const [status, type, code] = ERRORS[kind];

@@ -7,7 +7,8 @@ import type {
 import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
 import type { Usage } from '../../protocol/call';
-import { encodeOpenAiError } from './openai-error';
+import type { ErrorFaultKind } from '../faults';
+import { encodeOpenAiError, lateError } from './openai-error';
 import { textContent, tokenLimit } from './wire';
 import type { Decoded, Wire, WholeReply } from './wire';
 
@@ -22,6 +23,7 @@ const requestSchema = z.object({
   ]),
   max_output_tokens: tokenLimit,
   stream: z.boolean().nullish(),
+  background: z.boolean().nullish(),
 });
 
 /** OpenAI Responses (platform.openai.com/docs/api-reference/responses). */
@@ -34,7 +36,7 @@ export const openAiResponses: Wire = {
 };
 
 function decode(body: unknown): Decoded {
-  const { model, instructions, input, max_output_tokens, stream } = requestSchema.parse(body);
+  const { model, instructions, input, max_output_tokens, stream, background } = requestSchema.parse(body);
   const turns = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input;
   const messages = turns.map(({ role, content }): Message => ({
     role: role === 'developer' ? 'system' : role,
@@ -45,6 +47,7 @@ function decode(body: unknown): Decoded {
       model,
       messages: instructions ? [{ role: 'system', text: instructions }, ...messages] : messages,
       maxOutputTokens: max_output_tokens ?? null,
+      ...(background === true && { background }),
     },
     stream: stream ?? false,
   };
@@ -52,18 +55,42 @@ function decode(body: unknown): Decoded {
 
 /** `output_text` is no part of the wire: the SDK adds it. */
 function encodeReply(reply: WholeReply): Omit<Response, 'output_text'> {
-  const { model, sequence, stated } = reply;
+  const { stated } = reply;
   const incomplete = incompleteReason(reply);
+  return {
+    ...emptyResponse(reply),
+    status: incomplete === null ? 'completed' : 'incomplete',
+    incomplete_details: incomplete === null ? null : { reason: incomplete },
+    output: [...reasoningItems(reply), ...messageItems(reply)],
+    ...(stated && { usage: encodeUsage(stated) }),
+  };
+}
+
+/** A response in the background that is not over, or was given up; `usage` where it is billed all the same. */
+export function encodeUnfinished(
+  named: Named,
+  status: 'queued' | 'in_progress' | 'cancelled',
+  usage: Usage | null = null,
+): Omit<Response, 'output_text'> {
+  return { ...emptyResponse(named), status, background: true, ...(usage && { usage: encodeUsage(usage) }) };
+}
+
+/** A response in the background that went wrong after it had been begun. */
+export function encodeFailed(named: Named, kind: ErrorFaultKind, message: string): object {
+  return { ...emptyResponse(named), status: 'failed', background: true, error: lateError(kind, message) };
+}
+
+type Named = Pick<WholeReply, 'model' | 'sequence'>;
+
+function emptyResponse({ model, sequence }: Named): Omit<Response, 'output_text'> {
   return {
     id: `resp_${sequence}`,
     object: 'response',
     created_at: Math.floor(Date.now() / 1000),
-    status: incomplete === null ? 'completed' : 'incomplete',
-    incomplete_details: incomplete === null ? null : { reason: incomplete },
+    incomplete_details: null,
     error: null,
     model,
-    output: [...reasoningItems(reply), ...messageItems(reply)],
-    ...(stated && { usage: encodeUsage(stated) }),
+    output: [],
     instructions: null,
     metadata: {},
     parallel_tool_calls: true,

@@ -11,6 +11,8 @@ export interface Prompt {
   readonly model: string;
   readonly messages: readonly Message[];
   readonly maxOutputTokens: number | null;
+  /** The caller wants an id now and comes for the answer later: OpenAI's background mode. */
+  readonly background?: true;
 }
 
 /** A prompt, and whether the caller wants it answered by server-sent events, which the simulation does not speak. */

@@ -1,0 +1,91 @@
+import { backgroundOpenAI, completeOpenAI } from '../../../src/activities/models/openai';
+import { startSimulatedProviders, type SimulatedProviders } from '../../../src/testing';
+import { aCard, aRequest } from './ask';
+
+let providers: SimulatedProviders;
+beforeEach(async () => {
+  providers = await startSimulatedProviders();
+});
+afterEach(() => providers.close());
+
+const { begin, look, cancel } = backgroundOpenAI;
+
+function request(): ReturnType<typeof aRequest> {
+  return aRequest(aCard({ api: 'responses', baseUrl: `${providers.url}/v1`, background: true }));
+}
+
+/** Begins an answer and waits until the vendor is through with it. */
+async function writtenInBackground(): Promise<string> {
+  const { id } = await begin(request());
+  await providers.waitForRequest(({ outcome }) => outcome !== null);
+  return id;
+}
+
+test('an answer is begun in one request, kept by the vendor, and told whole once it is there', async () => {
+  const letGo = providers.hold('sim-1');
+  const { id, progress } = await begin(request());
+  expect(progress).toEqual({ status: 'running' });
+  expect(await look(request(), id)).toEqual({ status: 'running' });
+  letGo();
+  await providers.waitForRequest(({ path, outcome }) => path === '/v1/responses' && outcome !== null);
+
+  const inForeground = await completeOpenAI(request());
+  expect(await look(request(), id)).toEqual({ status: 'answered', reply: inForeground });
+  expect(await look(request(), id)).toEqual({ status: 'answered', reply: inForeground });
+  const [first, ...others] = providers.log;
+  expect(JSON.parse(first?.body ?? '')).toMatchObject({ background: true, store: true });
+  expect(others.map(({ path }) => path)).toEqual([
+    `/v1/responses/${id}`,
+    '/v1/responses',
+    `/v1/responses/${id}`,
+    `/v1/responses/${id}`,
+  ]);
+});
+
+test('a cut answer is an answer like another', async () => {
+  providers.script('sim-1', [{ fault: 'length' }]);
+  const id = await writtenInBackground();
+  expect(await look(request(), id)).toMatchObject({ status: 'answered', reply: { finish: 'length' } });
+});
+
+test('one that fails in the end says so by its code, and no usage is made up', async () => {
+  providers.script('sim-1', [{ fault: 'server-error', late: true, message: 'Out of luck.' }]);
+  const id = await writtenInBackground();
+  expect(await look(request(), id)).toMatchObject({
+    status: 'failed',
+    code: 'server_error',
+    reason: 'Out of luck.',
+    reply: { text: '', usage: null },
+  });
+});
+
+test('one that is cancelled in progress tells what was used, one that was queued nothing', async () => {
+  const letGo = providers.hold('sim-1');
+  const queued = await begin(request());
+  expect(await cancel(request(), queued.id)).toMatchObject({ status: 'cancelled', reply: { usage: null } });
+  letGo();
+
+  providers.script('sim-1', [{ text: 'Never written.', delayMs: 600_000 }]);
+  const begun = await begin(request());
+  const cancelled = await cancel(request(), begun.id);
+  expect(cancelled).toMatchObject({
+    status: 'cancelled',
+    reply: { usage: { inputTokens: 7, outputTokens: 0 } },
+  });
+  expect(await cancel(request(), begun.id)).toEqual(cancelled);
+  expect(await look(request(), begun.id)).toEqual(cancelled);
+});
+
+test('cancelling an answer that is whole gives it as it is', async () => {
+  const id = await writtenInBackground();
+  expect(await cancel(request(), id)).toEqual(await look(request(), id));
+  expect(await look(request(), id)).toMatchObject({ status: 'answered' });
+});
+
+test('an id that the vendor does not know is lost; any other refusal of a look is an error', async () => {
+  expect(await look(request(), 'resp_99')).toEqual({ status: 'lost' });
+  const id = await writtenInBackground();
+  providers.scriptLookups('sim-1', [{ fault: 'server-error' }]);
+  await expect(look(request(), id)).rejects.toMatchObject({ status: 500 });
+  expect(await look(request(), id)).toMatchObject({ status: 'answered' });
+});

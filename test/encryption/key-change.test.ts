@@ -1,0 +1,58 @@
+import type { Payload } from '@temporalio/common';
+import { UnknownKeyError } from '../../src/encryption/key-ring';
+import { step } from '../support/stage';
+import { openEncryptedStage, type EncryptedStage } from './encrypted-stage';
+import { keyRing } from './test-keys';
+
+const LONG = 'long enough to lie in the store. '.repeat(300);
+
+const [before, during, after] = [keyRing('a'), keyRing('b', 'a'), keyRing('b')];
+
+let stage: EncryptedStage;
+afterEach(() => stage.close());
+
+test('a run begun under one key is finished under the next, and read by whoever holds both', async () => {
+  stage = await openEncryptedStage({ workers: ['a', 'b'] });
+  stage.plan([step('a', 'Begin.'), step('b', 'End.', [0])]);
+  stage.providers.script('a', [LONG]);
+  stage.providers.answer('b', 'the end');
+  const release = stage.providers.hold('b');
+  const { id } = await stage
+    .conductorWith(before)
+    .start({ question: 'Who holds the keys?', heartbeatMs: 2000 });
+
+  await stage.whileWorkingWith(before, () => stage.providers.waitForRequest(({ model }) => model === 'b'));
+  release();
+  await stage.whileWorkingWith(during, () => stage.clientWith(during).workflow.getHandle(id).result());
+
+  expect(await keyIdsOf(id)).toEqual(new Set(['a', 'b']));
+  const result = await stage.conductorWith(during).trace(id);
+  expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'the end' });
+  expect(result.rounds[0]?.steps[0]?.output).toBe(LONG);
+
+  const reading = stage.conductorWith(after).trace(id);
+  await expect(reading).rejects.toThrow(UnknownKeyError);
+  await expect(reading).rejects.toThrow(
+    'a payload was encrypted with key "a", which TEST_KEYS does not hold (it holds b): add that key behind the first one',
+  );
+});
+
+/** The ids of all keys that a run's history names. */
+async function keyIdsOf(id: string): Promise<Set<string>> {
+  const history = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
+  return new Set(
+    [...payloadsIn(history)].map(({ metadata }) =>
+      Buffer.from(metadata?.['encryption-key-id'] ?? []).toString(),
+    ),
+  );
+}
+
+function* payloadsIn(value: unknown): Generator<Payload> {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  if (isPayload(value)) yield value;
+  else for (const part of Object.values(value)) yield* payloadsIn(part);
+}
+
+function isPayload(value: object): value is Payload {
+  return 'metadata' in value && 'data' in value;
+}

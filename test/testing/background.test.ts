@@ -1,0 +1,58 @@
+import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+
+const PRICE = { input: 2, output: 10 };
+let providers: SimulatedProviders;
+beforeEach(async () => {
+  providers = await startSimulatedProviders({ models: { m: { price: PRICE } } });
+});
+afterEach(() => providers.close());
+
+interface Body {
+  readonly id: string;
+  readonly status: string;
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<Body> {
+  return (await (await fetch(`${providers.url}/v1/responses${path}`, init)).json()) as Body;
+}
+
+function create(): Promise<Body> {
+  const body = JSON.stringify({ model: 'm', input: 'Four score.', background: true });
+  return ask('', { method: 'POST', body });
+}
+
+test('a response is billed once, when it is written, whoever asked and however often', async () => {
+  const letGo = providers.hold('m');
+  const { id, status } = await create();
+  expect(status).toBe('queued');
+  expect(providers.log[0]).toMatchObject({ outcome: null, usage: null });
+  letGo();
+  await providers.waitForRequest(({ outcome }) => outcome === 'answered');
+  await ask(`/${id}`);
+  await ask(`/${id}`);
+  await ask(`/${id}/cancel`, { method: 'POST' });
+  expect(providers.log.map(({ path, model, nanoUsd }) => [path, model, (nanoUsd ?? 0) > 0])).toEqual([
+    ['/v1/responses', 'm', true],
+    [`/v1/responses/${id}`, 'm', false],
+    [`/v1/responses/${id}`, 'm', false],
+    [`/v1/responses/${id}/cancel`, 'm', false],
+  ]);
+});
+
+test('one that is cancelled is never written, and billed for what was read', async () => {
+  providers.script('m', [{ text: 'Never written.', delayMs: 600_000 }]);
+  const { id } = await create();
+  expect((await ask(`/${id}`)).status).toBe('in_progress');
+  expect((await ask(`/${id}/cancel`, { method: 'POST' })).status).toBe('cancelled');
+  expect(providers.log[0]).toMatchObject({
+    outcome: 'cancelled',
+    usage: { inputTokens: 3, outputTokens: 0 },
+    nanoUsd: 6000,
+  });
+});
+
+test('a request that goes wrong begins no response', async () => {
+  providers.script('m', [{ fault: 'rate-limited' }]);
+  expect(await create()).not.toHaveProperty('id');
+  expect(providers.log[0]).toMatchObject({ outcome: 'fault:rate-limited', nanoUsd: 0 });
+});
