@@ -8,6 +8,7 @@ import { resolveRun } from '../pool/resolve-run';
 import type { WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import type { Call, Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
+import { mayCallItself } from '../protocol/recursion';
 import { keepText, readText } from '../store/texts';
 import { callModel } from './call-model';
 import { conductorCall } from './conductor-call';
@@ -33,15 +34,17 @@ export async function writePlan(
   const run = request.run ?? resolveRun(config, request);
   const question = await readText(store, request.question);
   const resolved = request.run === undefined ? { run, question: await keepText(store, question) } : undefined;
-  const context = planContextOf(run, request.round, request.mayCallItself === true);
+  // What the workflow will know from now on.
+  const told = resolved === undefined ? request : { ...request, mayCallItself: mayCallItself(run, 0) };
+  const context = planContextOf(run, request.round, told.mayCallItself === true);
   if (request.given !== undefined) {
     const plan = checkGiven(request.given, context);
     return { plan, problem: null, reply: '', calls: [], dropped: [], ...resolved };
   }
 
   const allowance =
-    request.allowance ?? (resolved ? firstAllowance(request, run, resolved) : UNTOLD_ALLOWANCE);
-  const call = await conductorCall(dependencies, request, { run, question, context, allowance });
+    request.allowance ?? (resolved ? firstAllowance(told, run, resolved) : UNTOLD_ALLOWANCE);
+  const call = await conductorCall(dependencies, told, { run, question, context, allowance });
   const answer = await callModel(dependencies, { ...call, ...(resolved && { resolved }) });
   const reading = readPlan(await readText(store, answer.output), context);
   return {

@@ -66,11 +66,6 @@ export class Limits {
     return this.held;
   }
 
-  /** Whether the Conductor may call itself from here. */
-  isDepthLeft(depth: number): boolean {
-    return this.held.depth === null || depth < this.held.depth;
-  }
-
   /** How much of the wall clock is left, in milliseconds; 0 when it is used up. A person's time does not count. */
   remainingMs(): number {
     const end = workflowInfo().runStartTime.getTime() + this.held.wallClockMs + this.waitedMs;
@@ -128,15 +123,14 @@ export class Limits {
 
   /** Why nothing more may begin, or null. */
   reasonToStop(): ApplicationFailure | null {
-    if (this.stop === null && this.remainingMs() === 0) {
-      return this.stopBy('wallClock', this.outOfTime().message);
-    }
+    if (this.remainingMs() === 0) this.outOfTime();
     return this.stop?.failure ?? null;
   }
 
-  /** What became of whatever was under way when the time was used up. */
+  /** Notes that the time was used up while something was under way, and says so in its stead. */
   outOfTime(): Problem {
     const message = `the run's ${this.held.wallClockMs / 1000} s were used up before this was done; raise limits.wallClock`;
+    this.stopBy('wallClock', message);
     return { type: FAILURES.wallClock, message };
   }
 

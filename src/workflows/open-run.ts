@@ -1,6 +1,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { WritePlanRequest } from '../protocol/activities';
 import type { Parent } from '../protocol/parent';
+import { mayCallItself } from '../protocol/recursion';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput } from '../protocol/solve';
 import type { Text } from '../protocol/text';
@@ -55,7 +56,8 @@ async function openRoot(input: SolveInput, beginning: Beginning): Promise<Openin
 
   const { run, question } = resolved;
   const limits = new Limits(run.limits);
-  limits.book(worstCaseOfPlan({ ...request, run }, run), calls);
+  const sent = { ...request, run, mayCallItself: mayCallItself(run, 0) };
+  limits.book(worstCaseOfPlan(sent, run), calls);
   // The activity kept the first call within the limits itself; what it refused ends the run.
   const stoppedBy = 'plan' in outcome ? null : limitIn(outcome.problem.type);
   if (stoppedBy !== null) limits.stopBy(stoppedBy, outcome.problem?.message ?? '');

@@ -1,4 +1,5 @@
 import type { Background } from '../protocol/parent';
+import * as rules from '../protocol/recursion';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput } from '../protocol/solve';
 import type { Text } from '../protocol/text';
@@ -27,12 +28,12 @@ export interface RunContext {
   readonly approval: Approval;
 }
 
-/** Whether the Conductor may be given steps of its own plan. */
+/** Whether the Conductor may be given steps of this solve's plan, as the limits are now. */
 export function mayCallItself({ run: { recursion }, limits, depth }: RunContext): boolean {
-  return (recursion === 'worker' || recursion === 'both') && limits.isDepthLeft(depth);
+  return rules.mayCallItself({ recursion, limits: limits.current }, depth);
 }
 
-/** Whether the Conductor may review the answer of its own plan. */
+/** Whether the Conductor may review this solve's answer, as the limits are now. */
 export function mayReview({ run: { recursion }, limits, depth }: RunContext): boolean {
-  return (recursion === 'review' || recursion === 'both') && limits.isDepthLeft(depth);
+  return rules.mayReview({ recursion, limits: limits.current }, depth);
 }
