@@ -10,6 +10,9 @@ export {
   type SolveRequest,
 } from './client/conductor-client';
 export type { Retry } from './client/retries';
+export type { RetryRequest } from './client/retry-input';
+export { RefusedError } from './client/refused-error';
+export type { HeldLimits, LimitsChange } from './protocol/control';
 
 // What a run takes, what it gives back, and why a call in it failed.
 export {

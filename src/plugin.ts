@@ -1,7 +1,8 @@
 import { SimplePlugin } from '@temporalio/plugin';
-import type { WorkerOptions } from '@temporalio/worker';
+import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities } from './activities';
 import { backgroundOpenAI } from './activities/models';
+import { createPacing } from './activities/pacing/create-pacing';
 import { checkEncrypted } from './encryption/check-encrypted';
 import { configuredKeys } from './encryption/configured-keys';
 import { complete } from './local/complete';
@@ -9,6 +10,7 @@ import type { ConfigInput } from './pool/config-schema';
 import { parseConfig, readConfigFile } from './pool/load-config';
 import { openStore } from './store/open-store';
 import type { Store } from './store/store';
+import { ProviderWorkers } from './worker/provider-workers';
 
 /** What a worker that solves is given. */
 export interface ConductorPluginOptions {
@@ -27,7 +29,8 @@ export interface ConductorPluginOptions {
  *
  * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,
  * interceptors and runtime stay as they are. Where the configuration says `encryption`, the data converter is yours to
- * mount, too (`encryptionConverter`), and a worker that would send in the clear is refused.
+ * mount, too (`encryptionConverter`), and a worker that would send in the clear is refused. Where it says
+ * `queuePerProvider`, workers for the providers' queues run beside yours, and end with it.
  *
  * @example
  * // workflows.ts
@@ -37,22 +40,33 @@ export interface ConductorPluginOptions {
  */
 export class ConductorPlugin extends SimplePlugin {
   private readonly encrypts: boolean;
+  private readonly providerWorkers: ProviderWorkers;
 
   constructor(options: ConductorPluginOptions) {
     const config =
       typeof options.config === 'string' ? readConfigFile(options.config) : parseConfig(options.config);
     const store = options.store ?? openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
-    super({
-      name: 'temporal-conductor.ConductorPlugin',
-      activities: {
-        ...createActivities({ config, store, complete, background: backgroundOpenAI, env: process.env }),
-      },
+    const activities = createActivities({
+      config,
+      store,
+      complete,
+      background: backgroundOpenAI,
+      pacing: createPacing(config),
+      env: process.env,
     });
+    super({ name: 'temporal-conductor.ConductorPlugin', activities: { ...activities } });
+    this.providerWorkers = new ProviderWorkers(config, activities);
     this.encrypts = config.encryption !== undefined;
   }
 
   override configureWorker(options: WorkerOptions): WorkerOptions {
     if (this.encrypts) checkEncrypted(options.dataConverter);
-    return super.configureWorker(options);
+    const configured = super.configureWorker(options);
+    this.providerWorkers.mount(configured);
+    return configured;
+  }
+
+  override runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    return this.providerWorkers.run(worker, () => super.runWorker(worker, next));
   }
 }

@@ -10,6 +10,7 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'FAILURES',
     'MissingKeyError',
     'PlanError',
+    'RefusedError',
     'TextNotFoundError',
     'loadConfig',
     'openStore',

@@ -9,20 +9,19 @@ import { keepText, TextTooLargeError } from '../store/texts';
 import { closeRow } from './attempt';
 import { callDetails, comeBackLater, requestsSpent } from './call-details';
 import { callIdOf } from './call-id';
-import { type BackgroundAnswer, callInBackground } from './call-in-background';
 import type { Dependencies } from './dependencies';
+import { makeRequest } from './make-request';
 import type { ModelCall } from './model-call';
 import { toApplicationFailure } from './models/failure';
-import { openRequest } from './open-request';
-import { outcomeOf, sendRequest, type SentRequest } from './send-request';
-import type { LeftRunning } from './stop-waiting';
+import { outcomeOf, type SentRequest } from './send-request';
 
 /**
  * Makes one model call durable. Every model call of the product goes through here.
  *
  * 1. An answer kept under the call id by an earlier attempt is returned, and nothing is sent.
  * 2. An answer that an earlier attempt began in the background is waited for, under the same ledger row.
- * 3. Else a ledger row is written before the request, so no request is ever unaccounted for.
+ * 3. Else a ledger row is written before the request, so no request is ever unaccounted for; but where its model may not
+ *    be asked just now, nothing is written or sent, and Temporal calls again later.
  * 4. One request is sent. In the background it brings an id, which is kept before anybody asks how far the answer is;
  *    asking costs nothing, and opens no row.
  * 5. A usable answer is kept before anybody is told of it; then the row is completed.
@@ -30,7 +29,7 @@ import type { LeftRunning } from './stop-waiting';
  * The window in which a crash buys a call twice is the request of step 4 alone: until its answer arrives, or in the
  * background until its id does.
  *
- * @throws ApplicationFailure of a `Provider.*` type with `CallFailureDetails`
+ * @throws ApplicationFailure of a `Provider.*` type, `Worker.Throttled` or `Worker.CircuitOpen`, with `CallFailureDetails`
  */
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
   const { store, config, env } = dependencies;
@@ -41,10 +40,8 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   if (kept !== null) return recall(dependencies, kept, earlier);
 
   const apiKey = keyFor(call.card, config, env);
-  const request = await openRequest(dependencies, call, callId, earlier);
-  const { row } = request;
+  const { row, sent } = await makeRequest(dependencies, call, { callId, apiKey, earlier });
   const others = earlier.filter(({ attempt }) => attempt !== row.attempt);
-  const sent = await send(dependencies, call, apiKey, request);
   if (sent.kind === 'left-running') throw comeBackLater(call, sent, [...others, row]);
   if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, others);
 
@@ -53,18 +50,6 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   await keepAnswer(store, answer);
   await writeRow(store, answer.row);
   return answered(answer, others);
-}
-
-/** In the background, or over one connection that is held until the answer is whole. */
-function send(
-  dependencies: Dependencies,
-  call: ModelCall,
-  apiKey: string | null,
-  request: BackgroundAnswer,
-): Promise<SentRequest | LeftRunning> {
-  return call.card.background === true
-    ? callInBackground(dependencies, call, apiKey, request)
-    : sendRequest(dependencies, call, apiKey);
 }
 
 /** The part of a call that makes it the same call: everything that is sent, and not what it costs. */

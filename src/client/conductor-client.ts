@@ -1,14 +1,32 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { WorkflowFailedError, type Client } from '@temporalio/client';
-import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
+import type { Plan, PlanContext } from '../plan/plan';
+import type { HeldLimits, LimitsChange } from '../protocol/control';
+import {
+  ADD_HINT_SIGNAL,
+  APPROVE_PLAN_UPDATE,
+  DEFAULT_TASK_QUEUE,
+  EDIT_PLAN_UPDATE,
+  REJECT_PLAN_UPDATE,
+  SET_LIMITS_UPDATE,
+  SET_MAX_DEPTH_SIGNAL,
+  SOLVE_WORKFLOW,
+} from '../protocol/names';
 import type { SolveInput, SolveResult, SolveTrace } from '../protocol/solve';
+import { previewOf } from '../protocol/text';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText } from '../store/texts';
+import { checkDepth, checkHint } from './check-message';
 import { checkQuestion } from './check-question';
 import { HistoryDecoder, readHistory } from './history';
+import { priorityOf } from './priority-of';
 import { resolveTrace } from './resolve-trace';
 import { readRetries, type Retry } from './retries';
+import { retryInput, type RetryRequest } from './retry-input';
+import { contextOf, readOrigin } from './run-origin';
+import { followTree, readTree } from './run-tree';
+import { signalRun, updateRun } from './steer';
 import { TraceReader } from './trace-reader';
 
 export { BadQuestionError } from './check-question';
@@ -33,7 +51,13 @@ export interface SolveHandle {
 
 const SUMMARY_CHARACTERS = 120;
 
-/** Starts, follows and stops solves. */
+/**
+ * Starts, follows, steers and stops solves.
+ *
+ * What changes a run throws a RefusedError with the reason where the run does not take it. Signals (`setMaxDepth`,
+ * `addHint`) return at once and are heard by the next worker; everything else that changes a run waits for a worker's
+ * answer. A child is steered like any run, by its id in the trace.
+ */
 export class ConductorClient {
   private readonly client: Client;
   private readonly store: Store;
@@ -54,13 +78,7 @@ export class ConductorClient {
   async start(request: SolveRequest, id = `solve-${randomUUID()}`): Promise<SolveHandle> {
     checkQuestion(request.question);
     const question = await keepText(this.store, request.question);
-    const handle = await this.client.workflow.start(SOLVE_WORKFLOW, {
-      workflowId: id,
-      taskQueue: this.taskQueue,
-      args: [{ ...request, question }],
-      staticSummary: request.question.slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' '),
-    });
-    return { id, runId: handle.firstExecutionRunId };
+    return this.launch({ ...request, question }, id);
   }
 
   /** Solves a question and waits for the end: an answered, failed or cancelled run is a result alike. */
@@ -70,17 +88,14 @@ export class ConductorClient {
     return this.trace(run.id);
   }
 
-  /** The trace of a run as it grows, from what has happened so far to its end. */
+  /** The trace of a run and all its children as it grows, from what has happened so far to its end. */
   async *watch(id: string): AsyncGenerator<SolveResult> {
-    for await (const trace of this.follow(id, true)) yield await resolveTrace(trace, this.store);
+    for await (const trace of followTree(this.readRun, id)) yield await resolveTrace(trace, this.store);
   }
 
-  /** The trace of a run as it is now, running or ended. Needs no worker. */
+  /** The trace of a run and all its children as it is now, running or ended. Needs no worker. */
   async trace(id: string): Promise<SolveResult> {
-    let last: SolveTrace | undefined;
-    for await (const trace of this.follow(id, false)) last = trace;
-    if (last === undefined) throw new Error(`run ${id} has no history`);
-    return resolveTrace(last, this.store);
+    return resolveTrace(await this.readTrace(id), this.store);
   }
 
   /** Calls that failed at no cost and are about to be tried again, and why. */
@@ -88,9 +103,64 @@ export class ConductorClient {
     return readRetries(this.client, id, this.decoder());
   }
 
+  /** How deep the Conductor may call itself from now on, in children under way too; null: as deep as other limits let it. */
+  async setMaxDepth(id: string, depth: number | null): Promise<void> {
+    checkDepth(depth);
+    await signalRun(this.client, id, { name: SET_MAX_DEPTH_SIGNAL, argument: depth });
+  }
+
+  /** Tells the Conductor something to mind, from its next call on. */
+  async addHint(id: string, hint: string): Promise<void> {
+    checkHint(hint);
+    await signalRun(this.client, id, { name: ADD_HINT_SIGNAL, argument: hint });
+  }
+
+  /** Changes the limits that are named, if any, and returns all that now hold. */
+  async setLimits(id: string, change: LimitsChange): Promise<HeldLimits> {
+    return updateRun(this.client, id, { name: SET_LIMITS_UPDATE, argument: change });
+  }
+
+  /** Lets the plan run that waits for approval. */
+  async approvePlan(id: string): Promise<void> {
+    await updateRun(this.client, id, { name: APPROVE_PLAN_UPDATE });
+  }
+
+  /** Runs another plan instead of the one that waits, and returns it as the run took it. */
+  async editPlan(id: string, plan: Plan): Promise<Plan> {
+    return updateRun(this.client, id, { name: EDIT_PLAN_UPDATE, argument: plan });
+  }
+
+  /** Has the Conductor write another plan instead of the one that waits, and tells it the reason. */
+  async rejectPlan(id: string, reason: string): Promise<void> {
+    await updateRun(this.client, id, { name: REJECT_PLAN_UPDATE, argument: { reason } });
+  }
+
+  /** What `parsePlan` reads a plan for this run by. */
+  async planContext(id: string): Promise<PlanContext> {
+    return contextOf(await readOrigin(this.client, id, this.decoder()));
+  }
+
+  /** Starts a new run that goes on from a step of an earlier one, which stays as it is. */
+  async retry(id: string, request: RetryRequest): Promise<SolveHandle> {
+    const { input } = await readOrigin(this.client, id, this.decoder());
+    const again = retryInput(input, await this.readTrace(id), request);
+    return this.launch(again, `${id}-retry-${randomBytes(3).toString('hex')}`);
+  }
+
   /** Asks a run to stop: its HTTP calls are closed, nothing more is sent, and it ends as cancelled. */
   async cancel(id: string): Promise<void> {
     await this.client.workflow.getHandle(id).cancel();
+  }
+
+  private async launch(input: SolveInput, id: string): Promise<SolveHandle> {
+    const handle = await this.client.workflow.start(SOLVE_WORKFLOW, {
+      workflowId: id,
+      taskQueue: this.taskQueue,
+      args: [input],
+      ...priorityOf(input),
+      staticSummary: previewOf(input.question).slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' '),
+    });
+    return { id, runId: handle.firstExecutionRunId };
   }
 
   /** By one long poll however much happens in the run, where following it takes one for each event. */
@@ -103,9 +173,17 @@ export class ConductorClient {
     }
   }
 
-  private async *follow(workflowId: string, wait: boolean): AsyncGenerator<SolveTrace> {
+  private async readTrace(id: string): Promise<SolveTrace> {
+    const trace = await readTree(this.readRun, id);
+    if (trace === undefined) throw new Error(`run ${id} has no history`);
+    return trace;
+  }
+
+  private readonly readRun = this.readOne.bind(this);
+
+  private async *readOne(workflowId: string, follow: boolean): AsyncGenerator<SolveTrace> {
     const reader = new TraceReader(workflowId, this.decoder());
-    for await (const events of readHistory(this.client, { workflowId }, wait)) {
+    for await (const events of readHistory(this.client, { workflowId }, follow)) {
       for (const event of events) await reader.read(event);
       yield reader.trace;
     }

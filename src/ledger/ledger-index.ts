@@ -59,7 +59,9 @@ async function openIndex(path: string): Promise<Database> {
     if (codeOf(error) !== 'SQLITE_NOTADB' && codeOf(error) !== 'SQLITE_CORRUPT') throw error;
   }
   for (const file of [path, `${path}-wal`, `${path}-shm`]) await rm(file, { force: true });
-  return open(path).exec(`PRAGMA journal_mode = WAL; ${TABLE}`);
+  const index = open(path);
+  index.exec(`PRAGMA journal_mode = WAL; ${TABLE}`);
+  return index;
 }
 
 /** Loaded on first use: a native library, which no other command needs. */

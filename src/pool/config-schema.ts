@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/bounds';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { readStoreUrl, STORE_URL_FORMS } from '../store/store-url';
 import { durationSchema } from './duration';
 import { checkBackground } from './openai-api';
 import {
@@ -11,6 +12,7 @@ import {
   priceSchema,
 } from './setting-schemas';
 import { checkWorkers } from './check-workers';
+import { callsPerSecondSchema, checkQueues, pacing } from './pacing-schemas';
 
 const name = z.string().min(1);
 const tokens = z.int().positive();
@@ -28,6 +30,7 @@ const model = {
     .exactOptional(),
   capabilities: capabilitiesSchema.default({}),
   price: priceSchema.exactOptional(),
+  ...pacing,
 };
 
 const remote = { ...model, baseUrl: baseUrlSchema.exactOptional(), apiKeyEnv: keyNameSchema.exactOptional() };
@@ -84,17 +87,17 @@ const limitsSchema = z.strictObject({
   approval: durationSchema.default('1h'),
 });
 
-const temporalSchema = z.strictObject({
-  taskQueue: name.default(DEFAULT_TASK_QUEUE),
-  namespace: name.default('default'),
-  queuePerProvider: z
-    .literal(false, {
-      error: 'one task queue per provider is not part of this version; remove it or set false',
-    })
-    .default(false),
-  /** How soon a lost worker process is noticed. */
-  heartbeat: durationSchema.default('30s'),
-});
+const temporalSchema = z
+  .strictObject({
+    taskQueue: name.default(DEFAULT_TASK_QUEUE),
+    namespace: name.default('default'),
+    /** Calls of a model go to `<taskQueue>-<provider>`, which every worker of this configuration polls too. */
+    queuePerProvider: z.boolean().default(false),
+    callsPerSecond: callsPerSecondSchema.exactOptional(),
+    /** How soon a lost worker process is noticed. */
+    heartbeat: durationSchema.default('30s'),
+  })
+  .superRefine(checkQueues);
 
 /**
  * The content of a `conductor.yaml`.
@@ -110,9 +113,7 @@ export const configSchema = z.strictObject({
   temporal: temporalSchema.prefault({}),
   store: z
     .string()
-    .regex(/^file:./, {
-      error: 'only file:PATH is part of this version; remove it or name a folder, e.g. file:.conductor/store',
-    })
+    .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
     .default('file:.conductor/store'),
   /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
   encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),

@@ -55,7 +55,7 @@ export const FAILURES = {
   approvalLimit: 'Limit.Approval',
   /** Calls of this process would exceed a rate of the card's. Temporal, when there is room; no request was sent. */
   throttled: 'Worker.Throttled',
-  /** The worker failed too often lately and is not asked for a while. Workflow, by a fallback. */
+  /** The worker failed too often lately and is not asked for a while. Workflow, by a fallback; without, Temporal. */
   circuitOpen: 'Worker.CircuitOpen',
   /** Processes were lost in mid-call as often as was set aside for. Workflow. */
   workerLost: 'Worker.Lost',

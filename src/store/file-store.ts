@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, opendir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { checkKey, type Store, type StoredEntry } from './store';
 
@@ -42,9 +42,7 @@ export class FileStore implements Store {
   }
 
   async list(prefix: string): Promise<string[]> {
-    const keys = [];
-    for await (const key of this.keysBelow(prefix)) keys.push(key);
-    return keys.sort();
+    return (await this.allBelow(prefix)).sort();
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
@@ -71,6 +69,19 @@ export class FileStore implements Store {
     } finally {
       await rm(taken, { force: true });
     }
+  }
+
+  /** All folders at once: of many small ones, as in the ledger, several times as fast as one after the other. */
+  private async allBelow(prefix: string): Promise<string[]> {
+    const folder = this.pathOf(prefix.replace(/\/$/, ''));
+    const found = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
+    const keys = found
+      .filter(({ name }) => !name.startsWith('.'))
+      .map(async (entry) => {
+        const key = `${prefix}${entry.name}`;
+        return entry.isDirectory() ? this.allBelow(`${key}/`) : [key];
+      });
+    return (await Promise.all(keys)).flat();
   }
 
   private async *keysBelow(prefix: string): AsyncGenerator<string> {

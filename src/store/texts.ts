@@ -56,6 +56,20 @@ export async function readText(store: Store, text: Text): Promise<string> {
   return bytes.toString('utf8');
 }
 
+/** Every reference to a text within a value, whatever its shape, also within longer strings. */
+export function* refsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield* value.match(/sha256-[0-9a-f]{64}/g) ?? [];
+  else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
+    for (const part of Object.values(value)) yield* refsIn(part);
+  }
+}
+
+/** The reference to the text that lies under a key; null where that is no text's. */
+export function refAt(key: string): string | null {
+  const digest = /^texts\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(key)?.[1];
+  return digest === undefined ? null : `sha256-${digest}`;
+}
+
 /** Whether a text lies there and is too young for any collection; an old one is written anew, so that it is young again. */
 async function isFresh(store: Store, key: string): Promise<boolean> {
   const entry = await store.stat(key);

@@ -1,5 +1,13 @@
-import { ActivityCancellationType, proxyActivities, type ActivityInterfaceFor } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  proxyActivities,
+  workflowInfo,
+  type ActivityInterfaceFor,
+} from '@temporalio/workflow';
+import type { ConductorCard, ModelCard } from '../pool/card';
 import type { ConductorActivities } from '../protocol/activities';
+import { providerQueue } from '../protocol/provider-queue';
+import type { ResolvedRun } from '../protocol/run';
 
 /** How long and how patiently a model call is waited for. */
 export interface Patience {
@@ -8,6 +16,16 @@ export interface Patience {
   readonly heartbeatMs: number;
   /** One line for Temporal's UI. */
   readonly summary: string;
+  /** Where the call waits, if not in the run's own queue. */
+  readonly taskQueue?: string;
+}
+
+/** The queue of the provider that is asked, where a run's calls are kept apart by provider; else nothing. */
+export function queueFor(
+  run: ResolvedRun,
+  { provider }: ModelCard | ConductorCard,
+): Pick<Patience, 'taskQueue'> {
+  return run.queuePerProvider ? { taskQueue: providerQueue(workflowInfo().taskQueue, provider) } : {};
 }
 
 /**
@@ -27,6 +45,7 @@ export function modelActivities(patience: Patience): ActivityInterfaceFor<Conduc
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
     summary: patience.summary,
+    ...(patience.taskQueue !== undefined && { taskQueue: patience.taskQueue }),
   });
 }
 

@@ -5,7 +5,7 @@ import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 import { callsOfConductor } from '../trace/call-events';
 import type { CallFailure } from '../trace/read-failure';
-import { modelActivities, type Patience } from './activities';
+import { modelActivities, queueFor, type Patience } from './activities';
 import { readCallFailure } from './failure';
 import type { Reservation } from './limits';
 import type { RunContext } from './run-context';
@@ -23,7 +23,8 @@ export async function askConductor(context: RunContext, request: WritePlanReques
     return readCallFailure(error, CONDUCTOR_ID);
   }
   const { allowance, settle } = reservation;
-  const patience = { remainingMs: limits.remainingMs(), heartbeatMs: run.heartbeatMs };
+  const { heartbeatMs, conductor } = run;
+  const patience = { remainingMs: limits.remainingMs(), heartbeatMs, ...queueFor(run, conductor) };
   const outcome = await sendToConductor({ ...request, allowance }, patience);
   const calls = callsOfConductor(request, outcome);
   settle(calls);

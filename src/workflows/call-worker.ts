@@ -11,7 +11,7 @@ import { CALL_WORKER, KEEP_TEXT } from '../protocol/names';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { ExternalCard, ModelCard } from '../pool/card';
 import { unaccountedCall } from '../trace/unaccounted-call';
-import { modelActivities, storeActivities } from './activities';
+import { modelActivities, queueFor, storeActivities } from './activities';
 import { now } from './now';
 import type { RunContext } from './run-context';
 
@@ -36,6 +36,7 @@ async function callModelWorker(
     remainingMs: limits.remainingMs(),
     heartbeatMs: run.heartbeatMs,
     summary: summaryOf(request, worker.model),
+    ...queueFor(run, worker),
   });
   return activities[CALL_WORKER](request);
 }

@@ -38,9 +38,11 @@ export async function runStep(context: RunContext, ready: ReadyStep): Promise<vo
     await callItself(context, ready, planned);
     return;
   }
-  for (const worker of candidates(context, planned.worker)) {
+  const workers = candidates(context, planned.worker);
+  for (const [index, worker] of workers.entries()) {
+    const isLast = index === workers.length - 1;
     const request = requestFor(context, ready, worker, planned);
-    if (await askWorker(context, request)) return;
+    if (await askWorker(context, isLast ? request : { ...request, othersLeft: true })) return;
   }
 }
 

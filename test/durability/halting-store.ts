@@ -3,8 +3,8 @@ import type { Store, StoredEntry } from '../../src/store/store';
 /** A moment of one call: just before or just after something of it is written. */
 export interface Halt {
   readonly when: 'before' | 'after';
-  /** The row that is opened before the request, the answer, or the row that is completed after it. */
-  readonly write: 'row' | 'answer' | 'completed row';
+  /** The row that is opened before the request, the id of an answer in the background, the answer, or the row after it. */
+  readonly write: 'row' | 'id' | 'answer' | 'completed row';
   /** The worker's id, or `conductor`. */
   readonly of: string;
 }
@@ -64,6 +64,8 @@ interface Row {
 
 function isWriteOf({ write, of }: Halt, key: string, bytes: Uint8Array): boolean {
   if (key.startsWith('texts/')) return false;
+  // An id does not say whose it is: no more than one worker of a test that halts there may be in the background.
+  if (key.startsWith('background/')) return write === 'id';
   const content = JSON.parse(Buffer.from(bytes).toString('utf8')) as Row | { readonly row: Row };
   if ('row' in content) return write === 'answer' && content.row.worker === of;
   return write === (content.endedAt === null ? 'row' : 'completed row') && content.worker === of;

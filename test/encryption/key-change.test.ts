@@ -1,7 +1,7 @@
-import type { Payload } from '@temporalio/common';
 import { UnknownKeyError } from '../../src/encryption/key-ring';
 import { step } from '../support/stage';
 import { openEncryptedStage, type EncryptedStage } from './encrypted-stage';
+import { payloadsIn } from './payloads-in';
 import { keyRing } from './test-keys';
 
 const LONG = 'long enough to lie in the store. '.repeat(300);
@@ -45,14 +45,4 @@ async function keyIdsOf(id: string): Promise<Set<string>> {
       Buffer.from(metadata?.['encryption-key-id'] ?? []).toString(),
     ),
   );
-}
-
-function* payloadsIn(value: unknown): Generator<Payload> {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
-  if (isPayload(value)) yield value;
-  else for (const part of Object.values(value)) yield* payloadsIn(part);
-}
-
-function isPayload(value: object): value is Payload {
-  return 'metadata' in value && 'data' in value;
 }

@@ -214,9 +214,9 @@ describe('what is refused, with place, value and remedy', () => {
       /limits\.calls is 201: expected number to be <=200/,
     ],
     [
-      'an object store',
-      `${SMALLEST}store: s3://bucket/x`,
-      /store is "s3:\/\/bucket\/x": only file:PATH is part of/,
+      'a store of no kind',
+      `${SMALLEST}store: https://bucket/x`,
+      /store is "https:\/\/bucket\/x": expected file:PATH or s3:\/\/BUCKET\/PREFIX/,
     ],
     [
       'queues by provider',

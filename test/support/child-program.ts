@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline';
 /** A TypeScript program of the tests in a process of its own, told and heard by lines. */
 export interface ChildProgram {
   readonly pid: number;
-  /** The next line of its stdout, as JSON. Rejects, with what it wrote to stderr, when it ends instead. */
+  /** The next line of its stdout. Rejects, with what it wrote to stderr, when it ends instead. */
+  nextLine(): Promise<string>;
+  /** The same, as JSON. */
   nextMessage(): Promise<unknown>;
   tell(line: string): void;
   /** Ends it as `kill -9` does, and waits until it is gone. */
@@ -23,14 +25,16 @@ export function runChild(file: string, args: readonly string[], env: NodeJS.Proc
   const gone = once(child, 'close');
   const complaints: string[] = [];
   child.stderr.on('data', (chunk: Buffer) => complaints.push(chunk.toString()));
-  const messages = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const nextLine = async (): Promise<string> => {
+    const line: IteratorResult<string, unknown> = await lines.next();
+    if (line.done) throw new Error(`${file} ended:\n${complaints.join('')}`);
+    return line.value;
+  };
   return {
     pid: pidOf(child),
-    async nextMessage() {
-      const line: IteratorResult<string, unknown> = await messages.next();
-      if (line.done) throw new Error(`${file} ended:\n${complaints.join('')}`);
-      return JSON.parse(line.value) as unknown;
-    },
+    nextLine,
+    nextMessage: async () => JSON.parse(await nextLine()) as unknown,
     tell: (line) => child.stdin.write(`${line}\n`),
     async kill() {
       child.kill('SIGKILL');

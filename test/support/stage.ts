@@ -9,6 +9,7 @@ import type { Step } from '../../src/plan/plan';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
 import { rowsOfRun, type LedgerRow } from '../../src/store/ledger';
 import { FileStore } from '../../src/store/file-store';
+import type { Store } from '../../src/store/store';
 import { startSimulatedProviders, type SimulatedProviders, type Simulation } from '../../src/testing';
 import { searchForSecrets, TEST_KEY } from './search-for-secrets';
 import { connect, testTaskQueue, workflowBundle, type TestTemporal } from './temporal';
@@ -28,6 +29,8 @@ export interface StageOptions {
   readonly simulation?: Simulation;
   /** Of a server of the test's own. */
   readonly address?: string;
+  /** Another store than one in a folder of the stage's own. */
+  readonly store?: Store;
 }
 
 /** Everything one test of a whole solve needs: providers, a store, a task queue and a client, all its own. */
@@ -35,7 +38,7 @@ export interface Stage {
   readonly temporal: TestTemporal;
   readonly client: ConductorClient;
   readonly providers: SimulatedProviders;
-  readonly store: FileStore;
+  readonly store: Store;
   readonly folder: string;
   readonly taskQueue: string;
   /** What the worker is configured with, for one in another process. */
@@ -60,7 +63,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   ]);
   process.env[KEY_VARIABLE] = TEST_KEY;
   const config = configure(configOf(workers, providers.url, folder), providers.url);
-  const store = new FileStore(join(folder, 'store'));
+  const store = options.store ?? new FileStore(join(folder, 'store'));
   const taskQueue = testTaskQueue();
   const plugin = () => new ConductorPlugin({ config, store });
   return {

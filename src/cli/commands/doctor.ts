@@ -1,6 +1,7 @@
-import { checkConfig, checkKeys, checkStore } from '../doctor/check-config';
+import { checkConfig, checkKeys } from '../doctor/check-config';
 import { checkLocalEngine, checkNode, checkPython, checkTemporalCli } from '../doctor/check-programs';
 import { checkServer } from '../doctor/check-server';
+import { checkStore } from '../doctor/check-store';
 import type { Finding } from '../doctor/finding';
 import { EXIT, type ExitCode } from '../exit-code';
 import { modelCardsOf } from '../load-settings';

@@ -63,11 +63,9 @@ function explain({ unknown, open }: CostLine): string[] {
   if (unknown === 0) return [];
   const ended = unknown - open;
   const reasons = [
-    ...(open > 0
-      ? [`${counted(open, 'call')} not over: under way, or its process died before it could say`]
-      : []),
+    ...(open > 0 ? [`Not over (under way, or its process died): ${counted(open, 'call')}.`] : []),
     ...(ended > 0
-      ? [`${counted(ended, 'call')} of unknown cost: no price, or cut off after it was sent`]
+      ? [`Over at an unknown cost (no price, or cut off in the middle): ${counted(ended, 'call')}.`]
       : []),
   ];
   return ['', ...reasons, 'Sums with such calls say the least that was spent.'];

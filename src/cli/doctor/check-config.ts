@@ -1,6 +1,3 @@
-import { constants, existsSync, statSync } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
 import { reasonOf } from '../../local/reason-of';
 import type { Config } from '../../pool/config-schema';
 import { loadConfig, type LoadedConfig } from '../../pool/load-config';
@@ -36,24 +33,4 @@ export function checkKeys(config: Config): Finding[] {
       ? fine('Key', `${name} is set`)
       : broken('Key', `${name} is not set: put the key into this environment variable`),
   );
-}
-
-/** Whether the store's folder, or the nearest one above it that exists, takes files. */
-export async function checkStore({ store }: Config): Promise<Finding> {
-  const folder = resolve(store.slice('file:'.length));
-  try {
-    const place = nearestExisting(folder);
-    if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
-    await access(place, constants.W_OK);
-    return fine('Store', store);
-  } catch (error) {
-    return broken(
-      'Store',
-      `${store} cannot be written (${reasonOf(error)}): change its rights or "store" in the configuration`,
-    );
-  }
-}
-
-function nearestExisting(folder: string): string {
-  return existsSync(folder) ? folder : nearestExisting(dirname(folder));
 }

@@ -1,0 +1,64 @@
+/** When a model is left alone, and for how long. */
+export interface CircuitSettings {
+  /** Failures in a row that open the circuit. */
+  readonly failures: number;
+  /** How long it stays open the first time; twice as long after each probe that fails. */
+  readonly pauseMs: number;
+}
+
+/** No pause is longer, unless it was configured so: a provider that is back shall not be waited for all day. */
+const LONGEST_MS = 10 * 60_000;
+
+type State =
+  | { readonly kind: 'closed'; readonly failures: number }
+  | { readonly kind: 'open'; readonly until: number; readonly pauseMs: number };
+
+const HEALTHY: State = { kind: 'closed', failures: 0 };
+
+/**
+ * A circuit breaker: closed while a model answers, open after too many failures in a row.
+ *
+ * When the pause is over one call may probe. It closes the circuit by an answer, and opens it for twice as long by a
+ * failure; one that ends without telling anything, or never, leaves room for another after one more pause. There are no
+ * timers: time is what the caller says it is, in milliseconds.
+ */
+export class Circuit {
+  private state = HEALTHY;
+
+  constructor(private readonly settings: CircuitSettings) {}
+
+  /** Milliseconds until the model may be asked; 0: now. */
+  waitAt(now: number): number {
+    return this.state.kind === 'open' ? Math.max(0, this.state.until - now) : 0;
+  }
+
+  /** To be told when a call goes through, which `waitAt` allowed; true when it is the probe. */
+  pass(now: number): boolean {
+    if (this.state.kind === 'closed') return false;
+    this.state = { ...this.state, until: now + this.settings.pauseMs };
+    return true;
+  }
+
+  answered(): void {
+    this.state = HEALTHY;
+  }
+
+  failed(now: number, wasProbe: boolean): void {
+    if (this.state.kind === 'open') {
+      // Calls that were sent before it opened say nothing new.
+      if (wasProbe) this.openFor(Math.min(this.state.pauseMs * 2, this.longestMs()), now);
+      return;
+    }
+    const failures = this.state.failures + 1;
+    if (failures >= this.settings.failures) this.openFor(this.settings.pauseMs, now);
+    else this.state = { kind: 'closed', failures };
+  }
+
+  private openFor(pauseMs: number, now: number): void {
+    this.state = { kind: 'open', until: now + pauseMs, pauseMs };
+  }
+
+  private longestMs(): number {
+    return Math.max(LONGEST_MS, this.settings.pauseMs);
+  }
+}

@@ -1,0 +1,75 @@
+import { startCodecServer } from '../../encryption/codec-server/start-codec-server';
+import { configuredKeys } from '../../encryption/configured-keys';
+import type { KeyRing } from '../../encryption/key-ring';
+import { configuredNamespace } from '../../local/configured-namespace';
+import type { Config } from '../../pool/config-schema';
+import { openStore } from '../../store/open-store';
+import { EXIT, type ExitCode } from '../exit-code';
+import { listenForInterruption, unlessInterrupted } from '../interruption';
+import { loadSettings } from '../load-settings';
+import { say } from '../terminal';
+import { UsageError } from '../usage-error';
+
+/** The options of `codec-server` as the command line gives them. */
+export interface CodecServerOptions {
+  readonly config?: string;
+  readonly host: string;
+  readonly port: number;
+  /** Of the pages that may ask. */
+  readonly origin: readonly string[];
+}
+
+const TOKEN = 'CONDUCTOR_CODEC_TOKEN';
+const TOKEN_CHARACTERS = 16;
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** Decrypts for Temporal's page and command line, until Ctrl-C. */
+export async function codecServer(options: CodecServerOptions): Promise<ExitCode> {
+  const interruption = listenForInterruption();
+  const config = await loadSettings(options.config);
+  const keys = keysOf(config);
+  const token = readToken(options.host);
+  const namespace = configuredNamespace() ?? config.temporal.namespace;
+  const store = openStore(config.store, process.cwd(), { keys });
+  const { host, port, origin: origins } = options;
+  const server = await startCodecServer({ host, port, origins, token, namespace, keys, store, say });
+  try {
+    const [first, ...others] = keys.all.map(({ id }) => id);
+    say(`Codec server  ${server.url}, namespace ${namespace}`);
+    say(`Keys          ${[`${String(first)} (encrypts)`, ...others].join(', ')}`);
+    say(`Store         ${config.store}`);
+    say(`Pages         ${origins.join(', ')}`);
+    say(
+      `Token         ${token === null ? `none: whoever is on this machine may ask; ${TOKEN} sets one` : TOKEN}`,
+    );
+    say(`Ready. Enter ${server.url} as codec endpoint in Temporal's page. Press Ctrl-C to stop.`);
+    await unlessInterrupted(interruption, new Promise<never>(() => undefined));
+    return EXIT.answered;
+  } finally {
+    await server.close();
+  }
+}
+
+function keysOf(config: Config): KeyRing {
+  const keys = configuredKeys(config);
+  if (keys !== undefined) return keys;
+  throw new UsageError(
+    'there is nothing to decrypt with: write "encryption: { keyEnv: CONDUCTOR_KEYS }" into the configuration, ' +
+      'and put the keys into that variable',
+  );
+}
+
+/** The token that readers must show; null for none, where only this machine gets in. */
+function readToken(host: string): string | null {
+  const token = process.env[TOKEN] ?? '';
+  if (token.length >= TOKEN_CHARACTERS) return token;
+  if (token !== '') {
+    throw new UsageError(
+      `${TOKEN} is shorter than ${TOKEN_CHARACTERS} characters: take a longer one, e.g. of "openssl rand -hex 16"`,
+    );
+  }
+  if (LOOPBACK.has(host)) return null;
+  throw new UsageError(
+    `on ${host} other machines would get in: put a token into ${TOKEN}, or listen on 127.0.0.1`,
+  );
+}

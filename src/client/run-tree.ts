@@ -1,0 +1,136 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SolveTrace } from '../protocol/solve';
+import { isReview } from '../trace/kinship';
+import { withChild } from '../trace/with-child';
+import { isNotFound } from './not-found';
+
+/** Reads one run alone: its trace as it is now, or with `follow` as it grows until the run has ended. */
+export type ReadRun = (id: string, follow: boolean) => AsyncIterable<SolveTrace>;
+
+/**
+ * The trace of a run with all that runs below it, as it is now. A child that has ended is in its parent's history; only
+ * one under way is looked up in its own.
+ */
+export async function readTree(read: ReadRun, id: string): Promise<SolveTrace | undefined> {
+  let own: SolveTrace | undefined;
+  for await (const trace of read(id, false)) own = trace;
+  if (own === undefined) return undefined;
+  const children = await Promise.all(
+    liveChildren(own).map(async (childId) => ({ childId, trace: await readChild(read, childId) })),
+  );
+  return children.reduce(
+    (whole, { childId, trace }) => (trace === undefined ? whole : withChild(whole, childId, trace)),
+    own,
+  );
+}
+
+/** Undefined for a child that its parent has asked for and the server has not begun yet. */
+async function readChild(read: ReadRun, id: string): Promise<SolveTrace | undefined> {
+  try {
+    return await readTree(read, id);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The trace of a run with all that runs below it, anew whenever something happened anywhere, until the run has ended. */
+export async function* followTree(read: ReadRun, id: string): AsyncGenerator<SolveTrace> {
+  const latest = new Map<string, SolveTrace>();
+  const readers = new Readers();
+  readers.add(id, read(id, true));
+  try {
+    for (;;) {
+      const news = await readers.next();
+      if (news === null) return;
+      latest.set(news.id, news.trace);
+      const own = latest.get(id);
+      if (own === undefined) continue;
+      const children = liveChildren(own);
+      for (const childId of children) readers.add(childId, followChild(read, childId));
+      yield children.reduce((whole, childId) => {
+        const child = latest.get(childId);
+        return child === undefined ? whole : withChild(whole, childId, child);
+      }, own);
+      if (own.status !== 'running' && children.length === 0) return;
+    }
+  } finally {
+    readers.close();
+  }
+}
+
+const PAUSE_MS = 250;
+const MOST_LOOKS = 40;
+
+/** Waits for a moment where the server has not begun the child yet that its parent has asked for. */
+async function* followChild(read: ReadRun, id: string): AsyncGenerator<SolveTrace> {
+  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    try {
+      yield* followTree(read, id);
+      return;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      await pause(PAUSE_MS);
+    }
+  }
+}
+
+/** The children of a run, not of its children, of which its own history does not tell the end. */
+function liveChildren({ rounds }: SolveTrace): string[] {
+  const own = rounds.filter((round) => round.childId === null);
+  const steps = own.flatMap((round) => round.steps);
+  const asked = steps.filter(({ output, error }) => output === null && error === null);
+  const reviews = rounds.filter((round) => isReview(round) && round.decision === null);
+  return [...asked, ...reviews].flatMap(({ childId }) => childId ?? []);
+}
+
+/** What a reader saw. */
+interface News {
+  readonly id: string;
+  readonly trace: SolveTrace;
+}
+
+/** Several runs read at once, each by a reader of its own. */
+class Readers {
+  private readonly traces = new Map<string, AsyncIterator<SolveTrace>>();
+  private readonly pending = new Map<string, Promise<News | string>>();
+
+  /** Nothing is read twice. */
+  add(id: string, traces: AsyncIterable<SolveTrace>): void {
+    if (this.traces.has(id)) return;
+    this.traces.set(id, traces[Symbol.asyncIterator]());
+    this.read(id);
+  }
+
+  /** Waits for whoever sees something first; null when all have come to their end. */
+  async next(): Promise<News | null> {
+    while (this.pending.size > 0) {
+      const news = await Promise.race(this.pending.values());
+      if (typeof news === 'string') {
+        this.pending.delete(news);
+      } else {
+        this.read(news.id);
+        return news;
+      }
+    }
+    return null;
+  }
+
+  /** Nobody waits any more; what a reader is in the middle of ends by itself. */
+  close(): void {
+    for (const traces of this.traces.values()) traces.return?.().catch(() => undefined);
+  }
+
+  private read(id: string): void {
+    const reading = this.readOnce(id);
+    // Told to whoever asks next; if nobody does any more, it is no lost rejection.
+    reading.catch(() => undefined);
+    this.pending.set(id, reading);
+  }
+
+  /** What the reader saw, or its id when it has come to its end. */
+  private async readOnce(id: string): Promise<News | string> {
+    const next = await this.traces.get(id)?.next();
+    return next === undefined || next.done === true ? id : { id, trace: next.value };
+  }
+}

@@ -1,0 +1,53 @@
+import { eachInParallel } from './each-in-parallel';
+import type { Store, StoredEntry } from './store';
+
+/** How much there is of something. */
+export interface Tally {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** What a sweep did with what was old. */
+export interface Swept {
+  readonly removed: Tally;
+  readonly live: Tally;
+}
+
+export interface SweepOptions {
+  /** What was written at this time or later is not looked at. */
+  readonly than: Date;
+  /** Whether somebody may still ask for what lies under the key. */
+  readonly isLive: (key: string) => boolean;
+  /** Counts and removes nothing. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Removes from folders of a store what is old and dead.
+ *
+ * What is written while it runs stays: its age is looked at once more right before the removal (see `removeOlder` of
+ * each driver for how right before that is).
+ */
+export async function sweep(
+  store: Store,
+  folders: readonly string[],
+  { than, isLive, dryRun }: SweepOptions,
+): Promise<Swept> {
+  let removed: Tally = { count: 0, bytes: 0 };
+  let live: Tally = { count: 0, bytes: 0 };
+  const look = async ({ key, bytes, modifiedAt }: StoredEntry): Promise<void> => {
+    if (modifiedAt >= than) return;
+    if (isLive(key)) {
+      live = add(live, bytes);
+      return;
+    }
+    const gone = dryRun ? bytes : await store.removeOlder(key, than);
+    if (gone > 0) removed = add(removed, gone);
+  };
+  for (const folder of folders) await eachInParallel(store.entries(folder), look);
+  return { removed, live };
+}
+
+function add({ count, bytes }: Tally, more: number): Tally {
+  return { count: count + 1, bytes: bytes + more };
+}

@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { ConductorClient } from '../../src';
+import type { SolveResult } from '../../src/protocol/solve';
+import { persist } from './persist';
+import { WALL_CLOCK_MS } from './scenario';
+
+/** Solves under way at the same time. */
+const LANES = 12;
+/** After its wall clock a run has only to say so, through a server that may just be starting. */
+const GRACE_MS = 60_000;
+
+/** The way to the solves: the product's client, and the Temporal client below it. */
+export interface Asker {
+  readonly conductor: ConductorClient;
+  readonly temporal: Client;
+}
+
+/**
+ * Asks every question, a few at a time, and gets each trace once its run has ended or should have. A run that the
+ * server does not know is null.
+ */
+export async function askAll(
+  asker: Asker,
+  questions: ReadonlyMap<string, string>,
+  onEnd: () => void,
+): Promise<Map<string, SolveResult | null>> {
+  const waiting = [...questions];
+  const runs = new Map<string, SolveResult | null>();
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [id, question] = next;
+      runs.set(id, await ask(asker, id, question));
+      onEnd();
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return runs;
+}
+
+async function ask(
+  { conductor, temporal }: Asker,
+  id: string,
+  question: string,
+): Promise<SolveResult | null> {
+  const handle = temporal.workflow.getHandle(id);
+  const isKnown = () => persist(() => ifKnown(handle.describe()));
+  await persist(async () => {
+    // A start whose reply was lost may have been one.
+    if ((await isKnown()) === null) await conductor.start({ question, heartbeatMs: 5000 }, id);
+  });
+  const ended = persist(() => handle.result()).catch(() => undefined);
+  const patience = new AbortController();
+  const limit = delay(WALL_CLOCK_MS + GRACE_MS, undefined, patience).catch(() => undefined);
+  await Promise.race([ended, limit]);
+  patience.abort();
+  return (await isKnown()) === null ? null : persist(() => conductor.trace(id));
+}
+
+async function ifKnown<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import type { LedgerRow } from '../../src/store/ledger';
+import type { RequestRecord } from '../../src/testing';
+import type { Evidence, Finding } from './evidence';
+import { canPair, pairUp } from './pair-up';
+import { placeOf } from './scenario';
+
+/** How long after its start a row may stay open before something other than a kill must be the reason. */
+const LONGEST_CALL_MS = 15_000;
+
+/**
+ * The ledger against the providers' own log.
+ *
+ * No request carries the name of its row, so both are sorted by solve, step and model; within such a place a request
+ * and a row belong together if the one came during the other and their amounts agree. Then each request must find a row
+ * of its own, and each row with an amount a request of its own. (By the theorem of Mendelsohn and Dulmage one pairing
+ * then serves both.)
+ */
+export function auditLedger(evidence: Evidence): Finding[] {
+  const rows = groupBy(evidence.rows, (row) => keyOf(row.rootId ?? row.workflowId, row.step, row.worker));
+  const requests = groupBy(evidence.requests, requestKey);
+  const keys = new Set([...rows.keys(), ...requests.keys()]);
+  return [
+    ...[...keys].flatMap((key) => auditPlace(key, requests.get(key) ?? [], rows.get(key) ?? [])),
+    ...auditOpenRows(evidence),
+  ];
+}
+
+function auditPlace(key: string, requests: readonly RequestRecord[], rows: readonly LedgerRow[]): Finding[] {
+  const run = key.split(' ')[0] ?? null;
+  const booked = rows.filter(({ nanoUsd }) => (nanoUsd ?? 0) > 0);
+  const withoutRow = pairUp(requests, rows, canPair);
+  const withoutRequest = pairUp(booked, requests, (row, request) => canPair(request, row));
+  const seen = `at ${key} there are ${requests.map(describeRequest).join('; ')} and ${rows.map(describeRow).join('; ')}`;
+  return [
+    ...withoutRow.map((request) => ({
+      law: 'every request that a provider saw has its row in the ledger, and completed rows equal the bill',
+      difference: `${describeRequest(request)} has no row: ${seen}`,
+      run,
+    })),
+    ...withoutRequest.map((row) => ({
+      law: 'every amount in the ledger was billed',
+      difference: `${describeRow(row)} has no request: ${seen}`,
+      run,
+    })),
+  ];
+}
+
+/** A row may stay open only because its worker was killed while the call was under way. */
+function auditOpenRows({ rows, kills }: Evidence): Finding[] {
+  const deaths = kills.filter(({ victim }) => victim === 'worker').map(({ at }) => at);
+  const open = rows.filter(({ endedAt }) => endedAt === null);
+  return open
+    .filter(({ startedAt }) => {
+      const began = Date.parse(startedAt);
+      return !deaths.some((at) => began <= at && at <= began + LONGEST_CALL_MS);
+    })
+    .map((row) => ({
+      law: 'a row stays open only where its worker was killed',
+      difference: `${describeRow(row)} is open, and no worker was killed within ${LONGEST_CALL_MS / 1000} s`,
+      run: row.workflowId,
+    }));
+}
+
+function requestKey(request: RequestRecord): string {
+  const place = placeOf(request);
+  return keyOf(place?.id ?? 'no solve', place?.step ?? null, request.model ?? 'no model');
+}
+
+function keyOf(id: string, step: number | null, model: string): string {
+  return `${id} ${step === null ? 'plan' : `step ${step}`} ${model}`;
+}
+
+function describeRequest({ sequence, outcome, nanoUsd }: RequestRecord): string {
+  return `request ${sequence} (${outcome ?? 'cut off'}, ${nanoUsd ?? 'no'} nano-USD)`;
+}
+
+function describeRow({ callId, attempt, error, nanoUsd, endedAt }: LedgerRow): string {
+  const state = endedAt === null ? 'open' : (error?.type ?? 'answered');
+  return `row ${callId.slice(0, 8)}/${attempt} (${state}, ${nanoUsd ?? 'unknown'} nano-USD)`;
+}
+
+function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
+  return groups;
+}

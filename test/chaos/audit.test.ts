@@ -1,0 +1,159 @@
+import { FAILURES } from '../../src/protocol/failures';
+import type { SolveResult } from '../../src/protocol/solve';
+import type { LedgerRow } from '../../src/store/ledger';
+import type { RequestRecord } from '../../src/testing';
+import { audit } from './audit';
+import type { Evidence } from './evidence';
+
+// A clean run of one solve with one call. Each test spoils one thing, and the audit must find just that.
+
+const ID = 'chaos-1-1';
+const BEGAN = Date.parse('2026-01-01T12:00:00.000Z');
+const MEGABYTE = 1024 * 1024;
+
+const at = (ms: number): string => new Date(BEGAN + ms).toISOString();
+const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };
+
+const ROW: LedgerRow = {
+  callId: 'c'.repeat(64),
+  rootId: ID,
+  workflowId: ID,
+  runId: 'run',
+  purpose: 'plan',
+  round: 0,
+  step: null,
+  attempt: 1,
+  worker: 'conductor',
+  model: 'conductor',
+  error: null,
+  usage,
+  nanoUsd: 70_000,
+  priceVersion: 'card',
+  startedAt: at(0),
+  endedAt: at(1000),
+};
+const OPEN: LedgerRow = { ...ROW, usage: null, nanoUsd: null, endedAt: null };
+
+const REQUEST: RequestRecord = {
+  sequence: 1,
+  protocol: 'openai-chat',
+  model: 'conductor',
+  path: '/v1/chat/completions',
+  headers: {},
+  body: `{"model":"conductor","messages":[{"role":"user","content":"Question ${ID}: why?"}]}`,
+  receivedAt: BEGAN + 10,
+  respondedAt: BEGAN + 900,
+  outcome: 'answered',
+  usage,
+  nanoUsd: 70_000,
+};
+
+function runWith(rows: readonly LedgerRow[], changes: Partial<SolveResult> = {}): SolveResult {
+  const amounts = rows.map(({ nanoUsd }) => nanoUsd);
+  return {
+    id: ID,
+    runId: 'run',
+    status: 'completed',
+    question: 'why?',
+    answer: 'because',
+    degraded: false,
+    stoppedBy: null,
+    error: null,
+    checkpoint: null,
+    rounds: [],
+    calls: rows.map((row) => ({ ...row })),
+    usage: { inputTokens: 10, outputTokens: 5, calls: rows.length },
+    costUsd: amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0) / 1e9,
+    costIsLowerBound: amounts.includes(null),
+    ...changes,
+  };
+}
+
+/** What a run leaves behind whose ledger holds these rows. */
+function left(rows: readonly LedgerRow[], changes: Partial<Evidence> = {}): Evidence {
+  const memory = { rss: 200 * MEGABYTE, heapUsed: 40 * MEGABYTE };
+  return {
+    runs: new Map([[ID, runWith(rows)]]),
+    requests: [REQUEST],
+    rows,
+    keepings: [{ callId: ROW.callId, what: 'answer', at: BEGAN + 950 }],
+    kills: [{ victim: 'worker', at: BEGAN + 2000 }],
+    plannedKills: 1,
+    memory: { before: memory, after: memory },
+    broken: [],
+    ...changes,
+  };
+}
+
+const withRun = (changes: Partial<SolveResult>): Evidence =>
+  left([ROW], { runs: new Map([[ID, runWith([ROW], changes)]]) });
+
+test('a clean run has no findings', () => {
+  expect(audit(left([ROW]))).toEqual([]);
+});
+
+test('so has one whose worker was killed in mid-call, and one that failed as documented', () => {
+  expect(audit(left([OPEN], { keepings: [] }))).toEqual([]);
+  const error = { type: FAILURES.noAnswer, message: 'no step gave an answer' };
+  expect(audit(withRun({ status: 'failed', answer: null, error }))).toEqual([]);
+});
+
+const again = (startedAt: string): LedgerRow => ({ ...OPEN, attempt: 2, startedAt });
+
+test.each<[string, Evidence, RegExp]>([
+  ['a lost run', left([ROW], { runs: new Map([[ID, null]]) }), /lost/],
+  ['a stuck run', withRun({ status: 'running', answer: null }), /stuck/],
+  ['a cancelled run', withRun({ status: 'cancelled', answer: null }), /cancelled/],
+  ['a completed run without an answer', withRun({ answer: ' ' }), /without an answer/],
+  [
+    'a failure of no documented type',
+    withRun({ status: 'failed', answer: null, error: { type: 'TypeError', message: 'x' } }),
+    /TypeError/,
+  ],
+  ['a failure that says nothing', withRun({ status: 'failed', answer: null }), /without saying why/],
+  [
+    'a request without a row',
+    left([ROW], { requests: [REQUEST, { ...REQUEST, sequence: 2 }] }),
+    /request 2 .+ has no row/,
+  ],
+  ['a row that names another amount', left([{ ...ROW, nanoUsd: 69_999 }]), /has no row.+69999/],
+  ['an amount that nobody billed', left([ROW], { requests: [] }), /has no request/],
+  [
+    'a row that is open though nobody was killed',
+    left([OPEN], { keepings: [], kills: [{ victim: 'server', at: BEGAN + 2000 }] }),
+    /is open, and no worker was killed/,
+  ],
+  ['a call made again after its answer was kept', left([ROW, again(at(1500))]), /begun again as attempt 2/],
+  [
+    'a call made again after its background id was kept',
+    left([OPEN, again(at(1500))], {
+      keepings: [{ callId: ROW.callId, what: 'background id', at: BEGAN + 100 }],
+    }),
+    /its background id had been kept/,
+  ],
+  ['a call that the trace leaves out', withRun({ calls: [] }), /missing in the trace/],
+  ['a trace with another sum', withRun({ costUsd: 1 }), /the trace says \$1/],
+  [
+    'a lower bound that is called exact',
+    left([OPEN], { keepings: [], runs: new Map([[ID, runWith([OPEN], { costIsLowerBound: false })]]) }),
+    /calls its sum exact/,
+  ],
+  [
+    'memory that stays',
+    left([ROW], {
+      memory: {
+        before: { rss: 200 * MEGABYTE, heapUsed: 40 * MEGABYTE },
+        after: { rss: 200 * MEGABYTE, heapUsed: 140 * MEGABYTE },
+      },
+    }),
+    /heapUsed was 40 MB, and is 140 MB/,
+  ],
+  ['a worker that broke down', left([ROW], { broken: ['a worker ended by itself with code 1'] }), /code 1/],
+  ['a script that was not played to its end', left([ROW], { plannedKills: 2 }), /1 did not/],
+])('%s is found', (_, evidence, difference) => {
+  expect(
+    audit(evidence)
+      .map((finding) => finding.difference)
+      .join('\n'),
+  ).toMatch(difference);
+});

@@ -1,0 +1,50 @@
+import type { SolveResult } from '../../src/protocol/solve';
+import type { LedgerRow } from '../../src/store/ledger';
+import type { RequestRecord } from '../../src/testing';
+import type { Victim } from './kill-script';
+
+/** A process that was killed, in epoch milliseconds. */
+export interface Kill {
+  readonly victim: Victim;
+  readonly at: number;
+}
+
+/** When a worker had written what saves a call from being made again: its answer, or the id of one in the background. */
+export interface Keeping {
+  readonly callId: string;
+  readonly what: 'answer' | 'background id';
+  /** Epoch milliseconds, taken after the write. */
+  readonly at: number;
+}
+
+/** Memory of a worker that is never killed, in bytes, after a collection and with nothing to do. */
+export interface Memory {
+  readonly rss: number;
+  readonly heapUsed: number;
+}
+
+/** All that a run of the chaos leaves behind for the audit. */
+export interface Evidence {
+  /** What became of each solve that was asked for: its trace, or null where nobody could get one in time. */
+  readonly runs: ReadonlyMap<string, SolveResult | null>;
+  /** The providers' own log, all their lives. A request with no outcome was cut by their end, and not billed. */
+  readonly requests: readonly RequestRecord[];
+  readonly rows: readonly LedgerRow[];
+  readonly keepings: readonly Keeping[];
+  readonly kills: readonly Kill[];
+  readonly plannedKills: number;
+  /** After the first solves and after the last. */
+  readonly memory: { readonly before: Memory; readonly after: Memory };
+  /** Worker processes that ended by themselves, with their last words. */
+  readonly broken: readonly string[];
+}
+
+/** Something that must not be. */
+export interface Finding {
+  /** The law that was broken, in a few words. */
+  readonly law: string;
+  /** What is there, and what should be. */
+  readonly difference: string;
+  /** Workflow id, where it is about one solve. */
+  readonly run: string | null;
+}

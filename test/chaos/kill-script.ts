@@ -1,0 +1,34 @@
+import { draw } from '../../src/testing/draw';
+
+/** What is killed: a worker process, the Temporal server, or the providers. */
+export type Victim = 'worker' | 'server' | 'providers';
+
+/** Progress that anybody can count, whatever the speed of the machine. */
+export type Milestone = 'requests' | 'ends';
+
+/** One `kill -9`, due when the n-th request has come or the n-th solve has ended. */
+export interface PlannedKill {
+  readonly victim: Victim;
+  readonly milestone: Milestone;
+  readonly count: number;
+}
+
+/** Workers die as often as server and providers together, as they do where a worker is what one deploys. */
+const CYCLE: readonly Victim[] = ['worker', 'server', 'worker', 'providers'];
+/** One kill in so many waits for the end of a solve; the others strike while requests are under way. */
+const AT_AN_END = 4;
+/** A solve sends more than that in the mean, so that every kill comes due. */
+const REQUESTS_PER_SOLVE = 2.5;
+/** The last part of the runs ends undisturbed, so that the last kill still hits something. */
+const DISTURBED = 0.9;
+
+/** The kills of a seed, in no order: progress decides. The same seed and numbers give the same script. */
+export function drawKills(seed: number, solves: number, kills: number): PlannedKill[] {
+  return Array.from({ length: kills }, (_, index) => {
+    const milestone = index % AT_AN_END === AT_AN_END - 1 ? 'ends' : 'requests';
+    const last = DISTURBED * solves * (milestone === 'ends' ? 1 : REQUESTS_PER_SOLVE);
+    const victim =
+      CYCLE[Math.floor((index + draw(seed, 'victim') * CYCLE.length) % CYCLE.length)] ?? 'worker';
+    return { victim, milestone, count: 1 + Math.floor(draw(seed, 'when', index) * last) };
+  });
+}

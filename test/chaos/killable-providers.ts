@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runChild, type ChildProgram } from '../support/child-program';
+import type { RequestRecord } from '../../src/testing';
+import { LogFollower } from './log-follower';
+import { simulationOf } from './scenario';
+
+const PROGRAM = join(__dirname, '..', '..', 'src', 'testing', 'serve.ts');
+
+/** The simulated providers as a program, killed and started again on the same port; their log outlives them. */
+export class KillableProviders {
+  readonly url: string;
+  readonly #arguments: readonly string[];
+  readonly #log: LogFollower;
+  #process: ChildProgram;
+
+  private constructor(url: string, process: ChildProgram, log: LogFollower, args: readonly string[]) {
+    this.url = url;
+    this.#process = process;
+    this.#log = log;
+    this.#arguments = args;
+  }
+
+  /** `onRequest` is called for each request that comes, in all their lives. */
+  static async start(folder: string, seed: number, onRequest: () => void): Promise<KillableProviders> {
+    const [script, log] = [join(folder, 'simulation.json'), join(folder, 'providers.jsonl')];
+    writeFileSync(script, JSON.stringify(simulationOf(seed)));
+    const args = ['--script', script, '--log', log];
+    const process = runChild(PROGRAM, [...args, '--port', '0'], {});
+    const url = await process.nextLine();
+    return new KillableProviders(url, process, new LogFollower(log, onRequest), args);
+  }
+
+  async kill(): Promise<void> {
+    await this.#process.kill();
+    this.#process = runChild(PROGRAM, [...this.#arguments, '--port', new URL(this.url).port], {});
+    await this.#process.nextLine();
+  }
+
+  /** Every request so far, as far as it came. */
+  requests(): readonly RequestRecord[] {
+    return this.#log.requests();
+  }
+
+  async close(): Promise<void> {
+    this.#log.close();
+    await this.#process.kill();
+  }
+}

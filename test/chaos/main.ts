@@ -1,0 +1,51 @@
+/** `npm run chaos -- --seed N --solves 200 --kills 50`: ends with 0 when everything held, with 1 when something did not. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { reportOf } from './report';
+import { runChaos, type ChaosOptions } from './run-chaos';
+
+async function main(): Promise<void> {
+  const { seed, solves, kills } = parseArgs({
+    options: {
+      seed: { type: 'string', default: '1' },
+      solves: { type: 'string', default: '200' },
+      kills: { type: 'string', default: '50' },
+    },
+  }).values;
+  const folder = await mkdtemp(join(tmpdir(), 'chaos-bundle-'));
+  try {
+    const options: ChaosOptions = {
+      seed: readNumber('seed', seed, 0),
+      solves: readNumber('solves', solves, 1),
+      kills: readNumber('kills', kills, 0),
+      bundle: await bundleWorkflows(folder),
+    };
+    const result = await runChaos(options);
+    console.log(reportOf(options, result));
+    process.exitCode = result.findings.length === 0 ? 0 : 1;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function readNumber(name: string, text: string, least: number): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= least) return number;
+  throw new Error(`--${name} takes a whole number from ${least}, not "${text}".`);
+}
+
+async function bundleWorkflows(folder: string): Promise<string> {
+  const path = join(folder, 'workflow-bundle.js');
+  const workflowsPath = require.resolve('../../src/workflows');
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  await writeFile(path, code);
+  return path;
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 2;
+});

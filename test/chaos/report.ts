@@ -1,0 +1,68 @@
+import { megabytes } from './audit-memory';
+import { stateOf } from './audit-runs';
+import type { ChaosOptions, ChaosResult } from './run-chaos';
+
+/** The end of a run of the chaos, for people: what happened, what it cost, and what did not hold. */
+export function reportOf({ seed, solves, kills }: ChaosOptions, result: ChaosResult): string {
+  const { evidence, findings, folder, tookMs } = result;
+  const { requests, rows, memory } = evidence;
+  const completed = rows.filter(({ nanoUsd }) => nanoUsd !== null);
+  const open = rows.filter(({ endedAt }) => endedAt === null);
+  const lines: readonly (readonly [string, string])[] = [
+    ['seed', String(seed)],
+    ['took', `${Math.round(tookMs / 1000)} s`],
+    ['solves', `${solves}: ${tally([...evidence.runs.values()].map(stateOf))}`],
+    ['kills', `${evidence.kills.length} of ${kills}: ${tally(evidence.kills.map(({ victim }) => victim))}`],
+    [
+      'requests seen by the providers',
+      `${requests.length}: ${tally(requests.map(({ outcome }) => kindOf(outcome)))}`,
+    ],
+    [
+      'rows in the ledger',
+      `${rows.length}: ${completed.length} with an amount, ${rows.length - completed.length} without`,
+    ],
+    ['… of which open, killed in flight', String(open.length)],
+    ['billed by the providers', usd(sum(requests))],
+    ['booked in the ledger, at least', usd(sum(rows))],
+    ['answers kept', String(evidence.keepings.length)],
+    [
+      'memory of the worker never killed',
+      `${megabytes(memory.before.rss)} → ${megabytes(memory.after.rss)} (heap ${megabytes(memory.before.heapUsed)} → ${megabytes(memory.after.heapUsed)})`,
+    ],
+  ];
+  const width = Math.max(...lines.map(([label]) => label.length));
+  const table = lines.map(([label, value]) => `${label.padEnd(width)}  ${value}`);
+  const verdict =
+    findings.length === 0
+      ? ['Everything held.']
+      : [
+          `${findings.length} findings; database, store and logs are kept in ${folder ?? ''}`,
+          ...findings.map(
+            ({ law, difference, run }) => `✖ ${law}\n  ${run === null ? '' : `${run}: `}${difference}`,
+          ),
+        ];
+  return [...table, '', ...verdict].join('\n');
+}
+
+/** `3 worker, 1 server`, the most frequent first. */
+function tally(values: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([value, count]) => `${count} ${value}`)
+    .join(', ');
+}
+
+function kindOf(outcome: string | null): string {
+  if (outcome === null) return 'cut off';
+  return outcome.startsWith('fault:') ? 'faulty' : outcome;
+}
+
+function sum(priced: readonly { readonly nanoUsd: number | null }[]): number {
+  return priced.reduce((total, { nanoUsd }) => total + (nanoUsd ?? 0), 0);
+}
+
+function usd(nanoUsd: number): string {
+  return `$${(nanoUsd / 1e9).toFixed(9)}`;
+}

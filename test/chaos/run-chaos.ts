@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { audit } from './audit';
+import type { Evidence, Finding } from './evidence';
+import { KillAtMilestones } from './kill-at-milestones';
+import { drawKills } from './kill-script';
+import { questionsOf } from './scenario';
+import { inWorld, type World } from './world';
+
+/** Part of the solves before the memory is measured first: what is loaded once is loaded then. */
+const WARM_UP = 0.2;
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly solves: number;
+  readonly kills: number;
+  /** Path of the workflow bundle. */
+  readonly bundle: string;
+}
+
+/** What a run of the chaos came to. */
+export interface ChaosResult {
+  readonly evidence: Evidence;
+  /** Empty when everything held. */
+  readonly findings: readonly Finding[];
+  /** Where database, store and logs lie: kept when something did not hold, else null. */
+  readonly folder: string | null;
+  readonly tookMs: number;
+}
+
+/**
+ * Lets workers solve while they, their server and their providers are killed by the script of a seed, and audits what
+ * is left behind: real processes, real HTTP, `kill -9`.
+ *
+ * @throws Error when the chaos itself could not go on, e.g. because a server did not come back
+ */
+export async function runChaos({ seed, solves, kills, bundle }: ChaosOptions): Promise<ChaosResult> {
+  const began = Date.now();
+  const folder = await mkdtemp(join(tmpdir(), `chaos-${seed}-`));
+  const script = new KillAtMilestones(drawKills(seed, solves, kills));
+  const onRequest = (): void => {
+    script.count('requests');
+  };
+  const evidence = await inWorld({ folder, seed, bundle, onRequest }, async (world) => ({
+    ...(await solveAll(world, script, questionsOf(seed, solves))),
+    ...(await world.leavings()),
+    kills: script.kills,
+    plannedKills: kills,
+  })).catch((error: unknown) => {
+    throw new Error(`The chaos of seed ${seed} broke off; what there is lies in ${folder}.`, {
+      cause: error,
+    });
+  });
+  const findings = audit(evidence);
+  const isClean = findings.length === 0;
+  if (isClean) await rm(folder, { recursive: true, force: true });
+  return { evidence, findings, folder: isClean ? null : folder, tookMs: Date.now() - began };
+}
+
+async function solveAll(
+  world: World,
+  script: KillAtMilestones,
+  questions: ReadonlyMap<string, string>,
+): Promise<Pick<Evidence, 'runs' | 'memory'>> {
+  const all = [...questions];
+  const warmUp = Math.ceil(all.length * WARM_UP);
+  const ask = (some: typeof all) =>
+    world.ask(new Map(some), () => {
+      script.count('ends');
+    });
+  script.begin((victim) => world.kill(victim));
+  const first = await ask(all.slice(0, warmUp));
+  const before = await world.memory();
+  const others = await ask(all.slice(warmUp));
+  await script.settle();
+  return { runs: new Map([...first, ...others]), memory: { before, after: await world.memory() } };
+}

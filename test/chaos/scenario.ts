@@ -1,0 +1,135 @@
+import type { ConfigInput } from '../../src/pool/config-schema';
+import type { Step } from '../../src/plan/plan';
+import { renderPlan } from '../../src/plan/render';
+import type { Answer, ModelBehaviour, RequestRecord } from '../../src/testing';
+
+/** The share of requests that meet a fault. */
+const FAULTY = 0.2;
+/** A run ends by itself within this time, whatever is killed: one that has not is stuck. */
+export const WALL_CLOCK_MS = 180_000;
+
+const WORKERS = ['a', 'b', 'c', 'd'];
+const PRICE = { input: 2, output: 10, cachedInput: 0.2 };
+const KEY_VARIABLE = 'CHAOS_KEY';
+const TASK_QUEUE = 'chaos';
+
+/** One of every kind, save those that say that the caller's own configuration is wrong. */
+const FAULTS: readonly Answer[] = [
+  { fault: 'rate-limited', retryAfter: { ms: 300, as: 'milliseconds' } },
+  { fault: 'server-error' },
+  { fault: 'unavailable' },
+  { fault: 'overloaded' },
+  { fault: 'request-timeout' },
+  { fault: 'bad-gateway' },
+  { fault: 'gateway-timeout' },
+  { fault: 'html-bad-gateway' },
+  { fault: 'html' },
+  { fault: 'hang' },
+  { fault: 'stall' },
+  { fault: 'reset' },
+  { fault: 'cut-mid-body' },
+  { fault: 'truncated' },
+  { fault: 'truncated-chunked' },
+  { fault: 'empty' },
+  { fault: 'refusal' },
+  { fault: 'filtered' },
+  { fault: 'length' },
+  { fault: 'length-without-text' },
+  { fault: 'huge' },
+  { fault: 'drip' },
+  { fault: 'usage-missing' },
+  { fault: 'usage-zero' },
+  { fault: 'usage-wrong' },
+  { fault: 'too-large' },
+  { fault: 'quota-exceeded' },
+];
+
+/** What a model says when nothing goes wrong, and on its bad days. */
+interface Part {
+  readonly share: number;
+  readonly answer: Answer;
+}
+
+const faulty = (faults: readonly Answer[]): Part[] =>
+  faults.map((answer) => ({ share: FAULTY / faults.length, answer }));
+
+/** Which request is a step's own is read off the last of these in it: see `placeOf`. */
+const step = (index: number, worker: string, sees: readonly number[]): Step => ({
+  worker,
+  subtask: `Part ${index}: carry it out.`,
+  sees,
+});
+
+const PLANS: readonly (readonly Step[])[] = [
+  [step(0, 'a', []), step(1, 'b', []), step(2, 'c', [0, 1])],
+  [step(0, 'a', []), step(1, 'b', [0]), step(2, 'c', [0, 1]), step(3, 'd', [2])],
+  [step(0, 'd', [])],
+];
+
+/** What the providers play: every dialect, every kind of fault, several plans. */
+export function simulationOf(seed: number): { seed: number; models: Record<string, ModelBehaviour> } {
+  const [usual, long, short] = PLANS.map((steps) => renderPlan({ steps }, WORKERS));
+  const plans: Part[] = [
+    { share: 0.2, answer: long ?? '' },
+    { share: 0.2, answer: short ?? '' },
+  ];
+  const noPlan: Answer = 'I would rather not plan.';
+  const bearing = { price: PRICE, delayMs: 40 };
+  const worker: ModelBehaviour = { ...bearing, schedule: faulty(FAULTS) };
+  const conductor: ModelBehaviour = {
+    ...bearing,
+    answer: usual ?? '',
+    schedule: [...faulty([...FAULTS, noPlan]), ...plans],
+  };
+  return { seed, models: { conductor, ...Object.fromEntries(WORKERS.map((name) => [name, worker])) } };
+}
+
+/** What the workers are configured with. Recursion and calls in the background would be switched on here. */
+export function configOf(url: string, store: string): { config: ConfigInput; taskQueue: string } {
+  const model = (name: string) => ({ model: name, apiKeyEnv: KEY_VARIABLE, price: PRICE, timeout: '5s' });
+  const openai = { provider: 'openai' as const, baseUrl: `${url}/v1` };
+  const config: ConfigInput = {
+    conductor: { ...openai, api: 'chat', ...model('conductor') },
+    workers: [
+      { id: 'a', ...openai, api: 'responses', ...model('a'), fallback: ['d'] },
+      { id: 'b', provider: 'anthropic', baseUrl: url, ...model('b') },
+      { id: 'c', provider: 'google', baseUrl: url, ...model('c'), fallback: ['b'] },
+      { id: 'd', ...openai, api: 'chat', ...model('d') },
+    ],
+    limits: { wallClock: `${WALL_CLOCK_MS}ms` },
+    store,
+    temporal: { heartbeat: '5s', taskQueue: TASK_QUEUE },
+  };
+  return { config, taskQueue: TASK_QUEUE };
+}
+
+/** The environment of a worker process. */
+export const WORKER_ENV = { ...process.env, [KEY_VARIABLE]: 'sk-chaos-0123456789abcdef' };
+
+/** The solves, by workflow id: every tenth question is so long that it travels by reference. */
+export function questionsOf(seed: number, count: number): ReadonlyMap<string, string> {
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  return new Map(
+    numbers.map((number) => {
+      const id = `chaos-${seed}-${number}`;
+      const length = number % 10 === 0 ? 1000 : 1;
+      return [id, `Question ${id}: ${'what outlives a crash? '.repeat(length)}`];
+    }),
+  );
+}
+
+/** Where a request belongs: to which solve, and to which step of it (null for the Conductor's). */
+export interface Place {
+  readonly id: string;
+  readonly step: number | null;
+}
+
+/** Reads the place off a request, whatever the dialect; null for a request of no solve. */
+export function placeOf({ body, model }: Pick<RequestRecord, 'body' | 'model'>): Place | null {
+  const id = /chaos-\d+-\d+/.exec(body)?.[0];
+  if (id === undefined) return null;
+  if (model === 'conductor') return { id, step: null };
+  // A run that got no plan asks one worker for everything, in words of its own.
+  const own = [...body.matchAll(/Part (\d+): carry it out/g)].at(-1)?.[1] ?? '0';
+  return { id, step: Number(own) };
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { runChild, type ChildProgram } from '../support/child-program';
+import type { Memory } from './evidence';
+import type { WorkerSetting } from './programs/worker';
+import { WORKER_ENV } from './scenario';
+
+const PROGRAM = join(__dirname, 'programs', 'worker.ts');
+
+/** Worker processes: one that is never killed, whose memory is watched, and some that are replaced as they die. */
+export class WorkerFleet {
+  /** Last words of workers that ended though nobody killed them. */
+  readonly broken: string[] = [];
+  readonly #setting: WorkerSetting;
+  readonly #survivor: ChildProgram;
+  readonly #mortals: ChildProgram[];
+  #killed = 0;
+
+  private constructor(setting: WorkerSetting, survivor: ChildProgram, mortals: ChildProgram[]) {
+    this.#setting = setting;
+    this.#survivor = survivor;
+    this.#mortals = mortals;
+    for (const worker of [survivor, ...mortals]) this.#watch(worker);
+  }
+
+  static async start(setting: WorkerSetting, mortals: number): Promise<WorkerFleet> {
+    const [survivor, ...others] = await Promise.all(
+      Array.from({ length: 1 + mortals }, () => startWorker(setting)),
+    );
+    if (survivor === undefined) throw new Error('A fleet has one worker at least.');
+    return new WorkerFleet(setting, survivor, others);
+  }
+
+  /** Kills one after the other in turn, and puts a new worker into its place. */
+  async kill(): Promise<void> {
+    const place = this.#killed % this.#mortals.length;
+    this.#killed += 1;
+    const victim = this.#mortals[place];
+    await victim?.kill();
+    const next = await startWorker(this.#setting);
+    this.#watch(next);
+    this.#mortals[place] = next;
+  }
+
+  async memory(): Promise<Memory> {
+    this.#survivor.tell('memory');
+    return (await this.#survivor.nextMessage()) as Memory;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#survivor, ...this.#mortals].map((worker) => worker.kill()));
+  }
+
+  #watch(worker: ChildProgram): void {
+    void worker.ended().then(async (code) => {
+      // A killed process has no code.
+      if (code === null) return;
+      const lastWords = await worker.nextLine().catch(String);
+      this.broken.push(`a worker ended by itself with code ${code}: ${lastWords}`);
+    });
+  }
+}
+
+async function startWorker(setting: WorkerSetting): Promise<ChildProgram> {
+  const worker = runChild(PROGRAM, [JSON.stringify(setting)], WORKER_ENV);
+  await worker.nextMessage();
+  return worker;
+}

@@ -1,0 +1,92 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { ConductorClient } from '../../src';
+import type { SolveResult } from '../../src/protocol/solve';
+import { readRow, rowKeys } from '../../src/store/ledger';
+import { FileStore } from '../../src/store/file-store';
+import { askAll } from './ask-all';
+import type { Evidence, Keeping, Memory } from './evidence';
+import type { Victim } from './kill-script';
+import { KillableProviders } from './killable-providers';
+import { KillableServer } from './killable-server';
+import { configOf } from './scenario';
+import { WorkerFleet } from './worker-fleet';
+
+/** Workers that are killed, beside one that never is. */
+const MORTALS = 2;
+
+/** What a world is made of. */
+export interface WorldOptions {
+  /** Takes database, store and logs. */
+  readonly folder: string;
+  readonly seed: number;
+  /** Path of the workflow bundle. */
+  readonly bundle: string;
+  /** Called for each request that reaches the providers. */
+  readonly onRequest: () => void;
+}
+
+/** Everything a solve needs, each part a process that can be killed. */
+export interface World {
+  ask(questions: ReadonlyMap<string, string>, onEnd: () => void): Promise<Map<string, SolveResult | null>>;
+  /** Kills with SIGKILL, and resolves when the successor works. */
+  kill(victim: Victim): Promise<void>;
+  memory(): Promise<Memory>;
+  /** What lies in logs and store. */
+  leavings(): Promise<Pick<Evidence, 'requests' | 'rows' | 'keepings' | 'broken'>>;
+}
+
+/** Opens a world for as long as `work` takes, and leaves no process behind. */
+export async function inWorld<T>(options: WorldOptions, work: (world: World) => Promise<T>): Promise<T> {
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    return await work(await openWorld(options, undo));
+  } finally {
+    for (const close of undo.reverse()) await close();
+  }
+}
+
+async function openWorld(
+  { folder, seed, bundle, onRequest }: WorldOptions,
+  undo: (() => Promise<void>)[],
+): Promise<World> {
+  const server = await KillableServer.start(folder);
+  undo.push(() => server.close());
+  const providers = await KillableProviders.start(folder, seed, onRequest);
+  undo.push(() => providers.close());
+  const connection = await Connection.connect({ address: server.address });
+  undo.push(() => connection.close());
+
+  const storeFolder = join(folder, 'store');
+  const witness = join(folder, 'keepings.jsonl');
+  await writeFile(witness, '');
+  const { config, taskQueue } = configOf(providers.url, `file:${storeFolder}`);
+  const setting = { address: server.address, bundle, config, taskQueue, store: storeFolder, witness };
+  const fleet = await WorkerFleet.start(setting, MORTALS);
+  undo.push(() => fleet.close());
+
+  const victims: Readonly<Record<Victim, { kill(): Promise<void> }>> = { worker: fleet, server, providers };
+  const store = new FileStore(storeFolder);
+  const temporal = new Client({ connection });
+  const conductor = new ConductorClient({ client: temporal, store, taskQueue });
+  return {
+    ask: (questions, onEnd) => askAll({ conductor, temporal }, questions, onEnd),
+    kill: (victim) => victims[victim].kill(),
+    memory: () => fleet.memory(),
+    leavings: async () => {
+      const rows = await Promise.all((await rowKeys(store)).map((key) => readRow(store, key)));
+      return {
+        requests: providers.requests(),
+        rows: rows.filter((row) => row !== null),
+        keepings: await readKeepings(witness),
+        broken: fleet.broken,
+      };
+    },
+  };
+}
+
+async function readKeepings(file: string): Promise<Keeping[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as Keeping);
+}

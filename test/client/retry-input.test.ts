@@ -1,0 +1,51 @@
+import { retryInput } from '../../src/client/retry-input';
+import type { SolveInput } from '../../src/protocol/solve';
+import { sampleTrace, withStep } from '../trace/sample-trace';
+
+const REFERENCE = { ref: `sha256-${'0'.repeat(64)}`, bytes: 5000, preview: 'Once' };
+const INPUT: SolveInput = {
+  question: REFERENCE,
+  pool: { deny: ['beta'] },
+  limits: { costUsd: 0.5 },
+  seed: 7,
+};
+
+describe('a run that goes on from a step of an earlier one', () => {
+  test('keeps question, pool, limits, plan, and the outputs before that step', () => {
+    const trace = withStep({ ...sampleTrace(), answer: null }, 2, { output: 'Paris it is.' });
+    const long = withStep(trace, 0, { output: 'Paris.' });
+    const steps = trace.rounds[0]?.plan?.steps;
+    expect(retryInput(INPUT, long, { from: 2 })).toEqual({
+      ...INPUT,
+      // The second step had failed: it is run again.
+      given: { plan: { steps }, outputs: ['Paris.', null, null] },
+    });
+  });
+
+  test('takes another worker or task for that step alone', () => {
+    const { given } = retryInput(INPUT, sampleTrace(), { from: 1, worker: 'opus', subtask: 'Check twice' });
+    expect(given?.plan.steps.map(({ worker, subtask }) => `${worker}: ${subtask}`)).toEqual([
+      'gpt: Find the capital',
+      'opus: Check twice',
+      'gpt: Combine',
+    ]);
+    expect(given?.plan.steps[1]?.sees).toEqual([]);
+  });
+
+  test.each([3, -1, 0.5])('has no step %d to go on from', (from) => {
+    expect(() => retryInput(INPUT, sampleTrace(), { from })).toThrow(
+      `has no step ${from + 1}: name one from 1 to 3`,
+    );
+  });
+
+  test('needs a plan', () => {
+    expect(() => retryInput(INPUT, sampleTrace({ rounds: [] }), { from: 0 })).toThrow('solve-1 has no plan');
+  });
+
+  test('is none of a child', () => {
+    const parent = { rootId: 'solve-0' } as NonNullable<SolveInput['parent']>;
+    expect(() => retryInput({ ...INPUT, parent }, sampleTrace(), { from: 0 })).toThrow(
+      'retry solve-0 instead',
+    );
+  });
+});

@@ -1,0 +1,246 @@
+import { renderPlan } from '../../src/plan/render';
+import type { LedgerRow } from '../../src/store/ledger';
+import type { RequestRecord } from '../../src/testing';
+import { openStage, step, type Stage } from '../support/stage';
+import type { Halt } from './halting-store';
+import { startWorkerProcess } from './worker-process';
+
+const PRICE = { input: 2, output: 10 };
+const QUESTION = 'Who waits for whom?';
+
+/** How soon a killed worker is noticed; where none is killed, too late for a busy machine to seem dead. */
+const SOON = '2s';
+const LATE = '20s';
+
+interface Setting {
+  readonly heartbeat: string;
+  /** Of worker a. */
+  readonly timeout?: string;
+}
+
+/** A stage on which worker a answers in the background, and b, which stands in for it, over a held connection. */
+async function openBackstage({ heartbeat, timeout = '10m' }: Setting): Promise<Stage> {
+  const stage = await openStage({
+    workers: ['a', 'b'],
+    simulation: { fallback: { price: PRICE } },
+    configure: ({ workers, ...config }) => ({
+      ...config,
+      temporal: { heartbeat },
+      workers: workers.map((worker) =>
+        worker.provider === 'openai' && worker.id === 'a'
+          ? { ...worker, api: 'responses', background: true, timeout, fallback: ['b'] }
+          : worker,
+      ),
+    }),
+  });
+  const plan = { steps: [step('a', 'Take your time.')] };
+  stage.providers.answer('conductor', renderPlan(plan, ['a', 'b']));
+  return stage;
+}
+
+function start({ client }: Stage): Promise<{ id: string }> {
+  return client.start({ question: QUESTION });
+}
+
+const isCreate = ({ model, path }: RequestRecord): boolean => model === 'a' && path === '/v1/responses';
+const isLook = ({ model, path }: RequestRecord): boolean => model === 'a' && /\/resp_\d+$/.test(path);
+
+function creates({ providers }: Stage): readonly RequestRecord[] {
+  return providers.log.filter(isCreate);
+}
+
+async function rowsOfA(stage: Stage, id: string): Promise<LedgerRow[]> {
+  return (await stage.rows(id)).filter(({ worker }) => worker === 'a');
+}
+
+/** What became of a's requests, and what they cost. */
+async function booked(stage: Stage, id: string): Promise<(readonly [string | undefined, number | null])[]> {
+  return (await rowsOfA(stage, id)).map(({ error, nanoUsd }) => [error?.type, nanoUsd]);
+}
+
+/** Waits for a look at the answer that comes after all those that were logged before. */
+async function nextLook({ providers }: Stage): Promise<void> {
+  const before = providers.log.length;
+  await providers.waitForRequest((record) => record.sequence > before && isLook(record));
+}
+
+/** Runs a solve in a worker process and kills that at a moment of a's call. */
+async function killWorker(stage: Stage, halt: Halt | null): Promise<string> {
+  const worker = await startWorkerProcess(stage, halt);
+  const { id } = await start(stage);
+  await (halt === null ? nextLook(stage) : worker.nextMessage());
+  await worker.kill();
+  return id;
+}
+
+async function ended(stage: Stage, id: string): Promise<Awaited<ReturnType<Stage['client']['trace']>>> {
+  await stage.temporal.client.workflow
+    .getHandle(id)
+    .result()
+    .catch(() => undefined);
+  return stage.client.trace(id);
+}
+
+describe('a call in the background', () => {
+  test.concurrent('survives kill -9 of its worker: another one comes for the same answer', async () => {
+    const stage = await openBackstage({ heartbeat: SOON });
+    try {
+      const letGo = stage.providers.hold('a');
+      const id = await killWorker(stage, null);
+      letGo();
+      const result = await stage.whileWorking(() => ended(stage, id));
+      expect(result).toMatchObject({ status: 'completed', degraded: false });
+      const [created, ...again] = creates(stage);
+      expect(again).toEqual([]);
+      expect(await rowsOfA(stage, id)).toEqual([
+        expect.objectContaining({
+          attempt: 1,
+          error: null,
+          usage: created?.usage,
+          nanoUsd: created?.nanoUsd,
+        }),
+      ]);
+    } finally {
+      await stage.close();
+    }
+  });
+
+  test.concurrent(
+    'is bought once more where the worker dies before the id is kept, and both are counted',
+    async () => {
+      const stage = await openBackstage({ heartbeat: SOON });
+      try {
+        const id = await killWorker(stage, { when: 'before', write: 'id', of: 'a' });
+        const result = await stage.whileWorking(() => ended(stage, id));
+        expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: true });
+        expect(creates(stage)).toHaveLength(2);
+        expect(await rowsOfA(stage, id)).toEqual([
+          expect.objectContaining({ attempt: 1, endedAt: null, nanoUsd: null }),
+          expect.objectContaining({ attempt: 2, error: null, nanoUsd: creates(stage)[1]?.nanoUsd }),
+        ]);
+      } finally {
+        await stage.close();
+      }
+    },
+  );
+
+  test.concurrent('outlives a worker that is asked to stop, too', async () => {
+    const stage = await openBackstage({ heartbeat: LATE });
+    try {
+      const letGo = stage.providers.hold('a');
+      const id = await stage.whileWorking(async () => {
+        const run = await start(stage);
+        await nextLook(stage);
+        return run.id;
+      });
+      expect(await rowsOfA(stage, id)).toEqual([expect.objectContaining({ endedAt: null })]);
+      letGo();
+      const result = await stage.whileWorking(() => ended(stage, id));
+      expect(result).toMatchObject({ status: 'completed', degraded: false });
+      expect(creates(stage)).toHaveLength(1);
+      expect(await rowsOfA(stage, id)).toHaveLength(1);
+    } finally {
+      await stage.close();
+    }
+  });
+
+  test.concurrent('survives looks that fail, without another request', async () => {
+    const stage = await openBackstage({ heartbeat: LATE });
+    try {
+      stage.providers.scriptLookups('a', [{ fault: 'server-error' }, { fault: 'reset' }]);
+      const result = await stage.whileWorking(async () => ended(stage, (await start(stage)).id));
+      expect(result).toMatchObject({ status: 'completed', degraded: false });
+      expect(stage.providers.log.filter(isLook).map(({ outcome }) => outcome)).toEqual([
+        'fault:server-error',
+        'fault:reset',
+        'answered',
+      ]);
+      expect(creates(stage)).toHaveLength(1);
+      expect(await rowsOfA(stage, result.id)).toHaveLength(1);
+    } finally {
+      await stage.close();
+    }
+  });
+
+  test.concurrent(
+    'is cancelled at the vendor with its run, also by a worker that did not begin it',
+    async () => {
+      const stage = await openBackstage({ heartbeat: SOON });
+      try {
+        stage.providers.script('a', [{ text: 'Never written.', delayMs: 600_000 }]);
+        const id = await killWorker(stage, null);
+        const result = await stage.whileWorking(async () => {
+          await nextLook(stage);
+          await stage.client.cancel(id);
+          return ended(stage, id);
+        });
+        expect(result.status).toBe('cancelled');
+        const [created, ...again] = creates(stage);
+        expect(again).toEqual([]);
+        expect(created).toMatchObject({ outcome: 'cancelled', usage: { outputTokens: 0 } });
+        // The vendor tells what was used until then, so even this amount is known.
+        expect(await rowsOfA(stage, id)).toEqual([
+          expect.objectContaining({
+            error: expect.objectContaining({ type: 'Run.Cancelled' }) as unknown,
+            nanoUsd: created?.nanoUsd,
+          }),
+        ]);
+      } finally {
+        await stage.close();
+      }
+    },
+  );
+
+  test.concurrent(
+    'that takes longer than its card allows is cancelled, and fails as a time-out',
+    async () => {
+      const stage = await openBackstage({ heartbeat: LATE, timeout: '1s' });
+      try {
+        stage.providers.hold('a');
+        const result = await stage.whileWorking(async () => ended(stage, (await start(stage)).id));
+        expect(result).toMatchObject({ status: 'completed', degraded: true, costIsLowerBound: true });
+        expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', fallbackFor: 'a' });
+        // It may be bought once more, as any time-out.
+        expect(creates(stage).map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled']);
+        expect((await rowsOfA(stage, result.id)).map(({ error, nanoUsd }) => [error?.type, nanoUsd])).toEqual(
+          [
+            ['Provider.Timeout', null],
+            ['Provider.Timeout', null],
+          ],
+        );
+      } finally {
+        await stage.close();
+      }
+    },
+  );
+
+  test.concurrent('that the vendor fails in the end is asked for again, at no cost', async () => {
+    const stage = await openBackstage({ heartbeat: LATE });
+    try {
+      stage.providers.script('a', [{ fault: 'server-error', late: true }]);
+      const result = await stage.whileWorking(async () => ended(stage, (await start(stage)).id));
+      expect(result).toMatchObject({ status: 'completed', degraded: false });
+      expect(await booked(stage, result.id)).toEqual([
+        ['Provider.Unavailable', 0],
+        [undefined, creates(stage)[1]?.nanoUsd],
+      ]);
+    } finally {
+      await stage.close();
+    }
+  });
+
+  test.concurrent('that the vendor has lost may have been billed, and is bought once more', async () => {
+    const stage = await openBackstage({ heartbeat: LATE });
+    try {
+      stage.providers.scriptLookups('a', [{ fault: 'not-found' }]);
+      const result = await stage.whileWorking(async () => ended(stage, (await start(stage)).id));
+      expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: true });
+      expect(await booked(stage, result.id)).toEqual([
+        ['Provider.Interrupted', null],
+        [undefined, creates(stage)[1]?.nanoUsd],
+      ]);
+    } finally {
+      await stage.close();
+    }
+  });
+});
