@@ -42,8 +42,7 @@ export async function writePlan(
     return { plan, problem: null, reply: '', calls: [], dropped: [], ...resolved };
   }
 
-  const allowance =
-    request.allowance ?? (resolved ? firstAllowance(told, run, resolved) : UNTOLD_ALLOWANCE);
+  const allowance = request.allowance ?? (resolved ? firstAllowance(told, run, resolved) : UNTOLD_ALLOWANCE);
   const call = await conductorCall(dependencies, told, { run, question, context, allowance });
   const answer = await callModel(dependencies, { ...call, ...(resolved && { resolved }) });
   const reading = readPlan(await readText(store, answer.output), context);

@@ -58,9 +58,9 @@ describe('a step that the Conductor gives to itself', () => {
       expect(result.calls.map(({ worker, childId }) => [worker, childId])).toEqual([
         ['conductor', undefined],
         ['a', undefined],
-        ['b', undefined],
         ['conductor', childId],
         ['c', childId],
+        ['b', undefined],
       ]);
       expect(promptTo('conductor')).toContain('3: yourself, called again');
       expect(promptTo('conductor', 1)).toContain('Write a plan for this question:\n\nWeigh them.');
@@ -117,7 +117,9 @@ describe('a review', () => {
         { round: 1, depth: 1, childId: `${result.id}-review`, plan: { steps: [] }, decision: 'accepted' },
       ]);
       expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'step', 'review']);
-      expect(promptTo('conductor', 1)).toMatch(/carried this plan out.*In the Black Forest.*three empty lists/s);
+      expect(promptTo('conductor', 1)).toMatch(
+        /carried this plan out.*In the Black Forest.*three empty lists/s,
+      );
     });
   });
 
