@@ -46,7 +46,7 @@ module.exports = {
     {
       name: 'activities-know-no-workflow-code',
       severity: 'error',
-      from: { path: '^src/(activities|store|pool)/' },
+      from: { path: '^src/(activities|store|pool|encryption)/' },
       to: { dependencyTypesNot: ['type-only'], path: '^src/(workflows|cli|testing|local|index|plugin)' },
     },
     {

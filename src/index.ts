@@ -43,5 +43,11 @@ export type { VisibleStep, WorkerRequest } from './protocol/activities';
 export type { ExternalAnswer } from './protocol/external-worker';
 export type { Text, TextRef } from './protocol/text';
 export { readText, TextNotFoundError } from './store/texts';
-export { openStore } from './store/open-store';
+export { openStore, type StoreOptions } from './store/open-store';
 export type { Store } from './store/store';
+
+// Encryption of what goes to Temporal and into the store.
+export { readEncryptionKeys } from './encryption/read-keys';
+export { encryptionConverter, failureConverterPath } from './encryption/encryption-converter';
+export { AlteredPayloadError, encryptionCodec } from './encryption/encryption-codec';
+export { UnknownKeyError, type KeyRing } from './encryption/key-ring';

@@ -3,6 +3,7 @@ import * as testingDoor from '../src/testing';
 
 test('the doors hold what the manual promises, and nothing by accident', () => {
   expect(Object.keys(door).sort()).toEqual([
+    'AlteredPayloadError',
     'BadQuestionError',
     'ConductorClient',
     'ConductorPlugin',
@@ -12,11 +13,16 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'PlanError',
     'RefusedError',
     'TextNotFoundError',
+    'UnknownKeyError',
+    'encryptionCodec',
+    'encryptionConverter',
+    'failureConverterPath',
     'loadConfig',
     'openStore',
     'parsePlan',
     'planSchema',
     'planWaves',
+    'readEncryptionKeys',
     'readText',
     'renderPlan',
     'solveInputSchema',

@@ -27,7 +27,7 @@ export interface Wait {
 
 /** Begins to wait for the answer that is paid under a row. */
 export function openWait(
-  { background }: Dependencies,
+  { background }: Pick<Dependencies, 'background'>,
   call: ModelCall,
   apiKey: string | null,
   { startedAt }: LedgerRow,

@@ -25,7 +25,7 @@ export interface BackgroundAnswer {
  * The id is kept before the first look, and a look that fails ends nothing. Never throws for what the provider does.
  */
 export async function callInBackground(
-  dependencies: Dependencies,
+  dependencies: Pick<Dependencies, 'background' | 'store'>,
   call: ModelCall,
   apiKey: string | null,
   { row, id }: BackgroundAnswer,

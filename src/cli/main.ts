@@ -5,7 +5,13 @@ import { buildProgram } from './program';
 import { say } from './terminal';
 
 /** Errors that tell of a wrong command line or configuration, whichever module they come from. */
-const USAGE_ERRORS = new Set(['UsageError', 'BadQuestionError', 'ConfigError', 'MissingKeyError']);
+const USAGE_ERRORS = new Set([
+  'UsageError',
+  'BadQuestionError',
+  'ConfigError',
+  'MissingKeyError',
+  'UnknownKeyError',
+]);
 
 async function main(): Promise<void> {
   process.stdout.on('error', leaveQuietly);

@@ -7,7 +7,7 @@ import { NONCE_BYTES, seal, unseal } from './seal';
 const MARK = Buffer.from('TCE1');
 
 /** A stored object is not what an encrypted store wrote under its key. */
-export class AlteredContentError extends Error {
+class AlteredContentError extends Error {
   override readonly name = 'AlteredContentError';
 }
 

@@ -1,4 +1,5 @@
 import { checkConfig, checkKeys } from '../doctor/check-config';
+import { checkEncryption } from '../doctor/check-encryption';
 import { checkLocalEngine, checkNode, checkPython, checkTemporalCli } from '../doctor/check-programs';
 import { checkServer } from '../doctor/check-server';
 import { checkStore } from '../doctor/check-store';
@@ -28,7 +29,12 @@ export async function doctor(options: { readonly config?: string }): Promise<Exi
 
 async function checkPoolOf(config: Config): Promise<Finding[]> {
   const isLocal = modelCardsOf(resolveRun(config)).some(({ provider }) => provider === 'local');
-  return [...checkKeys(config), await checkStore(config), checkLocalEngine(isLocal)];
+  return [
+    ...checkKeys(config),
+    ...checkEncryption(config),
+    await checkStore(config),
+    checkLocalEngine(isLocal),
+  ];
 }
 
 const WHAT_COLUMNS = 16;

@@ -1,0 +1,165 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { callInBackground } from '../../src/activities/call-in-background';
+import type { ModelCall } from '../../src/activities/model-call';
+import { backgroundOpenAI } from '../../src/activities/models';
+import { outcomeOf } from '../../src/activities/send-request';
+import { FAILURES } from '../../src/protocol/failures';
+import { findBegun } from '../../src/store/background';
+import { FileStore } from '../../src/store/file-store';
+import type { LedgerRow } from '../../src/store/ledger';
+import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { aCard, aRequest, KEY } from './models/ask';
+
+let providers: SimulatedProviders;
+let folder: string;
+let store: FileStore;
+beforeEach(async () => {
+  [providers, folder] = await Promise.all([
+    startSimulatedProviders(),
+    mkdtemp(join(tmpdir(), 'background-')),
+  ]);
+  store = new FileStore(folder);
+});
+afterEach(async () => {
+  await Promise.all([providers.close(), rm(folder, { recursive: true })]);
+});
+
+type Sent = Awaited<ReturnType<typeof callInBackground>>;
+
+interface Setting {
+  readonly timeoutMs?: number;
+  /** How long ago the call was begun. */
+  readonly agoMs?: number;
+  /** Of an answer begun before. */
+  readonly id?: string;
+  readonly activity?: MockActivityEnvironment;
+}
+
+function run({ timeoutMs = 600_000, agoMs = 0, id, activity = anActivity() }: Setting = {}): Promise<Sent> {
+  const card = aCard({ api: 'responses', baseUrl: `${providers.url}/v1`, background: true });
+  const { messages, maxOutputTokens } = aRequest(card);
+  const place = { purpose: 'step', round: 0, step: 0, worker: 'ada' } as const;
+  const call: ModelCall = { ...place, card, messages, maxOutputTokens, timeoutMs };
+  const row: LedgerRow = {
+    ...place,
+    callId: 'ca11',
+    rootId: 'w',
+    workflowId: 'w',
+    runId: 'r',
+    attempt: 1,
+    model: card.model,
+    error: null,
+    usage: null,
+    nanoUsd: null,
+    priceVersion: null,
+    startedAt: new Date(Date.now() - agoMs).toISOString(),
+    endedAt: null,
+  };
+  const dependencies = { background: backgroundOpenAI, store };
+  const ask = (): Promise<Sent> => callInBackground(dependencies, call, KEY, { row, id: id ?? null });
+  return activity.run<[], Sent, typeof ask>(ask);
+}
+
+/** An activity in a run without an end. */
+function anActivity(): MockActivityEnvironment {
+  return new MockActivityEnvironment({ scheduleToCloseTimeoutMs: 0 });
+}
+
+/** Has an answer begun by somebody who is gone before the first look. */
+async function begunBefore(): Promise<string> {
+  const card = aCard({ api: 'responses', baseUrl: `${providers.url}/v1` });
+  return (await backgroundOpenAI.begin(aRequest(card))).id;
+}
+
+const created = () => providers.log.filter(({ path }) => path === '/v1/responses');
+
+test('the id is kept before the first look', async () => {
+  const letGo = providers.hold('sim-1');
+  const sent = run();
+  await providers.waitForRequest(({ path }) => /resp_\d+$/.test(path));
+  expect(await findBegun(store, 'ca11')).toEqual({ callId: 'ca11', attempt: 1, id: 'resp_1' });
+  letGo();
+  expect(await sent).toMatchObject({ kind: 'answered' });
+});
+
+test('an answer that is there is taken, however late somebody comes for it', async () => {
+  const id = await begunBefore();
+  await providers.waitForRequest(({ outcome }) => outcome === 'answered');
+  expect(await run({ id, timeoutMs: 1000, agoMs: 60_000 })).toMatchObject({ kind: 'answered' });
+  expect(created()).toHaveLength(1);
+});
+
+test('one that is not there when the time is over is cancelled, and booked by what the vendor tells', async () => {
+  providers.script('sim-1', [{ text: 'Never written.', delayMs: 600_000 }]);
+  const id = await begunBefore();
+  const sent = await run({ id, timeoutMs: 1000, agoMs: 60_000 });
+  expect(created()).toMatchObject([{ outcome: 'cancelled' }]);
+  expect(sent).toMatchObject({
+    kind: 'failed',
+    failure: { type: FAILURES.timeout, retryable: false, billed: 'yes' },
+    reply: { usage: created()[0]?.usage },
+  });
+});
+
+test("the run's own end is an end as well", async () => {
+  providers.hold('sim-1');
+  const now = Date.now();
+  const activity = new MockActivityEnvironment({
+    scheduledTimestampMs: now - 60_000,
+    scheduleToCloseTimeoutMs: 61_000,
+  });
+  expect(await run({ activity })).toMatchObject({ kind: 'failed', failure: { type: FAILURES.timeout } });
+  expect(created()).toMatchObject([{ outcome: 'cancelled' }]);
+});
+
+test('a cancellation while the answer is begun waits for its id, to stop it by that', async () => {
+  providers.hold('sim-1');
+  const activity = anActivity();
+  const beginning = providers
+    .waitForRequest(() => true)
+    .then(() => {
+      activity.cancel();
+    });
+  const sent = await run({ activity });
+  await beginning;
+  expect(created()).toMatchObject([{ outcome: 'cancelled' }]);
+  expect(sent).toMatchObject({ kind: 'broken-off', problem: { type: FAILURES.cancelled } });
+  if (sent.kind !== 'left-running') expect(outcomeOf(sent)).toMatchObject({ billed: 'unknown' });
+});
+
+test.each(['rate-limited', 'unavailable', 'bad-gateway', 'reset', 'html', 'cut-mid-body'] as const)(
+  'a look that meets %s leaves the answer running, to be asked for again',
+  async (fault) => {
+    const id = await begunBefore();
+    providers.scriptLookups('sim-1', [{ fault }]);
+    expect(await run({ id })).toMatchObject({
+      kind: 'left-running',
+      problem: {
+        message: expect.stringContaining('It will be asked again; nothing is bought twice.') as unknown,
+      },
+    });
+    expect(await run({ id })).toMatchObject({ kind: 'answered' });
+    expect(created()).toHaveLength(1);
+  },
+);
+
+test('comes back when the vendor says so', async () => {
+  const id = await begunBefore();
+  providers.scriptLookups('sim-1', [{ fault: 'rate-limited', retryAfter: { as: 'seconds', ms: 7000 } }]);
+  expect(await run({ id })).toMatchObject({
+    problem: { type: FAILURES.rateLimited },
+    nextRetryDelayMs: 7000,
+  });
+});
+
+test('a look that only a person can mend ends the call; what the answer costs is unknown', async () => {
+  const id = await begunBefore();
+  providers.scriptLookups('sim-1', [{ fault: 'invalid-key' }]);
+  expect(await run({ id })).toMatchObject({
+    kind: 'failed',
+    failure: { type: FAILURES.authentication, retryable: false, billed: 'unknown' },
+  });
+});

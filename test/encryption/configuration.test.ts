@@ -1,0 +1,77 @@
+import { Worker } from '@temporalio/worker';
+import {
+  ConductorPlugin,
+  ConfigError,
+  encryptionCodec,
+  encryptionConverter,
+  openStore,
+  type ConfigInput,
+} from '../../src';
+import { configuredKeys } from '../../src/encryption/configured-keys';
+import { parseConfig } from '../../src/pool/load-config';
+import { EncryptedStore } from '../../src/store/encrypted-store';
+import { connect, testTaskQueue, workflowBundle, type TestTemporal } from '../support/temporal';
+import { KEYS_VARIABLE, keyRing, keysText, secretOf } from './test-keys';
+
+const keys = keyRing('a');
+const local = { provider: 'local', model: 'smollm2' } as const;
+const CONFIG: ConfigInput = {
+  conductor: local,
+  workers: [{ id: 'small', ...local }],
+  encryption: { keyEnv: KEYS_VARIABLE },
+};
+
+test('a configuration names the variable, and the keys are read from it', () => {
+  const env = { [KEYS_VARIABLE]: keysText('b', 'a') };
+  expect(configuredKeys(parseConfig(CONFIG), env)?.first.id).toBe('b');
+  expect(configuredKeys(parseConfig({ conductor: local, workers: CONFIG.workers }), env)).toBeUndefined();
+  expect(() => configuredKeys(parseConfig(CONFIG), {})).toThrow(
+    /TEST_KEYS, which is not set in this process/,
+  );
+});
+
+test('a key in the place of its name is refused and not repeated', () => {
+  const config = { ...CONFIG, encryption: { keyEnv: secretOf('a') } };
+  expect(() => parseConfig(config)).toThrow(
+    /encryption\.keyEnv cannot be used: .* a key itself never belongs/,
+  );
+  expect(() => parseConfig(config)).not.toThrow(secretOf('a'));
+});
+
+test('a store is encrypted where it is opened with keys', () => {
+  expect(openStore('file:store', '/nowhere', { keys })).toBeInstanceOf(EncryptedStore);
+  expect(openStore('file:store', '/nowhere')).not.toBeInstanceOf(EncryptedStore);
+});
+
+describe("a worker of the user's", () => {
+  let temporal: TestTemporal;
+  beforeAll(async () => {
+    temporal = await connect();
+    process.env[KEYS_VARIABLE] = keysText('a');
+  });
+  afterAll(() => temporal.close());
+
+  const create = (options: object): Promise<Worker> =>
+    Worker.create({
+      connection: temporal.nativeConnection,
+      taskQueue: testTaskQueue(),
+      workflowBundle: workflowBundle(),
+      plugins: [new ConductorPlugin({ config: CONFIG })],
+      ...options,
+    });
+
+  test.each([
+    ['no data converter', undefined, /no payload codec and no failure converter/],
+    ['no failure converter', { payloadCodecs: [encryptionCodec(keys)] }, /has no failure converter: create/],
+    ['no codec', { ...encryptionConverter(keys), payloadCodecs: [] }, /has no payload codec: create/],
+  ])('with %s is refused where the configuration wants encryption', async (_, dataConverter, sentence) => {
+    const refused = create({ dataConverter });
+    await expect(refused).rejects.toThrow(ConfigError);
+    await expect(refused).rejects.toThrow(sentence);
+  });
+
+  test('with the converter beside the plugin is one that works', async () => {
+    const worker = await create({ dataConverter: encryptionConverter(keys) });
+    await worker.runUntil(Promise.resolve());
+  });
+});
