@@ -1,4 +1,4 @@
-import { isGrpcServiceError } from '@temporalio/client';
+import { isNotFound } from '../client/not-found';
 import type { SolveResult } from '../protocol/solve';
 import { unlessInterrupted } from './interruption';
 import type { Session } from './open-session';
@@ -39,13 +39,9 @@ export async function followRun(
   }
 }
 
-/** gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes). */
-const NOT_FOUND = 5;
-
 /** Puts the server's "not found" into a sentence of ours; any other error stays what it is. */
 export function explainUnknown(error: unknown, id: string, { server }: Session): unknown {
-  const code: number | null = isGrpcServiceError(error) ? error.code : null;
-  if (code !== NOT_FOUND) return error;
+  if (!isNotFound(error)) return error;
   return new UsageError(
     `there is no run ${JSON.stringify(id)} in namespace ${server.namespace} at ${server.address}: ` +
       'check the id, the folder you are in, and TEMPORAL_ADDRESS',

@@ -16,7 +16,7 @@ export interface WorkerSession extends Session {
 }
 
 /** How a session's worker behaves. */
-export interface WorkerManner extends Pick<WorkerSettings, 'graceMs'> {
+export interface WorkerManner extends Pick<WorkerSettings, 'graceMs' | 'makesCalls'> {
   /** Takes the SDK's warnings. Default: a file, since the terminal belongs to the live view. */
   readonly log?: Say;
 }
@@ -25,7 +25,7 @@ export interface WorkerManner extends Pick<WorkerSettings, 'graceMs'> {
 export function openWorkerSession(
   server: TemporalServer,
   config: Config,
-  { graceMs, log = logTo(join(FOLDER, 'worker.log')) }: WorkerManner,
+  { graceMs, makesCalls = true, log = logTo(join(FOLDER, 'worker.log')) }: WorkerManner,
 ): Promise<WorkerSession> {
   return openWith(server, async (cleanup) => {
     installRuntime(log);
@@ -40,6 +40,7 @@ export function openWorkerSession(
       keys,
       isEmbedded: server.embedded,
       graceMs,
+      makesCalls,
     });
     cleanup.add(() => worker.stop());
     return { ...clientsOn(connection, server, config), worker };

@@ -18,6 +18,8 @@ export interface WorkerSettings {
   readonly isEmbedded: boolean;
   /** How long calls under way may go on once it was told to stop; then they are broken off. */
   readonly graceMs: number;
+  /** False for one that answers for runs but leaves their calls to others. @default true */
+  readonly makesCalls?: boolean;
 }
 
 /** A worker that polls. */
@@ -33,7 +35,7 @@ const BREAK_OFF_MS = 5_000;
 
 /** Runs the prebuilt workflows and the activities in this process. */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
-  const { connection, namespace, config, store, keys, isEmbedded, graceMs } = settings;
+  const { connection, namespace, config, store, keys, isEmbedded, graceMs, makesCalls = true } = settings;
   const bundle = keys === undefined ? 'workflow-bundle.js' : 'encrypted-workflow-bundle.js';
   const worker = await Worker.create({
     connection,
@@ -42,6 +44,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     workflowBundle: { codePath: join(__dirname, '..', bundle) },
     ...(keys && { dataConverter: encryptionConverter(keys) }),
     plugins: [new ConductorPlugin({ config, store })],
+    enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + BREAK_OFF_MS,
     // A run whose worker was killed is stuck for as long as its queue waits for that very worker.

@@ -39,8 +39,9 @@ export async function loadConfig({ path, env, cwd, probe }: LoadConfigOptions): 
   const named = path ?? env.CONDUCTOR_CONFIG;
   const file = resolve(cwd, named ?? FILE_NAME);
   if (named === undefined && !existsSync(file)) {
-    const { config, notices } = await defaultConfig(env, probe);
-    return { config: parseConfig(config), path: null, notices };
+    const { config: found, notices } = await defaultConfig(env, probe);
+    const config = parseConfig(found);
+    return { config, path: null, notices: [...notices, ...noticesOf(config)] };
   }
   const config = readConfigText(read(file), named ?? FILE_NAME);
   return { config, path: file, notices: noticesOf(config) };

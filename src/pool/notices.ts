@@ -1,8 +1,25 @@
 import type { Config } from './config-schema';
+import { resolveRun } from './resolve-run';
+import { unpricedOf } from './unpriced';
 
-/** What a configuration asks for and this version reads without acting on it: one sentence each. */
-export function noticesOf({ training }: Config): string[] {
+/** What a configuration asks for and cannot have, or not yet: one sentence each. */
+export function noticesOf(config: Config): string[] {
+  return [...aboutTraining(config), ...aboutCost(config)];
+}
+
+function aboutTraining({ training }: Config): string[] {
   return training === undefined
     ? []
     : ['training is read but not yet used: this version cannot train a Conductor.'];
+}
+
+/** Calls, tokens and time bind all the same, so a run need not be refused for it. */
+function aboutCost(config: Config): string[] {
+  const { costUsd } = config.limits;
+  const names = unpricedOf(resolveRun(config)).map(({ name }) => name);
+  if (costUsd === null || names.length === 0) return [];
+  return [
+    `limits.costUsd ($${costUsd}) cannot be enforced, since no price is known of ${names.join(', ')}: ` +
+      'give each model a "price:"; calls and tokens still bind.',
+  ];
 }

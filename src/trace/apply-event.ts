@@ -1,6 +1,7 @@
 import type { Plan } from '../plan/plan';
 import { planWaves } from '../plan/waves';
-import type { Call } from '../protocol/call';
+import type { Call, Problem } from '../protocol/call';
+import { FAILURES } from '../protocol/failures';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { RunEvent, StepAddress } from './run-event';
@@ -133,9 +134,14 @@ function applyFailure(trace: SolveTrace, event: Of<'step-failed'>): SolveTrace {
   const { output, problem, endedAt, dropped } = event;
   const done = { output, endedAt, dropped: [...dropped], error: problem };
   return withCalls(
-    changeStep(trace, event, (step) => ({ ...step, ...done })),
+    changeStep(trace, event, (step) => ({ ...step, ...done, ...passedOver(step, problem) })),
     event.calls,
   );
+}
+
+/** No call tells of a worker that was not asked: the step does, also when another one has answered. */
+function passedOver({ worker, passedOver: before = [] }: StepTrace, error: Problem): Partial<StepTrace> {
+  return error.type === FAILURES.circuitOpen ? { passedOver: [...before, { worker, error }] } : {};
 }
 
 function applyEndOfRound(trace: SolveTrace, { round, answer }: Of<'answered'>): SolveTrace {

@@ -19,7 +19,11 @@ export function stateOf({ startedAt, error, output }: StepTrace): StepState {
 
 /** `850 ms`, `3.2 s`, `1 min 4 s`: between two times in ISO 8601; to `now` where the second is missing. */
 export function describeDuration(startedAt: string, endedAt: string | null, now = startedAt): string {
-  const milliseconds = Math.max(0, Date.parse(endedAt ?? now) - Date.parse(startedAt));
+  return describeMs(Math.max(0, Date.parse(endedAt ?? now) - Date.parse(startedAt)));
+}
+
+/** `850 ms`, `3.2 s`, `1 min 4 s`. */
+export function describeMs(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
   const seconds = Math.round(milliseconds / 1000);

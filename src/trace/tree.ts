@@ -107,6 +107,7 @@ class TreeText {
     );
     return [
       ...this.note('subtask', plan?.steps[index]?.subtask),
+      ...this.passedOver(step),
       ...this.failures(attempts),
       ...this.note('error', error?.message),
       ...this.note('output', output === null ? '' : previewOf(output)),
@@ -136,6 +137,11 @@ class TreeText {
 
   private failures(calls: readonly Call[]): Line[] {
     return failedAttempts(calls).flatMap(({ which, reason }) => this.note(which, reason));
+  }
+
+  private passedOver({ passedOver = [], error }: StepTrace): Line[] {
+    const others = passedOver.filter((each) => each.error.message !== error?.message);
+    return others.flatMap((each) => this.note('passed over', each.error.message));
   }
 
   private note(label: string, text: string | undefined): Line[] {

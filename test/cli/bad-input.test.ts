@@ -63,6 +63,32 @@ const CASES: Readonly<Record<string, Case>> = {
     config: POOL,
     says: ['no worker at all'],
   },
+  'a limit on cost that nobody could hold': {
+    args: ['solve', 'x', '--max-cost', '0.5', '--deny', 'alpha'],
+    config: POOL,
+    says: ['--max-cost', 'the Conductor (openai boss), worker beta (openai beta)', 'price:', '--deny beta'],
+  },
+  'a cost that is no amount': { args: ['solve', 'x', '--max-cost', '$1'], says: ['--max-cost', 'e.g. 0.50'] },
+  'a depth that is none': { args: ['depth', 'solve-1', 'deep'], says: ['deep', 'none for no limit'] },
+  'an approval of something else': { args: ['solve', 'x', '--approve', 'some'], says: ['plan, all'] },
+  'a rejection of a plan that is edited': {
+    args: ['approve', 'solve-1', '--edit', 'plan.yaml', '--reject', 'too long'],
+    says: ['--reject', '--edit'],
+  },
+  'a plan that is not there': {
+    args: ['approve', 'solve-1', '--edit', 'no.yaml'],
+    says: ['no.yaml', 'ENOENT'],
+  },
+  'a retry from nowhere': { args: ['retry', 'solve-1'], says: ['--from'] },
+  'more calls than a result could tell of': {
+    args: ['limits', 'solve-1', '--calls', '1000'],
+    says: ['from 1 to 200'],
+  },
+  'steering a run where none ever was': {
+    args: ['hint', 'solve-1', 'be brief'],
+    config: POOL,
+    says: ['no run was ever started'],
+  },
   'an empty question': { args: ['solve', ' '], config: POOL, says: ['question is empty'] },
   'an empty standard input': { args: ['solve', '-'], config: POOL, says: ['question is empty'] },
   'a question of 5 MB': {

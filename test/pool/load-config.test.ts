@@ -123,7 +123,7 @@ describe('what a configuration may hold', () => {
   it('says which settings have no effect yet', async () => {
     write(FULL);
     const { notices } = await loadConfig({ env: {}, cwd: folder });
-    expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['training']);
+    expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['training', 'limits.costUsd']);
     write(SMALLEST);
     expect((await loadConfig({ env: {}, cwd: folder })).notices).toEqual([]);
   });

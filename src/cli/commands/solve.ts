@@ -2,6 +2,7 @@ import { checkQuestion } from '../../client/check-question';
 import type { SolveRequest } from '../../client/conductor-client';
 import type { Config } from '../../pool/config-schema';
 import { attachServer } from '../attach';
+import { checkCostLimit } from '../check-cost-limit';
 import { EXIT, type ExitCode } from '../exit-code';
 import { durationMs } from '../../pool/duration';
 import { fitToServer } from '../fit-to-server';
@@ -22,6 +23,11 @@ export interface SolveOptions {
   readonly seed?: number;
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
+  /** null: no limit. */
+  readonly maxDepth?: number | null;
+  /** USD; null: no limit. */
+  readonly maxCost?: number | null;
+  readonly approve?: 'plan' | 'all';
 }
 
 /** Solves one question with a worker of its own, or hands it to the workers that are there. */
@@ -29,6 +35,7 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
   const interruption = listenForInterruption();
   const load = options.detach === true ? loadSettings : loadServable;
   const loaded = await load(options.config, poolOf(options));
+  if (typeof options.maxCost === 'number') checkCostLimit(loaded, poolOf(options));
   const question = await readQuestion(argument);
   checkQuestion(question);
   if (options.detach === true) return detach(loaded, question, options);
@@ -62,9 +69,16 @@ async function detach(loaded: Config, question: string, options: SolveOptions): 
 }
 
 function requestOf(question: string, options: SolveOptions, { temporal }: Config): SolveRequest {
-  const { seed } = options;
-  const heartbeatMs = durationMs(temporal.heartbeat);
-  return { question, pool: poolOf(options), heartbeatMs, ...(seed !== undefined && { seed }) };
+  const { seed, approve, maxDepth: depth, maxCost: costUsd } = options;
+  const limits = { ...(depth !== undefined && { depth }), ...(costUsd !== undefined && { costUsd }) };
+  return {
+    question,
+    pool: poolOf(options),
+    heartbeatMs: durationMs(temporal.heartbeat),
+    ...(seed !== undefined && { seed }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(approve && { approval: approve }),
+  };
 }
 
 function poolOf({ allow, deny }: SolveOptions): { allow?: string[]; deny?: string[] } {

@@ -1,0 +1,30 @@
+import type { ConfigInput } from '../../src/pool/config-schema';
+import { parseConfig } from '../../src/pool/load-config';
+import { noticesOf } from '../../src/pool/notices';
+
+const PRICE = { input: 1, output: 2 };
+const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1' } as const;
+
+function noticesFor(changes: Partial<ConfigInput>): string[] {
+  const conductor = { ...MODEL, model: 'boss', price: PRICE };
+  return noticesOf(parseConfig({ conductor, workers: [{ ...MODEL, id: 'a', model: 'm' }], ...changes }));
+}
+
+describe('a limit on cost', () => {
+  test('is said not to be enforceable where a price is unknown', () => {
+    expect(noticesFor({})).toEqual([
+      'limits.costUsd ($1) cannot be enforced, since no price is known of worker a (openai m): ' +
+        'give each model a "price:"; calls and tokens still bind.',
+    ]);
+  });
+
+  test('is nothing to speak of where each price is known, or there is no such limit', () => {
+    expect(noticesFor({ workers: [{ ...MODEL, id: 'a', model: 'm', price: PRICE }] })).toEqual([]);
+    expect(noticesFor({ limits: { costUsd: null } })).toEqual([]);
+  });
+
+  test('holds for no activity or workflow of the user', () => {
+    const agent = { id: 'agent', provider: 'activity', type: 'research', taskQueue: 'agents' } as const;
+    expect(noticesFor({ workers: [agent] })[0]).toContain('worker agent (activity research)');
+  });
+});
