@@ -45,19 +45,16 @@ async function readStart(event: HistoryEvent, decoder: HistoryDecoder): Promise<
 }
 
 async function readBegun(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const call = String(event.eventId);
   const activity = event.activityTaskScheduledEventAttributes;
+  if (activity) {
+    const input = await decoder.first(activity.input);
+    return { kind: 'call-begun', call, type: activity.activityType?.name ?? '', childId: null, input };
+  }
   const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
-  const begun = activity ?? child;
-  if (!begun) return null;
-  const type = activity?.activityType?.name ?? child?.workflowType?.name ?? '';
-  const childId = child?.workflowId ?? null;
-  return {
-    kind: 'call-begun',
-    call: String(event.eventId),
-    type,
-    childId,
-    input: await decoder.first(begun.input),
-  };
+  if (!child) return null;
+  const [type, childId] = [child.workflowType?.name ?? '', child.workflowId ?? null];
+  return { kind: 'call-begun', call, type, childId, input: await decoder.first(child.input) };
 }
 
 async function readSucceeded(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {

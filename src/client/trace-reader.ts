@@ -94,7 +94,7 @@ export class TraceReader {
   /** A step of a round that has no plan: the workflow went on without the Conductor. */
   private planStandIn({ worker, subtask }: Extract<Begun, { kind: 'step' }>['request']): void {
     const own = this.current.rounds.find(({ childId, round }) => childId === null && round === this.round);
-    if (own === undefined || own.plan !== null) return;
+    if (own?.plan !== null) return;
     const plan = { steps: [{ worker: worker.id, subtask, sees: [] }] };
     this.record({ kind: 'planned', round: this.round, plan, degraded: true });
   }

@@ -83,3 +83,6 @@ export type RunEvent =
       readonly stoppedBy: SolveTrace['stoppedBy'];
       readonly spentAtMost?: Amount;
     };
+
+/** The events of these kinds. */
+export type EventOf<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;

@@ -22,12 +22,11 @@ export async function askConductor(context: RunContext, request: WritePlanReques
   } catch (error) {
     return readCallFailure(error, CONDUCTOR_ID);
   }
-  const { allowance, settle } = reservation;
   const { heartbeatMs, conductor } = run;
   const patience = { remainingMs: limits.remainingMs(), heartbeatMs, ...queueFor(run, conductor) };
-  const outcome = await sendToConductor({ ...request, allowance }, patience);
+  const outcome = await sendToConductor({ ...request, allowance: reservation.allowance }, patience);
   const calls = callsOfConductor(request, outcome);
-  settle(calls);
+  reservation.settle(calls);
   recorder.record({ kind: 'conductor-called', calls });
   return outcome;
 }

@@ -1,9 +1,4 @@
-import {
-  ChildWorkflowCancellationType,
-  ParentClosePolicy,
-  startChild,
-  type ChildWorkflowHandle,
-} from '@temporalio/workflow';
+import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import type { SpendingLimits } from '../money/amount';
 import type { Background, Parent, ReviewedRound } from '../protocol/parent';
 import { SOLVE_WORKFLOW } from '../protocol/names';
@@ -15,7 +10,7 @@ import { traceIn } from '../trace/trace-in';
 import { isOwnCancellation } from './failure';
 import type { Share } from './limits';
 import type { RunContext } from './run-context';
-import type { Told } from './steering';
+import type { ChildSolve, Told } from './steering';
 
 /** A solve to be started from this one. */
 export interface ChildWish {
@@ -65,7 +60,7 @@ function startSolve(
   { childId, summary, ...wish }: ChildWish,
   share: SpendingLimits,
   told: Told,
-): Promise<ChildWorkflowHandle<(input: SolveInput) => Promise<SolveTrace>>> {
+): Promise<ChildSolve> {
   const { approval, seed } = context.input;
   const input: SolveInput = {
     question: wish.question,

@@ -1,7 +1,8 @@
-import type { ChildWorkflowHandle, Workflow } from '@temporalio/workflow';
+import type { ChildWorkflowHandle } from '@temporalio/workflow';
 import type { SpendingLimits } from '../money/amount';
 import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import type { RunLimits } from '../protocol/run';
+import type { SolveInput, SolveTrace } from '../protocol/solve';
 import { isOwnCancellation } from './failure';
 import type { Limits } from './limits';
 
@@ -13,9 +14,12 @@ export interface Told {
   readonly spending: SpendingLimits;
 }
 
+/** A solve that another one started. */
+export type ChildSolve = ChildWorkflowHandle<(input: SolveInput) => Promise<SolveTrace>>;
+
 /** A child that runs, what was set aside for it, and what it was told last. */
 interface LiveChild {
-  readonly handle: ChildWorkflowHandle<Workflow>;
+  readonly handle: ChildSolve;
   readonly share: SpendingLimits;
   told: Told;
 }
@@ -66,11 +70,11 @@ export class Steering {
    * @param start is given what holds at this moment, for the child's input
    * @throws whatever the child fails with
    */
-  async accompany<T extends Workflow>(
+  async accompany(
     limits: Limits,
     share: SpendingLimits,
-    start: (told: Told) => Promise<ChildWorkflowHandle<T>>,
-  ): Promise<Awaited<ReturnType<T>>> {
+    start: (told: Told) => Promise<ChildSolve>,
+  ): Promise<SolveTrace> {
     const told = this.newsFor(limits, share);
     const child: LiveChild = { handle: await start(told), share, told };
     this.children.add(child);
