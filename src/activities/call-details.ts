@@ -14,13 +14,24 @@ export function callDetails({ resolved }: ModelCall, rows: readonly LedgerRow[])
 
 /** The cap on requests is reached: the last failure becomes final. */
 export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): ApplicationFailure {
-  const last = rows.at(-1)?.error ?? {
-    type: FAILURES.workerStopped,
-    message: `the process that asked ${call.worker} (${call.card.model}) was lost each time`,
-  };
+  const last = rows.at(-1)?.error;
+  if (last == null) return processLost(call, rows);
   return ApplicationFailure.create({
     type: last.type,
     message: `gave up after ${rows.length} requests; the last: ${last.message}`,
+    nonRetryable: true,
+    details: [callDetails(call, rows)],
+  });
+}
+
+/** All that was set aside for requests whose process is lost is used up: the workflow decides whether there is more. */
+export function processLost(call: ModelCall, rows: readonly LedgerRow[]): ApplicationFailure {
+  const lost = rows.filter(({ nanoUsd }) => nanoUsd === null).length;
+  return ApplicationFailure.create({
+    type: FAILURES.workerLost,
+    message:
+      `the process that asked ${call.worker} (${call.card.model}) was lost in mid-request ` +
+      `${lost === 1 ? 'once' : `${lost} times`}; what it asked for may have been billed`,
     nonRetryable: true,
     details: [callDetails(call, rows)],
   });

@@ -10,7 +10,7 @@ import { closeRow } from './attempt';
 import { callDetails, comeBackLater, requestsSpent } from './call-details';
 import { callIdOf } from './call-id';
 import type { Dependencies } from './dependencies';
-import { MAX_REQUESTS, makeRequest } from './make-request';
+import { makeRequest } from './make-request';
 import type { ModelCall } from './model-call';
 import { toApplicationFailure } from './models/failure';
 import { outcomeOf, type SentRequest } from './send-request';
@@ -121,7 +121,7 @@ async function bookFailure(
   if (sent.kind === 'broken-off') return sent.error;
   const rows = [...earlier, closed];
   // Waiting for one more that will not be sent would only make the bad news late.
-  if (sent.failure.retryable && rows.length >= MAX_REQUESTS) return requestsSpent(call, rows);
+  if (sent.failure.retryable && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
   return toApplicationFailure(sent.failure, {
     ...callDetails(call, rows),
     dropped: sent.reply?.dropped ?? [],

@@ -5,6 +5,8 @@ import { FAILURES } from '../protocol/failures';
 import { readText } from '../store/texts';
 import { callModel } from './call-model';
 import type { Dependencies } from './dependencies';
+import { UNTOLD_ALLOWANCE } from './model-call';
+import { readBackground } from './read-background';
 
 /**
  * Activity `conductor.callWorker`: one subtask to one model, with the whole question and what the step may see.
@@ -28,6 +30,7 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
     messages: await messagesOf(dependencies, request, worker.layout),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     timeoutMs: worker.timeoutMs,
+    allowance: request.allowance ?? UNTOLD_ALLOWANCE,
     ...(seed === undefined ? {} : { seed }),
     ...(rootId === undefined ? {} : { rootId }),
     ...(request.othersLeft === true && { othersLeft: true }),
@@ -36,11 +39,12 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
 
 async function messagesOf(
   { store }: Dependencies,
-  { question, subtask, sees }: WorkerRequest,
+  { question, subtask, sees, background = [] }: WorkerRequest,
   layout: 'tagged' | 'chat',
 ): Promise<ReturnType<typeof workerMessages>> {
-  const [wholeQuestion, visible] = await Promise.all([
+  const [wholeQuestion, given, visible] = await Promise.all([
     readText(store, question),
+    readBackground(store, background),
     Promise.all(
       sees.map(async (seen) => ({
         step: seen.step,
@@ -49,5 +53,5 @@ async function messagesOf(
       })),
     ),
   ]);
-  return workerMessages({ question: wholeQuestion, subtask, sees: visible, layout });
+  return workerMessages({ question: wholeQuestion, subtask, background: given, sees: visible, layout });
 }

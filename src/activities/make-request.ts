@@ -2,16 +2,13 @@ import { activityInfo } from '@temporalio/activity';
 import { findBegun } from '../store/background';
 import type { LedgerRow } from '../store/ledger';
 import { openRow } from './attempt';
-import { requestsSpent } from './call-details';
+import { processLost, requestsSpent } from './call-details';
 import { type BackgroundAnswer, callInBackground } from './call-in-background';
 import type { Dependencies } from './dependencies';
 import type { ModelCall } from './model-call';
 import { NOTHING_LEARNT, reportOf } from './pacing/report-of';
 import { sendRequest, type SentRequest } from './send-request';
 import type { LeftRunning } from './stop-waiting';
-
-/** Requests sent for one call, lost ones included, before it has failed for good. */
-export const MAX_REQUESTS = 5;
 
 /** A request that is over, or left to the vendor, and the ledger row it is paid under. */
 export interface MadeRequest {
@@ -44,7 +41,9 @@ export async function makeRequest(
   if (running !== null) {
     return { row: running.row, sent: await callInBackground(dependencies, call, apiKey, running) };
   }
-  if (earlier.length >= MAX_REQUESTS) throw requestsSpent(call, earlier);
+  const { requests, billable } = call.allowance;
+  if (earlier.length >= requests) throw requestsSpent(call, earlier);
+  if (earlier.filter(mayBeBilled).length >= billable) throw processLost(call, earlier);
   const passage = pacing.enter(call, earlier);
   let report = NOTHING_LEARNT;
   try {
@@ -77,4 +76,9 @@ function send(
   return call.card.background === true
     ? callInBackground(dependencies, call, apiKey, { row, id: null })
     : sendRequest(dependencies, call, apiKey);
+}
+
+/** Sent by a process that was lost, or broken off: nobody knows what became of it. */
+function mayBeBilled({ nanoUsd }: LedgerRow): boolean {
+  return nanoUsd !== 0;
 }

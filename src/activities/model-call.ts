@@ -1,5 +1,5 @@
 import type { ConductorCard, ModelCard } from '../pool/card';
-import type { Belonging } from '../protocol/activities';
+import type { Allowance, Belonging } from '../protocol/activities';
 import type { CallPurpose } from '../protocol/call';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
@@ -17,6 +17,8 @@ export interface ModelCall extends Belonging {
   readonly maxOutputTokens: number;
   /** How long the request may take, in milliseconds: what its card allows, or less. */
   readonly timeoutMs: number;
+  /** How many requests it may come to. */
+  readonly allowance: Allowance;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
   /** Another worker is asked should this one fail, so that it need not be waited for. */
@@ -24,3 +26,6 @@ export interface ModelCall extends Belonging {
   /** Told to the workflow even when the call fails: see `CallFailureDetails`. */
   readonly resolved?: { readonly run: ResolvedRun; readonly question: Text };
 }
+
+/** Where a workflow of an earlier version says nothing: such a run has no limit on spending. */
+export const UNTOLD_ALLOWANCE: Allowance = { requests: 5, billable: 5 };

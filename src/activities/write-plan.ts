@@ -1,25 +1,30 @@
-import { conductorMessages } from '../plan/conductor-prompt';
-import { planOutputSchema } from '../plan/output-schema';
+import { ApplicationFailure } from '@temporalio/activity';
 import { parsePlan } from '../plan/parse';
+import { planContextOf } from '../plan/plan-context';
 import { PlanError } from '../plan/plan-error';
 import type { Plan, PlanContext } from '../plan/plan';
+import { validatePlan } from '../plan/validate';
 import { resolveRun } from '../pool/resolve-run';
 import type { WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import type { Call, Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
-import type { ResolvedRun } from '../protocol/run';
+import { mayCallItself } from '../protocol/recursion';
 import { keepText, readText } from '../store/texts';
 import { callModel } from './call-model';
+import { conductorCall } from './conductor-call';
 import type { Dependencies } from './dependencies';
-import type { ModelCall } from './model-call';
+import { firstAllowance } from './first-allowance';
+import { UNTOLD_ALLOWANCE } from './model-call';
 
 /**
  * Activity `conductor.writePlan`: shows the Conductor the question and the pool, and reads its plan.
  *
- * The first call of a run also resolves the configuration for all the others. A reply that is no plan is data, not a
- * failure: it was paid for, and the workflow decides whether to have it repaired.
+ * The first call of a run also resolves the configuration for all the others, and holds itself to its limits, since the
+ * workflow cannot know them yet. A reply that is no plan is data, not a failure: it was paid for, and the workflow
+ * decides whether to have it repaired.
  *
- * @throws ApplicationFailure of a `Provider.*` type, see `callModel`; `Configuration.Invalid`
+ * @throws ApplicationFailure of a `Provider.*` type, see `callModel`; `Configuration.Invalid`; `Limit.*` by a first
+ *   call; `Plan.Invalid` for a plan that was given and is none
  */
 export async function writePlan(
   dependencies: Dependencies,
@@ -29,9 +34,16 @@ export async function writePlan(
   const run = request.run ?? resolveRun(config, request);
   const question = await readText(store, request.question);
   const resolved = request.run === undefined ? { run, question: await keepText(store, question) } : undefined;
-  const context = planContextOf(run, request.round);
+  // What the workflow will know from now on.
+  const told = resolved === undefined ? request : { ...request, mayCallItself: mayCallItself(run, 0) };
+  const context = planContextOf(run, request.round, told.mayCallItself === true);
+  if (request.given !== undefined) {
+    const plan = checkGiven(request.given, context);
+    return { plan, problem: null, reply: '', calls: [], dropped: [], ...resolved };
+  }
 
-  const call = await conductorCall(dependencies, request, { run, question, context });
+  const allowance = request.allowance ?? (resolved ? firstAllowance(told, run, resolved) : UNTOLD_ALLOWANCE);
+  const call = await conductorCall(dependencies, told, { run, question, context, allowance });
   const answer = await callModel(dependencies, { ...call, ...(resolved && { resolved }) });
   const reading = readPlan(await readText(store, answer.output), context);
   return {
@@ -45,46 +57,13 @@ export async function writePlan(
   };
 }
 
-function planContextOf({ workers, limits }: ResolvedRun, round: number): PlanContext {
-  return { workers: workers.map(({ id }) => id), maxSteps: limits.steps, round };
-}
-
-async function conductorCall(
-  { store }: Dependencies,
-  { round, repairs, seed, rootId }: WritePlanRequest,
-  { run, question, context }: { run: ResolvedRun; question: string; context: PlanContext },
-): Promise<ModelCall> {
-  const { conductor: card, workers } = run;
-  const withSchema = card.capabilities.jsonSchema;
-  const failedReplies = await Promise.all(
-    repairs.map(async ({ reply, problem }) => ({
-      reply: await readText(store, reply),
-      problem: problem.message,
-    })),
-  );
-  return {
-    purpose: repairs.length === 0 ? 'plan' : 'repair',
-    round,
-    step: null,
-    worker: 'conductor',
-    card,
-    messages: conductorMessages({
-      question,
-      workers,
-      describe: card.describe,
-      maxSteps: context.maxSteps,
-      format: withSchema ? 'json' : 'lists',
-      repairs: failedReplies,
-    }),
-    maxOutputTokens: card.maxOutputTokens,
-    // The first call begins before the workflow can know the run's wall clock, so it is bounded here.
-    timeoutMs: Math.min(card.timeoutMs, run.limits.wallClockMs),
-    ...(withSchema && {
-      outputSchema: planOutputSchema(context, card.provider === 'local' ? 'grammar' : 'vendor'),
-    }),
-    ...(seed !== undefined && { seed }),
-    ...(rootId !== undefined && { rootId }),
-  };
+function checkGiven(given: Plan, context: PlanContext): Plan {
+  try {
+    return validatePlan(given, context);
+  } catch (error) {
+    if (!(error instanceof PlanError)) throw error;
+    throw ApplicationFailure.nonRetryable(error.message, FAILURES.planInvalid);
+  }
 }
 
 function readPlan(reply: string, context: PlanContext): { plan: Plan | null; problem: Problem | null } {

@@ -3,9 +3,18 @@ import type { HistoryDecoder, HistoryEvent } from './history';
 /** What a history event means for a run, decoded; events that mean nothing to a trace are none. */
 export type Milestone =
   | { readonly kind: 'run-started'; readonly runId: string; readonly input: unknown }
-  | { readonly kind: 'call-begun'; readonly call: string; readonly type: string; readonly input: unknown }
+  | {
+      readonly kind: 'call-begun';
+      readonly call: string;
+      readonly type: string;
+      readonly input: unknown;
+      /** Workflow id, where it is a child workflow. */
+      readonly childId: string | null;
+    }
   | { readonly kind: 'call-succeeded'; readonly call: string; readonly result: unknown }
   | { readonly kind: 'call-failed'; readonly call: string; readonly error: Error }
+  /** A message was accepted that changes something. */
+  | { readonly kind: 'updated'; readonly name: string; readonly input: unknown }
   | { readonly kind: 'run-completed'; readonly result: unknown }
   | { readonly kind: 'run-failed'; readonly error: Error }
   | { readonly kind: 'run-cancelled' };
@@ -17,6 +26,7 @@ export async function readMilestone(event: HistoryEvent, decoder: HistoryDecoder
     (await readBegun(event, decoder)) ??
     (await readSucceeded(event, decoder)) ??
     (await readFailed(event, decoder)) ??
+    (await readUpdate(event, decoder)) ??
     (await readEnd(event, decoder))
   );
 }
@@ -35,12 +45,16 @@ async function readStart(event: HistoryEvent, decoder: HistoryDecoder): Promise<
 }
 
 async function readBegun(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const call = String(event.eventId);
   const activity = event.activityTaskScheduledEventAttributes;
+  if (activity) {
+    const input = await decoder.first(activity.input);
+    return { kind: 'call-begun', call, type: activity.activityType?.name ?? '', childId: null, input };
+  }
   const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
-  const begun = activity ?? child;
-  if (!begun) return null;
-  const type = activity?.activityType?.name ?? child?.workflowType?.name ?? '';
-  return { kind: 'call-begun', call: String(event.eventId), type, input: await decoder.first(begun.input) };
+  if (!child) return null;
+  const [type, childId] = [child.workflowType?.name ?? '', child.workflowId ?? null];
+  return { kind: 'call-begun', call, type, childId, input: await decoder.first(child.input) };
 }
 
 async function readSucceeded(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
@@ -56,9 +70,37 @@ async function readFailed(event: HistoryEvent, decoder: HistoryDecoder): Promise
   const activity = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
   const child = event.childWorkflowExecutionFailedEventAttributes;
   const failed = activity ?? child;
-  if (!failed) return null;
+  if (!failed) return readVanished(event);
   const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
   return { kind: 'call-failed', call, error: await decoder.failure(failed.failure) };
+}
+
+/** A child that left no word of its own. */
+function readVanished(event: HistoryEvent): Milestone | null {
+  const ends = {
+    'was terminated': event.childWorkflowExecutionTerminatedEventAttributes,
+    'was cancelled': event.childWorkflowExecutionCanceledEventAttributes,
+    'exceeded its time-out': event.childWorkflowExecutionTimedOutEventAttributes,
+  };
+  for (const [how, end] of Object.entries(ends)) {
+    if (end)
+      return {
+        kind: 'call-failed',
+        call: String(end.initiatedEventId),
+        error: new Error(`the child ${how}`),
+      };
+  }
+  return null;
+}
+
+async function readUpdate(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
+  if (!request) return null;
+  return {
+    kind: 'updated',
+    name: request.input?.name ?? '',
+    input: await decoder.first(request.input?.args),
+  };
 }
 
 async function readEnd(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {

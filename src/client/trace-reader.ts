@@ -1,21 +1,17 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { WorkerRequest, WorkerResult, WritePlanRequest, WritePlanResult } from '../protocol/activities';
-import { readExternalResult } from '../protocol/external-worker';
-import { WRITE_PLAN } from '../protocol/names';
-import { solveTraceSchema, type SolveTrace } from '../protocol/solve';
+import { estimatePlan } from '../money/estimate';
+import type { Plan } from '../plan/plan';
+import type { WritePlanResult } from '../protocol/activities';
+import { asksApproval } from '../protocol/approval';
+import { EDIT_PLAN_UPDATE } from '../protocol/names';
+import type { ResolvedRun } from '../protocol/run';
+import { solveTraceSchema, type SolveInput, type SolveTrace } from '../protocol/solve';
 import { questionOf } from '../protocol/solve-input';
 import { applyEvent, emptyTrace } from '../trace/apply-event';
-import { readFailure } from '../trace/read-failure';
 import type { RunEvent } from '../trace/run-event';
-import { stepAnswered, stepFailed, stepStarted } from '../trace/step-events';
-import { unaccountedCall } from '../trace/unaccounted-call';
+import { eventAtBeginning, eventsAtFailure, eventsAtSuccess, readBegun, type Begun } from './begun-call';
 import type { HistoryDecoder, HistoryEvent } from './history';
 import { readMilestone, timeOf, type Milestone } from './milestone';
-
-/** A model call that the history says was begun. */
-type Begun =
-  | { readonly kind: 'plan'; readonly request: WritePlanRequest }
-  | { readonly kind: 'step'; readonly request: WorkerRequest };
 
 /**
  * Rebuilds a run's trace from its history, without a worker and while it runs.
@@ -24,7 +20,9 @@ type Begun =
  */
 export class TraceReader {
   private readonly begun = new Map<string, Begun>();
-  /** The time as the workflow's own code saw it last: each task's code runs at the moment the task was started. */
+  private input: Partial<SolveInput> = {};
+  /** Known from the first Conductor call on, or from the parent. */
+  private run: ResolvedRun | null = null;
   private now = '';
   private current: SolveTrace;
 
@@ -47,11 +45,9 @@ export class TraceReader {
 
   private apply(milestone: Milestone, at: string): void {
     switch (milestone.kind) {
-      case 'run-started': {
-        const { runId, input } = milestone;
-        this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
+      case 'run-started':
+        this.start(milestone);
         break;
-      }
       case 'call-begun':
         this.begin(milestone);
         break;
@@ -60,6 +56,9 @@ export class TraceReader {
         break;
       case 'call-failed':
         this.fail(this.begun.get(milestone.call), milestone.error, at);
+        break;
+      case 'updated':
+        if (milestone.name === EDIT_PLAN_UPDATE) this.plan(milestone.input as Plan, false);
         break;
       case 'run-completed':
         this.adopt(milestone.result);
@@ -76,50 +75,70 @@ export class TraceReader {
     this.current = applyEvent(this.current, event);
   }
 
-  private begin({ call, type, input }: Extract<Milestone, { kind: 'call-begun' }>): void {
-    if (type === WRITE_PLAN) {
-      const request = input as WritePlanRequest;
-      this.begun.set(call, { kind: 'plan', request });
-      this.record({ kind: 'plan-asked', round: request.round });
-    } else if (isWorkerRequest(input)) {
-      this.begun.set(call, { kind: 'step', request: input });
-      this.planStandIn(input);
-      this.record(stepStarted(input, this.now));
-    }
+  private start({ runId, input }: Extract<Milestone, { kind: 'run-started' }>): void {
+    this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
+    // Whoever started it may have written anything; a run that cannot be made of it fails by itself.
+    this.input = typeof input === 'object' && input !== null ? input : {};
+    this.run = this.input.parent?.run ?? null;
+  }
+
+  private begin(milestone: Extract<Milestone, { kind: 'call-begun' }>): void {
+    const standing = { depth: this.depth, round: this.round, now: this.now };
+    const begun = readBegun(milestone, standing);
+    if (begun === null) return;
+    this.begun.set(milestone.call, begun);
+    if (begun.kind === 'step') this.planStandIn(begun.request);
+    this.record(eventAtBeginning(begun, standing));
   }
 
   /** A step of a round that has no plan: the workflow went on without the Conductor. */
-  private planStandIn({ round, worker, subtask }: WorkerRequest): void {
-    if (this.current.rounds.some((each) => each.round === round && each.plan !== null)) return;
+  private planStandIn({ worker, subtask }: Extract<Begun, { kind: 'step' }>['request']): void {
+    const own = this.current.rounds.find(({ childId, round }) => childId === null && round === this.round);
+    if (own?.plan !== null) return;
     const plan = { steps: [{ worker: worker.id, subtask, sees: [] }] };
-    this.record({ kind: 'planned', round, plan, degraded: true });
+    this.record({ kind: 'planned', round: this.round, plan, degraded: true });
   }
 
   private succeed(begun: Begun | undefined, result: unknown, at: string): void {
-    if (begun?.kind === 'plan') {
-      const { calls, plan } = result as WritePlanResult;
-      this.record({ kind: 'conductor-called', calls });
-      if (plan !== null) this.record({ kind: 'planned', round: begun.request.round, plan, degraded: false });
-    } else if (begun?.kind === 'step') {
-      this.finish(begun.request, result, at);
-    }
-  }
-
-  private finish(request: WorkerRequest, result: unknown, at: string): void {
-    try {
-      this.record(stepAnswered(request, workerResultOf(request, result, at)));
-    } catch (error) {
-      // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
-      this.record(stepFailed(request, readFailure(error, request.worker.id), at));
+    if (begun === undefined) return;
+    if (begun.kind === 'plan') this.run ??= (result as WritePlanResult).run ?? null;
+    for (const event of eventsAtSuccess(begun, result, at)) {
+      if (event.kind === 'planned') this.plan(event.plan, asksApproval(this.input, this.depth));
+      else this.record(event);
     }
   }
 
   private fail(begun: Begun | undefined, error: Error, at: string): void {
-    if (begun?.kind === 'plan') {
-      this.record({ kind: 'conductor-called', calls: readFailure(error, 'conductor').details?.calls ?? [] });
-    } else if (begun?.kind === 'step') {
-      this.record(stepFailed(begun.request, readFailure(error, begun.request.worker.id), at));
+    if (begun === undefined) return;
+    for (const event of eventsAtFailure(begun, error, at)) this.record(event);
+  }
+
+  /** A plan, what it may cost, and whatever an earlier run had of it. */
+  private plan(plan: Plan, waits: boolean): void {
+    const { run, round, input } = this;
+    this.record({ kind: 'planned', round, plan, degraded: false });
+    if (plan.steps.length === 0) return;
+    if (run !== null) {
+      const { calls, tokens, nanoUsd } = estimatePlan(
+        plan,
+        run,
+        this.current.question,
+        input.parent?.background ?? [],
+      );
+      this.record({ kind: 'estimated', estimate: { calls, tokens, nanoUsd } });
     }
+    if (waits) this.record({ kind: 'approval-asked' });
+    for (const [step, output] of (input.given?.outputs ?? []).entries()) {
+      if (output !== null) this.record({ kind: 'step-kept', round, step, output });
+    }
+  }
+
+  private get depth(): number {
+    return this.input.parent?.depth ?? 0;
+  }
+
+  private get round(): number {
+    return this.input.parent?.round ?? 0;
   }
 
   private endFailed(error: Error): void {
@@ -135,17 +154,4 @@ export class TraceReader {
     if (parsed.success) this.current = parsed.data;
     return parsed.success;
   }
-}
-
-function isWorkerRequest(input: unknown): input is WorkerRequest {
-  const isObject = typeof input === 'object' && input !== null;
-  return isObject && 'worker' in input && 'subtask' in input && 'step' in input;
-}
-
-function workerResultOf(request: WorkerRequest, result: unknown, at: string): WorkerResult {
-  const { worker } = request;
-  if (worker.kind === 'model') return result as WorkerResult;
-  const { text, usage } = readExternalResult(result, worker);
-  const calls = [unaccountedCall(request, null, usage)];
-  return { output: text, calls, dropped: [], startedAt: at, endedAt: at };
 }

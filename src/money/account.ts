@@ -48,6 +48,11 @@ export class Account {
     return this.spent;
   }
 
+  /** What children were given and have not returned. */
+  get shared(): Amount {
+    return sumOf(this.shares.values());
+  }
+
   /**
    * Sets aside what a call of a model may come to, as generously as fits: up to five requests, two of them billed.
    *

@@ -16,9 +16,6 @@ export interface Plan {
   readonly steps: readonly Step[];
 }
 
-/** The longest subtask a plan may hold, in UTF-8 bytes: several pages, yet a history stays small. */
-export const MAX_SUBTASK_BYTES = 8 * 1024;
-
 /** What a plan is judged by. */
 export interface PlanContext {
   /** Ids of the workers in the order of the prompt: the index is the ordinal that the Conductor writes. */

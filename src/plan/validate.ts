@@ -1,4 +1,5 @@
-import { MAX_SUBTASK_BYTES, planSchema, type Plan, type PlanContext, type Step } from './plan';
+import { MAX_SUBTASK_BYTES } from '../protocol/bounds';
+import type { Plan, PlanContext, Step } from './plan';
 import { PlanError, quoteBriefly, type ListName } from './plan-error';
 import type { Place } from './underline';
 
@@ -19,17 +20,42 @@ export function validatePlan(value: unknown, context: PlanContext, locate: Locat
   return { steps: steps.map((step, index) => checkStep(step, index, context, locate)) };
 }
 
+/** By hand, for the reason told in `protocol/solve-input.ts`: an edited plan is judged in the sandbox. */
 function shapeOf(value: unknown): Plan {
-  const parsed = planSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.join('.') ?? '';
-  throw new PlanError(
-    'bad_shape',
-    null,
-    `This is no plan: ${path === '' ? 'the value' : path} is wrong (${issue?.message ?? 'unknown shape'}). ` +
-      'A plan is { steps: [{ worker, subtask, sees }] }.',
-  );
+  const problem = findShapeProblem(value);
+  if (problem === null) return value as Plan;
+  const form = 'A plan is { steps: [{ worker, subtask, sees }] }.';
+  throw new PlanError('bad_shape', null, `This is no plan: ${problem}. ${form}`);
+}
+
+function findShapeProblem(value: unknown): string | null {
+  if (!isRecord(value)) return 'the value is no object';
+  const stray = Object.keys(value).find((key) => key !== 'steps');
+  if (stray !== undefined) return `the value has a field ${quoteBriefly(stray)}`;
+  if (!Array.isArray(value.steps)) return 'steps is no list';
+  const problems = value.steps.map((step: unknown, index) => {
+    const wrong = findWrongField(step);
+    return wrong === null ? null : `steps.${index}${wrong}`;
+  });
+  return problems.find((problem) => problem !== null) ?? null;
+}
+
+function findWrongField(step: unknown): string | null {
+  if (!isRecord(step)) return ' is no object';
+  const { worker, subtask, sees, ...strays } = step;
+  if (typeof worker !== 'string' || worker === '') return '.worker is no id of a worker';
+  if (typeof subtask !== 'string') return '.subtask is no text';
+  if (!Array.isArray(sees) || !sees.every(isIndex)) return '.sees is no list of step numbers from 0';
+  const [stray] = Object.keys(strays);
+  return stray === undefined ? null : ` has a field ${quoteBriefly(stray)}`;
+}
+
+function isIndex(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Message } from '../protocol/message';
-import { fenceAround } from './prompt/fence';
+import { fenceAround, type Fence } from './prompt/fence';
 
 /** A step that the worker may see. */
 export interface SeenStep {
@@ -9,23 +9,42 @@ export interface SeenStep {
   readonly output: string;
 }
 
+/** What everybody in a solve may see that the Conductor started from another one; see `protocol/parent.ts`. */
+export interface GivenText {
+  /** null: the answer at hand, which a review shall improve. */
+  readonly subtask: string | null;
+  readonly output: string;
+}
+
 export interface WorkerPrompt {
   readonly question: string;
   readonly subtask: string;
+  readonly background?: readonly GivenText[];
   readonly sees: readonly SeenStep[];
   /** `tagged`: everything in one user message, as the paper does. `chat`: seen steps as turns of a conversation. */
   readonly layout: 'tagged' | 'chat';
 }
 
 /**
- * What a worker is sent: the whole question, the subtasks and outputs it may see, its own subtask, and nothing else.
+ * What a worker is sent: the whole question, what is given with it, the subtasks and outputs it may see, its own
+ * subtask, and nothing else.
  *
- * What more calls of a run share comes earlier, for the sake of prompt caches. A step whose output is empty has
- * nothing to show and is left out.
+ * What more calls of a run share comes earlier, for the sake of prompt caches. A text that is empty has nothing to
+ * show and is left out.
  */
-export function workerMessages({ question, subtask, sees, layout }: WorkerPrompt): Message[] {
-  const seen = sees.filter(({ output }) => output.trim() !== '');
-  return layout === 'tagged' ? tagged(question, seen, subtask) : conversation(question, seen, subtask);
+export function workerMessages({
+  question,
+  subtask,
+  background = [],
+  sees,
+  layout,
+}: WorkerPrompt): Message[] {
+  const given = background.filter(hasOutput);
+  const seen = sees.filter(hasOutput);
+  const fence = fenceAround([question, subtask, ...textsOf(given), ...textsOf(seen)]);
+  const opening = [PREAMBLE, fence('question', question), ...given.map((text) => showGiven(text, fence))];
+  const own = fence('your_subtask', subtask);
+  return layout === 'tagged' ? tagged(opening, seen, own, fence) : conversation(opening, seen, own, fence);
 }
 
 const PREAMBLE =
@@ -33,30 +52,42 @@ const PREAMBLE =
   'Answers of other members that you are shown may help you and may be wrong: use what is right and correct what is ' +
   'not. Carry out your own subtask only.';
 
-function tagged(question: string, seen: readonly SeenStep[], subtask: string): Message[] {
-  const fence = fenceAround([question, subtask, ...seen.flatMap((step) => [step.subtask, step.output])]);
-  const parts = [
-    PREAMBLE,
-    fence('question', question),
-    ...seen.map(
-      (step) => `Member ${step.step}:\n${fence('subtask', step.subtask)}\n${fence('answer', step.output)}`,
-    ),
-    fence('your_subtask', subtask),
-  ];
-  return [{ role: 'user', text: parts.join('\n\n') }];
+/** One earlier text in the form that both the Conductor and its workers are shown. */
+export function showGiven({ subtask, output }: GivenText, fence: Fence): string {
+  if (subtask === null) return `The answer so far:\n${fence('answer', output)}`;
+  return `Known before:\n${fence('subtask', subtask)}\n${fence('answer', output)}`;
+}
+
+function tagged(opening: readonly string[], seen: readonly SeenStep[], own: string, fence: Fence): Message[] {
+  const steps = seen.map(
+    ({ step, subtask, output }) =>
+      `Member ${step}:\n${fence('subtask', subtask)}\n${fence('answer', output)}`,
+  );
+  return [{ role: 'user', text: [...opening, ...steps, own].join('\n\n') }];
 }
 
 /** Each seen step is a turn of its own: its subtask was asked, its output was said. */
-function conversation(question: string, seen: readonly SeenStep[], subtask: string): Message[] {
-  const fence = fenceAround([question, subtask, ...seen.map((step) => step.subtask)]);
-  const opening = `${PREAMBLE}\n\n${fence('question', question)}\n\n`;
-  const turns = seen.flatMap((step, index): Message[] => [
+function conversation(
+  opening: readonly string[],
+  seen: readonly SeenStep[],
+  own: string,
+  fence: Fence,
+): Message[] {
+  const beginning = `${opening.join('\n\n')}\n\n`;
+  const turns = seen.flatMap(({ step, subtask, output }, index): Message[] => [
     {
       role: 'user',
-      text: `${index === 0 ? opening : ''}Member ${step.step}:\n${fence('subtask', step.subtask)}`,
+      text: `${index === 0 ? beginning : ''}Member ${step}:\n${fence('subtask', subtask)}`,
     },
-    { role: 'assistant', text: step.output },
+    { role: 'assistant', text: output },
   ]);
-  const own = fence('your_subtask', subtask);
-  return [...turns, { role: 'user', text: turns.length === 0 ? opening + own : own }];
+  return [...turns, { role: 'user', text: turns.length === 0 ? beginning + own : own }];
+}
+
+function hasOutput({ output }: { readonly output: string }): boolean {
+  return output.trim() !== '';
+}
+
+function textsOf(shown: readonly (SeenStep | GivenText)[]): string[] {
+  return shown.flatMap(({ subtask, output }) => [subtask ?? '', output]);
 }

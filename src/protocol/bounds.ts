@@ -6,3 +6,9 @@ export const MAX_CALLS = 200;
 
 /** The highest cost limit: in nano-USD it must stay an exact integer, and nobody means more. */
 export const MAX_COST_USD = 1_000_000;
+
+/** The longest subtask a plan may hold, in UTF-8 bytes: several pages, yet a history stays small. */
+export const MAX_SUBTASK_BYTES = 8 * 1024;
+
+/** The longest hint, or reason for a rejection: a page. It travels in signals and prompts, and is shown whole. */
+export const MAX_HINT_CHARACTERS = 4000;

@@ -35,6 +35,8 @@ export const FAILURES = {
   workerStopped: 'Worker.Stopped',
   /** The Conductor's reply is no plan. Workflow, by a repair. */
   planInvalid: 'Plan.Invalid',
+  /** A person wants another plan. Workflow, by asking the Conductor anew. */
+  planRejected: 'Plan.Rejected',
   /** A text over the store's cap. Nobody. */
   textTooLarge: 'Store.TextTooLarge',
   /** A reference that the store does not hold. Nobody. */

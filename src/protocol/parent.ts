@@ -23,6 +23,8 @@ export interface Parent {
   readonly depth: number;
   /** Number of the child's first plan: 0 for a step, one more than the reviewed round's for a review. */
   readonly round: number;
+  /** Index of the step of the parent's plan that the child is for; absent for a review. */
+  readonly step?: number;
   /** The resolved configuration, its limits cut to what the child may use. */
   readonly run: ResolvedRun;
   readonly background: readonly Background[];

@@ -12,7 +12,8 @@ import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { ExternalCard, ModelCard } from '../pool/card';
 import { unaccountedCall } from '../trace/unaccounted-call';
 import { modelActivities, queueFor, storeActivities } from './activities';
-import { now, remainingMs, type RunContext } from './run-context';
+import { now } from './now';
+import type { RunContext } from './run-context';
 
 /** How often Temporal repeats an external activity that fails; its own failures may say "never". */
 const EXTERNAL_ATTEMPTS = 3;
@@ -27,12 +28,12 @@ export async function callWorker(context: RunContext, request: WorkerRequest): P
 }
 
 async function callModelWorker(
-  { run }: RunContext,
+  { run, limits }: RunContext,
   request: WorkerRequest,
   worker: ModelCard,
 ): Promise<WorkerResult> {
   const activities = modelActivities({
-    remainingMs: remainingMs(run.limits.wallClockMs),
+    remainingMs: limits.remainingMs(),
     heartbeatMs: run.heartbeatMs,
     summary: summaryOf(request, worker.model),
     ...queueFor(run, worker),
@@ -63,7 +64,7 @@ async function runExternal(
   worker: ExternalCard,
 ): Promise<unknown> {
   const { type, taskQueue } = worker;
-  const timeout = Math.min(worker.timeoutMs, remainingMs(context.run.limits.wallClockMs));
+  const timeout = Math.min(worker.timeoutMs, context.limits.remainingMs());
   const summary = summaryOf(request, type);
   if (worker.kind === 'workflow') {
     return executeChild(type, {

@@ -18,6 +18,7 @@ const MAY_HAVE_BEEN_BILLED: ReadonlySet<string> = new Set([
   FAILURES.timeout,
   FAILURES.interrupted,
   FAILURES.badResponse,
+  FAILURES.workerLost,
 ]);
 
 /** Failures that another try may mend, but that Temporal must not repeat by itself, since they may cost money. */

@@ -4,4 +4,13 @@
  * @example
  * export * from 'temporal-conductor/workflows';
  */
-export { solve, stateQuery } from './solve';
+export { solve } from './solve';
+export {
+  addHintSignal,
+  approvePlanUpdate,
+  editPlanUpdate,
+  rejectPlanUpdate,
+  setLimitsUpdate,
+  setMaxDepthSignal,
+  stateQuery,
+} from './messages';

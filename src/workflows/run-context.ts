@@ -1,22 +1,39 @@
-import { workflowInfo } from '@temporalio/workflow';
+import type { Background } from '../protocol/parent';
+import * as rules from '../protocol/recursion';
 import type { ResolvedRun } from '../protocol/run';
+import type { SolveInput } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import type { Approval } from './approval';
+import type { Limits } from './limits';
 import type { Recorder } from './recorder';
+import type { Steering } from './steering';
 
 /** What every part of a run needs to know of it. */
 export interface RunContext {
+  readonly input: SolveInput;
   readonly question: Text;
+  /** As it was resolved; what limits hold now is in `limits`. */
   readonly run: ResolvedRun;
+  readonly limits: Limits;
+  readonly steering: Steering;
   readonly recorder: Recorder;
-  readonly seed: number | undefined;
+  /** 0 for the solve that a person asked for, one more for each child below it. */
+  readonly depth: number;
+  /** Workflow id of the solve that a person asked for. */
+  readonly rootId: string;
+  /** Number of the one plan that this solve writes itself; above 0 for a review. */
+  readonly round: number;
+  /** What everybody in this solve may see. */
+  readonly background: readonly Background[];
+  readonly approval: Approval;
 }
 
-/** How much of the run's wall clock is left, in milliseconds; 0 when it is used up. */
-export function remainingMs(wallClockMs: number): number {
-  return Math.max(0, workflowInfo().runStartTime.getTime() + wallClockMs - Date.now());
+/** Whether the Conductor may be given steps of this solve's plan, as the limits are now. */
+export function mayCallItself({ run: { recursion }, limits, depth }: RunContext): boolean {
+  return rules.mayCallItself({ recursion, limits: limits.current }, depth);
 }
 
-/** The time as traces hold it: ISO 8601 in UTC, deterministic inside a workflow. */
-export function now(): string {
-  return new Date(Date.now()).toISOString();
+/** Whether the Conductor may review this solve's answer, as the limits are now. */
+export function mayReview({ run: { recursion }, limits, depth }: RunContext): boolean {
+  return rules.mayReview({ recursion, limits: limits.current }, depth);
 }

@@ -1,40 +1,57 @@
 import type { Plan } from '../plan/plan';
 import type { VisibleStep } from '../protocol/activities';
+import type { StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { RunContext } from './run-context';
 import { runStep } from './run-step';
 
 /**
- * Runs a plan and returns its answer: the last output that is not empty, or null when there is none.
+ * Runs a plan to its end.
  *
  * Laws: a step starts as soon as everything that it may see is done, and never before; it is shown exactly those
  * outputs; a step that fails for good leaves an empty output and stops nobody else.
+ *
+ * @param kept outputs that an earlier run had already, by step; null for a step that is to be run
  */
-export async function runPlan(context: RunContext, round: number, plan: Plan): Promise<Text | null> {
+export async function runPlan(
+  context: RunContext,
+  plan: Plan,
+  kept: readonly (Text | null)[] = [],
+): Promise<void> {
+  const { recorder, round } = context;
   const finished: Promise<void>[] = [];
   for (const [index, step] of plan.steps.entries()) {
+    const output = kept[index] ?? null;
+    if (output !== null) {
+      recorder.record({ kind: 'step-kept', round, step: index, output });
+      finished.push(Promise.resolve());
+      continue;
+    }
     const needed = step.sees.flatMap((earlier) => finished[earlier] ?? []);
     finished.push(
       Promise.all(needed).then(() =>
-        runStep(context, { round, step: index, plan, sees: visibleSteps(context, round, plan, step.sees) }),
+        runStep(context, { step: index, plan, sees: visibleSteps(context, plan, step.sees) }),
       ),
     );
   }
   // Settled, not just failed: a cancelled run waits until every call of it is closed.
   const outcomes = await Promise.allSettled(finished);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-
-  const outputs = stepsOf(context, round).map((step) => step.output);
-  return outputs.findLast((output) => output !== null && !isBlank(output)) ?? null;
 }
 
-function visibleSteps(
-  context: RunContext,
-  round: number,
-  plan: Plan,
-  sees: readonly number[],
-): VisibleStep[] {
-  const steps = stepsOf(context, round);
+/**
+ * The answer of a plan that was run: its last output that is not empty, or null when there is none.
+ *
+ * A correction replaces an answer that is whole, so it counts only if its last step came to something.
+ */
+export function answerOf(context: RunContext): Text | null {
+  const outputs = stepsOf(context).map((step) => step.output);
+  const candidates = context.round === 0 ? outputs : outputs.slice(-1);
+  return candidates.findLast((output) => output !== null && !isBlank(output)) ?? null;
+}
+
+function visibleSteps(context: RunContext, plan: Plan, sees: readonly number[]): VisibleStep[] {
+  const steps = stepsOf(context);
   return sees.flatMap((index) => {
     const [done, planned] = [steps[index], plan.steps[index]];
     if (done === undefined || planned === undefined) return [];
@@ -42,8 +59,9 @@ function visibleSteps(
   });
 }
 
-function stepsOf({ recorder }: RunContext, round: number): (typeof recorder.trace.rounds)[number]['steps'] {
-  return recorder.trace.rounds.find((each) => each.round === round)?.steps ?? [];
+function stepsOf({ recorder, round }: RunContext): readonly StepTrace[] {
+  const own = recorder.trace.rounds.find((each) => each.childId === null && each.round === round);
+  return own?.steps ?? [];
 }
 
 function isBlank(output: Text): boolean {

@@ -1,13 +1,18 @@
-import { ApplicationFailure } from '@temporalio/workflow';
-import type { Plan } from '../plan/plan';
+import { workerPromptBytes } from '../money/worker-prompt-bytes';
+import { worstCaseOf, type WorstCase } from '../money/worst-case';
+import type { Plan, Step } from '../plan/plan';
 import type { VisibleStep, WorkerRequest } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
+import { CONDUCTOR_ID } from '../protocol/names';
 import type { RunWorker } from '../protocol/run';
 import type { CallFailure } from '../trace/read-failure';
-import { stepAnswered, stepFailed, stepStarted } from '../trace/step-events';
+import { stepAnswered, stepFailed, stepStarted } from '../trace/call-events';
+import { callItself } from './call-itself';
 import { callWorker } from './call-worker';
-import { isOwnCancellation, mayBeBoughtAgain, readCallFailure } from './failure';
-import { now, remainingMs, type RunContext } from './run-context';
+import { mayBeBoughtAgain, readCallFailure } from './failure';
+import type { Reservation } from './limits';
+import { now } from './now';
+import { mayCallItself, type RunContext } from './run-context';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */
 const MAX_REPURCHASES = 1;
@@ -16,19 +21,23 @@ const MORE_ROOM = 4;
 
 /** One step of a plan that is ready to run. */
 export interface ReadyStep {
-  readonly round: number;
   readonly step: number;
   readonly plan: Plan;
   readonly sees: readonly VisibleStep[];
 }
 
 /**
- * Runs one step: its worker, then each of its fallbacks, until one answers. Nothing is thrown but the run's own
- * cancellation: a step that fails for good is recorded with its reason and an empty output.
+ * Runs one step: its worker, then each of its fallbacks, until one answers; or a child workflow, where the Conductor
+ * gave the step to itself. Nothing is thrown but the run's own cancellation: a step that fails for good is recorded
+ * with its reason and an empty output.
  */
 export async function runStep(context: RunContext, ready: ReadyStep): Promise<void> {
   const planned = ready.plan.steps[ready.step];
   if (planned === undefined) return;
+  if (planned.worker === CONDUCTOR_ID && mayCallItself(context)) {
+    await callItself(context, ready, planned);
+    return;
+  }
   const workers = candidates(context, planned.worker);
   for (const [index, worker] of workers.entries()) {
     const isLast = index === workers.length - 1;
@@ -37,23 +46,28 @@ export async function runStep(context: RunContext, ready: ReadyStep): Promise<vo
   }
 }
 
-/** The planned worker and its fallbacks, as far as this run may use them. */
-function candidates({ run }: RunContext, planned: string): RunWorker[] {
+/**
+ * The planned worker and its fallbacks, as far as this run may use them. For the Conductor, where the depth was
+ * lowered since it wrote the plan, the first worker stands in.
+ */
+function candidates({ run }: RunContext, planned: string): readonly RunWorker[] {
+  if (planned === CONDUCTOR_ID) return run.workers.slice(0, 1);
   const byId = new Map(run.workers.map((worker) => [worker.id, worker]));
   const ids = [planned, ...(byId.get(planned)?.fallback ?? [])];
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 function requestFor(
-  { question, seed }: RunContext,
-  { round, step, sees }: ReadyStep,
+  { input: { seed }, question, round, rootId, background }: RunContext,
+  { step, sees }: ReadyStep,
   worker: RunWorker,
-  planned: Plan['steps'][number],
+  planned: Step,
 ): WorkerRequest {
-  const request = { question, subtask: planned.subtask, sees, round, step, worker };
+  const request = { rootId, question, subtask: planned.subtask, sees, round, step, worker };
   return {
     ...request,
     ...(worker.id === planned.worker ? {} : { fallbackFor: planned.worker }),
+    ...(background.length > 0 && { background }),
     ...(seed === undefined ? {} : { seed }),
   };
 }
@@ -74,21 +88,31 @@ async function askWorker(context: RunContext, first: WorkerRequest): Promise<boo
 }
 
 async function tryWorker(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
-  const { recorder, run } = context;
-  const { wallClockMs } = run.limits;
+  const { recorder, limits } = context;
   recorder.record(stepStarted(request, now()));
+  let reservation: Reservation | null = null;
   try {
-    if (remainingMs(wallClockMs) === 0) throw outOfTime(wallClockMs);
-    recorder.record(stepAnswered(request, await callWorker(context, request)));
+    reservation = await limits.reserve(worstCaseOfCall(request));
+    const result = await callWorker(context, { ...request, allowance: reservation.allowance });
+    reservation.settle(result.calls);
+    recorder.record(stepAnswered(request, result));
     return null;
   } catch (error) {
+    const failure = readCallFailure(error, request.worker.id);
     // A call that the run's end cut off looks like a slow worker; the reason is the limit.
-    const reason =
-      remainingMs(wallClockMs) === 0 && !isOwnCancellation(error) ? outOfTime(wallClockMs) : error;
-    const failure = readCallFailure(reason, request.worker.id);
-    recorder.record(stepFailed(request, failure, now()));
-    return failure;
+    const isCutOff = reservation !== null && limits.remainingMs() === 0;
+    const told = isCutOff ? { ...failure, problem: limits.outOfTime() } : failure;
+    const event = stepFailed(request, told, now());
+    reservation?.settle(event.calls);
+    recorder.record(event);
+    return told;
   }
+}
+
+function worstCaseOfCall(request: WorkerRequest): WorstCase {
+  const { worker, maxOutputTokens } = request;
+  const most = maxOutputTokens ?? (worker.kind === 'model' ? worker.maxOutputTokens : 0);
+  return worstCaseOf(worker, workerPromptBytes(request), most);
 }
 
 /** A higher output limit for a model that was cut, or null where it has none. */
@@ -97,9 +121,4 @@ function moreRoom({ worker, maxOutputTokens }: WorkerRequest): number | null {
   const before = maxOutputTokens ?? worker.maxOutputTokens;
   const after = Math.min(before * MORE_ROOM, worker.capabilities.maxOutputTokens ?? Infinity);
   return after > before ? after : null;
-}
-
-function outOfTime(wallClockMs: number): ApplicationFailure {
-  const message = `the run's ${wallClockMs / 1000} s were used up before this step was done; raise limits.wallClock`;
-  return ApplicationFailure.nonRetryable(message, FAILURES.wallClock);
 }

@@ -1,51 +1,75 @@
-import { ApplicationFailure, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import type { Plan } from '../plan/plan';
 import { FAILURES } from '../protocol/failures';
-import { READ_TEXT, STATE_QUERY } from '../protocol/names';
+import { READ_TEXT } from '../protocol/names';
 import type { SolveInput, SolveTrace } from '../protocol/solve';
 import { findInputProblem, questionOf } from '../protocol/solve-input';
 import type { Text } from '../protocol/text';
 import { emptyTrace } from '../trace/apply-event';
+import type { RunEvent } from '../trace/run-event';
 import { storeActivities } from './activities';
+import { Approval } from './approval';
 import { isOwnCancellation } from './failure';
-import { obtainPlan } from './obtain-plan';
+import { listen } from './messages';
+import { openRun, type Beginning } from './open-run';
 import { Recorder } from './recorder';
-import { runPlan } from './run-plan';
-
-/** The live trace, long texts by reference. Answers on finished runs too. */
-export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
+import { reviewAnswer } from './review-answer';
+import type { RunContext } from './run-context';
+import { answerOf, runPlan } from './run-plan';
+import { settlePlan } from './settle-plan';
+import { Steering } from './steering';
 
 /** An answer up to this size comes whole with the result; it fits a payload (2 MB) even with every quote escaped. */
 const WHOLE_ANSWER_BYTES = 900_000;
 
 /**
- * Workflow `solve`: question → plan → steps → answer.
+ * Workflow `solve`: question → plan → steps → answer → review.
  *
  * @returns the trace of the run, its `answer` whole wherever it fits a payload
  * @throws ApplicationFailure of type `Solve.NoAnswer` when every step failed, `Solve.BadInput` for an input no run
- *   can be made of, `Configuration.Invalid` when the worker cannot serve it; the trace is in its details
+ *   can be made of, `Configuration.Invalid` when the worker cannot serve it, `Limit.*` when a limit ended it before
+ *   there was an answer; the trace is in its details
  */
 export async function solve(input: SolveInput): Promise<SolveTrace> {
   const { workflowId, runId } = workflowInfo();
   const recorder = new Recorder(emptyTrace({ id: workflowId, runId, question: questionOf(input) }));
-  setHandler(stateQuery, () => recorder.trace);
+  const beginning = { recorder, steering: new Steering(), approval: new Approval() };
+  listen(beginning);
   try {
     const problem = findInputProblem(input);
     if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
-    return await answer(input, recorder);
+    const answer = await findAnswer(input, beginning);
+    end(beginning, { status: 'completed', answer, error: null });
+    return recorder.trace;
   } catch (error) {
-    throw endedBy(error, recorder);
+    throw endedBy(error, beginning);
+  } finally {
+    // Whoever sent a message is answered.
+    await condition(allHandlersFinished);
   }
 }
 
-async function answer(input: SolveInput, recorder: Recorder): Promise<SolveTrace> {
-  const { plan, run, question } = await obtainPlan(input, recorder);
-  const found = await runPlan({ question, run, recorder, seed: input.seed }, 0, plan);
-  const stoppedBy = ranOutOfTime(recorder.trace) ? 'wallClock' : null;
-  if (found === null) throw noAnswer(recorder.trace);
-  recorder.record({ kind: 'answered', round: 0, answer: found });
-  const whole = await wholeAnswer(found);
-  recorder.record({ kind: 'ended', status: 'completed', answer: whole, error: null, stoppedBy });
-  return recorder.trace;
+async function findAnswer(input: SolveInput, beginning: Beginning): Promise<Text> {
+  const { context, first } = await openRun(input, beginning);
+  const review = input.parent?.review;
+  const plan = await settlePlan(context, { review, first });
+  if (review !== undefined && plan.steps.length === 0) {
+    context.recorder.record({ kind: 'decided', round: context.round, decision: 'accepted' });
+    return review.answer;
+  }
+  const found = await carryOut(context, plan);
+  const best = await reviewAnswer(context, plan, found);
+  return input.parent === undefined ? wholeAnswer(best) : best;
+}
+
+/** Runs a plan and returns its answer. */
+async function carryOut(context: RunContext, plan: Plan): Promise<Text> {
+  const { recorder, round, input } = context;
+  await runPlan(context, plan, input.given?.outputs);
+  const answer = answerOf(context);
+  if (answer === null) throw context.limits.reasonToStop() ?? noAnswer(recorder.trace);
+  recorder.record({ kind: 'answered', round, answer });
+  return answer;
 }
 
 async function wholeAnswer(found: Text): Promise<Text> {
@@ -60,30 +84,32 @@ async function wholeAnswer(found: Text): Promise<Text> {
 }
 
 function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
-  const reasons = rounds.flatMap((round) =>
+  const own = rounds.filter(({ childId }) => childId === null);
+  const reasons = own.flatMap((round) =>
     round.steps.map((step) => `step ${step.index + 1}: ${step.error?.message ?? 'empty output'}`),
   );
   return ApplicationFailure.nonRetryable(`no step gave an answer. ${reasons.join('; ')}`, FAILURES.noAnswer);
 }
 
-function ranOutOfTime({ rounds }: SolveTrace): boolean {
-  return rounds.some((round) => round.steps.some((step) => step.error?.type === FAILURES.wallClock));
-}
-
 /** Closes the trace, and gives a failure the trace to carry: `trace` needs no worker then. */
-function endedBy(error: unknown, recorder: Recorder): unknown {
+function endedBy(error: unknown, beginning: Beginning): unknown {
   if (isOwnCancellation(error)) {
-    recorder.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
+    end(beginning, { status: 'cancelled', answer: null, error: null });
     return error;
   }
   if (!(error instanceof ApplicationFailure)) return error;
   const problem = { type: error.type ?? 'Error', message: error.message };
-  const stoppedBy = ranOutOfTime(recorder.trace) ? 'wallClock' : null;
-  recorder.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy });
-  return ApplicationFailure.create({
-    message: error.message,
-    type: problem.type,
-    nonRetryable: true,
-    details: [recorder.trace],
-  });
+  end(beginning, { status: 'failed', answer: null, error: problem });
+  const { message } = error;
+  const details = [beginning.recorder.trace];
+  return ApplicationFailure.create({ message, type: problem.type, nonRetryable: true, details });
+}
+
+type End = Pick<Extract<RunEvent, { kind: 'ended' }>, 'status' | 'answer' | 'error'>;
+
+/** What stopped the run itself comes before what stopped a child of it. */
+function end({ recorder, steering: { limits } }: Beginning, how: End): void {
+  const stoppedBy = limits?.stoppedBy ?? recorder.trace.stoppedBy;
+  const spent = limits === null ? {} : { spentAtMost: limits.spentAtMost };
+  recorder.record({ kind: 'ended', ...how, stoppedBy, ...spent });
 }

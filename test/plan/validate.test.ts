@@ -13,7 +13,7 @@ test.each([
   ['no object', 'plan', 'bad_shape', 'the value'],
   ['steps without a worker', { steps: [{ subtask: 'x', sees: [] }] }, 'bad_shape', 'steps.0.worker'],
   ['a field that no plan has', { steps: [{ ...step, taskQueue: 'q' }] }, 'bad_shape', 'taskQueue'],
-  ['half a step number', { steps: [step, { ...step, sees: [0.5] }] }, 'bad_shape', 'steps.1.sees.0'],
+  ['half a step number', { steps: [step, { ...step, sees: [0.5] }] }, 'bad_shape', 'steps.1.sees'],
   ['a stranger', { steps: [{ ...step, worker: '../gpt' }] }, 'unknown_worker', '"../gpt"'],
   ['an ordinal, which only replies may use', { steps: [{ ...step, worker: '0' }] }, 'unknown_worker', '"0"'],
   ['six steps', { steps: Array(6).fill(step) }, 'too_many_steps', '6 steps'],

@@ -6,6 +6,7 @@ import { ConductorClient, ConductorPlugin } from '../../src';
 import type { ConfigInput } from '../../src/pool/config-schema';
 import { renderPlan } from '../../src/plan/render';
 import type { Step } from '../../src/plan/plan';
+import { CONDUCTOR_ID } from '../../src/protocol/names';
 import { rowsOfRun, type LedgerRow } from '../../src/store/ledger';
 import { FileStore } from '../../src/store/file-store';
 import type { Store } from '../../src/store/store';
@@ -74,7 +75,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     taskQueue,
     config,
     plan: (steps) => {
-      providers.script('conductor', [renderPlan({ steps }, workers)]);
+      providers.script('conductor', [renderPlan({ steps }, [...workers, CONDUCTOR_ID])]);
     },
     rows: async (id) => {
       const { runId } = await temporal.client.workflow.getHandle(id).describe();
@@ -114,6 +115,8 @@ function configOf(workers: readonly string[], url: string, folder: string): Conf
     conductor: model('conductor'),
     workers: workers.map((id) => ({ id, ...model(id) })),
     store: `file:${join(folder, 'store')}`,
+    // Worst cases are reckoned by the byte, and some tests are about megabytes.
+    limits: { costUsd: null },
     temporal: { heartbeat: '5s' },
   };
 }

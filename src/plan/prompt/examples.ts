@@ -1,5 +1,6 @@
 import type { Plan } from '../plan';
 import { renderPlan } from '../render';
+import { renderPlanAsJson } from '../render-json';
 
 /** A question with a sensible plan for it. The workers are ordinals. */
 export interface Example {
@@ -99,12 +100,5 @@ export function exampleReply(
   const ordinals = Array.from({ length: workers }, (_, ordinal) => `${ordinal}`);
   const steps = plan.steps.map((step) => ({ ...step, worker: `${Number(step.worker) % workers}` }));
   if (format === 'lists') return `${reasoning}\n${renderPlan({ steps }, ordinals)}`;
-  return JSON.stringify({
-    reasoning,
-    steps: steps.map(({ worker, subtask, sees }) => ({
-      worker: Number(worker),
-      subtask,
-      sees: sees.length === 0 ? 'none' : 'all',
-    })),
-  });
+  return renderPlanAsJson({ steps }, ordinals, reasoning);
 }

@@ -12,6 +12,8 @@ export interface RulesInput {
   /** Nothing but ordinals (as the paper trains, so that names carry no prejudice), ids, or ids and notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
   readonly maxSteps: number;
+  /** The Conductor is a worker itself, the last ordinal. */
+  readonly mayCallItself?: boolean;
   /** The three lists, or the JSON of `planOutputSchema`. */
   readonly format: 'lists' | 'json';
 }
@@ -67,11 +69,16 @@ function examples({ workers, maxSteps, format }: RulesInput): string {
     .join('\n\n');
 }
 
-function team({ workers, describe }: RulesInput): string {
+function team({ workers, describe, mayCallItself = false }: RulesInput): string {
   const lines = workers.map(({ id, notes }, ordinal) => {
     if (describe === 'ordinals') return `${ordinal}`;
     const remark = describe === 'notes' && notes !== null ? `, ${notes.replace(/\s+/g, ' ').trim()}` : '';
     return `${ordinal}: ${id}${remark}`;
   });
-  return ['The team, by number:', ...lines].join('\n');
+  const itself = mayCallItself ? [`${workers.length}: ${ITSELF}`] : [];
+  return ['The team, by number:', ...lines, ...itself].join('\n');
 }
+
+const ITSELF =
+  'yourself, called again: the subtask becomes a question of its own, with a plan of its own. Use it only for a part ' +
+  'that needs a team.';

@@ -1,7 +1,8 @@
-import type { WorkerRequest, WorkerResult } from '../protocol/activities';
+import type { WorkerRequest, WorkerResult, WritePlanRequest, WritePlanResult } from '../protocol/activities';
+import type { Call } from '../protocol/call';
 import type { CallFailure } from './read-failure';
 import type { RunEvent } from './run-event';
-import { unaccountedCall } from './unaccounted-call';
+import { unaccountedCall, unaccountedPlan } from './unaccounted-call';
 
 /** A worker was asked. */
 export function stepStarted(request: WorkerRequest, at: string): RunEvent {
@@ -25,7 +26,11 @@ export function stepAnswered(request: WorkerRequest, result: WorkerResult): RunE
 }
 
 /** A worker failed; whether the step is lost depends on what is tried next. */
-export function stepFailed(request: WorkerRequest, { problem, details }: CallFailure, at: string): RunEvent {
+export function stepFailed(
+  request: WorkerRequest,
+  { problem, details }: CallFailure,
+  at: string,
+): Extract<RunEvent, { kind: 'step-failed' }> {
   const { round, step } = request;
   return {
     kind: 'step-failed',
@@ -37,4 +42,13 @@ export function stepFailed(request: WorkerRequest, { problem, details }: CallFai
     dropped: details?.dropped ?? [],
     endedAt: details?.endedAt ?? at,
   };
+}
+
+/** Every request that a call of the Conductor came to. One whose process vanished is among them, at an unknown cost. */
+export function callsOfConductor(
+  request: WritePlanRequest,
+  outcome: WritePlanResult | CallFailure,
+): readonly Call[] {
+  if ('plan' in outcome) return outcome.calls;
+  return outcome.details?.calls ?? [unaccountedPlan(request, outcome.problem)];
 }

@@ -1,0 +1,69 @@
+import { MAX_CALLS, MAX_COST_USD, MAX_HINT_CHARACTERS } from './bounds';
+import type { LimitsChange } from './control';
+
+/** What is wrong with a change of limits, in a sentence; null where nothing is. By hand: see `solve-input.ts`. */
+export function findLimitsProblem(change: unknown): string | null {
+  if (typeof change !== 'object' || change === null || Array.isArray(change)) {
+    return `setLimits wants one object, { ${Object.keys(RULES).join('?, ')}? }`;
+  }
+  const entries = Object.entries(change);
+  if (entries.length === 0) return `setLimits wants at least one of ${Object.keys(RULES).join(', ')}`;
+  for (const [name, value] of entries) {
+    const rule = isName(name) ? RULES[name] : null;
+    if (rule === null)
+      return `there is no limit ${JSON.stringify(name)}: name ${Object.keys(RULES).join(', ')}`;
+    if (!rule.isMet(value)) return `${name} is ${JSON.stringify(value)}: it must be ${rule.expected}`;
+  }
+  return null;
+}
+
+/** What is wrong with the rejection of a plan. */
+export function findRejectionProblem(rejection: unknown): string | null {
+  const isObject = typeof rejection === 'object' && rejection !== null;
+  const reason = isObject && 'reason' in rejection ? rejection.reason : undefined;
+  if (isHint(reason)) return null;
+  return `rejectPlan wants { reason }, a text of 1 to ${MAX_HINT_CHARACTERS} characters that the Conductor is told`;
+}
+
+/** Whether a value says how deep the Conductor may call itself; null: no limit. */
+export function isDepth(value: unknown): value is number | null {
+  return value === null || isWhole(value, 0);
+}
+
+/** Whether a value is something that the Conductor can be told by a person. */
+export function isHint(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_HINT_CHARACTERS;
+}
+
+interface Rule {
+  readonly isMet: (value: unknown) => boolean;
+  readonly expected: string;
+}
+
+const RULES: Readonly<Record<keyof LimitsChange, Rule>> = {
+  steps: { isMet: (value) => isWhole(value, 1), expected: 'a whole number from 1' },
+  depth: { isMet: isDepth, expected: 'a whole number from 0, or null for no limit' },
+  calls: {
+    isMet: (value) => isWhole(value, 1, MAX_CALLS),
+    expected: `a whole number from 1 to ${MAX_CALLS}`,
+  },
+  tokens: {
+    isMet: (value) => value === null || isWhole(value, 1),
+    expected: 'a whole number from 1, or null for no limit',
+  },
+  costUsd: { isMet: isCost, expected: `an amount of USD up to ${MAX_COST_USD}, or null for no limit` },
+  wallClockMs: { isMet: (value) => isWhole(value, 1), expected: 'a whole number of milliseconds from 1' },
+};
+
+function isName(name: string): name is keyof LimitsChange {
+  return Object.hasOwn(RULES, name);
+}
+
+function isCost(value: unknown): boolean {
+  if (value === null) return true;
+  return typeof value === 'number' && value >= 0 && value <= MAX_COST_USD;
+}
+
+function isWhole(value: unknown, least: number, most = Infinity): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+}

@@ -1,0 +1,202 @@
+import { ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import { Account } from '../money/account';
+import { describeLimit } from '../money/describe-limit';
+import { narrowShare } from '../money/narrow-share';
+import type { Amount, SpendingLimits } from '../money/amount';
+import type { Refusal } from '../money/refusal';
+import type { WorstCase } from '../money/worst-case';
+import type { Allowance } from '../protocol/activities';
+import type { Call, Problem } from '../protocol/call';
+import { FAILURES, type CallFailureDetails, type FailureType } from '../protocol/failures';
+import type { RunLimits } from '../protocol/run';
+import type { SolveTrace } from '../protocol/solve';
+import { now } from './now';
+
+export type StoppedBy = NonNullable<SolveTrace['stoppedBy']>;
+
+/** What was set aside for one call of a model; it must be settled once the call is over. */
+export interface Reservation {
+  readonly allowance: Allowance;
+  /** Books every request that the call came to. */
+  settle(calls: readonly Call[]): void;
+}
+
+/** What was set aside for a child workflow. */
+export interface Share {
+  readonly limits: SpendingLimits;
+  /** @param spentAtMost null: the child vanished without a word */
+  settle(spentAtMost: Amount | null): void;
+}
+
+/**
+ * The limits of one solve as they hold now, and whether one of them has ended it.
+ *
+ * Every call and every child is checked before it begins. What does not fit yet, but may once others have given back
+ * what they did not use, waits for them; what cannot fit any more stops the run: nothing more is begun, and the best
+ * answer so far is the answer.
+ */
+export class Limits {
+  private readonly account: Account;
+  private taken = 0;
+  /** Counts what may let a waiting call fit. */
+  private changes = 0;
+  private waitedMs = 0;
+  private stop: { readonly by: StoppedBy; readonly failure: ApplicationFailure } | null = null;
+
+  /** As somebody wanted them, even where more was promised already. */
+  private asked: RunLimits;
+  private held: RunLimits;
+
+  constructor(limits: RunLimits) {
+    this.account = new Account(limits);
+    this.asked = limits;
+    this.held = limits;
+  }
+
+  get stoppedBy(): StoppedBy | null {
+    return this.stop?.by ?? null;
+  }
+
+  get spentAtMost(): Amount {
+    return this.account.spentAtMost;
+  }
+
+  /** As they hold now. */
+  get current(): RunLimits {
+    return this.held;
+  }
+
+  /** How much of the wall clock is left, in milliseconds; 0 when it is used up. A person's time does not count. */
+  remainingMs(): number {
+    const end = workflowInfo().runStartTime.getTime() + this.held.wallClockMs + this.waitedMs;
+    return Math.max(0, end - Date.now());
+  }
+
+  /** Waits for a person, at most as long as plans may wait, and takes the time off the run's account. */
+  async waitForPerson(isAnswered: () => boolean): Promise<boolean> {
+    const begun = Date.now();
+    const answered = await condition(isAnswered, this.held.approvalMs);
+    this.waitedMs += Date.now() - begun;
+    return answered;
+  }
+
+  /**
+   * Sets aside what a call may come to.
+   *
+   * @throws ApplicationFailure of a `Limit.*` type when it cannot fit any more, or the run was stopped already
+   */
+  async reserve(worst: WorstCase): Promise<Reservation> {
+    const key = this.nextKey();
+    const allowance = await this.whenItFits(() => this.account.reserve(key, worst));
+    return {
+      allowance,
+      settle: (calls) => {
+        this.account.settle(key, calls);
+        this.changes += 1;
+      },
+    };
+  }
+
+  /**
+   * Sets aside a part of what is left for a child.
+   *
+   * @throws ApplicationFailure as `reserve` does
+   */
+  async share(parts: number): Promise<Share> {
+    const key = this.nextKey();
+    const limits = await this.whenItFits(() => this.account.share(key, parts));
+    return {
+      limits,
+      settle: (spentAtMost) => {
+        this.account.settleChild(key, spentAtMost);
+        this.changes += 1;
+      },
+    };
+  }
+
+  /** Whether something of this size would exceed the cost limit; false where there is none, or no price. */
+  isTooDear(nanoUsd: number | null): boolean {
+    return (
+      nanoUsd !== null && this.held.nanoUsd !== null && this.spentAtMost.nanoUsd + nanoUsd > this.held.nanoUsd
+    );
+  }
+
+  /** Why nothing more may begin, or null. */
+  reasonToStop(): ApplicationFailure | null {
+    if (this.remainingMs() === 0) this.outOfTime();
+    return this.stop?.failure ?? null;
+  }
+
+  /** Notes that the time was used up while something was under way, and says so in its stead. */
+  outOfTime(): Problem {
+    const message = `the run's ${this.held.wallClockMs / 1000} s were used up before this was done; raise limits.wallClock`;
+    this.stopBy('wallClock', message);
+    return { type: FAILURES.wallClock, message };
+  }
+
+  /** Books a call that was begun before these limits were known. */
+  book(worst: WorstCase, calls: readonly Call[]): void {
+    const key = this.nextKey();
+    if (!isRefusal(this.account.reserve(key, worst))) this.account.settle(key, calls);
+  }
+
+  /** Ends the run by a limit: nothing more is begun. The first reason stands. */
+  stopBy(by: StoppedBy, message: string): ApplicationFailure {
+    this.stop ??= { by, failure: limitFailure(by, message) };
+    return this.stop.failure;
+  }
+
+  /** Takes over other limits. None is ever below what is spent or set aside: see `Account`. */
+  change(change: Partial<RunLimits>): void {
+    this.asked = { ...this.held, ...change };
+    this.held = { ...this.asked, ...this.account.setLimits(this.asked) };
+    this.changes += 1;
+  }
+
+  /** What a child may still use of its share, should the limits have been lowered below what was promised. */
+  narrow(share: SpendingLimits): SpendingLimits {
+    return narrowShare(share, this.asked, this.account);
+  }
+
+  private nextKey(): string {
+    this.taken += 1;
+    return String(this.taken);
+  }
+
+  private async whenItFits<Granted extends object>(ask: () => Granted | Refusal): Promise<Granted> {
+    for (;;) {
+      const stop = this.reasonToStop();
+      if (stop !== null) throw stop;
+      const answer = ask();
+      if (!isRefusal(answer)) return answer;
+      if (!answer.mayFitLater) throw this.stopBy(answer.limit, describeLimit(answer));
+      const before = this.changes;
+      await condition(() => this.changes !== before || this.stop !== null);
+    }
+  }
+}
+
+const TYPES: Readonly<Record<StoppedBy, FailureType>> = {
+  calls: FAILURES.callLimit,
+  tokens: FAILURES.tokenLimit,
+  cost: FAILURES.costLimit,
+  wallClock: FAILURES.wallClock,
+  approval: FAILURES.approvalLimit,
+};
+
+/** Says that no request was sent, so that nothing is counted for it. */
+function limitFailure(by: StoppedBy, message: string): ApplicationFailure {
+  const at = now();
+  const details: CallFailureDetails = { calls: [], startedAt: at, endedAt: at };
+  return ApplicationFailure.create({ message, type: TYPES[by], nonRetryable: true, details: [details] });
+}
+
+/** The limit that a failure is about, if it is about one. */
+export function limitIn(type: string): StoppedBy | null {
+  const names = Object.keys(TYPES) as StoppedBy[];
+  return names.find((by) => TYPES[by] === type) ?? null;
+}
+
+function isRefusal(answer: object): answer is Refusal {
+  return 'mayFitLater' in answer;
+}

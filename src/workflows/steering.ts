@@ -1,0 +1,118 @@
+import type { ChildWorkflowHandle } from '@temporalio/workflow';
+import type { SpendingLimits } from '../money/amount';
+import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
+import type { RunLimits } from '../protocol/run';
+import type { SolveInput, SolveTrace } from '../protocol/solve';
+import { isOwnCancellation } from './failure';
+import type { Limits } from './limits';
+
+/** What a child must know of what its run was told. */
+export interface Told {
+  readonly depth: number | null;
+  readonly hints: readonly string[];
+  /** What the child may spend. */
+  readonly spending: SpendingLimits;
+}
+
+/** A solve that another one started. */
+export type ChildSolve = ChildWorkflowHandle<(input: SolveInput) => Promise<SolveTrace>>;
+
+/** A child that runs, what was set aside for it, and what it was told last. */
+interface LiveChild {
+  readonly handle: ChildSolve;
+  readonly share: SpendingLimits;
+  told: Told;
+}
+
+/**
+ * What a run is told while it runs, and the children that must be told as well.
+ *
+ * A child is started with what holds at that moment. Whatever changes between that moment and the one when it can be
+ * signalled is made up for as soon as it can be, so that nothing is lost between start and forward.
+ */
+export class Steering {
+  readonly hints: string[] = [];
+  private readonly children = new Set<LiveChild>();
+  private governed: Limits | null = null;
+  /** A depth that was signalled before the run had limits to put it into. */
+  private earlyDepth: number | null | undefined;
+
+  /** null until the configuration is resolved. */
+  get limits(): Limits | null {
+    return this.governed;
+  }
+
+  /** From here on the run has limits. */
+  govern(limits: Limits): void {
+    this.governed = limits;
+    if (this.earlyDepth !== undefined) limits.change({ depth: this.earlyDepth });
+  }
+
+  async setMaxDepth(depth: number | null): Promise<void> {
+    if (this.governed === null) this.earlyDepth = depth;
+    else await this.changeLimits(this.governed, { depth });
+  }
+
+  async addHint(hint: string): Promise<void> {
+    this.hints.push(hint);
+    await this.tellAll();
+  }
+
+  /** Live children learn of another depth, and that they may spend less than was set aside for them; never more. */
+  async changeLimits(limits: Limits, change: Partial<RunLimits>): Promise<void> {
+    limits.change(change);
+    await this.tellAll();
+  }
+
+  /**
+   * Starts a child and keeps it informed until it has ended.
+   *
+   * @param start is given what holds at this moment, for the child's input
+   * @throws whatever the child fails with
+   */
+  async accompany(
+    limits: Limits,
+    share: SpendingLimits,
+    start: (told: Told) => Promise<ChildSolve>,
+  ): Promise<SolveTrace> {
+    const told = this.newsFor(limits, share);
+    const child: LiveChild = { handle: await start(told), share, told };
+    this.children.add(child);
+    try {
+      await this.tell(child, limits);
+      return await child.handle.result();
+    } finally {
+      this.children.delete(child);
+    }
+  }
+
+  private newsFor(limits: Limits, share: SpendingLimits): Told {
+    return { depth: limits.current.depth, hints: [...this.hints], spending: limits.narrow(share) };
+  }
+
+  private async tellAll(): Promise<void> {
+    const limits = this.governed;
+    if (limits === null) return;
+    await Promise.all([...this.children].map((child) => this.tell(child, limits)));
+  }
+
+  /** Sends what the child does not know yet. */
+  private async tell(child: LiveChild, limits: Limits): Promise<void> {
+    const { handle, told, share } = child;
+    const news = this.newsFor(limits, share);
+    child.told = news;
+    try {
+      if (news.depth !== told.depth) await handle.signal(SET_MAX_DEPTH_SIGNAL, news.depth);
+      for (const hint of news.hints.slice(told.hints.length)) await handle.signal(ADD_HINT_SIGNAL, hint);
+      if (isLess(news.spending, told.spending)) await handle.signal(LIMIT_SPENDING_SIGNAL, news.spending);
+    } catch (error) {
+      // A child that has just ended needs no telling; the run's own cancellation reaches it by itself.
+      if (isOwnCancellation(error)) throw error;
+    }
+  }
+}
+
+function isLess(one: SpendingLimits, other: SpendingLimits): boolean {
+  const isLower = (a: number | null, b: number | null): boolean => (a ?? Infinity) < (b ?? Infinity);
+  return one.calls < other.calls || isLower(one.tokens, other.tokens) || isLower(one.nanoUsd, other.nanoUsd);
+}

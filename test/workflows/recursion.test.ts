@@ -1,0 +1,237 @@
+import type { SimulatedRequest } from '../../src/testing';
+import { renderPlan } from '../../src/plan/render';
+import { openStage, step, type Stage } from '../support/stage';
+
+const ACCEPT = 'It is right.\nmodel_id = []\nsubtasks = []\naccess_list = []';
+const QUESTION = 'Where does the Danube rise?';
+
+let stage: Stage;
+afterEach(async () => {
+  await stage.close();
+});
+
+async function open(recursion: 'worker' | 'review' | 'both', depth: number | null): Promise<void> {
+  stage = await openStage({
+    configure: (config) => ({ ...config, recursion, limits: { depth, calls: 12, costUsd: null } }),
+  });
+}
+
+/** Workflow ids below a run, the run's own left out. */
+async function childrenOf(id: string): Promise<string[]> {
+  const rounds = (await stage.client.trace(id)).rounds;
+  return [...new Set(rounds.flatMap(({ childId }) => childId ?? []))];
+}
+
+/** What the n-th request to a model said, all its messages together. */
+function promptTo(model: string, request = 0): string {
+  const { body = '{}' } = stage.providers.log.filter((record) => record.model === model)[request] ?? {};
+  const { messages = [] } = JSON.parse(body) as { messages?: { content: string }[] };
+  return messages.map(({ content }) => content).join('\n');
+}
+
+describe('a step that the Conductor gives to itself', () => {
+  test('runs as a solve of its own: subtask as question, what it may see known to all', async () => {
+    await open('worker', 1);
+    stage.plan([
+      step('a', 'Find the two sources.'),
+      step('conductor', 'Weigh them.', [0]),
+      step('b', 'Say it.', [1]),
+    ]);
+    stage.plan([step('c', 'Compare.')]);
+    stage.providers.answer('a', 'Breg and Brigach');
+    stage.providers.answer('c', 'the Breg');
+    stage.providers.answer('b', 'At the Breg.');
+    await stage.whileWorking(async () => {
+      const result = await stage.client.solve({ question: QUESTION }, `solve-${stage.taskQueue}`);
+      const childId = `${result.id}-r0s2`;
+      expect(result).toMatchObject({
+        status: 'completed',
+        answer: 'At the Breg.',
+        degraded: false,
+        stoppedBy: null,
+      });
+      expect(result.rounds.map(({ round, depth, childId }) => [round, depth, childId])).toEqual([
+        [0, 0, null],
+        [0, 1, childId],
+      ]);
+      expect(result.rounds[0]?.steps[1]).toMatchObject({ worker: 'conductor', childId, output: 'the Breg' });
+      expect(result.calls.map(({ worker, childId }) => [worker, childId])).toEqual([
+        ['conductor', undefined],
+        ['a', undefined],
+        ['conductor', childId],
+        ['c', childId],
+        ['b', undefined],
+      ]);
+      expect(promptTo('conductor')).toContain('3: yourself, called again');
+      expect(promptTo('conductor', 1)).toContain('Write a plan for this question:\n\nWeigh them.');
+      expect(promptTo('conductor', 1)).toContain('Breg and Brigach');
+      expect(promptTo('conductor', 1)).not.toContain('yourself');
+      expect(promptTo('c')).toMatch(/Weigh them.*Breg and Brigach.*Compare/s);
+    });
+  });
+
+  const always = ({ text }: SimulatedRequest): string =>
+    text.includes('yourself, called again')
+      ? renderPlan({ steps: [step('conductor', 'Go deeper.')] }, ['a', 'b', 'c', 'conductor'])
+      : renderPlan({ steps: [step('a', 'Answer it.')] }, ['a', 'b', 'c']);
+
+  test.each([0, 1, 2, 3])('ends at depth %i though the Conductor always calls itself', async (depth) => {
+    await open('worker', depth);
+    stage.providers.answer('conductor', always);
+    await stage.whileWorking(async () => {
+      const { id, status, rounds } = await stage.client.solve({ question: QUESTION });
+      expect(status).toBe('completed');
+      expect(rounds.map((round) => round.depth)).toEqual(
+        Array.from({ length: depth + 1 }, (_, level) => level),
+      );
+      expect(await childrenOf(id)).toHaveLength(depth);
+    });
+  });
+
+  test('ends by another limit where the depth has none', async () => {
+    await open('worker', null);
+    stage.providers.answer('conductor', always);
+    await stage.whileWorking(async () => {
+      const { status, stoppedBy, usage } = await stage.client.solve({ question: QUESTION });
+      expect({ status, stoppedBy, calls: usage.calls }).toEqual({
+        status: 'failed',
+        stoppedBy: 'calls',
+        calls: 12,
+      });
+      expect(stage.providers.log).toHaveLength(12);
+    });
+  });
+});
+
+describe('a review', () => {
+  test('that accepts leaves the answer, and is reviewed by nobody', async () => {
+    await open('review', 2);
+    stage.plan([step('a', 'Answer it.')]);
+    stage.providers.script('conductor', [ACCEPT]);
+    stage.providers.answer('a', 'In the Black Forest.');
+    await stage.whileWorking(async () => {
+      const result = await stage.client.solve({ question: QUESTION });
+      expect(result).toMatchObject({ status: 'completed', answer: 'In the Black Forest.', degraded: false });
+      expect(result.rounds).toMatchObject([
+        { round: 0, depth: 0, decision: 'accepted' },
+        { round: 1, depth: 1, childId: `${result.id}-review`, plan: { steps: [] }, decision: 'accepted' },
+      ]);
+      expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'step', 'review']);
+      expect(promptTo('conductor', 1)).toMatch(
+        /carried this plan out.*In the Black Forest.*three empty lists/s,
+      );
+    });
+  });
+
+  test('that corrects is reviewed in turn, as deep as it may go', async () => {
+    await open('review', 2);
+    stage.plan([step('a', 'Answer it.')]);
+    stage.plan([step('b', 'Check it.'), step('c', 'Correct it.', [0])]);
+    stage.plan([step('a', 'Once more.')]);
+    stage.providers.script('a', ['In Austria.', 'In Germany.']);
+    stage.providers.answer('c', 'In the Black Forest.');
+    await stage.whileWorking(async () => {
+      const result = await stage.client.solve({ question: QUESTION });
+      expect(result.answer).toBe('In Germany.');
+      expect(result.rounds.map(({ round, depth, decision }) => [round, depth, decision])).toEqual([
+        [0, 0, 'revised'],
+        [1, 1, 'revised'],
+        [2, 2, 'accepted'],
+      ]);
+      expect(result.rounds.map(({ answer }) => answer)).toEqual([
+        'In Austria.',
+        'In the Black Forest.',
+        'In Germany.',
+      ]);
+      expect(stage.providers.log.filter(({ model }) => model === 'conductor')).toHaveLength(3);
+      expect(promptTo('b')).toMatch(/The answer so far.*In Austria/s);
+    });
+  });
+
+  test.each([
+    ['is unreadable', 'I would leave it.', { degraded: true }],
+    ['is refused', { fault: 'refusal' } as const, { degraded: true }],
+    ['is an error', { fault: 'unauthorized' } as const, { degraded: true }],
+  ])('that %s leaves the earlier answer', async (_, reply, expected) => {
+    await open('review', 1);
+    stage.plan([step('a', 'Answer it.')]);
+    stage.providers.answer('conductor', reply);
+    stage.providers.answer('a', 'In the Black Forest.');
+    await stage.whileWorking(async () => {
+      const result = await stage.client.solve({ question: QUESTION });
+      expect(result).toMatchObject({
+        status: 'completed',
+        answer: 'In the Black Forest.',
+        stoppedBy: null,
+        ...expected,
+      });
+      expect(result.rounds).toMatchObject([
+        { round: 0, decision: 'accepted' },
+        { round: 1, plan: null, decision: 'failed' },
+      ]);
+      expect(result.usage.calls).toBe(stage.providers.log.length);
+    });
+  });
+
+  test('whose correction comes to nothing leaves the earlier answer', async () => {
+    await open('review', 1);
+    stage.plan([step('a', 'Answer it.')]);
+    stage.plan([step('b', 'Draft it anew.'), step('c', 'Finish it.', [0])]);
+    stage.providers.answer('c', { fault: 'unauthorized' });
+    stage.providers.answer('a', 'In the Black Forest.');
+    await stage.whileWorking(async () => {
+      const { answer, rounds } = await stage.client.solve({ question: QUESTION });
+      expect(answer).toBe('In the Black Forest.');
+      expect(rounds.map(({ decision }) => decision)).toEqual(['accepted', 'failed']);
+    });
+  });
+
+  test('that is killed leaves the earlier answer', async () => {
+    await open('review', 1);
+    stage.plan([step('a', 'Answer it.')]);
+    stage.plan([step('b', 'Check it.')]);
+    stage.providers.answer('a', 'In the Black Forest.');
+    stage.providers.hold('b');
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: QUESTION });
+      await stage.providers.waitForRequest(({ model }) => model === 'b');
+      await stage.temporal.client.workflow.getHandle(`${id}-review`).terminate('by a test');
+      await stage.temporal.client.workflow.getHandle(id).result();
+      const result = await stage.client.trace(id);
+      expect(result).toMatchObject({ status: 'completed', answer: 'In the Black Forest.', degraded: true });
+      expect(result.rounds[1]).toMatchObject({ childId: `${id}-review`, decision: 'failed' });
+    });
+  });
+});
+
+describe('the end of a tree', () => {
+  test.each(['cancel', 'terminate'] as const)(
+    '%s of the root closes the calls of its children',
+    async (how) => {
+      stage = await openStage({
+        configure: (config) => ({
+          ...config,
+          recursion: 'worker',
+          limits: { depth: 2 },
+          temporal: { heartbeat: '1s' },
+        }),
+      });
+      stage.plan([step('conductor', 'Go deeper.')]);
+      stage.plan([step('conductor', 'And deeper.')]);
+      stage.plan([step('a', 'Never done.')]);
+      stage.providers.hold('a');
+      await stage.whileWorking(async () => {
+        const { id } = await stage.client.start({ question: QUESTION });
+        const { sequence } = await stage.providers.waitForRequest(({ model }) => model === 'a');
+        const root = stage.temporal.client.workflow.getHandle(id);
+        await (how === 'cancel' ? root.cancel() : root.terminate('by a test'));
+        await stage.providers.waitForClose(sequence);
+        for (const child of [`${id}-r0s1`, `${id}-r0s1-r0s1`]) {
+          const end = stage.temporal.client.workflow.getHandle(child).result();
+          await expect(end).rejects.toThrow();
+        }
+        expect(stage.providers.log).toHaveLength(4);
+      });
+    },
+  );
+});
