@@ -1,0 +1,65 @@
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { renderPlan } from '../../src/plan/render';
+import { FileStore } from '../../src/store/file-store';
+import { keepText } from '../../src/store/texts';
+import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { runCommand, type Ended } from './command';
+import { makeFolder, poolAt, type Folder } from './folder';
+
+const QUESTION = `Is this long? ${'word '.repeat(1000)}`;
+const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Look', sees: [] }] }, ['alpha', 'beta']);
+
+let folder: Folder;
+let providers: SimulatedProviders;
+
+beforeEach(async () => {
+  folder = await makeFolder();
+  providers = await startSimulatedProviders({
+    models: { boss: { answer: PLAN }, alpha: { answer: 'It is.' } },
+  });
+  await folder.write('conductor.yaml', poolAt(providers.url));
+});
+afterEach(async () => {
+  await providers.close();
+  await folder.remove();
+});
+
+const gc = (...options: string[]): Promise<Ended> =>
+  runCommand(['store', 'gc', ...options], { cwd: folder.path });
+
+test('store gc says what it removes, and what a run still needs', async () => {
+  const solved = await runCommand(['solve', '-'], { cwd: folder.path, input: QUESTION });
+  expect(solved.code).toBe(0);
+  const root = join(folder.path, '.conductor', 'store');
+  const store = new FileStore(root);
+  await keepText(store, 'nobody needs this '.repeat(300));
+  const aMonthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000);
+  for (const key of [...(await store.list('texts/')), ...(await store.list('answers/'))]) {
+    await utimes(join(root, key), aMonthAgo, aMonthAgo);
+  }
+
+  const kept =
+    /^Kept, as old: 1 text \(5\.01 kB\) and 2 answers \([\d.]+ (bytes|kB)\)\. 1 run at \S+ still needs them\.$/m;
+  const removed = '1 text (5.40 kB) and 0 answers (0 bytes).\n';
+  const foretold = await gc('--older-than', '30d', '--dry-run');
+  expect(foretold.stdout).toContain(`Would remove: ${removed}`);
+  expect(foretold.stdout).toMatch(kept);
+  const collected = await gc('--older-than', '30d');
+  expect(collected.stdout).toContain(`Removed: ${removed}`);
+  expect(collected.stdout).toMatch(kept);
+  expect([foretold.code, collected.code]).toEqual([0, 0]);
+  expect(await store.list('texts/')).toHaveLength(1);
+});
+
+test('store gc is refused without an age, with one below a day, and where no run ever was', async () => {
+  expect(await gc()).toMatchObject({ code: 2, stderr: expect.stringContaining('--older-than') as string });
+  expect(await gc('--older-than', '12h')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Expected a number of days from 1d') as string,
+  });
+  expect(await gc('--older-than', '1d')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no run was ever started in this folder') as string,
+  });
+});
