@@ -29,6 +29,14 @@ const CASES: Readonly<Record<string, Case>> = {
     args: ['solve', 'x', '--seed', 'one'],
     says: ['--seed', 'one', 'whole number'],
   },
+  'a priority that is none': {
+    args: ['solve', 'x', '--priority', '9'],
+    says: ['--priority', '9', 'from 1 (first) to 5 (last)'],
+  },
+  'a tenant with too long a name': {
+    args: ['solve', 'x', '--tenant', 'é'.repeat(33)],
+    says: ['--tenant', '64 bytes'],
+  },
   'a run that is both detached and printed': {
     args: ['solve', 'x', '--detach', '--json'],
     says: ['--detach', '--json'],

@@ -28,6 +28,8 @@ export interface SolveOptions {
   /** USD; null: no limit. */
   readonly maxCost?: number | null;
   readonly approve?: 'plan' | 'all';
+  readonly priority?: number;
+  readonly tenant?: string;
 }
 
 /** Solves one question with a worker of its own, or hands it to the workers that are there. */
@@ -69,7 +71,7 @@ async function detach(loaded: Config, question: string, options: SolveOptions): 
 }
 
 function requestOf(question: string, options: SolveOptions, { temporal }: Config): SolveRequest {
-  const { seed, approve, maxDepth: depth, maxCost: costUsd } = options;
+  const { seed, approve, priority, tenant, maxDepth: depth, maxCost: costUsd } = options;
   const limits = { ...(depth !== undefined && { depth }), ...(costUsd !== undefined && { costUsd }) };
   return {
     question,
@@ -78,6 +80,8 @@ function requestOf(question: string, options: SolveOptions, { temporal }: Config
     ...(seed !== undefined && { seed }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(approve && { approval: approve }),
+    ...(priority !== undefined && { priority }),
+    ...(tenant !== undefined && { tenant }),
   };
 }
 

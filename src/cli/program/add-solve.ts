@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { CONFIG, type AddCommands } from './add-command';
-import { readDepth, readIds, readInteger, readUsd } from './read-argument';
+import { readDepth, readIds, readInteger, readPriority, readTenant, readUsd } from './read-argument';
 
 /** `solve`: what the program is for. */
 export const addSolve: AddCommands = (program, settle) => {
@@ -19,6 +19,12 @@ export const addSolve: AddCommands = (program, settle) => {
         .choices(['plan', 'all'])
         .preset('plan'),
     )
+    .option(
+      '--priority <1-5>',
+      'who is served first where calls wait: 1 before 5, 3 without it',
+      readPriority,
+    )
+    .option('--tenant <name>', 'for whom it is, where calls that wait shall be shared out fairly', readTenant)
     .option('--json', 'print the whole result as JSON')
     .addOption(
       new Option(

@@ -66,6 +66,19 @@ export function readIds(value: string, before: readonly string[] = []): string[]
   throw new InvalidArgumentError('Expected ids of workers, separated by commas.');
 }
 
+/** Temporal's, from 1 (first) to 5 (last). */
+export function readPriority(value: string): number {
+  if (/^[1-5]$/.test(value)) return Number(value);
+  throw new InvalidArgumentError('Expected a number from 1 (first) to 5 (last); runs without one have 3.');
+}
+
+/** As long as Temporal's fairness key may be. */
+export function readTenant(value: string): string {
+  const bytes = Buffer.byteLength(value);
+  if (bytes >= 1 && bytes <= 64) return value;
+  throw new InvalidArgumentError('Expected a name of 1 to 64 bytes.');
+}
+
 export function readOrigin(value: string, before: readonly string[] = []): string[] {
   const isOrigin = URL.canParse(value) && new URL(value).origin === value;
   if (isOrigin) return [...before, value];
