@@ -47,5 +47,6 @@ async function bundleWorkflows(folder: string): Promise<string> {
 
 main().catch((error: unknown) => {
   console.error(error);
-  process.exitCode = 2;
+  // What was under way when it broke off would try on for ever.
+  process.exit(2);
 });

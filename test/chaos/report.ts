@@ -24,7 +24,7 @@ export function reportOf({ seed, solves, kills }: ChaosOptions, result: ChaosRes
     ['… of which open, killed in flight', String(open.length)],
     ['billed by the providers', usd(sum(requests))],
     ['booked in the ledger, at least', usd(sum(rows))],
-    ['answers kept', String(evidence.keepings.length)],
+    ['kept in the store', tally(evidence.keepings.map(({ what }) => what))],
     [
       'memory of the worker never killed',
       `${megabytes(memory.before.rss)} → ${megabytes(memory.after.rss)} (heap ${megabytes(memory.before.heapUsed)} → ${megabytes(memory.after.heapUsed)})`,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -37,14 +38,23 @@ export interface World {
   leavings(): Promise<Pick<Evidence, 'requests' | 'rows' | 'keepings' | 'broken'>>;
 }
 
-/** Opens a world for as long as `work` takes, and leaves no process behind. */
+/** Opens a world for as long as `work` takes, or until Ctrl-C, and leaves no process behind. */
 export async function inWorld<T>(options: WorldOptions, work: (world: World) => Promise<T>): Promise<T> {
   const undo: (() => Promise<void>)[] = [];
+  const over = new AbortController();
+  const interruption = untilInterrupted(over.signal);
+  interruption.catch(() => undefined);
   try {
-    return await work(await openWorld(options, undo));
+    return await Promise.race([openWorld(options, undo).then(work), interruption]);
   } finally {
+    over.abort();
     for (const close of undo.reverse()) await close();
   }
+}
+
+async function untilInterrupted(signal: AbortSignal): Promise<never> {
+  await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal })));
+  throw new Error('It was told to stop.');
 }
 
 async function openWorld(
