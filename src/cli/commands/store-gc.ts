@@ -39,17 +39,18 @@ export async function storeGc({
 
 function describe(collected: Collected, dryRun: boolean, address: string): string {
   const { runs } = collected;
-  const kept = `Kept, as old: ${describePart(collected, 'live')}`;
-  const why = `${runs} ${runs === 1 ? 'run' : 'runs'} at ${address} still ${runs === 1 ? 'needs' : 'need'} them.`;
-  return `${dryRun ? 'Would remove' : 'Removed'}: ${describePart(collected, 'removed')}.\n${kept}. ${why}`;
+  const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describePart(collected, 'removed')}.`;
+  const kept = `Kept, as old: ${describePart(collected, 'live')}.`;
+  return `${removed}\n${kept} The server at ${address} holds ${runs} ${runs === 1 ? 'run' : 'runs'}.`;
 }
 
 function describePart({ texts, answers }: Collected, part: keyof Swept): string {
-  return `${describeTally(texts[part], 'text')} and ${describeTally(answers[part], 'answer')}`;
+  const parts = [...describeTally(texts[part], 'text'), ...describeTally(answers[part], 'answer')];
+  return parts.length === 0 ? 'nothing' : parts.join(' and ');
 }
 
-function describeTally({ count, bytes }: Tally, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'} (${describeBytes(bytes)})`;
+function describeTally({ count, bytes }: Tally, what: string): string[] {
+  return count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'} (${describeBytes(bytes)})`];
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
