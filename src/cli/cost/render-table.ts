@@ -44,11 +44,11 @@ function cellsOf(
   ];
 }
 
-/** As many decimals for all as show two digits of the least amount: cents at the fewest, the nano-dollar at the most. */
+/** As many decimals for all as show two digits of the least amount: cents at the fewest, nano-dollars at the most. */
 function decimalsFor(lines: readonly CostLine[]): number {
-  const least = Math.min(...lines.map(({ nanoUsd }) => nanoUsd).filter((nanoUsd) => nanoUsd > 0));
-  const zeros = Number.isFinite(least) ? Math.floor(-Math.log10(least / 1e9)) : 0;
-  return Math.min(9, Math.max(2, zeros + 2));
+  const amounts = lines.map(({ nanoUsd }) => nanoUsd / 1e9).filter((amount) => amount > 0);
+  const wanted = Math.ceil(-Math.log10(Math.min(1, ...amounts))) + 1;
+  return Math.min(9, Math.max(2, wanted));
 }
 
 function usd(nanoUsd: number, decimals: number): string {

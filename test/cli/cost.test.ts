@@ -1,0 +1,143 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readEncryptionKeys } from '../../src/encryption/read-keys';
+import { writeRow, type LedgerRow } from '../../src/store/ledger';
+import { openStore } from '../../src/store/open-store';
+import { runCommand, type Ended } from './command';
+import { makeFolder, poolAt, type Folder } from './folder';
+
+let folder: Folder;
+
+beforeEach(async () => {
+  folder = await makeFolder();
+  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9'));
+});
+
+afterEach(() => folder.remove());
+
+const cost = (args: readonly string[] = [], env: Record<string, string> = {}): Promise<Ended> =>
+  runCommand(['cost', ...args], { cwd: folder.path, env: { TZ: 'UTC', ...env } });
+
+let sequence = 0;
+
+function aRow(changes: Partial<LedgerRow> = {}): LedgerRow {
+  sequence += 1;
+  return {
+    callId: sequence.toString(16).padStart(64, 'c'),
+    workflowId: 'solve-1',
+    runId: 'run-1',
+    purpose: 'step',
+    round: 0,
+    step: 0,
+    attempt: 1,
+    worker: 'alpha',
+    model: 'm-1',
+    error: null,
+    usage: { inputTokens: 1000, outputTokens: 200, cachedInputTokens: 0, reasoningTokens: 0 },
+    nanoUsd: 4_000_000,
+    priceVersion: 'card',
+    startedAt: '2026-11-21T10:00:00.000Z',
+    endedAt: '2026-11-21T10:00:01.000Z',
+    ...changes,
+  };
+}
+
+async function keep(changes: Partial<LedgerRow>): Promise<void> {
+  await writeRow(openStore('file:.conductor/store', folder.path), aRow(changes));
+}
+
+test('an empty ledger is said to be empty, without a server', async () => {
+  const { code, stdout, stderr } = await cost();
+  expect(stdout).toBe('');
+  expect(stderr).toContain('No calls in the ledger of file:.conductor/store.');
+  expect(code).toBe(0);
+});
+
+test('prints what was spent by day, and what is unknown as at least', async () => {
+  await keep({});
+  await keep({ startedAt: '2026-11-22T10:00:00.000Z', nanoUsd: null, usage: null, endedAt: null });
+  const { code, stdout } = await cost();
+  expect(stdout.split('\n').slice(0, 5)).toEqual([
+    'day         calls  input  output              cost',
+    '2026-11-21      1  1,000     200           $0.0040',
+    '2026-11-22      1      0       0  at least $0.0000',
+    '──────────────────────────────────────────────────',
+    'total           2  1,000     200  at least $0.0040',
+  ]);
+  expect(code).toBe(0);
+});
+
+test("days are the time zone's, or with --utc those of UTC, also when clocks are changed", async () => {
+  // New York put its clocks forward on 2026-03-08 and back on 2026-11-01: days of 23 and of 25 hours.
+  for (const startedAt of [
+    '2026-03-09T03:59:59.999Z',
+    '2026-03-09T04:00:00.000Z',
+    '2026-11-02T04:59:59.999Z',
+  ]) {
+    await keep({ startedAt });
+  }
+  const days = async (...args: string[]): Promise<string[]> => {
+    const { stdout } = await cost(['--csv', ...args], { TZ: 'America/New_York' });
+    return stdout
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => line.slice(0, 12));
+  };
+  expect(await days()).toEqual(['2026-03-08,1', '2026-03-09,1', '2026-11-01,1']);
+  expect(await days('--utc')).toEqual(['2026-03-09,2', '2026-11-02,1']);
+  expect(await days('--since', '2026-03-09', '--until', '2026-11-01')).toEqual([
+    '2026-03-09,1',
+    '2026-11-01,1',
+  ]);
+});
+
+test('prints JSON that adds up', async () => {
+  await keep({ worker: 'beta' });
+  await keep({ worker: 'alpha', nanoUsd: 1_000_000 });
+  const { stdout } = await cost(['--by', 'worker', '--json', '--since', '2026-11-01']);
+  expect(JSON.parse(stdout)).toEqual({
+    by: 'worker',
+    since: '2026-11-01',
+    until: null,
+    timeZone: 'UTC',
+    lines: [
+      expect.objectContaining({ name: 'beta', calls: 1, costUsd: 0.004, costIsLowerBound: false }),
+      expect.objectContaining({ name: 'alpha', calls: 1, costUsd: 0.001, costIsLowerBound: false }),
+    ],
+    total: expect.objectContaining({
+      name: 'total',
+      calls: 2,
+      nanoUsd: 5_000_000,
+      costUsd: 0.005,
+    }) as unknown,
+  });
+});
+
+test('an encrypted store is summed like another, and its index tells no digest of a question', async () => {
+  const text = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+  const keys = readEncryptionKeys('COST_KEYS', { COST_KEYS: text });
+  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { encryption: { keyEnv: 'COST_KEYS' } }));
+  const row = aRow();
+  await writeRow(openStore('file:.conductor/store', folder.path, { keys }), row);
+
+  for (const run of ['first', 'second']) {
+    const { stdout } = await cost(['--csv'], { COST_KEYS: text });
+    expect(`${run} ${stdout}`).toContain('2026-11-21,1,0,0,1000,200,0.004000000');
+  }
+  const files = (await readdir(join(folder.path, '.conductor'))).filter((name) => name.endsWith('.sqlite'));
+  expect(files).toHaveLength(1);
+  const bytes = await readFile(join(folder.path, '.conductor', files[0] ?? ''), 'latin1');
+  expect(bytes).toContain('ledger/run-1/');
+  expect(bytes).not.toContain(row.callId);
+});
+
+test.each([
+  [['--since', '2026-02-30'], /--since "2026-02-30" is no date: expected one such as/],
+  [['--since', '2026-03-01', '--until', '2026-02-01'], /--since 2026-03-01 lies after --until 2026-02-01/],
+  [['--by', 'moon'], /Allowed choices are day, worker, workflow, model/],
+  [['--csv', '--json'], /cannot be used with/],
+])('%p is refused', async (args, reason) => {
+  const { code, stderr } = await cost(args);
+  expect(stderr).toMatch(reason);
+  expect(code).toBe(2);
+});

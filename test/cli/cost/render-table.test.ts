@@ -1,0 +1,65 @@
+import { renderTable } from '../../../src/cli/cost/render-table';
+import type { CostLine } from '../../../src/ledger/sum-costs';
+import { PLAIN } from '../../../src/trace/paint';
+
+function aLine(changes: Partial<CostLine>): CostLine {
+  return {
+    name: 'ada',
+    calls: 1,
+    open: 0,
+    unknown: 0,
+    inputTokens: 10,
+    outputTokens: 5,
+    nanoUsd: 0,
+    ...changes,
+  };
+}
+
+function table(lines: CostLine[], total: Partial<CostLine>): string[] {
+  return renderTable({ by: 'worker', lines, total: aLine({ name: 'total', ...total }) }, PLAIN).split('\n');
+}
+
+test('names stand to the left, numbers to the right, the sum below', () => {
+  const lines = [
+    aLine({ name: 'conductor', calls: 1204, inputTokens: 1_000_000, nanoUsd: 1_234_500_000 }),
+    aLine({ nanoUsd: 60_000_000 }),
+  ];
+  const total = { calls: 1205, inputTokens: 1_000_010, outputTokens: 10, nanoUsd: 1_294_500_000 };
+  expect(table(lines, total)).toEqual([
+    'worker     calls      input  output    cost',
+    'conductor  1,204  1,000,000       5  $1.235',
+    'ada            1         10       5  $0.060',
+    '───────────────────────────────────────────',
+    'total      1,205  1,000,010      10  $1.295',
+  ]);
+});
+
+test.each([
+  [1_000_000_000, '$1.00'],
+  [10_000_000, '$0.010'],
+  [300_000, '$0.00030'],
+  [12, '$0.000000012'],
+  [0, '$0.00'],
+])('%d nano-USD show two digits at least: %s', (nanoUsd, shown) => {
+  const [, line] = table([aLine({ nanoUsd })], { nanoUsd });
+  expect(line?.endsWith(`  ${shown}`)).toBe(true);
+});
+
+test('what is unknown makes a sum a lower bound, and is explained', () => {
+  const lines = [aLine({ nanoUsd: 5_000_000_000 }), aLine({ name: 'bob', calls: 3, open: 1, unknown: 3 })];
+  const [, ada, bob, , total, , ...why] = table(lines, { open: 1, unknown: 3, nanoUsd: 5_000_000_000 });
+  expect(ada).toMatch(/ {2}\$5\.00$/);
+  expect(bob).toMatch(/at least \$0\.00$/);
+  expect(total).toMatch(/at least \$5\.00$/);
+  expect(why).toEqual([
+    'Not over (under way, or its process died): 1 call.',
+    'Over at an unknown cost (no price, or cut off in the middle): 2 calls.',
+    'Sums with such calls say the least that was spent.',
+  ]);
+});
+
+test('a name is one harmless line of bounded width', () => {
+  const [head, line] = table([aLine({ name: `\u001b[2J${'模'.repeat(100)}\n` })], {});
+  expect(line).toMatch(/^\[2J模+… {2,}1 /);
+  expect(head?.length).toBeLessThan(100);
+});
