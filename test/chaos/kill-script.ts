@@ -14,9 +14,9 @@ export interface PlannedKill {
 }
 
 /** Workers die as often as server and providers together, as they do where a worker is what one deploys. */
-const CYCLE: readonly Victim[] = ['worker', 'server', 'worker', 'providers'];
-/** One kill in so many waits for the end of a solve; the others strike while requests are under way. */
-const AT_AN_END = 4;
+const CYCLE: readonly Victim[] = ['worker', 'server', 'providers', 'worker'];
+/** The share of kills that waits for the end of a solve; the others strike when a request has come. */
+const AT_AN_END = 0.25;
 /** A solve sends more than that in the mean, so that every kill comes due. */
 const REQUESTS_PER_SOLVE = 2.5;
 /** The last part of the runs ends undisturbed, so that the last kill still hits something. */
@@ -25,10 +25,9 @@ const DISTURBED = 0.9;
 /** The kills of a seed, in no order: progress decides. The same seed and numbers give the same script. */
 export function drawKills(seed: number, solves: number, kills: number): PlannedKill[] {
   return Array.from({ length: kills }, (_, index) => {
-    const milestone = index % AT_AN_END === AT_AN_END - 1 ? 'ends' : 'requests';
+    const victim = CYCLE[index % CYCLE.length] ?? 'worker';
+    const milestone = draw(seed, 'milestone', index) < AT_AN_END ? 'ends' : 'requests';
     const last = DISTURBED * solves * (milestone === 'ends' ? 1 : REQUESTS_PER_SOLVE);
-    const victim =
-      CYCLE[Math.floor((index + draw(seed, 'victim') * CYCLE.length) % CYCLE.length)] ?? 'worker';
     return { victim, milestone, count: 1 + Math.floor(draw(seed, 'when', index) * last) };
   });
 }
