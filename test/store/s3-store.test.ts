@@ -52,6 +52,16 @@ describe('S3Store', () => {
     expect(await whole?.list('one/')).toEqual(['one/texts/a']);
   });
 
+  test('needs no host name for each bucket at an endpoint of its own', async () => {
+    // At an address of numbers the SDK would put the bucket into the path in any case.
+    const endpoint = server.env.AWS_ENDPOINT_URL_S3?.replace('127.0.0.1', 'localhost');
+    for (const name of ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL']) {
+      const store = openWith({ ...server.env, AWS_ENDPOINT_URL_S3: undefined, [name]: endpoint });
+      await store.write('texts/a', Buffer.from('x'));
+      expect(await store.list('texts/')).toEqual(['texts/a']);
+    }
+  });
+
   test('leaves the retries of a failing server to the SDK', async () => {
     const answers = [503, 200];
     const busy: Server = createServer((_, response) => {
