@@ -1,24 +1,20 @@
 import type { SolveResult } from '../protocol/solve';
+import { explainStop } from '../trace/explain-stop';
 import { exitCodeOf, type ExitCode } from './exit-code';
-import { print, say } from './terminal';
+import { harmless, print, say } from './terminal';
 
 /** Prints what an ended run came to: its answer, or everything as JSON, on stdout; why there is none on stderr. */
 export async function printResult(result: SolveResult, asJson: boolean): Promise<ExitCode> {
   const { id, status, answer, error, stoppedBy } = result;
   if (asJson) await print(toJson(result));
-  else if (answer !== null) await print(process.stdout.isTTY ? forScreen(answer) : answer);
+  else if (answer !== null) await print(process.stdout.isTTY ? harmless(answer) : answer);
   if (error !== null) say(error.message);
   if (status === 'cancelled') say(`Run ${id} was cancelled.`);
-  if (stoppedBy !== null) say(`Run ${id} was stopped by its limit: ${stoppedBy}.`);
+  if (stoppedBy !== null) say(explainStop(stoppedBy, id).join('\n'));
   return exitCodeOf(result);
 }
 
 /** The result as the exported `solveResultSchema` reads it. */
 export function toJson(result: SolveResult): string {
   return JSON.stringify(result, null, 2);
-}
-
-/** A model's answer must not steer the terminal it is printed on. */
-function forScreen(answer: string): string {
-  return answer.replace(/(?![\n\t])\p{Cc}/gu, '');
 }

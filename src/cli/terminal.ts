@@ -18,6 +18,11 @@ export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | u
   return stream.isTTY ? stream.columns : undefined;
 }
 
+/** A model's words must not steer the terminal they are shown on; lines and tabs may stay. */
+export function harmless(text: string): string {
+  return text.replace(/(?![\n\t])\p{Cc}/gu, '');
+}
+
 /** Writes a line for the person who waits. Answers and asked-for output go to stdout, everything else comes here. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);

@@ -1,14 +1,22 @@
+import { MAX_HINT_CHARACTERS } from '../protocol/bounds';
+import { isDepth, isHint } from '../protocol/control-input';
 import { RefusedError } from './refused-error';
 
-// Nobody answers a signal, so what a run would pass over is refused here.
+// Nobody answers a signal: what a run would pass over without a word is refused before it is sent.
 
 /** @throws RefusedError unless it is a whole number from 0, or null for no limit */
 export function checkDepth(depth: number | null): void {
-  if (depth === null || (Number.isSafeInteger(depth) && depth >= 0)) return;
-  throw new RefusedError(`the depth is ${depth}: it must be a whole number from 0, or null for no limit`);
+  if (isDepth(depth)) return;
+  throw new RefusedError(
+    `the depth is ${String(depth)}: it must be a whole number from 0, or null for no limit`,
+  );
 }
 
-/** @throws RefusedError for a hint without a word in it */
+/** @throws RefusedError for a hint without a word, or longer than a page */
 export function checkHint(hint: string): void {
-  if (hint.trim() === '') throw new RefusedError('the hint is empty: say what the Conductor shall mind');
+  const { length } = hint;
+  if (isHint(hint)) return;
+  throw new RefusedError(
+    `the hint has ${length} characters: it must be a text of 1 to ${MAX_HINT_CHARACTERS} characters`,
+  );
 }

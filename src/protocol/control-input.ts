@@ -6,9 +6,8 @@ export function findLimitsProblem(change: unknown): string | null {
   if (typeof change !== 'object' || change === null || Array.isArray(change)) {
     return `setLimits wants one object, { ${Object.keys(RULES).join('?, ')}? }`;
   }
-  const entries = Object.entries(change);
-  if (entries.length === 0) return `setLimits wants at least one of ${Object.keys(RULES).join(', ')}`;
-  for (const [name, value] of entries) {
+  // None at all is a question: what holds?
+  for (const [name, value] of Object.entries(change)) {
     const rule = isName(name) ? RULES[name] : null;
     if (rule === null)
       return `there is no limit ${JSON.stringify(name)}: name ${Object.keys(RULES).join(', ')}`;
@@ -31,7 +30,7 @@ export function isDepth(value: unknown): value is number | null {
 }
 
 /** Whether a value is something that the Conductor can be told by a person. */
-export function isHint(value: unknown): value is string {
+export function isHint(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_HINT_CHARACTERS;
 }
 

@@ -36,5 +36,5 @@ const EXPLANATIONS: Readonly<Record<Limit, Explanation>> = {
 export function explainStop(stoppedBy: Limit, id: string): readonly [string, string, string] {
   const { what, why, remedy } = EXPLANATIONS[stoppedBy];
   const goOn = `"temporal-conductor retry ${id} --from STEP" then goes on from a step`;
-  return [`Stopped by its ${what}.`, why, `${remedy}; ${goOn}.`];
+  return [`The run was stopped by its ${what}.`, why, `${remedy}; ${goOn}.`];
 }

@@ -60,17 +60,23 @@ export function callsOfStep(
   });
 }
 
-/** The runs of a family that wait for a person: they have a plan, and nothing of it was begun. */
-export function waitingRuns({ id, rounds, waitsFor }: Family & Pick<SolveTrace, 'waitsFor'>): string[] {
+type Waiting = Family & Pick<SolveTrace, 'waitsFor'>;
+
+/** The runs of a family that wait for a person. */
+export function waitingRuns(family: Waiting): string[] {
+  return waitingRounds(family).map(({ childId }) => childId ?? family.id);
+}
+
+/** The rounds that wait for a person: they have a plan, and nothing of it was begun. */
+export function waitingRounds({ rounds, waitsFor }: Waiting): RoundTrace[] {
   if (waitsFor === undefined) return [];
-  const waiting = rounds.filter(
+  return rounds.filter(
     ({ plan, steps, decision }) =>
       plan !== null &&
       steps.length > 0 &&
       decision === null &&
       steps.every((step) => step.startedAt === null),
   );
-  return waiting.map(({ childId }) => childId ?? id);
 }
 
 function isFrom(call: Call, childId: string | null): boolean {

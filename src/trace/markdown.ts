@@ -5,6 +5,7 @@ import { explainStop } from './explain-stop';
 import { howToApprove } from './how-to-approve';
 import { waitingRuns } from './kinship';
 import { describeRound } from './round-state';
+import { isKept, stateOf } from './step-state';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
 export function renderMarkdown(trace: SolveTrace): string {
@@ -42,7 +43,7 @@ function renderRound(round: RoundTrace): string[] {
       workerOf(step, planned.worker),
       planned.subtask,
       sees,
-      stateOf(step),
+      describeState(step),
     ];
     return `| ${cells.map(cell).join(' | ')} |`;
   });
@@ -55,10 +56,11 @@ function workerOf(step: StepTrace | undefined, planned: string): string {
   return step.fallbackFor === null ? planned : `${step.worker} (for ${step.fallbackFor})`;
 }
 
-function stateOf(step: StepTrace | undefined): string {
-  if (step === undefined || step.startedAt === null) return 'waiting';
-  if (step.error !== null) return `failed: ${step.error.message}`;
-  return step.output === null ? 'running' : `done: ${clip(previewOf(step.output))}`;
+function describeState(step: StepTrace | undefined): string {
+  if (step === undefined) return 'waiting';
+  const state = stateOf(step);
+  if (step.error !== null) return `${state}: ${step.error.message}`;
+  return step.output === null ? state : `${isKept(step) ? 'kept' : state}: ${clip(previewOf(step.output))}`;
 }
 
 const CELL_CHARACTERS = 100;

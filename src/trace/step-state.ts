@@ -12,9 +12,14 @@ export const MARKS: Readonly<Record<StepState, string>> = {
 };
 
 export function stateOf({ startedAt, error, output }: StepTrace): StepState {
-  if (startedAt === null) return 'waiting';
+  if (startedAt === null) return output === null ? 'waiting' : 'done';
   if (error !== null) return 'failed';
   return output === null ? 'running' : 'done';
+}
+
+/** Whether an earlier run had given the output already. */
+export function isKept({ startedAt, output }: Pick<StepTrace, 'startedAt' | 'output'>): boolean {
+  return startedAt === null && output !== null;
 }
 
 /** `850 ms`, `3.2 s`, `1 min 4 s`: between two times in ISO 8601; to `now` where the second is missing. */

@@ -11,7 +11,7 @@ import { headLine, noteLines, plainLine, type Line } from './line';
 import { oneLine } from './one-line';
 import { PLAIN, type Paint } from './paint';
 import { describePlan, describeRound } from './round-state';
-import { describeDuration, describeSees, describeWorker, MARKS, stateOf } from './step-state';
+import { describeDuration, describeSees, describeWorker, isKept, MARKS, stateOf } from './step-state';
 import { totalOf } from './total';
 
 /** Where the tree will be read. */
@@ -87,11 +87,10 @@ class TreeText {
   }
 
   private step(round: RoundTrace, step: StepTrace): Branch {
-    const { index, model, startedAt, endedAt, childId } = step;
+    const { index, model, childId } = step;
     const sees = describeSees(round.plan?.steps[index]?.sees ?? []);
-    const duration = startedAt === null || endedAt === null ? '' : describeDuration(startedAt, endedAt);
     const calls = callsOfStep(this.trace.calls, round, step);
-    const facts = [model ?? '', sees, duration, ...sumOf(calls)];
+    const facts = [model ?? '', sees, timeOf(step), ...sumOf(calls)];
     return {
       line: this.marked(step, this.head(`${index + 1} ${describeWorker(step)}`, facts)),
       notes: this.story(round, step, calls),
@@ -151,6 +150,13 @@ class TreeText {
   private head(name: string, facts: readonly string[]): Line {
     return headLine(this.paint, name, facts);
   }
+}
+
+/** How long a step took that has ended, or that it took none. */
+function timeOf(step: StepTrace): string {
+  const { startedAt, endedAt } = step;
+  if (isKept(step)) return 'kept';
+  return startedAt === null || endedAt === null ? '' : describeDuration(startedAt, endedAt);
 }
 
 function spent(total: Pick<SolveTrace, 'usage' | 'costUsd' | 'costIsLowerBound'>): string[] {

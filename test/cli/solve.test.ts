@@ -109,7 +109,7 @@ test('however a run ends, a sentence and the exit code tell', async () => {
     run('solve', QUESTION, '--config', 'locked.yaml', '--json'),
   ]);
   expect(slow).toMatchObject({ code: 3, stdout: '' });
-  expect(slow.stderr).toContain('stopped by its limit: wallClock');
+  expect(slow.stderr).toContain('stopped by its limit on time.');
 
   expect(locked.code).toBe(1);
   const result = solveResultSchema.parse(JSON.parse(locked.stdout));

@@ -1,5 +1,5 @@
-import { describeDuration, describeSees } from '../../src/trace/step-state';
-import { at } from './sample-trace';
+import { describeDuration, describeSees, stateOf } from '../../src/trace/step-state';
+import { at, sampleStep } from './sample-trace';
 
 test.each([
   [0.85, '850 ms'],
@@ -15,6 +15,11 @@ test.each([
 test('what goes on is timed until now, and a clock behind ours takes no time back', () => {
   expect(describeDuration(at(0), null, at(2))).toBe('2.0 s');
   expect(describeDuration(at(1), null, at(0))).toBe('0 ms');
+});
+
+test('a step whose output an earlier run had is done, and took no time', () => {
+  expect(stateOf(sampleStep(0, { startedAt: null, output: 'Paris.' }))).toBe('done');
+  expect(stateOf(sampleStep(0, { startedAt: null }))).toBe('waiting');
 });
 
 test('steps are counted from 1 for people', () => {

@@ -2,7 +2,7 @@ import { PLAIN } from '../../src/trace/paint';
 import { widthOf } from '../../src/trace/one-line';
 import { renderTree } from '../../src/trace/tree';
 import { sampleFamily, sampleWaiting } from './sample-family';
-import { sampleRound, sampleTrace } from './sample-trace';
+import { sampleRound, sampleTrace, withStep } from './sample-trace';
 
 describe('the tree of a run', () => {
   test('tells who did what in which wave, seeing what, for how much, and what came of it', () => {
@@ -41,6 +41,11 @@ describe('the tree of a run', () => {
     const question = 'Why? '.repeat(100);
     const tree = renderTree(sampleTrace({ question, answer: question }), { columns: 50 });
     for (const line of tree.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(50);
+  });
+
+  test('tells an output that an earlier run had', () => {
+    const kept = withStep(sampleTrace({ calls: [] }), 0, { startedAt: null, endedAt: null });
+    expect(renderTree(kept)).toContain('✓ 1 gpt  gpt-6 · kept\n');
   });
 
   test('is painted by meaning', () => {
@@ -122,7 +127,7 @@ describe('the tree of a run with children', () => {
   test('tells which limit stopped the run, why so early, and what to do', () => {
     const tree = renderTree(sampleFamily({ stoppedBy: 'cost' }), { columns: 300 });
     expect(tree).toContain(
-      '├─ Stopped by its limit on cost.\n│     A call is begun only where its worst case',
+      '├─ The run was stopped by its limit on cost.\n│     A call is begun only where its worst case',
     );
     expect(tree).toMatch(/Raise limits\.costUsd .*--max-cost.*temporal-conductor retry solve-1 --from STEP/);
   });

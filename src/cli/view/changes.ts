@@ -6,7 +6,7 @@ import { describeCost, describeEstimate, describeTokens } from '../../trace/desc
 import { howToApprove } from '../../trace/how-to-approve';
 import { isReview, pathOf, waitingRuns } from '../../trace/kinship';
 import { oneLine } from '../../trace/one-line';
-import { describeDuration, describeSees, describeWorker, stateOf } from '../../trace/step-state';
+import { describeDuration, describeSees, describeWorker, isKept, stateOf } from '../../trace/step-state';
 
 const PREVIEW_COLUMNS = 120;
 
@@ -64,8 +64,8 @@ function describeStep(before: StepTrace | undefined, after: StepTrace): string[]
   if (!isNews || state === 'waiting') return [];
   const who = `step ${after.index + 1} (${describeWorker(after)})`;
   if (state === 'running') return [`${who} started`];
-  const [how, what] = state === 'failed' ? ['failed', after.error?.message ?? ''] : ['done', outputOf(after)];
-  return [`${who} ${how}${timeOf(after)}: ${what}`];
+  if (state === 'failed') return [`${who} failed${timeOf(after)}: ${after.error?.message ?? ''}`];
+  return [`${who} ${isKept(after) ? 'kept' : `done${timeOf(after)}`}: ${outputOf(after)}`];
 }
 
 function outputOf({ output }: StepTrace): string {

@@ -10,6 +10,8 @@ export interface RunView {
   readonly show: (trace: SolveTrace) => void;
   /** Takes the calls that wait for another attempt now. */
   readonly showRetries: (retries: readonly Retry[]) => void;
+  /** Keeps off the screen while somebody else writes on it. */
+  readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
   /** Leaves the last picture standing, and the cursor below it. */
   readonly close: () => void;
 }
@@ -33,6 +35,7 @@ function openPlainView(screen: Screen): RunView {
         told.add(line);
       }
     },
+    whilePaused: (work) => work(),
     close: () => undefined,
   };
 }
@@ -46,8 +49,9 @@ async function openLiveView(screen: Screen): Promise<RunView> {
   const paint = paintFor(screen);
   let last: SolveTrace | null = null;
   let waiting: readonly Retry[] = [];
+  let isPaused = false;
   const draw = (): void => {
-    if (last === null) return;
+    if (last === null || isPaused) return;
     const now = Date.now();
     const spinner = SPINNER[Math.floor(now / TURN_MS) % SPINNER.length] ?? SPINNER[0];
     const columns = columnsOf(screen) ?? 80;
@@ -64,8 +68,19 @@ async function openLiveView(screen: Screen): Promise<RunView> {
     showRetries: (retries) => {
       waiting = retries;
     },
+    whilePaused: async (work) => {
+      isPaused = true;
+      update.done();
+      try {
+        await work();
+      } finally {
+        isPaused = false;
+        draw();
+      }
+    },
     close: () => {
       clearInterval(turning);
+      isPaused = false;
       waiting = [];
       draw();
       update.done();

@@ -86,6 +86,11 @@ describe('a run in plain lines', () => {
     ]);
   });
 
+  test('an output that an earlier run had is kept, not done', () => {
+    const kept = withStep(sampleTrace(), 0, { startedAt: null, endedAt: null });
+    expect(describeChanges(null, kept)).toContain('step 1 (gpt) kept: Paris.');
+  });
+
   test('a call that waits for another attempt says why', () => {
     const retry = { attempt: 3, reason: 'worker gpt (openai gpt-6) answered 429.' };
     expect(describeRetry(retry)).toBe(
