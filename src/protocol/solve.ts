@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { planSchema, stepSchema } from '../plan/plan';
+import { planSchema, stepSchema, type Plan } from '../plan/plan';
 import { MAX_CALLS, MAX_COST_USD } from './bounds';
 import type { Parent } from './parent';
-import type { TextRef } from './text';
+import type { Text, TextRef } from './text';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
 export const MAX_QUESTION_BYTES = 1024 * 1024;
@@ -140,4 +140,10 @@ export const solveInputSchema = z.strictObject({
   /** Heartbeat time-out of the first call in milliseconds; later calls take the configured one. */
   heartbeatMs: z.int().min(1000).exactOptional(),
 });
-export type SolveInput = z.infer<typeof solveInputSchema>;
+export type SolveInput = Omit<z.infer<typeof solveInputSchema>, 'given'> & { readonly given?: GivenPlan };
+
+/** A plan to be run as it is, and the outputs at hand, a place for each step. */
+export interface GivenPlan {
+  readonly plan: Plan;
+  readonly outputs: readonly (Text | null)[];
+}

@@ -43,14 +43,9 @@ export class Limits {
   private waitedMs = 0;
   private stop: { readonly by: StoppedBy; readonly failure: ApplicationFailure } | null = null;
 
-  /** As somebody wanted them, even where more was promised already. */
-  private asked: RunLimits;
-  private held: RunLimits;
-
-  constructor(limits: RunLimits) {
-    this.account = new Account(limits);
-    this.asked = limits;
-    this.held = limits;
+  /** @param asked as somebody wants them, even where more was promised already */
+  constructor(private asked: RunLimits) {
+    this.account = new Account(asked);
   }
 
   get stoppedBy(): StoppedBy | null {
@@ -61,21 +56,21 @@ export class Limits {
     return this.account.spentAtMost;
   }
 
-  /** As they hold now. */
+  /** As they hold now. None is ever below what is spent or set aside: see `Account`. */
   get current(): RunLimits {
-    return this.held;
+    return { ...this.asked, ...this.account.limits };
   }
 
   /** How much of the wall clock is left, in milliseconds; 0 when it is used up. A person's time does not count. */
   remainingMs(): number {
-    const end = workflowInfo().runStartTime.getTime() + this.held.wallClockMs + this.waitedMs;
+    const end = workflowInfo().runStartTime.getTime() + this.asked.wallClockMs + this.waitedMs;
     return Math.max(0, end - Date.now());
   }
 
   /** Waits for a person, at most as long as plans may wait, and takes the time off the run's account. */
   async waitForPerson(isAnswered: () => boolean): Promise<boolean> {
     const begun = Date.now();
-    const answered = await condition(isAnswered, this.held.approvalMs);
+    const answered = await condition(isAnswered, this.asked.approvalMs);
     this.waitedMs += Date.now() - begun;
     return answered;
   }
@@ -116,9 +111,8 @@ export class Limits {
 
   /** Whether something of this size would exceed the cost limit; false where there is none, or no price. */
   isTooDear(nanoUsd: number | null): boolean {
-    return (
-      nanoUsd !== null && this.held.nanoUsd !== null && this.spentAtMost.nanoUsd + nanoUsd > this.held.nanoUsd
-    );
+    const limit = this.asked.nanoUsd;
+    return nanoUsd !== null && limit !== null && this.spentAtMost.nanoUsd + nanoUsd > limit;
   }
 
   /** Why nothing more may begin, or null. */
@@ -129,7 +123,7 @@ export class Limits {
 
   /** Notes that the time was used up while something was under way, and says so in its stead. */
   outOfTime(): Problem {
-    const message = `the run's ${this.held.wallClockMs / 1000} s were used up before this was done; raise limits.wallClock`;
+    const message = `the run's ${this.asked.wallClockMs / 1000} s were used up before this was done; raise limits.wallClock`;
     this.stopBy('wallClock', message);
     return { type: FAILURES.wallClock, message };
   }
@@ -146,10 +140,10 @@ export class Limits {
     return this.stop.failure;
   }
 
-  /** Takes over other limits. None is ever below what is spent or set aside: see `Account`. */
+  /** Takes over other limits; what is not named stays. */
   change(change: Partial<RunLimits>): void {
-    this.asked = { ...this.held, ...change };
-    this.held = { ...this.asked, ...this.account.setLimits(this.asked) };
+    this.asked = { ...this.asked, ...change };
+    this.account.setLimits(this.asked);
     this.changes += 1;
   }
 

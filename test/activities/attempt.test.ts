@@ -1,5 +1,5 @@
 import { closeRow, openRow, type Outcome } from '../../src/activities/attempt';
-import type { ModelCall } from '../../src/activities/model-call';
+import { UNTOLD_ALLOWANCE, type ModelCall } from '../../src/activities/model-call';
 import { FileStore } from '../../src/store/file-store';
 import { rowsOfRun } from '../../src/store/ledger';
 import { freshFolder } from '../local/fresh-folder';
@@ -18,6 +18,7 @@ function aCall(changes: Partial<ModelCall> = {}): ModelCall {
     messages: [],
     maxOutputTokens: 100,
     timeoutMs: 1000,
+    allowance: UNTOLD_ALLOWANCE,
     ...changes,
   };
 }

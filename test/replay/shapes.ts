@@ -1,12 +1,18 @@
-import type { SolveHandle } from '../../src';
+import type { SolveHandle, SolveRequest } from '../../src';
 import type { ConfigInput } from '../../src/pool/config-schema';
 import { step, type Stage } from '../support/stage';
 
 /** One way for a run to go, from its plan to its end. */
 export interface Shape {
+  /** What the run is started with besides its question. */
+  readonly request?: Omit<SolveRequest, 'question'>;
   prepare(stage: Stage): void;
+  /** The worker whose answers are held back until they are let go. */
+  readonly held?: string;
   /** What else happens to the run once it was started. */
-  meanwhile?(stage: Stage, run: SolveHandle): Promise<void>;
+  meanwhile?(stage: Stage, run: SolveHandle, letGo: () => void): Promise<void>;
+  /** Kept is the history of a child, whose workflow id is the run's and this. */
+  readonly child?: string;
 }
 
 /** The pool of every shape: `c` stands in for `a`, and a cancellation is heard within a second. */
@@ -16,6 +22,29 @@ export function configureShapes(config: ConfigInput): ConfigInput {
 }
 
 const TWO_WAVES = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
+
+/** A reply that accepts the answer at hand. */
+const ACCEPT = 'model_id = []\nsubtasks = []\naccess_list = []';
+
+/** A run that gives a step to itself, and whose answer is reviewed. */
+const RECURSIVE: Shape = {
+  request: { limits: { depth: 1 } },
+  prepare: (stage) => {
+    stage.plan([step('a', 'Find it.'), step('conductor', 'Weigh it.', [0]), step('b', 'Say it.', [1])]);
+    stage.plan([step('c', 'Weigh one side.')]);
+    stage.providers.script('conductor', [ACCEPT]);
+  },
+};
+
+/** A run whose answer is corrected, and the correction accepted. */
+const REVISED: Shape = {
+  request: { limits: { depth: 2 } },
+  prepare: (stage) => {
+    stage.plan([step('a', 'Answer it.')]);
+    stage.plan([step('b', 'Check it.'), step('c', 'Correct it.', [0])]);
+    stage.providers.script('conductor', [ACCEPT]);
+  },
+};
 
 /** The ways recorded in `histories/`, by file name. */
 export const SHAPES: Readonly<Record<string, Shape>> = {
@@ -66,4 +95,69 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       await stage.client.cancel(id);
     },
   },
+  recursive: RECURSIVE,
+  'recursive-step': { ...RECURSIVE, child: '-r0s2' },
+  revised: REVISED,
+  'revised-review': { ...REVISED, child: '-review' },
+  'review-unreadable': {
+    request: { limits: { depth: 1 } },
+    prepare: (stage) => {
+      stage.plan([step('a', 'Answer it.')]);
+      stage.providers.answer('conductor', 'I would leave it.');
+    },
+  },
+  steered: {
+    request: { limits: { depth: 1 } },
+    prepare: (stage) => {
+      stage.plan([step('conductor', 'Go deeper.'), step('b', 'Say it.', [0])]);
+      stage.plan([step('a', 'Think.')]);
+      stage.providers.script('conductor', [ACCEPT]);
+    },
+    held: 'a',
+    meanwhile: async (stage, { id }, letGo) => {
+      await stage.providers.waitForRequest(({ model }) => model === 'a');
+      await stage.client.setMaxDepth(id, 2);
+      await stage.client.addHint(id, 'Mind the date.');
+      await stage.client.setLimits(id, { calls: 20 });
+      await stage.client.setMaxDepth(id, 1);
+      letGo();
+    },
+  },
+  'stopped-by-calls': {
+    request: { limits: { calls: 3 } },
+    prepare: (stage) => {
+      stage.plan(TWO_WAVES);
+    },
+  },
+  approved: {
+    request: { approval: 'plan' },
+    prepare: (stage) => {
+      stage.plan([step('a', 'Guess.')]);
+      stage.plan([step('a', 'Look it up.'), step('b', 'Say it.', [0])]);
+    },
+    meanwhile: async (stage, { id }) => {
+      await untilItWaits(stage, id, 'Guess.');
+      await stage.client.rejectPlan(id, 'Nobody shall guess.');
+      await untilItWaits(stage, id, 'Look it up.');
+      await stage.client.editPlan(id, { steps: [step('b', 'Look it up twice.')] });
+    },
+  },
+  'approved-by-nobody': {
+    request: { approval: 'plan', limits: { approval: '1s' } },
+    prepare: (stage) => {
+      stage.plan([step('a', 'Answer it.')]);
+    },
+  },
+  given: {
+    request: {
+      given: { plan: { steps: TWO_WAVES }, outputs: ['what was found before', null, null] },
+    },
+    prepare: () => undefined,
+  },
 };
+
+async function untilItWaits(stage: Stage, id: string, subtask: string): Promise<void> {
+  for await (const { waitsFor, rounds } of stage.client.watch(id)) {
+    if (waitsFor === 'approval' && rounds[0]?.plan?.steps[0]?.subtask === subtask) return;
+  }
+}
