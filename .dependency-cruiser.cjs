@@ -36,11 +36,12 @@ module.exports = {
         pathNot: [
           '^src/activities/models/(openai|anthropic|google|local)\\.ts$',
           '^src/activities/models/local/',
+          '^src/store/s3-client\\.ts$',
         ],
       },
       to: {
         dependencyTypesNot: ['type-only'],
-        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|node-llama-cpp)/',
+        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|node-llama-cpp|@aws-sdk/client-s3)/',
       },
     },
     {

@@ -44,7 +44,8 @@ export type { ExternalAnswer } from './protocol/external-worker';
 export type { Text, TextRef } from './protocol/text';
 export { readText, TextNotFoundError } from './store/texts';
 export { openStore, type StoreOptions } from './store/open-store';
-export type { Store } from './store/store';
+export type { Store, StoredEntry } from './store/store';
+export { collectGarbage, type Collected, type CollectOptions } from './client/collect-garbage';
 
 // Encryption of what goes to Temporal and into the store.
 export { readEncryptionKeys } from './encryption/read-keys';

@@ -14,6 +14,7 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'RefusedError',
     'TextNotFoundError',
     'UnknownKeyError',
+    'collectGarbage',
     'encryptionCodec',
     'encryptionConverter',
     'failureConverterPath',

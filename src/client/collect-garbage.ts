@@ -8,7 +8,7 @@ import { refAt, refsIn } from '../store/texts';
 import { findHeldRuns, type HeldRuns } from './held-runs';
 
 /** The least age that is collected. See `collectGarbage`. */
-export const SHORTEST_AGE_MS = 24 * 60 * 60 * 1000;
+const SHORTEST_AGE_MS = 24 * 60 * 60 * 1000;
 
 export interface CollectOptions {
   /** Any Temporal client with the data converter of the workers; its namespace is searched. */
