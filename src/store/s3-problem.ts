@@ -55,7 +55,11 @@ const RULES: readonly Rule[] = [
 export function explainS3(error: unknown, store: string): Error {
   const facts = factsOf(error);
   const rule = RULES.find(({ fits }) => fits(facts));
-  return new Error(rule?.say(store, facts) ?? `${store} failed: ${facts.name}: ${facts.message}`);
+  const { name, message } = facts;
+  return new Error(
+    rule?.say(store, facts) ??
+      `${store} failed with ${name}: ${message}; look at the state of the service, and try again later`,
+  );
 }
 
 /** Whether the store answered that there is no such object; a HEAD request has no body that could tell more. */
