@@ -119,13 +119,9 @@ export class TraceReader {
     this.record({ kind: 'planned', round, plan, degraded: false });
     if (plan.steps.length === 0) return;
     if (run !== null) {
-      const { calls, tokens, nanoUsd } = estimatePlan(
-        plan,
-        run,
-        this.current.question,
-        input.parent?.background ?? [],
-      );
-      this.record({ kind: 'estimated', estimate: { calls, tokens, nanoUsd } });
+      const background = input.parent?.background ?? [];
+      const estimate = estimatePlan(plan, run, this.current.question, background);
+      this.record({ kind: 'estimated', estimate });
     }
     if (waits) this.record({ kind: 'approval-asked' });
     for (const [step, output] of (input.given?.outputs ?? []).entries()) {

@@ -1,4 +1,5 @@
 import type { Plan, Step } from '../plan/plan';
+import { CONDUCTOR_ID } from '../protocol/names';
 import type { Background } from '../protocol/parent';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
@@ -11,16 +12,16 @@ export interface Estimate {
   readonly tokens: number;
   /** 10⁻⁹ USD; null where a price is unknown. */
   readonly nanoUsd: number | null;
-  /** Ids of the planned workers whose price nobody knows, in the order of the plan. */
-  readonly unknown: readonly string[];
+  /** Steps of the Conductor's own, of which nothing is counted but a call: their plans are not written yet. */
+  readonly ownSteps?: number;
 }
 
 /**
  * The most that a plan may cost where every step is asked once and answered by its planned worker.
  *
  * A step that sees others reads answers that are not written yet: each counts as many tokens as its worker may write,
- * which is close and no bound, since two models split a text differently. Of the user's own activities and workflows,
- * and of the Conductor as a worker, nothing but a call is counted.
+ * which is close and no bound, since two models split a text differently. Of the user's own activities and workflows
+ * nothing but a call is counted, and nothing more of the Conductor's own steps.
  */
 export function estimatePlan(
   plan: Plan,
@@ -32,13 +33,13 @@ export function estimatePlan(
   const cases = plan.steps.map((step, index) =>
     worstCaseOfStep({ plan, workers, question, background }, step, index),
   );
-  const unknown = plan.steps.flatMap(({ worker }, index) => (cases[index]?.nanoUsd === null ? [worker] : []));
+  const ownSteps = plan.steps.filter(({ worker }) => worker === CONDUCTOR_ID).length;
   const known = cases.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
   return {
     calls: cases.length,
     tokens: cases.reduce((sum, { tokens }) => sum + tokens, 0),
-    nanoUsd: unknown.length === 0 ? known : null,
-    unknown: [...new Set(unknown)],
+    nanoUsd: cases.every(({ nanoUsd }) => nanoUsd !== null) ? known : null,
+    ...(ownSteps > 0 && { ownSteps }),
   };
 }
 
@@ -51,6 +52,7 @@ interface Planned {
 
 function worstCaseOfStep(planned: Planned, { worker: id, subtask, sees }: Step, index: number): WorstCase {
   const { plan, workers, question, background } = planned;
+  if (id === CONDUCTOR_ID) return { tokens: 0, nanoUsd: 0 };
   const worker = workers.get(id);
   if (worker?.kind !== 'model') return { tokens: 0, nanoUsd: null };
   const seen = sees.flatMap((step) => {

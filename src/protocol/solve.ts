@@ -90,7 +90,9 @@ function traceSchema<T extends z.ZodType>(text: T) {
     /** What counts against the limits: all that is known, and the worst case of what is not. */
     spentAtMost: amountSchema.exactOptional(),
     /** What the plan may cost at most, told before its first step; `nanoUsd` null where a price is unknown. */
-    estimate: amountSchema.extend({ nanoUsd: z.int().nullable() }).exactOptional(),
+    estimate: amountSchema
+      .extend({ nanoUsd: z.int().nullable(), ownSteps: z.int().exactOptional() })
+      .exactOptional(),
     /** Set while a plan waits for a person. */
     waitsFor: z.literal('approval').exactOptional(),
   });

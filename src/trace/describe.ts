@@ -16,9 +16,12 @@ export function describeCost({
 }
 
 /** `at most 9 calls, 40,000 tokens, $0.1200`: what a plan may come to, told before its first step. */
-export function describeEstimate({ calls, tokens, nanoUsd }: NonNullable<SolveTrace['estimate']>): string {
-  const cost = nanoUsd === null ? 'cost unknown: a price is missing' : describeUsd(nanoUsd / 1e9);
-  return `at most ${describeAmount(calls, tokens)}, ${cost}`;
+export function describeEstimate(estimate: NonNullable<SolveTrace['estimate']>): string {
+  const { calls, tokens, nanoUsd, ownSteps = 0 } = estimate;
+  const cost = nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9);
+  const beside =
+    ownSteps === 0 ? '' : `, beside what the Conductor makes of its own ${ownSteps === 1 ? 'step' : 'steps'}`;
+  return `at most ${describeAmount(calls, tokens)}, ${cost}${beside}`;
 }
 
 /** `$0.0012`, `$1.50`: with as many digits as matter. */

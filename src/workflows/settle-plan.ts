@@ -65,8 +65,7 @@ function rejectionOf(reply: Text, reason: string): FailedReply {
 }
 
 function tellEstimate({ recorder, run, question, background }: RunContext, plan: Plan): void {
-  const { calls, tokens, nanoUsd } = estimatePlan(plan, run, question, background);
-  recorder.record({ kind: 'estimated', estimate: { calls, tokens, nanoUsd } });
+  recorder.record({ kind: 'estimated', estimate: estimatePlan(plan, run, question, background) });
 }
 
 /** A cost limit that a person gave for this very run is held against the estimate, before anything of it is spent. */

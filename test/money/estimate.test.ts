@@ -18,7 +18,6 @@ test('every step once, at its worst', () => {
     calls: 2,
     tokens: 2 * worst.tokens,
     nanoUsd: 2 * (worst.nanoUsd ?? 0),
-    unknown: [],
   });
 });
 
@@ -30,14 +29,19 @@ test('a step that sees another reads as many tokens as that one may write', () =
   expect(tokens(1100) - tokens(100)).toBe(2000);
 });
 
-test('a worker without a price makes the cost unknown, and is named once', () => {
+test('a worker without a price makes the cost unknown', () => {
   const run = runOf([modelCard('w'), modelCard('new', null), externalCard('own')]);
-  const plan = { steps: [step('new'), step('w'), step('own'), step('new'), step('conductor')] };
-  expect(estimatePlan(plan, run, 'Why?', [])).toMatchObject({
-    calls: 5,
-    nanoUsd: null,
-    unknown: ['new', 'own', 'conductor'],
-  });
+  for (const unpriced of ['new', 'own']) {
+    const plan = { steps: [step('w'), step(unpriced)] };
+    expect(estimatePlan(plan, run, 'Why?', [])).toMatchObject({ calls: 2, nanoUsd: null });
+  }
+});
+
+test("of the Conductor's own steps nothing is counted but that they are there", () => {
+  const run = runOf([modelCard('w')]);
+  const without = estimatePlan({ steps: [step('w')] }, run, 'Why?', []);
+  const estimate = estimatePlan({ steps: [step('w'), step('conductor')] }, run, 'Why?', []);
+  expect(estimate).toEqual({ ...without, calls: 2, ownSteps: 1 });
 });
 
 test('the question and the background count for each step, though they lie in the store', () => {
