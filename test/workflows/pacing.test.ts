@@ -56,6 +56,7 @@ describe('calls that would be too many', () => {
         () => stage.client.retries(id),
         (retries) => retries.length === 2,
       );
+      await stage.providers.waitForRequest(({ model }) => model === 'a');
       expect(requestsOf('a')).toBe(1);
       goOn();
       return until(
