@@ -6,6 +6,7 @@ import type { ModelCall } from './model-call';
 import type { CallContext } from './models/failure';
 import type { BackgroundCalls, ModelRequest, Progress } from './models/model';
 import { contextOf, requestOf } from './send-request';
+import { timeLimit } from './time-limit';
 
 /** How long the beginning of an answer may go on after a cancellation: one whose id never arrives cannot be stopped. */
 const BEGIN_GRACE_MS = 10_000;
@@ -38,7 +39,7 @@ export function openWait(
   return {
     background,
     begunAt,
-    context: { ...contextOf(call, apiKey, AbortSignal.timeout(leftMs)), timeoutMs },
+    context: { ...contextOf(call, apiKey, timeLimit(leftMs)), timeoutMs },
     cancellation: Context.current().cancellationSignal,
     requestWith: (signal) => requestOf(call, apiKey, signal),
   };
@@ -58,14 +59,14 @@ export function begin({
 
 /** Not bound by the call's own time: an answer that is there is taken, however late somebody comes for it. */
 export function look({ background, cancellation, requestWith }: Wait, id: string): Promise<Progress> {
-  const signal = AbortSignal.any([cancellation, AbortSignal.timeout(LOOK_MS)]);
+  const signal = AbortSignal.any([cancellation, timeLimit(LOOK_MS)]);
   return background.look(requestWith(signal), id);
 }
 
 /** Has the vendor stop, as best it goes: null where it did not hear that. */
 export async function cancel({ background, requestWith }: Wait, id: string): Promise<Progress | null> {
   try {
-    return await background.cancel(requestWith(AbortSignal.timeout(CANCEL_MS)), id);
+    return await background.cancel(requestWith(timeLimit(CANCEL_MS)), id);
   } catch {
     return null;
   }

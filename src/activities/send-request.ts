@@ -8,6 +8,7 @@ import type { ModelCall } from './model-call';
 import { toProviderFailure, type CallContext, type ProviderFailure } from './models/failure';
 import { judgeReply } from './models/judge-reply';
 import type { ModelReply, ModelRequest } from './models/model';
+import { timeLimit } from './time-limit';
 
 /** What became of one HTTP request. */
 export type SentRequest =
@@ -36,7 +37,7 @@ export async function sendRequest(
   apiKey: string | null,
 ): Promise<SentRequest> {
   const { cancellationSignal } = Context.current();
-  const signal = AbortSignal.any([cancellationSignal, AbortSignal.timeout(call.timeoutMs)]);
+  const signal = AbortSignal.any([cancellationSignal, timeLimit(call.timeoutMs)]);
   const context = contextOf(call, apiKey, signal);
   try {
     return repliedWith(await whileHeartbeating(() => complete(requestOf(call, apiKey, signal))), context);

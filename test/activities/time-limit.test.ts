@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { timeLimit } from '../../src/activities/time-limit';
+import { startSimulatedProviders } from '../../src/testing';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+test('aborts with a TimeoutError when its time is over', async () => {
+  const signal = timeLimit(10);
+  expect(signal.aborted).toBe(false);
+  await once(signal, 'abort');
+  expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+});
+
+test('does not abort at once where the time is longer than a timer can run', async () => {
+  const signal = timeLimit(2 ** 40);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(signal.aborted).toBe(false);
+});
+
+test('ends a request that hangs, however often garbage is collected meanwhile', async () => {
+  const providers = await startSimulatedProviders({ fallback: { answer: { fault: 'hang' } } });
+  const body = JSON.stringify({ model: 'model', input: 'Why?' });
+  // Made in a function of its own: nobody but the request holds the signal.
+  const ask = (): Promise<unknown> => {
+    const signal = AbortSignal.any([new AbortController().signal, timeLimit(300)]);
+    return fetch(`${providers.url}/v1/responses`, { method: 'POST', body, signal }).catch(
+      (error: unknown) => error,
+    );
+  };
+  const ends: unknown[] = [];
+  void ask().then((end) => ends.push(end));
+  while (ends.length === 0) {
+    collectGarbage();
+    await setImmediate();
+  }
+  expect(ends).toMatchObject([{ name: 'TimeoutError' }]);
+  await providers.close();
+}, 10_000);
