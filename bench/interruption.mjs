@@ -2,16 +2,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startSimulatedProviders } from '../lib/testing/index.js';
-import { rate, seconds, time } from './numbers.mjs';
-import { FOUR_CALLS, nextLine, openSolver, planText } from './setting.mjs';
+import { seconds, time } from './numbers.mjs';
+import { FOUR_CALLS, planText } from './plans.mjs';
+import { rate } from './rows.mjs';
+import { nextLine, openSolver } from './setting.mjs';
 
 /** From `cancel` to the closed HTTP connection, with the embedded heartbeat of 5 s. */
-export async function measureCancel(server) {
+export async function measureCancel(server, { cancels }) {
   const providers = await startSimulatedProviders({ fallback: { answer: { fault: 'hang' } } });
   const solver = await openSolver(server, providers.url, 'cancel');
   providers.answer('conductor', planText(FOUR_CALLS.slice(0, 1)));
   const delays = [];
-  for (let run = 1; run <= 4; run += 1) {
+  for (let run = 1; run <= cancels; run += 1) {
     const { id } = await solver.conductor.start({ question: 'How soon?', heartbeatMs: 5000 });
     const { sequence } = await providers.waitForRequest(({ sequence }) => sequence === 2 * run);
     delays.push(

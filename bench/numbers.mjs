@@ -1,7 +1,7 @@
-/** The middle of some numbers; `share` 0.95 gives the 95th percentile. */
-export function quantile(values, share = 0.5) {
+/** The middle of some numbers. */
+export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+  return sorted[Math.floor(sorted.length / 2)];
 }
 
 /** How long something takes, in milliseconds. */
@@ -11,12 +11,11 @@ export async function time(work) {
   return performance.now() - begin;
 }
 
-/** Measures several programs in turn, round by round, so that a noisy machine disturbs all alike. */
+/** Measures named programs in turn, round by round, so that a noisy machine disturbs all alike. */
 export async function interleave(rounds, programs) {
-  const times = programs.map(() => []);
-  for (const program of programs) await program(); // The first run of each pays for what is loaded once.
+  const times = each(programs, () => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, program] of programs.entries()) times[index].push(await time(program));
+    for (const [name, program] of Object.entries(programs)) times[name].push(await time(program));
   }
   return times;
 }
@@ -30,17 +29,11 @@ export async function many(count, width, work) {
   await Promise.all(Array.from({ length: width }, lane));
 }
 
-/** A figure beside its targets, as a row of the table; `atLeast` where more is better. */
-export function rate(what, value, { good, excellent, show = String, atLeast = false }) {
-  const meets = (target) => (atLeast ? value >= target : value <= target);
-  const verdict = meets(excellent) ? 'excellent' : meets(good) ? 'good' : 'missed';
-  const sign = atLeast ? '≥' : '≤';
-  return [what, show(value), `${sign} ${show(good)}`, `${sign} ${show(excellent)}`, verdict];
-}
+/** The same names with other values. */
+export const each = (named, change) =>
+  Object.fromEntries(Object.entries(named).map(([name, value]) => [name, change(value)]));
 
-/** A figure without a target. */
-export const note = (what, shown) => [what, shown, '', '', ''];
-
-export const ratio = (value) => value.toFixed(2);
+export const decimal = (value) => value.toFixed(1);
+export const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
 export const milliseconds = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 export const seconds = (value) => `${(value / 1000).toFixed(1)} s`;

@@ -1,12 +1,17 @@
 import OpenAI from 'openai';
 
-/** The same four calls as a plain program makes them: what a solve is compared with. */
-export function plainProgram(url) {
+/** One call of a model over HTTP, not tried again: what every compared program makes four of. */
+export function callsTo(url) {
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
-  const ask = async (model, content) => {
+  return async (model, content) => {
     const reply = await openai.chat.completions.create({ model, messages: [{ role: 'user', content }] });
     return reply.choices[0].message.content;
   };
+}
+
+/** The four calls with nothing around them. */
+export function plainProgram(url) {
+  const ask = callsTo(url);
   return async () => {
     const plan = await ask('conductor', 'Write a plan.');
     const [a, b] = await Promise.all([ask('a', `${plan} First half.`), ask('b', `${plan} Second half.`)]);

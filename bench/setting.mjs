@@ -1,35 +1,20 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { planText, WORKERS } from './plans.mjs';
 
 const require = createRequire(import.meta.url);
 const { embeddedServer } = require('../lib/local/embedded-server.js');
-const { ConductorClient, ConductorPlugin, renderPlan } = require('../lib/index.js');
+const { readServerRecord } = require('../lib/local/server-record.js');
+const { ConductorClient, ConductorPlugin } = require('../lib/index.js');
 
-export const BUNDLE = require.resolve('../lib/workflow-bundle.js');
+const BUNDLE = require.resolve('../lib/workflow-bundle.js');
 export const LIB = join(BUNDLE, '..');
-const WORKERS = ['a', 'b', 'c', 'd', 'e'];
-
-/** The plan of every wall-clock measurement: a and b side by side, then c, which sees both. */
-export const FOUR_CALLS = [
-  { worker: 'a', subtask: 'First half.', sees: [] },
-  { worker: 'b', subtask: 'Second half.', sees: [] },
-  { worker: 'c', subtask: 'Both halves together.', sees: [0, 1] },
-];
-
-/** Five steps, each of which sees all before it. */
-export const CHAIN = WORKERS.map((worker, index) => ({
-  worker,
-  subtask: `Part ${index + 1}.`,
-  sees: [...Array(index).keys()],
-}));
-
-export const planText = (steps) => renderPlan({ steps }, WORKERS);
 
 /** A folder with an embedded server of its own, as `up` and `solve` start it. */
 export async function openServer() {
@@ -37,11 +22,13 @@ export async function openServer() {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const server = await embeddedServer({ folder, say: () => undefined });
   const connection = await NativeConnection.connect({ address: server.address });
+  const record = await readServerRecord(folder);
   return {
     folder,
     address: server.address,
     connection,
     client: new Client({ connection }),
+    processorTime: () => processorTimeOf(record.process.pid),
     close: async () => {
       await connection.close();
       await server.stop();
@@ -50,22 +37,34 @@ export async function openServer() {
   };
 }
 
-/** A configuration whose models are all behind `url`, at no price and without a key. */
+/** User and system time of a process in milliseconds, by Linux's count of ticks; elsewhere not a number. */
+async function processorTimeOf(pid) {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);
+  return (Number(user) + Number(system)) * 10;
+}
+
+/**
+ * A configuration whose models are all behind `url`, without a key. They have prices, so that every call is held to the
+ * limits as a real one is; these are so wide that nothing is ever stopped, not even by the worst case of 200 KB outputs.
+ */
 export function configFor(url, storeFolder, taskQueue) {
-  const model = (name) => ({ provider: 'openai', model: name, baseUrl: `${url}/v1` });
+  const price = { input: 2, output: 10 };
+  const model = (name) => ({ provider: 'openai', model: name, baseUrl: `${url}/v1`, price });
   return {
     conductor: model('conductor'),
     workers: WORKERS.map((id) => ({ id, ...model(id) })),
+    limits: { costUsd: 1000, calls: 200 },
     store: `file:${storeFolder}`,
     temporal: { taskQueue, heartbeat: '5s' },
   };
 }
 
 /** A worker in this process, with the settings of the embedded one, and a client that shares its connection. */
-export async function openSolver(server, url, name) {
+export async function openSolver(server, url, name, changes = {}) {
   const taskQueue = `bench-${name}`;
   const store = join(server.folder, 'stores', name);
-  const config = configFor(url, store, taskQueue);
+  const config = { ...configFor(url, store, taskQueue), ...changes };
   const worker = await Worker.create({
     connection: server.connection,
     taskQueue,

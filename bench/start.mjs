@@ -2,14 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { quantile, rate, seconds, time } from './numbers.mjs';
-import { configFor, FOUR_CALLS, LIB, spawnProviders } from './setting.mjs';
+import { median, seconds, time } from './numbers.mjs';
+import { FOUR_CALLS } from './plans.mjs';
+import { rate } from './rows.mjs';
+import { configFor, LIB, spawnProviders } from './setting.mjs';
 
 /** The command line from its start to its end, with a server of its own and answers that take no time. */
-export async function measureStart(server) {
+export async function measureStart(server, { starts }) {
   const providers = await spawnProviders({ delayMs: 0, answerBytes: 100, plan: FOUR_CALLS });
   const times = [];
-  for (const run of [1, 2, 3]) {
+  for (let run = 1; run <= starts; run += 1) {
     const cwd = join(server.folder, `start-${run}`);
     await mkdir(cwd);
     await writeFile(
@@ -20,7 +22,7 @@ export async function measureStart(server) {
   }
   await providers.close();
   const aim = { good: 3000, excellent: 1500, show: seconds };
-  return [rate('`solve` from start to end, new server and database', quantile(times), aim)];
+  return [rate('`solve` from start to end, new server and database', median(times), aim)];
 }
 
 async function solveIn(cwd) {

@@ -1,15 +1,17 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startSimulatedProviders } from '../lib/testing/index.js';
-import { milliseconds, quantile, rate } from './numbers.mjs';
-import { CHAIN, openSolver, planText } from './setting.mjs';
+import { median, milliseconds } from './numbers.mjs';
+import { CHAIN, planText } from './plans.mjs';
+import { rate } from './rows.mjs';
+import { openSolver } from './setting.mjs';
 
 /** How long a crash could still cost a second purchase after an answer's last byte was sent. */
-export async function measureWindow(server) {
+export async function measureWindow(server, { windows: runs }) {
   const providers = await startSimulatedProviders();
   const solver = await openSolver(server, providers.url, 'window');
   providers.answer('conductor', planText(CHAIN));
-  for (let run = 0; run < 10; run += 1) await solver.conductor.solve({ question: `How long? ${run}` });
+  for (let run = 0; run < runs; run += 1) await solver.conductor.solve({ question: `How long? ${run}` });
   await solver.close();
   await providers.close();
 
@@ -22,7 +24,7 @@ export async function measureWindow(server) {
   const windows = kept.sort((a, b) => a - b).map((at, index) => Math.max(0, at - sent[index]));
   const aim = { good: 50, excellent: 50, show: milliseconds };
   return [
-    rate('last byte of an answer → kept in the store, median', quantile(windows), aim),
+    rate('last byte of an answer → kept in the store, median', median(windows), aim),
     rate(`the same, longest of ${windows.length}`, Math.max(...windows), aim),
   ];
 }

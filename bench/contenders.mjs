@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { hasPeers } from './peers.mjs';
+import { plainProgram } from './plain.mjs';
+import { FOUR_CALLS } from './plans.mjs';
+import { openSolver, spawnProviders } from './setting.mjs';
+
+/**
+ * Lets `measure` have the programs that make the same four calls to the same providers, all in this process: `plain`,
+ * `langGraph` where it is installed, and `solve`. What each loads once is no cost of a run, so each has run before.
+ */
+export async function withContenders(server, delayMs, measure) {
+  const name = `contenders-${delayMs}`;
+  const providers = await spawnProviders({ delayMs, answerBytes: 1000, plan: FOUR_CALLS });
+  const solver = await openSolver(server, providers.url, name);
+  const langGraph = await langGraphOn(providers.url, join(server.folder, `${name}.db`));
+  const programs = {
+    plain: plainProgram(providers.url),
+    ...(langGraph && { langGraph: langGraph.run }),
+    solve: () => solveWhole(solver.conductor),
+  };
+  for (const program of Object.values(programs)) await program();
+  try {
+    return await measure(programs);
+  } finally {
+    langGraph?.close();
+    await solver.close();
+    await providers.close();
+  }
+}
+
+/** The others throw when a call fails; a solve would tell, and count as fast. */
+async function solveWhole(conductor) {
+  const { id, status, degraded } = await conductor.solve({ question: 'How fast?' });
+  if (status !== 'completed' || degraded) throw new Error(`${id} ended as ${status}, degraded: ${degraded}`);
+}
+
+async function langGraphOn(url, file) {
+  if (!(await hasPeers())) return undefined;
+  const { openLangGraph } = await import('./lang-graph.mjs');
+  return openLangGraph(url, file);
+}

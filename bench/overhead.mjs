@@ -1,0 +1,44 @@
+import { withContenders } from './contenders.mjs';
+import { each, interleave, many, median, milliseconds, seconds } from './numbers.mjs';
+import { compare } from './rows.mjs';
+
+const TARGETS = { 1: { good: 1.1, excellent: 1.06 }, 10: { good: 1.2, excellent: 1.13 } };
+
+/** Wall clock of calls that take their time, as a multiple of the plain program's. */
+export async function measureSlowCalls(server, { slow }) {
+  return withContenders(server, 500, async (programs) => {
+    const rows = [];
+    for (const { width, rounds } of slow) {
+      const walls = await wallsOf(programs, { width, rounds });
+      const multiples = each(walls, (wall) => wall / walls.plain);
+      rows.push(
+        compare(
+          `500 ms calls, ${width} at once: wall clock`,
+          { ...multiples, plain: walls.plain },
+          { show: (multiple) => `× ${multiple.toFixed(2)}`, showPlain: seconds, ...TARGETS[width] },
+        ),
+      );
+    }
+    return rows;
+  });
+}
+
+/** Wall clock of calls that take none: what is left is overhead. */
+export async function measureFastCalls(server, { fast: { rounds } }) {
+  return withContenders(server, 0, async (programs) => {
+    const walls = await wallsOf(programs, { width: 1, rounds });
+    const added = each(walls, (wall) => wall - walls.plain);
+    return [
+      compare(
+        '0 ms calls, 1 at once: wall clock',
+        { ...added, plain: walls.plain },
+        { show: (ms) => `+ ${milliseconds(ms)}`, showPlain: milliseconds, good: 200, excellent: 120 },
+      ),
+    ];
+  });
+}
+
+async function wallsOf(programs, { width, rounds }) {
+  const batches = each(programs, (program) => () => many(width, width, program));
+  return each(await interleave(rounds, batches), median);
+}

@@ -1,0 +1,52 @@
+import { withContenders } from './contenders.mjs';
+import { decimal, each, many, milliseconds, time } from './numbers.mjs';
+import { compare } from './rows.mjs';
+
+/** Calls that take no time, many at once: solves per second, and what a solve takes of the processor. */
+export async function measureThroughput(server, { throughput }) {
+  return withContenders(server, 0, async (programs) => {
+    const rows = [];
+    for (const { width, rounds } of throughput) {
+      const spent = await spend(server, programs, { width, rounds });
+      const count = 2 * width * rounds;
+      const rowOf = (what, figure, aim) =>
+        compare(`0 ms calls, ${width} at once: ${what}`, each(spent, figure), aim);
+      rows.push(
+        rowOf('solves per second', ({ wallMs }) => (count * 1000) / wallMs, {
+          show: decimal,
+          good: 15,
+          excellent: 20,
+          atLeast: true,
+        }),
+        rowOf(
+          'solves per second of one core, server included',
+          ({ ownMs, serverMs }) => (count * 1000) / (ownMs + serverMs),
+          { show: decimal },
+        ),
+        rowOf('processor time per solve, server excluded', ({ ownMs }) => ownMs / count, {
+          show: milliseconds,
+          good: 45,
+          excellent: 35,
+        }),
+      );
+    }
+    return rows;
+  });
+}
+
+/** What each program spent over all rounds: wall clock, processor time of this process and of Temporal's server. */
+async function spend(server, programs, { width, rounds }) {
+  const spent = each(programs, () => ({ wallMs: 0, ownMs: 0, serverMs: 0 }));
+  for (const program of Object.values(programs)) await many(width, width, program); // Connections are made once.
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, program] of Object.entries(programs)) {
+      const [own, served] = [process.cpuUsage(), await server.processorTime()];
+      spent[name].wallMs += await time(() => many(2 * width, width, program));
+      const { user, system } = process.cpuUsage(own);
+      spent[name].ownMs += (user + system) / 1000;
+      // The server works for solves alone; what it does while others run is theirs no more than ours.
+      if (name === 'solve') spent[name].serverMs += (await server.processorTime()) - served;
+    }
+  }
+  return spent;
+}
