@@ -46,7 +46,7 @@ async function processorTimeOf(pid) {
 
 /**
  * A configuration whose models are all behind `url`, without a key. They have prices, so that every call is held to the
- * limits as a real one is; these are so wide that nothing is ever stopped, not even by the worst case of 200 KB outputs.
+ * limits as a real one is; the cost limit is so wide that 200 KB outputs, dearer than the default $1, stop nothing.
  */
 export function configFor(url, storeFolder, taskQueue) {
   const price = { input: 2, output: 10 };
@@ -54,7 +54,7 @@ export function configFor(url, storeFolder, taskQueue) {
   return {
     conductor: model('conductor'),
     workers: WORKERS.map((id) => ({ id, ...model(id) })),
-    limits: { costUsd: 1000, calls: 200 },
+    limits: { costUsd: 1000 },
     store: `file:${storeFolder}`,
     temporal: { taskQueue, heartbeat: '5s' },
   };
