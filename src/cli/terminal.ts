@@ -13,9 +13,9 @@ export function paintFor(stream: Pick<Screen, 'isTTY'>, env = process.env): Pain
   return { strong: bold, faint: dim, good: green, bad: red, busy: yellow };
 }
 
-/** Columns of a terminal; undefined where the stream is none. */
+/** Columns of a terminal; undefined where the stream is none, or one that does not know its width. */
 export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | undefined {
-  return stream.isTTY ? stream.columns : undefined;
+  return stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
 }
 
 /** A model's words must not steer the terminal they are shown on; lines and tabs may stay. */

@@ -15,8 +15,10 @@ export interface Ended {
 export interface RunningCommand {
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** Waits until stderr holds what is looked for; rejects if the command ends without it. */
+  /** Waits until stderr, or the terminal, holds what is looked for; rejects if the command ends without it. */
   hear(words: RegExp): Promise<RegExpExecArray>;
+  /** Types on the command's terminal. */
+  type(text: string): void;
   signal(signal: NodeJS.Signals): void;
 }
 
@@ -26,26 +28,40 @@ export interface CommandSetting {
   readonly input?: string;
   /** Beside the few variables any command gets. No key and no Temporal address of this machine is passed on. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Runs the command at a terminal, all it writes in `stdout`; it stays open for what is typed. */
+  readonly terminal?: boolean;
 }
+
+/** Gives a command a terminal, whose keyboard is stdin. */
+const AT_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
 const PASSED_ON = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'CONDUCTOR_CACHE', 'TEMPORAL_CLI_PATH', 'TMPDIR'];
 
 /** Starts `temporal-conductor` with these arguments. `npm test` builds it before the tests. */
 export function startCommand(
   args: readonly string[],
-  { cwd, input = '', env = {} }: CommandSetting,
+  { cwd, input = '', env = {}, terminal = false }: CommandSetting,
 ): RunningCommand {
   const passedOn = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...passedOn, ...env } });
+  const command = [process.execPath, MAIN, ...args];
+  const [program = '', ...rest] = terminal ? ['python3', '-c', AT_TERMINAL, ...command] : command;
+  const child = spawn(program, rest, { cwd, env: { ...passedOn, TERM: 'xterm', ...env } });
   let [stdout, stderr] = ['', ''];
   const listeners = new Set<() => void>();
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    tell();
+  });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
-    for (const listener of listeners) listener();
+    tell();
   });
   // A command that refuses its arguments does not read its stdin to the end.
-  child.stdin.on('error', () => undefined).end(input);
+  child.stdin.on('error', () => undefined);
+  if (!terminal) child.stdin.end(input);
   const ended = new Promise<Ended>((resolve) => {
     child.on('close', (code) => {
       resolve({ code, stdout, stderr });
@@ -54,16 +70,22 @@ export function startCommand(
   const hear = (words: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const listen = (): void => {
-        const found = words.exec(stderr);
+        const found = words.exec(terminal ? stdout : stderr);
         if (found) resolve(found);
       };
       listeners.add(listen);
       listen();
       void ended.then(() => {
-        reject(new Error(`${args.join(' ')} ended without ${String(words)}:\n${stderr}`));
+        reject(new Error(`${args.join(' ')} ended without ${String(words)}:\n${stdout}${stderr}`));
       });
     });
-  return { pid: child.pid ?? 0, ended, hear, signal: (signal) => child.kill(signal) };
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    hear,
+    type: (text) => child.stdin.write(text),
+    signal: (signal) => child.kill(signal),
+  };
 }
 
 /** Runs a command to its end. */

@@ -19,4 +19,5 @@ test.each([
 test('only a terminal has a width', () => {
   expect(columnsOf(TERMINAL)).toBe(60);
   expect(columnsOf({ isTTY: false, columns: 60 })).toBeUndefined();
+  expect(columnsOf({ isTTY: true, columns: 0 })).toBeUndefined();
 });

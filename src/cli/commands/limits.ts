@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { HeldLimits, LimitsChange } from '../../protocol/control';
 import { describeUsd } from '../../trace/describe';
 import { describeMs } from '../../trace/step-state';
 import type { ExitCode } from '../exit-code';
 import { steerRun } from '../steer-run';
-import { print } from '../terminal';
+import { print, say } from '../terminal';
 
 /** The options of `limits`; null: no such limit. */
 export interface LimitsOptions {
@@ -19,9 +20,15 @@ export interface LimitsOptions {
 /** Changes the limits that are named, and prints all that then hold; with none named, those that hold. */
 export function limits(id: string, options: LimitsOptions): Promise<ExitCode> {
   return steerRun(id, options.config, async (conductor) => {
-    await print(describeLimits(await conductor.setLimits(id, changeOf(options))));
+    const change = changeOf(options);
+    const held = await conductor.setLimits(id, change);
+    await print(describeLimits(held));
+    if (!isDeepStrictEqual({ ...held, ...change }, held)) say(PROMISED);
   });
 }
+
+const PROMISED =
+  'More is spent, or set aside for what is under way, than some limit you named. It ends there: nothing more is begun.';
 
 function changeOf({ maxCost, calls, tokens, wallClock, steps }: LimitsOptions): LimitsChange {
   return {

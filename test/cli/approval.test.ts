@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { renderPlan } from '../../src/plan/render';
+import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { runCommand, startCommand, type CommandSetting, type Ended, type RunningCommand } from './command';
+import { makeFolder, poolAt, type Folder } from './folder';
+
+const QUESTION = 'What is the capital of France?';
+const ANSWER = 'Paris, of course.';
+const WORKERS = ['alpha', 'beta'];
+const planOf = (subtask: string): string =>
+  renderPlan({ steps: [{ worker: 'alpha', subtask, sees: [] }] }, WORKERS);
+
+let folder: Folder;
+let providers: SimulatedProviders;
+const started: RunningCommand[] = [];
+
+beforeEach(async () => {
+  folder = await makeFolder();
+  providers = await startSimulatedProviders({
+    models: { boss: { answer: planOf('Guess it') }, alpha: { answer: 'Lyon?' }, beta: { answer: ANSWER } },
+  });
+  await folder.write('conductor.yaml', poolAt(providers.url));
+});
+
+afterEach(async () => {
+  // A test that failed may have left some.
+  await Promise.all(
+    started.splice(0).map((command) => {
+      command.signal('SIGINT');
+      return command.ended;
+    }),
+  );
+  await providers.close();
+  await folder.remove();
+});
+
+function start(args: readonly string[], setting: Partial<CommandSetting> = {}): RunningCommand {
+  const command = startCommand(args, { cwd: folder.path, ...setting });
+  started.push(command);
+  return command;
+}
+
+function run(...args: string[]): Promise<Ended> {
+  return runCommand(args, { cwd: folder.path });
+}
+
+function promptsTo(model: string): string[] {
+  return providers.log.filter((record) => record.model === model).map(({ body }) => body);
+}
+
+test('a plan waits: rejected, written anew, edited and run from another terminal', async () => {
+  const up = start(['up']);
+  await up.hear(/^Ready/m);
+  const { stdout } = await run('solve', QUESTION, '--approve', '--detach');
+  const id = stdout.trim();
+  const watching = start(['watch', id]);
+  await watching.hear(new RegExp(`${id} waits for approval of its plan: temporal-conductor approve ${id}`));
+  expect((await run('trace', id)).stdout).toContain(`to let it run: temporal-conductor approve ${id}`);
+
+  providers.script('boss', [planOf('Look it up')]);
+  expect(await run('approve', id, '--reject', 'Do not guess.')).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('writes another plan') as string,
+  });
+  await watching.hear(/step 1 \(alpha\): Look it up/);
+  expect(promptsTo('boss')[1]).toContain('Do not guess.');
+
+  await folder.write('bad.yaml', 'steps:\n  - worker: gamma\n    subtask: Go\n    sees: []\n');
+  const refused = await run('approve', id, '--edit', 'bad.yaml');
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(/bad\.yaml is no plan .*"gamma".*\n {4}- worker: gamma\n {14}\^/);
+  await folder.write('plan.yaml', 'steps:\n  - worker: beta\n    subtask: Say it\n    sees: []\n');
+  expect(await run('approve', id, '--edit', 'plan.yaml')).toMatchObject({ code: 0 });
+
+  expect(await watching.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
+  expect({ alpha: promptsTo('alpha'), beta: promptsTo('beta').length }).toEqual({ alpha: [], beta: 1 });
+  const late = await run('approve', id);
+  expect(late.code).toBe(1);
+  expect(late.stderr).toContain(`run ${id} has ended already: completed`);
+});
+
+test('where nobody works on the run, an approval makes no call: it says how to go on', async () => {
+  const solving = start(['solve', QUESTION, '--approve']);
+  const [, id = ''] = await solving.hear(/temporal-conductor approve (\S+)/);
+  solving.signal('SIGINT');
+  expect((await solving.ended).code).toBe(130);
+
+  const approved = await run('approve', id);
+  expect(approved).toMatchObject({ code: 0 });
+  expect(approved.stderr).toContain(`Nobody works on it now; go on with: temporal-conductor watch ${id}`);
+  expect(promptsTo('alpha')).toEqual([]);
+  expect(await run('watch', id)).toMatchObject({ code: 0, stdout: 'Lyon?\n' });
+});
+
+test('at a terminal the person is asked: rejects, mends the next plan in an editor, and gets the answer', async () => {
+  const editor = join(folder.path, 'editor.cjs');
+  await writeFile(
+    editor,
+    "const [file] = process.argv.slice(2), fs = require('fs');" +
+      "fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('worker: alpha', 'worker: beta'));",
+  );
+  const env = { EDITOR: `"${process.execPath}" "${editor}"`, VISUAL: '' };
+  const solving = start(['solve', QUESTION, '--approve'], { terminal: true, env });
+  await solving.hear(/waits for approval of its plan.*\r\n {2}step 1 \(alpha\): Guess it[^]*\[a\/e\/r\/l\] /);
+  solving.type('r\n');
+  await solving.hear(/do differently\? /);
+  providers.script('boss', [planOf('Look it up')]);
+  solving.type('Do not guess.\n');
+  await solving.hear(/step 1 \(alpha\): Look it up\r\n[^]*\[a\/e\/r\/l\] /);
+  solving.type('e\n');
+  const { code, stdout } = await solving.ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`${ANSWER}\r\n`) as string });
+  expect(promptsTo('boss')[1]).toContain('Do not guess.');
+  expect({ alpha: promptsTo('alpha'), beta: promptsTo('beta').length }).toEqual({ alpha: [], beta: 1 });
+});
+
+test('at a terminal, a question that another terminal has answered is taken back; Ctrl-C leaves the run', async () => {
+  const up = start(['up']);
+  await up.hear(/^Ready/m);
+  const solving = start(['solve', QUESTION, '--approve'], { terminal: true });
+  const [, id = ''] = await solving.hear(/Run (\S+) waits[^]*\[a\/e\/r\/l\] /);
+  await run('approve', id);
+  expect(await solving.ended).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Lyon?\r\n') as string,
+  });
+
+  const leaving = start(['solve', QUESTION, '--approve'], { terminal: true });
+  await leaving.hear(/\[a\/e\/r\/l\] /);
+  leaving.type('\u0003');
+  expect(await leaving.ended).toMatchObject({
+    code: 130,
+    stdout: expect.stringMatching(
+      /Run (\S+) is kept; come back to it with: temporal-conductor watch \1/,
+    ) as string,
+  });
+});
