@@ -1,5 +1,3 @@
-import type { Plan } from '../plan/plan';
-
 /** Update `setLimits`: what is named changes, the rest stays; null lifts a limit. */
 export interface LimitsChange {
   readonly steps?: number;
@@ -23,9 +21,6 @@ export interface HeldLimits {
   readonly costUsd: number | null;
   readonly wallClockMs: number;
 }
-
-/** Update `editPlan`: the plan to run instead, held to the same rules as one that the Conductor wrote. */
-export type PlanEdit = Plan;
 
 /** Update `rejectPlan`. */
 export interface PlanRejection {
