@@ -1,4 +1,5 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import type { ActivityCancellationDetails } from '@temporalio/common';
 import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { Outcome } from './attempt';
@@ -32,7 +33,7 @@ export type SentRequest =
 
 /** Sends one HTTP request and waits for its end, with heartbeats. Never throws, whatever the provider does. */
 export async function sendRequest(
-  { complete }: Dependencies,
+  { complete }: Pick<Dependencies, 'complete'>,
   call: ModelCall,
   apiKey: string | null,
 ): Promise<SentRequest> {
@@ -101,11 +102,9 @@ export function requestOf(call: ModelCall, apiKey: string | null, signal: AbortS
 
 /** The call was stopped by its run's cancellation or by the end of this process; `reply` as far as it came. */
 export function brokenOff(reply: ModelReply | null): SentRequest {
-  if (Context.current().cancellationDetails?.workerShutdown === true) {
-    const problem = {
-      type: FAILURES.workerStopped,
-      message: 'the worker process was stopped during the call',
-    };
+  const stopped = whyStopped(Context.current().cancellationDetails);
+  if (stopped !== null) {
+    const problem = { type: FAILURES.workerStopped, message: stopped };
     return {
       kind: 'broken-off',
       problem,
@@ -115,4 +114,14 @@ export function brokenOff(reply: ModelReply | null): SentRequest {
   }
   const problem = { type: FAILURES.cancelled, message: 'the run was cancelled during the call' };
   return { kind: 'broken-off', problem, reply, error: new CancelledFailure(problem.message) };
+}
+
+/** Why this process stopped though nobody cancelled the run; null where somebody did. */
+function whyStopped(details: ActivityCancellationDetails | undefined): string | null {
+  if (details?.workerShutdown === true) return 'the worker process was stopped during the call';
+  // Another attempt may be under way by now.
+  const isGivenUp = details?.notFound === true || details?.timedOut === true;
+  return isGivenUp
+    ? 'Temporal had not heard of the worker process for too long, and gave up this attempt'
+    : null;
 }

@@ -1,0 +1,37 @@
+import { ActivityCancellationDetails } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { UNTOLD_ALLOWANCE, type ModelCall } from '../../src/activities/model-call';
+import type { Complete } from '../../src/activities/models/model';
+import { sendRequest } from '../../src/activities/send-request';
+import { FAILURES } from '../../src/protocol/failures';
+import { aCard, aRequest } from './models/ask';
+
+const CALL: ModelCall = {
+  ...aRequest(aCard({})),
+  purpose: 'step',
+  allowance: UNTOLD_ALLOWANCE,
+  round: 0,
+  step: 0,
+  worker: 'ada',
+  timeoutMs: 60_000,
+};
+
+/** A provider that answers nothing until it is left. */
+const silent: Complete = ({ signal }) =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new Error('aborted'));
+    });
+  });
+
+test.each([
+  ['the run was cancelled', { cancelRequested: true }, FAILURES.cancelled],
+  ['the process is to stop', { workerShutdown: true }, FAILURES.workerStopped],
+  ['the server took the process for lost', { notFound: true }, FAILURES.workerStopped],
+  ['the attempt timed out', { timedOut: true }, FAILURES.workerStopped],
+])('broken off because %s, and said so', async (_, details, type) => {
+  const activity = new MockActivityEnvironment();
+  const sent = activity.run(() => sendRequest({ complete: silent }, CALL, null));
+  activity.cancel('CANCELLED', new ActivityCancellationDetails(details));
+  expect(await sent).toMatchObject({ kind: 'broken-off', problem: { type } });
+});
