@@ -46,7 +46,7 @@ async function bundleWorkflows(folder: string): Promise<string> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error);
+  console.error(error instanceof Error && error.cause === undefined ? error.message : error);
   // What was under way when it broke off would try on for ever.
   process.exit(2);
 });
