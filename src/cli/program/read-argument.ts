@@ -26,8 +26,7 @@ export function readCalls(value: string): number {
 /** null for `none`: no limit. */
 export function readDepth(value: string): number | null {
   if (value === 'none') return null;
-  const depth = readInteger(value);
-  if (depth >= 0) return depth;
+  if (/^\d{1,15}$/.test(value)) return Number(value);
   throw new InvalidArgumentError('Expected a whole number from 0, or none for no limit.');
 }
 
