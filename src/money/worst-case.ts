@@ -20,7 +20,7 @@ const UNSEEN_TOKENS = 256;
  *
  * A tokenizer makes at most one token of a byte, so that this holds for every model without loading any. All input is
  * priced as fresh or as written to a cache, whichever costs more; cached input would cost less. It is the price of the
- * usual service tier, since no other is asked for.
+ * usual service tier, since no other is asked for, and OpenAI is asked for that one whatever the project's settings.
  *
  * A worker that is an activity or a workflow of the user's spends what only its owner knows.
  *

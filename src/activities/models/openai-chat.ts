@@ -10,6 +10,7 @@ import {
   tokensSchema,
   UnreadableReply,
 } from './read-reply';
+import { USUAL_TIER } from './service-tier';
 import type { Settings } from './settings';
 import { toUsage } from './to-usage';
 
@@ -86,7 +87,7 @@ function toBody({ card, messages }: ModelRequest, settings: ChatSettings): Body 
       ...turns.map(({ role, text }) => ({ role, content: text })),
     ],
     ...(card.baseUrl === null
-      ? { max_completion_tokens: maxOutputTokens }
+      ? { max_completion_tokens: maxOutputTokens, service_tier: USUAL_TIER }
       : // eslint-disable-next-line @typescript-eslint/no-deprecated -- by OpenAI, not by the others
         { max_tokens: maxOutputTokens }),
     ...(temperature !== null && { temperature }),

@@ -10,6 +10,7 @@ import {
   tokensSchema,
   UnreadableReply,
 } from './read-reply';
+import { USUAL_TIER } from './service-tier';
 import type { Settings } from './settings';
 import { toUsage } from './to-usage';
 
@@ -100,6 +101,7 @@ export function bodyOf({ card, messages }: ModelRequest, settings: ResponseSetti
     ...(system !== '' && { instructions: system }),
     input: turns.map(({ role, text }) => ({ role, content: text })),
     max_output_tokens: maxOutputTokens,
+    ...(card.baseUrl === null && { service_tier: USUAL_TIER }),
     ...(temperature !== null && { temperature }),
     ...(effort !== null && { reasoning: { effort } }),
     ...(outputSchema !== null && {

@@ -1,4 +1,4 @@
-import { completeOpenAI } from '../../../src/activities/models/openai';
+import { backgroundOpenAI, completeOpenAI } from '../../../src/activities/models/openai';
 import { FAILURES } from '../../../src/protocol/failures';
 import { aCard, aRequest, failureOf } from './ask';
 
@@ -39,6 +39,23 @@ test("a card without a base URL means the vendor's own endpoint, whatever the en
   expect(sent[0]?.body).toMatchObject({ max_completion_tokens: 256 });
   expect(sent[0]?.body).not.toHaveProperty('max_tokens');
 });
+
+test.each([
+  ['chat', 'chat', completeOpenAI, completion()],
+  ['responses', 'responses', completeOpenAI, { output: [] }],
+  ['responses in the background', 'responses', backgroundOpenAI.begin, { id: 'resp_1', status: 'queued' }],
+] as const)(
+  'the vendor is asked for its usual service tier through %s, other servers are not',
+  async (_, api, ask, body) => {
+    const sent = answerWith(body);
+    await ask(aRequest(aCard({ api })));
+    await ask(aRequest(aCard({ api, baseUrl: 'http://127.0.0.1:9999/v1' })));
+    expect(sent.map(({ url, body }) => [new URL(url).host, body.service_tier])).toEqual([
+      ['api.openai.com', 'default'],
+      ['127.0.0.1:9999', undefined],
+    ]);
+  },
+);
 
 test("another server is not told the account's organisation", async () => {
   process.env.OPENAI_ORG_ID = 'org-1';
