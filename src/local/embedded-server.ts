@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { withFolderLock } from './folder-lock';
-import { runningServer, startServer, stopRunningServer } from './folder-server';
+import { runningServer, stopRunningServer } from './folder-server';
 import { enterFolder, liveUsers } from './folder-users';
+import { startServer } from './start-server';
 import type { AttachOptions, TemporalServer } from './temporal-server';
 
 /**

@@ -1,14 +1,11 @@
-import { findTemporalCli } from './find-temporal-cli';
 import { holdersOf } from './file-holders';
-import { freePorts } from './free-ports';
 import { processMark, stillRuns } from './process-mark';
 import { reasonOf } from './reason-of';
-import type { Say } from './say';
 import { waitUntilServing } from './server-health';
-import { databasePath, spawnServer, stopServer } from './server-process';
+import { databasePath, stopServer } from './server-process';
 import { readServerRecord, writeServerRecord, type ServerRecord } from './server-record';
 
-// Who calls these three holds the folder's lock.
+// Who calls these holds the folder's lock.
 
 /** A machine that is busy with something else may need so long to start it or to let it answer. */
 const PATIENCE_MS = 20_000;
@@ -24,39 +21,6 @@ export async function runningServer(folder: string, namespace: string): Promise<
 
   const [holder] = await holdersOf(databasePath(folder));
   return holder === undefined ? null : claimHolder(folder, namespace, record, holder);
-}
-
-/** Starts the folder's server, on the ports it had before where they are free. */
-export async function startServer(
-  folder: string,
-  namespace: string,
-  setting: { readonly env: NodeJS.ProcessEnv; readonly say: Say },
-): Promise<{ readonly record: ServerRecord; readonly source: string }> {
-  const cli = await findTemporalCli(setting);
-  const last = await readServerRecord(folder);
-  const [port = 0, uiPort = 0] = await freePorts([portOf(last?.address), portOf(last?.uiAddress)]);
-  const planned: ServerRecord = {
-    address: `127.0.0.1:${port}`,
-    uiAddress: `http://127.0.0.1:${uiPort}`,
-    process: null,
-    startedAt: new Date().toISOString(),
-  };
-  // Before the start: should we be killed right after it, the next command knows where to ask.
-  await writeServerRecord(folder, planned);
-  const started = await spawnServer({ ...setting, cli: cli.path, folder, namespace, port, uiPort });
-  const record = await recordProcess(folder, planned, started.pid);
-  try {
-    if (!record.process || !(await serves(record, namespace, record.process))) {
-      throw new Error(`it ended at once, and wrote:\n${await started.lastWords()}`);
-    }
-  } catch (error) {
-    await stopRunningServer(folder);
-    const reason = reasonOf(error);
-    throw new Error(`The embedded Temporal server (${cli.path}, ${cli.source}) did not start: ${reason}`, {
-      cause: error,
-    });
-  }
-  return { record, source: cli.source };
 }
 
 /** Stops the folder's server, if it runs, and records that it does not. */
@@ -90,7 +54,11 @@ function answers(address: string, namespace: string): Promise<boolean> {
 }
 
 /** Whether the server serves, for which it gets some time; false when its process does not run or ends meanwhile. */
-async function serves({ address }: ServerRecord, namespace: string, owner: OwnedProcess): Promise<boolean> {
+export async function serves(
+  { address }: ServerRecord,
+  namespace: string,
+  owner: OwnedProcess,
+): Promise<boolean> {
   const { pid, mark } = owner;
   const isAlive = (): Promise<boolean> => stillRuns(pid, mark);
   if (!(await isAlive())) return false;
@@ -105,14 +73,14 @@ async function serves({ address }: ServerRecord, namespace: string, owner: Owned
   }
 }
 
-async function recordProcess(folder: string, record: ServerRecord, pid: number): Promise<ServerRecord> {
+/** Notes which process the folder's server is, with what tells it from a later one of the same number. */
+export async function recordProcess(
+  folder: string,
+  record: ServerRecord,
+  pid: number,
+): Promise<ServerRecord> {
   const mark = await processMark(pid);
   const known = { ...record, process: mark === null ? null : { pid, mark } };
   await writeServerRecord(folder, known);
   return known;
-}
-
-function portOf(address: string | undefined): number | null {
-  const port = /:(\d+)$/.exec(address ?? '')?.[1];
-  return port === undefined ? null : Number(port);
 }

@@ -7,7 +7,6 @@ import { stillRuns } from './process-mark';
 
 /** Room for a machine that is busy with something else; an idle one needs 0.3 s. */
 const STOP_MS = 15_000;
-const LOG_LINES = 8;
 
 /** What one start of the server is made of. `folder` is absolute and takes the database and the log. */
 export interface ServerStart {
@@ -22,8 +21,8 @@ export interface ServerStart {
 /** A server that was just started. */
 export interface StartedProcess {
   readonly pid: number;
-  /** What it wrote last, to tell why it ended. */
-  lastWords(): Promise<string>;
+  /** All that it wrote so far, to tell why it ended. */
+  written(): Promise<string>;
 }
 
 /** Where a folder's server keeps its workflows. */
@@ -31,13 +30,18 @@ export function databasePath(folder: string): string {
   return join(folder, 'temporal.db');
 }
 
+/** Where a folder's servers write, one after the other. */
+export function logPath(folder: string): string {
+  return join(folder, 'server.log');
+}
+
 /**
  * Starts the server in a process group of its own, so that Ctrl-C in a terminal reaches only the command, which
  * then decides; it outlives its starter. Its environment holds no key: it calls no model.
  */
 export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
-  const logPath = join(start.folder, 'server.log');
-  const log = await open(logPath, 'a');
+  const path = logPath(start.folder);
+  const log = await open(path, 'a');
   try {
     const { size: logStart } = await log.stat();
     const child = spawn(start.cli, serverArguments(start), {
@@ -50,7 +54,7 @@ export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
     await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new Error(`${start.cli} was started without a process number`);
-    return { pid: child.pid, lastWords: () => lastLines(logPath, logStart) };
+    return { pid: child.pid, written: () => readFrom(path, logStart) };
   } finally {
     await log.close();
   }
@@ -89,7 +93,6 @@ function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
-async function lastLines(logPath: string, from: number): Promise<string> {
-  const written = (await readFile(logPath)).subarray(from).toString('utf8').trim();
-  return written.split('\n').slice(-LOG_LINES).join('\n') || `nothing was written to ${logPath}`;
+async function readFrom(path: string, start: number): Promise<string> {
+  return (await readFile(path)).subarray(start).toString('utf8');
 }
