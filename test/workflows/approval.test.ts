@@ -1,0 +1,211 @@
+import type { SolveInput, SolveResult } from '../../src/protocol/solve';
+import { endOf } from '../support/end-of';
+import { refusalOf } from '../support/refusal-of';
+import { openStage, step, type Stage } from '../support/stage';
+import { until } from '../support/until';
+
+const question = 'Where does the Danube rise?';
+const PLAN = [step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])];
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage({
+    configure: (config) => ({ ...config, recursion: 'both', limits: { depth: 0, costUsd: null } }),
+  });
+});
+afterEach(async () => {
+  await stage.close();
+});
+
+/** Starts a run whose plan waits for a person, and returns its id when it does. */
+async function startWaiting(input: Partial<SolveInput> = {}): Promise<string> {
+  const { id } = await stage.client.start({ approval: 'plan', ...input, question });
+  await untilWaiting(id);
+  return id;
+}
+
+/** Waits until so many plans have waited, by the calls that the Conductor was asked for them. */
+async function untilWaiting(id: string, calls = 1): Promise<SolveResult> {
+  return until(
+    () => stage.client.trace(id),
+    (trace) => trace.waitsFor === 'approval' && trace.usage.calls === calls,
+  );
+}
+
+function requestsTo(name: string): number {
+  return stage.providers.log.filter(({ model }) => model === name).length;
+}
+
+describe('a plan that waits for a person', () => {
+  test('is told with what it may cost, and begun only when approved', async () => {
+    stage.plan(PLAN);
+    await stage.whileWorking(async () => {
+      const id = await startWaiting();
+      const fromHistory = await stage.client.trace(id);
+      expect(fromHistory).toMatchObject({
+        status: 'running',
+        waitsFor: 'approval',
+        rounds: [{ plan: { steps: PLAN } }],
+      });
+      expect(fromHistory.estimate).toMatchObject({ calls: 2 });
+      expect(fromHistory.estimate?.nanoUsd).toBeGreaterThan(2 * 4096 * 10_000);
+      const fromRun = await stage.temporal.client.workflow.getHandle(id).query<SolveResult>('state');
+      expect(fromRun).toMatchObject({ waitsFor: 'approval', estimate: fromHistory.estimate });
+      expect(stage.providers.log).toHaveLength(1);
+
+      await stage.client.approvePlan(id);
+      const result = await endOf(stage, id);
+      expect(result).toMatchObject({ status: 'completed', estimate: fromHistory.estimate });
+      expect(result.waitsFor).toBeUndefined();
+      expect([requestsTo('a'), requestsTo('b')]).toEqual([1, 1]);
+    });
+  });
+
+  test('can be replaced by another one, which runs in its normal form', async () => {
+    stage.plan(PLAN);
+    stage.providers.answer('c', 'At the Breg.');
+    const release = stage.providers.hold('c');
+    await stage.whileWorking(async () => {
+      const id = await startWaiting();
+      const before = (await stage.client.trace(id)).estimate;
+      const taken = await stage.client.editPlan(id, {
+        steps: [step('b', 'One.'), step('b', 'Two.'), step('c', 'Sum up.', [1, 0, 1])],
+      });
+      const edited = [step('b', 'One.'), step('b', 'Two.'), step('c', 'Sum up.', [0, 1])];
+      expect(taken.steps).toEqual(edited);
+
+      await stage.providers.waitForRequest(({ model }) => model === 'c');
+      const { estimate, rounds, waitsFor } = await stage.client.trace(id);
+      expect({ steps: rounds[0]?.plan?.steps, waitsFor }).toEqual({ steps: edited, waitsFor: undefined });
+      expect(estimate?.nanoUsd).toBeGreaterThan(before?.nanoUsd ?? 0);
+      release();
+      expect(await endOf(stage, id)).toMatchObject({ answer: 'At the Breg.', degraded: false, estimate });
+      expect([requestsTo('a'), requestsTo('b'), requestsTo('c')]).toEqual([0, 2, 1]);
+    });
+  });
+
+  test('can be refused: the Conductor reads why, and its next plan waits in turn', async () => {
+    stage.plan(PLAN);
+    stage.plan([step('c', 'Answer it.')]);
+    await stage.whileWorking(async () => {
+      const id = await startWaiting();
+      await stage.client.rejectPlan(id, 'One worker is enough.');
+      const { rounds, calls } = await untilWaiting(id, 2);
+      expect(rounds.map(({ plan }) => plan?.steps)).toEqual([[step('c', 'Answer it.')]]);
+      expect(calls.map(({ purpose }) => purpose)).toEqual(['plan', 'plan']);
+      const [, second] = stage.providers.log;
+      expect(second?.body).toContain('The person who asked does not want this plan.');
+      expect(second?.body).toContain('One worker is enough.');
+      expect(second?.body).toContain('Find the sources.');
+      await stage.client.approvePlan(id);
+      const result = await endOf(stage, id);
+      expect(result).toMatchObject({ status: 'completed', degraded: false });
+      expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'plan', 'step']);
+      expect(result.calls.map(({ error }) => error)).toEqual([null, null, null]);
+    });
+  });
+
+  test('ends the run when nobody decides in time', async () => {
+    stage.plan(PLAN);
+    await stage.whileWorking(async () => {
+      const result = await stage.client.solve({ question, approval: 'plan', limits: { approval: '1s' } });
+      expect(result).toMatchObject({
+        status: 'failed',
+        stoppedBy: 'approval',
+        answer: null,
+        error: { type: 'Limit.Approval' },
+      });
+      expect(result.error?.message).toContain('nobody decided on the plan within 1 s');
+      expect(result.waitsFor).toBeUndefined();
+      expect(stage.providers.log).toHaveLength(1);
+    });
+  });
+
+  test('is decided on once, whatever comes at the same moment', async () => {
+    stage.plan(PLAN);
+    await stage.whileWorking(async () => {
+      const id = await startWaiting();
+      const verdicts = [
+        stage.client.approvePlan(id),
+        stage.client.approvePlan(id),
+        stage.client.rejectPlan(id, 'Too late.'),
+        stage.client.editPlan(id, { steps: PLAN }),
+      ];
+      const outcomes = await Promise.allSettled(verdicts);
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      if (outcomes[2]?.status === 'fulfilled') await stage.client.cancel(id);
+      await endOf(stage, id);
+    });
+  });
+});
+
+test('a verdict where no plan waits is refused', async () => {
+  stage.plan(PLAN);
+  const release = stage.providers.hold('a');
+  await stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question });
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    const verdicts = [
+      stage.client.approvePlan(id),
+      stage.client.editPlan(id, { steps: PLAN }),
+      stage.client.rejectPlan(id, 'Why not.'),
+    ];
+    for (const verdict of verdicts) {
+      expect(await refusalOf(verdict)).toContain('no plan of this run waits for approval now');
+    }
+    release();
+    expect(await endOf(stage, id)).toMatchObject({ status: 'completed', degraded: false });
+  });
+});
+
+describe('whose plans wait', () => {
+  beforeEach(() => {
+    stage.plan([step('conductor', 'Go deeper.')]);
+    stage.plan([step('a', 'Find the sources.')]);
+  });
+  const limits = { depth: 1 };
+
+  test('with `plan`: the run alone', async () => {
+    stage.providers.script('conductor', ['model_id = []\nsubtasks = []\naccess_list = []']);
+    await stage.whileWorking(async () => {
+      const id = await startWaiting({ limits });
+      await stage.client.approvePlan(id);
+      expect((await endOf(stage, id)).rounds).toHaveLength(3);
+    });
+  });
+
+  test('with `all`: its children, too, and the corrections of a review', async () => {
+    stage.plan([step('b', 'Correct it.')]);
+    await stage.whileWorking(async () => {
+      const id = await startWaiting({ approval: 'all', limits });
+      await stage.client.approvePlan(id);
+      await untilWaiting(id, 2);
+      expect(await refusalOf(stage.client.approvePlan(id))).toContain('no plan of this run waits');
+      await stage.client.approvePlan(`${id}-r0s1`);
+      await untilWaiting(id, 4);
+      await stage.client.editPlan(`${id}-review`, { steps: [step('c', 'Leave it.')] });
+      const { rounds, status } = await endOf(stage, id);
+      expect(status).toBe('completed');
+      expect(rounds.map(({ plan }) => plan?.steps.map(({ worker }) => worker))).toEqual([
+        ['conductor'],
+        ['a'],
+        ['c'],
+      ]);
+    });
+  });
+});
+
+test('the time that a person takes is not the run’s', async () => {
+  stage.plan(PLAN);
+  await stage.whileWorking(async () => {
+    const wallClockMs = 4000;
+    const begun = Date.now();
+    const id = await startWaiting({ limits: { wallClock: `${wallClockMs}ms` } });
+    await until(
+      () => stage.client.trace(id),
+      () => Date.now() > begun + wallClockMs,
+    );
+    await stage.client.approvePlan(id);
+    expect(await endOf(stage, id)).toMatchObject({ status: 'completed', stoppedBy: null, degraded: false });
+  });
+});

@@ -1,0 +1,117 @@
+import type { Plan, Step } from '../../src/plan/plan';
+import { endOf } from '../support/end-of';
+import { refusalOf } from '../support/refusal-of';
+import { openStage, step, type Stage } from '../support/stage';
+import { until } from '../support/until';
+
+const question = 'Where does the Danube rise?';
+const GOOD = [step('b', 'Answer it.')];
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(async () => {
+  await stage.close();
+});
+
+/** Does something while a plan that must not use worker `a` waits for a person; it is approved in the end. */
+async function whileWaiting(work: (id: string) => Promise<void>): Promise<void> {
+  stage.plan(GOOD);
+  await stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question, approval: 'plan', pool: { deny: ['a'] } });
+    const waits = async (): Promise<boolean> => (await stage.client.trace(id)).waitsFor === 'approval';
+    await until(waits, Boolean);
+    await work(id);
+    expect(await waits()).toBe(true);
+    expect(stage.providers.log.map(({ model }) => model)).toEqual(['conductor']);
+    await stage.client.approvePlan(id);
+    expect(await endOf(stage, id)).toMatchObject({ status: 'completed', degraded: false });
+  });
+}
+
+const many = (count: number): Step[] => Array.from({ length: count }, () => step('b', 'Once more.'));
+
+describe('a plan that a person wrote is refused with the words of the plan language', () => {
+  test('where it breaks a rule', async () => {
+    const refused: readonly (readonly [readonly Step[], string])[] = [
+      [[step('z', 'An unknown worker.')], '"z" is no worker of this pool'],
+      [[step('a', 'One that this request excludes.')], '"a" is no worker of this pool'],
+      [[step('conductor', 'No depth is left.')], '"conductor" is no worker of this pool'],
+      [[step('../b', 'A path.')], '"../b" is no worker of this pool'],
+      [[step('http://127.0.0.1/v1', 'An address.')], '"http://127.0.0.1/v1" is no worker of this pool'],
+      [[step('b', 'One.', [1]), step('b', 'Two.')], 'Step 0 cannot see step 1'],
+      [[], 'The plan has no steps'],
+      [many(6), 'The plan has 6 steps, but at most 5 are allowed'],
+      [many(10_000), 'The plan has 10000 steps, but at most 5 are allowed'],
+      [[step('b', 'Word. '.repeat(2000))], 'at most 8192 are allowed'],
+    ];
+    await whileWaiting(async (id) => {
+      for (const [steps, words] of refused) {
+        expect(await refusalOf(stage.client.editPlan(id, { steps }))).toContain(words);
+      }
+    });
+  });
+
+  test('where it is none at all', async () => {
+    const misshapen = [{}, { steps: 'all' }, { steps: [{ worker: 'b' }] }, [], null] as unknown as Plan[];
+    await whileWaiting(async (id) => {
+      for (const plan of misshapen) {
+        expect(await refusalOf(stage.client.editPlan(id, plan))).toContain('This is no plan');
+      }
+    });
+  });
+});
+
+test('a rejection without a reason, or with a book for one, is refused', async () => {
+  await whileWaiting(async (id) => {
+    for (const reason of ['', ' \n', 'x'.repeat(4001)]) {
+      expect(await refusalOf(stage.client.rejectPlan(id, reason))).toContain('rejectPlan wants { reason }');
+    }
+  });
+});
+
+describe('a plan that the Conductor wrote is repaired', () => {
+  const reply = (ids: string, sees = '[[]]', subtasks = '["Answer it."]'): string =>
+    `model_id = ${ids}\nsubtasks = ${subtasks}\naccess_list = ${sees}`;
+  const lists = (count: number): string =>
+    reply(
+      JSON.stringify(Array.from({ length: count }, () => 1)),
+      JSON.stringify(Array.from({ length: count }, () => [])),
+      JSON.stringify(Array.from({ length: count }, () => 'Once more.')),
+    );
+
+  const bad = [
+    reply('[7]'),
+    // The Conductor, where no depth is left.
+    reply('[3]'),
+    reply('["../b"]'),
+    reply('["http://127.0.0.1:1/v1"]'),
+    reply('[1, 1]', '[[1], []]', '["One.", "Two."]'),
+    lists(6),
+    lists(10_000),
+  ];
+
+  test('and does nothing before', async () => {
+    await stage.whileWorking(async () => {
+      for (const each of bad) {
+        stage.providers.script('conductor', [each]);
+        stage.plan(GOOD);
+        const { degraded, calls } = await stage.client.solve({ question });
+        expect(degraded).toBe(false);
+        expect(calls.map(({ purpose, worker, error }) => [purpose, worker, error?.type])).toEqual([
+          ['plan', 'conductor', 'Plan.Invalid'],
+          ['repair', 'conductor', undefined],
+          ['step', 'b', undefined],
+        ]);
+        expect(stage.providers.log.at(-2)?.body).toContain(asJson(calls[0]?.error?.message));
+      }
+    });
+    expect(stage.providers.log).toHaveLength(3 * bad.length);
+  });
+});
+
+/** A text as it looks inside a JSON body. */
+function asJson(text = ''): string {
+  return JSON.stringify(text).slice(1, -1);
+}

@@ -1,0 +1,216 @@
+import { renderPlan } from '../../src/plan/render';
+import type { Recursion } from '../../src/protocol/run';
+import type { SolveResult } from '../../src/protocol/solve';
+import type { SimulatedRequest } from '../../src/testing';
+import { endOf } from '../support/end-of';
+import { GateCodec, type Direction } from '../support/gate-codec';
+import { untilHeard } from '../support/heard-signals';
+import { openStage, step, type Stage } from '../support/stage';
+import { loggedLines } from '../support/temporal';
+
+const ACCEPT = 'model_id = []\nsubtasks = []\naccess_list = []';
+const SELF = 'yourself, called again';
+const WORKERS = ['a', 'b', 'c', 'conductor'];
+const question = 'Where does the Danube rise?';
+
+let stage: Stage;
+afterEach(async () => {
+  await stage.close();
+});
+
+async function open(recursion: Recursion, depth: number | null): Promise<void> {
+  stage = await openStage({
+    configure: (config) => ({ ...config, recursion, limits: { depth, calls: 12, costUsd: null } }),
+  });
+}
+
+/** Holds a model until it is asked, does something meanwhile, and lets it answer. */
+async function whileAsked(name: string, work: () => Promise<void>): Promise<void> {
+  const release = stage.providers.hold(name);
+  await stage.providers.waitForRequest(({ model, outcome }) => model === name && outcome === null);
+  await work();
+  release();
+}
+
+/** Sets the depth of a run, and waits until its last descendant has been told. */
+async function setDepthDownTo(id: string, depth: number | null, descendant: string): Promise<void> {
+  await stage.client.setMaxDepth(id, depth);
+  await untilHeard(stage.temporal.client, descendant, 'setMaxDepth');
+}
+
+/** How deep each round of a run was. */
+function depthsOf({ rounds }: SolveResult): number[] {
+  return rounds.map(({ depth }) => depth);
+}
+
+const STOOD_IN = { worker: 'a', fallbackFor: 'conductor', childId: null };
+
+describe('a lower depth', () => {
+  test('holds for a step of the plan that has not begun: the first worker stands in', async () => {
+    await open('worker', 1);
+    stage.plan([step('b', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
+    stage.providers.answer('a', 'At the Breg.');
+    await stage.whileWorking(async () => {
+      const asked = stage.client.start({ question });
+      await whileAsked('b', async () => {
+        await stage.client.setMaxDepth((await asked).id, 0);
+      });
+      const result = await endOf(stage, (await asked).id);
+      expect(result).toMatchObject({ status: 'completed', answer: 'At the Breg.' });
+      expect(result.rounds).toHaveLength(1);
+      expect(result.rounds[0]?.steps[1]).toMatchObject(STOOD_IN);
+    });
+  });
+
+  test('reaches whoever is under way below, while everybody above waits', async () => {
+    await open('worker', 5);
+    stage.plan([step('conductor', 'Go deeper.')]);
+    stage.plan([step('conductor', 'And deeper.')]);
+    stage.plan([step('b', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      await whileAsked('b', () => setDepthDownTo(id, 1, `${id}-r0s1-r0s1`));
+      const result = await endOf(stage, id);
+      expect(depthsOf(result)).toEqual([0, 1, 2]);
+      expect(result.rounds[2]?.steps[1]).toMatchObject(STOOD_IN);
+    });
+  });
+
+  test('lets a review that has begun finish, and starts no other', async () => {
+    await open('review', 3);
+    stage.plan([step('a', 'Answer it.')]);
+    stage.plan([step('b', 'Correct it.')]);
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      await whileAsked('b', () => setDepthDownTo(id, 0, `${id}-review`));
+      const { rounds, answer } = await endOf(stage, id);
+      expect(rounds.map(({ depth, decision }) => [depth, decision])).toEqual([
+        [0, 'revised'],
+        [1, 'accepted'],
+      ]);
+      expect(answer).toBe(rounds[1]?.answer);
+    });
+  });
+});
+
+describe('a higher depth', () => {
+  test('lets a review that is under way be reviewed in turn', async () => {
+    await open('review', 1);
+    stage.plan([step('a', 'Answer it.')]);
+    stage.plan([step('b', 'Correct it.')]);
+    stage.providers.script('conductor', [ACCEPT]);
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      await whileAsked('b', () => setDepthDownTo(id, 2, `${id}-review`));
+      expect((await endOf(stage, id)).rounds.map(({ depth, decision }) => [depth, decision])).toEqual([
+        [0, 'revised'],
+        [1, 'accepted'],
+        [2, 'accepted'],
+      ]);
+    });
+  });
+
+  test('that is set before there is a plan offers the Conductor itself in its next call', async () => {
+    await open('worker', 0);
+    stage.providers.script('conductor', ['no plan at all']);
+    stage.plan([step('conductor', 'Go deeper.')]);
+    stage.plan([step('b', 'Answer it.')]);
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      await whileAsked('conductor', () => stage.client.setMaxDepth(id, 1));
+      expect(depthsOf(await endOf(stage, id))).toEqual([0, 1]);
+      const prompts = stage.providers.log.flatMap(({ model, body }) => (model === 'conductor' ? body : []));
+      expect(prompts.map((prompt) => prompt.includes(SELF))).toEqual([false, true, false]);
+    });
+  });
+
+  test('may be none at all: another limit ends the run', async () => {
+    await open('worker', 0);
+    stage.providers.script('conductor', ['no plan at all']);
+    stage.providers.answer('conductor', renderPlan({ steps: [step('conductor', 'Go deeper.')] }, WORKERS));
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question });
+      await whileAsked('conductor', () => stage.client.setMaxDepth(id, null));
+      const { stoppedBy, rounds, usage } = await endOf(stage, id);
+      expect({ stoppedBy, calls: usage.calls, deepest: rounds.at(-1)?.depth }).toEqual({
+        stoppedBy: 'calls',
+        calls: 12,
+        deepest: 10,
+      });
+    });
+  });
+});
+
+test('a lower depth that is set before there is a plan holds for that plan', async () => {
+  await open('worker', 1);
+  stage.plan([step('conductor', 'Go deeper.')]);
+  await stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question });
+    await whileAsked('conductor', () => stage.client.setMaxDepth(id, 0));
+    expect((await endOf(stage, id)).rounds[0]?.steps[0]).toMatchObject(STOOD_IN);
+  });
+});
+
+/**
+ * The child's input, held on its way: out of the parent, where the child is not begun and cannot be signalled, or into
+ * the child's own first task, when the parent has sent it what it knew.
+ */
+const MOMENTS: readonly (readonly [string, Direction])[] = [
+  ['between the decision to start a child and its start', 'encode'],
+  ["between a child's start and its first task", 'decode'],
+];
+
+describe.each(MOMENTS)('a depth that is set %s', (_, direction) => {
+  /** Root, child and, where there is depth for it, a grandchild. */
+  const deeper = ({ text }: SimulatedRequest): string => {
+    if (text.includes('question:\n\nAnd deeper.'))
+      return renderPlan({ steps: [step('b', 'Answer.')] }, WORKERS);
+    const isChild = text.includes('question:\n\nGo deeper.');
+    const plan = { steps: [step('conductor', isChild ? 'And deeper.' : 'Go deeper.')] };
+    return text.includes(SELF) ? renderPlan(plan, WORKERS) : 'no plan at all';
+  };
+
+  test.each([
+    ['is not lost when it is lower', 2, 1, [0, 1]],
+    ['is not lost when it is higher', 1, 2, [0, 1, 2]],
+  ])('%s', async (_name, before, after, depths) => {
+    await open('worker', before);
+    stage.providers.answer('conductor', deeper);
+    const gate = new GateCodec(direction, ['"parent":', '"question":"Go deeper."']);
+    await stage.whileWorking(
+      async () => {
+        const { id } = await stage.client.start({ question });
+        await gate.waitUntilReached();
+        const child = `${id}-r0s1`;
+        const release = stage.providers.hold('conductor');
+        await stage.client.setMaxDepth(id, after);
+        gate.open();
+        await untilHeard(stage.temporal.client, child, 'setMaxDepth');
+        release();
+        const result = await endOf(stage, id);
+        expect(result.status).toBe('completed');
+        expect(depthsOf(result)).toEqual(depths);
+      },
+      { dataConverter: { payloadCodecs: [gate] } },
+    );
+  });
+});
+
+test('a depth that makes no sense is left alone, and the log says so', async () => {
+  await open('worker', 1);
+  stage.plan([step('b', 'Find the sources.'), step('conductor', 'Weigh them.', [0])]);
+  stage.plan([step('c', 'Compare.')]);
+  await stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question });
+    await whileAsked('b', async () => {
+      const run = stage.temporal.client.workflow.getHandle(id);
+      for (const depth of [-1, 0.5, 'none', undefined, {}, Number.MAX_VALUE]) {
+        await run.signal('setMaxDepth', depth);
+      }
+    });
+    expect(depthsOf(await endOf(stage, id))).toEqual([0, 1]);
+    const complaints = loggedLines().filter((line) => line.includes('signal setMaxDepth ignored'));
+    expect(complaints.length).toBeGreaterThanOrEqual(6);
+    expect(complaints[0]).toContain('a whole number from 0, or null for no limit');
+  });
+});
