@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { estimatePlan } from '../money/estimate';
 import type { Plan } from '../plan/plan';
+import { inNormalForm } from '../plan/validate';
 import type { WritePlanResult } from '../protocol/activities';
 import { asksApproval } from '../protocol/approval';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
@@ -58,7 +59,7 @@ export class TraceReader {
         this.fail(this.begun.get(milestone.call), milestone.error, at);
         break;
       case 'updated':
-        if (milestone.name === EDIT_PLAN_UPDATE) this.plan(milestone.input as Plan, false);
+        if (milestone.name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(milestone.input as Plan), false);
         break;
       case 'run-completed':
         this.adopt(milestone.result);

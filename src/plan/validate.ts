@@ -17,7 +17,14 @@ export type Locate = (list: ListName, step: number) => Place | undefined;
 export function validatePlan(value: unknown, context: PlanContext, locate: Locate = () => undefined): Plan {
   const { steps } = shapeOf(value);
   checkCount(steps.length, context, locate);
-  return { steps: steps.map((step, index) => checkStep(step, index, context, locate)) };
+  for (const [index, step] of steps.entries()) checkStep(step, index, context, locate);
+  return inNormalForm({ steps });
+}
+
+/** A valid plan as it runs: what a step sees ascending and without repeats. */
+export function inNormalForm({ steps }: Plan): Plan {
+  const ascending = (sees: Step['sees']): number[] => [...new Set(sees)].sort((one, other) => one - other);
+  return { steps: steps.map((step) => ({ ...step, sees: ascending(step.sees) })) };
 }
 
 /** By hand, for the reason told in `protocol/solve-input.ts`: an edited plan is judged in the sandbox. */
@@ -75,7 +82,7 @@ export function checkCount(count: number, { maxSteps, round }: PlanContext, loca
   }
 }
 
-function checkStep(step: Step, index: number, { workers }: PlanContext, locate: Locate): Step {
+function checkStep(step: Step, index: number, { workers }: PlanContext, locate: Locate): void {
   if (!workers.includes(step.worker)) {
     const problem = `${quoteBriefly(step.worker)} is no worker of this pool. Write a number from 0 to ${workers.length - 1}.`;
     throw new PlanError('unknown_worker', 'model_id', problem, locate('model_id', index));
@@ -90,5 +97,4 @@ function checkStep(step: Step, index: number, { workers }: PlanContext, locate: 
     const problem = `Step ${index} cannot see step ${ahead}: steps count from 0, and a step sees earlier ones only.`;
     throw new PlanError('forward_reference', 'access_list', problem, locate('access_list', index));
   }
-  return { ...step, sees: [...new Set(step.sees)].sort((one, other) => one - other) };
 }
