@@ -1,3 +1,4 @@
+import type { SpendingLimits } from '../money/amount';
 import { MAX_CALLS, MAX_COST_USD, MAX_HINT_CHARACTERS } from './bounds';
 import type { LimitsChange } from './control';
 
@@ -34,6 +35,14 @@ export function isHint(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_HINT_CHARACTERS;
 }
 
+/** Whether a value says what a child may spend. Whole numbers from 0; null: no limit. */
+export function isSpending(value: unknown): value is SpendingLimits {
+  if (typeof value !== 'object' || value === null) return false;
+  const { calls, tokens, nanoUsd, ...strays }: Record<string, unknown> = { ...value };
+  const isBound = (bound: unknown): boolean => bound === null || isWhole(bound, 0);
+  return isWhole(calls, 0) && isBound(tokens) && isBound(nanoUsd) && Object.keys(strays).length === 0;
+}
+
 interface Rule {
   readonly isMet: (value: unknown) => boolean;
   readonly expected: string;
@@ -63,6 +72,7 @@ function isCost(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= MAX_COST_USD;
 }
 
-function isWhole(value: unknown, least: number, most = Infinity): boolean {
+/** Whether a value is a whole number between these bounds. */
+export function isWhole(value: unknown, least: number, most = Infinity): boolean {
   return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
 }

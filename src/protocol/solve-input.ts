@@ -1,4 +1,5 @@
 import { MAX_CALLS, MAX_COST_USD } from './bounds';
+import { isParent } from './parent-input';
 import type { SolveInput } from './solve';
 import type { Text } from './text';
 
@@ -74,7 +75,7 @@ const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
     expected:
       '{ plan: { steps: [{ worker, subtask, sees }] }, outputs }, with an output or null for each step',
   },
-  parent: { isMet: isObject, expected: 'what a solve gives to a solve that it starts' },
+  parent: { isMet: isParent, expected: 'what a solve gives to a solve that it starts' },
   seed: { isMet: (value) => isWhole(value, -Infinity), expected: 'a whole number' },
   heartbeatMs: {
     isMet: (value) => isWhole(value, 1000),
@@ -129,10 +130,6 @@ function isNumber(value: unknown): value is number {
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

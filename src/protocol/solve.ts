@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { planSchema, stepSchema, type Plan } from '../plan/plan';
 import { MAX_CALLS, MAX_COST_USD } from './bounds';
 import type { Parent } from './parent';
+import { isParent } from './parent-input';
 import type { Text, TextRef } from './text';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
@@ -136,7 +137,7 @@ export const solveInputSchema = z.strictObject({
   /** A plan to run instead of one by the Conductor; outputs at hand are kept, null: to be run. */
   given: z.strictObject({ plan: planSchema, outputs: z.array(textSchema.nullable()) }).exactOptional(),
   /** Only in a solve that another one started. */
-  parent: z.custom<Parent>((value) => typeof value === 'object' && value !== null).exactOptional(),
+  parent: z.custom<Parent>(isParent).exactOptional(),
   /** Sent to models that take one. */
   seed: z.int().exactOptional(),
   /** Heartbeat time-out of the first call in milliseconds; later calls take the configured one. */

@@ -12,7 +12,13 @@ import { PlanError } from '../plan/plan-error';
 import type { Plan, PlanContext } from '../plan/plan';
 import { validatePlan } from '../plan/validate';
 import type { HeldLimits, LimitsChange, PlanRejection } from '../protocol/control';
-import { findLimitsProblem, findRejectionProblem, isDepth, isHint } from '../protocol/control-input';
+import {
+  findLimitsProblem,
+  findRejectionProblem,
+  isDepth,
+  isHint,
+  isSpending,
+} from '../protocol/control-input';
 import { MAX_HINT_CHARACTERS } from '../protocol/bounds';
 import { FAILURES } from '../protocol/failures';
 import {
@@ -67,31 +73,29 @@ export function listen(addressees: Addressees): void {
 /** A signal cannot be refused: one that makes no sense is left alone, and the log says so. */
 function listenForSignals({ steering }: Addressees): void {
   setHandler(setMaxDepthSignal, async (depth) => {
-    if (isDepth(depth)) await steering.setMaxDepth(depth);
-    else
-      log.warn(
-        `signal ${SET_MAX_DEPTH_SIGNAL} ignored: expected a whole number from 0, or null for no limit`,
-      );
+    if (isDepth(depth)) await steering.changeLimits({ depth });
+    else ignore(SET_MAX_DEPTH_SIGNAL, 'a whole number from 0, or null for no limit');
   });
   setHandler(addHintSignal, async (hint) => {
     if (isHint(hint)) await steering.addHint(hint);
-    else
-      log.warn(
-        `signal ${ADD_HINT_SIGNAL} ignored: expected a text of 1 to ${MAX_HINT_CHARACTERS} characters`,
-      );
+    else ignore(ADD_HINT_SIGNAL, `a text of 1 to ${MAX_HINT_CHARACTERS} characters`);
   });
-  setHandler(limitSpendingSignal, async ({ calls, tokens, nanoUsd }) => {
-    const { limits } = steering;
-    if (limits !== null) await steering.changeLimits(limits, { calls, tokens, nanoUsd });
+  setHandler(limitSpendingSignal, async (limits) => {
+    if (isSpending(limits)) await steering.changeLimits(limits);
+    else ignore(LIMIT_SPENDING_SIGNAL, '{ calls, tokens, nanoUsd }, from a parent');
   });
+}
+
+function ignore(signal: string, expected: string): void {
+  log.warn(`signal ${signal} ignored: expected ${expected}`);
 }
 
 /** Waits where the run has no limits yet: its first call resolves them within moments. */
 async function setLimits({ steering }: Addressees, change: LimitsChange): Promise<HeldLimits> {
-  await condition(() => steering.limits !== null);
+  await condition(() => steering.limits !== null || steering.isOver);
   const { limits } = steering;
-  if (limits === null) throw badMessage('the run has no limits yet: try again');
-  await steering.changeLimits(limits, runLimitsOf(change));
+  if (limits === null) throw badMessage('the run ended before it had any limits to change');
+  await steering.changeLimits(runLimitsOf(change));
   return heldLimitsOf(limits.current);
 }
 

@@ -70,7 +70,8 @@ async function openRoot(input: SolveInput, beginning: Beginning): Promise<Openin
 function openChild(input: SolveInput, parent: Parent, beginning: Beginning): RunContext {
   const { run, depth, round, rootId, background, hints } = parent;
   const limits = new Limits(run.limits);
-  beginning.steering.hints.push(...hints);
+  // A signal may have come before: what the parent knew is older.
+  beginning.steering.hints.unshift(...hints);
   beginning.steering.govern(limits);
   const { question } = input;
   return { ...beginning, input, question, run, limits, depth, round, rootId, background };

@@ -1,4 +1,10 @@
-import { allHandlersFinished, ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
 import { FAILURES } from '../protocol/failures';
 import { READ_TEXT } from '../protocol/names';
@@ -44,8 +50,9 @@ export async function solve(input: SolveInput): Promise<SolveTrace> {
   } catch (error) {
     throw endedBy(error, beginning);
   } finally {
-    // Whoever sent a message is answered.
-    await condition(allHandlersFinished);
+    // Whoever sent a message is answered, also by a run that was cancelled.
+    beginning.steering.end();
+    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
 }
 

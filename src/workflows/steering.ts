@@ -34,8 +34,9 @@ export class Steering {
   readonly hints: string[] = [];
   private readonly children = new Set<LiveChild>();
   private governed: Limits | null = null;
-  /** A depth that was signalled before the run had limits to put it into. */
-  private earlyDepth: number | null | undefined;
+  /** What was signalled before the run had limits to change. */
+  private early: Partial<RunLimits> = {};
+  private over = false;
 
   /** null until the configuration is resolved. */
   get limits(): Limits | null {
@@ -45,12 +46,16 @@ export class Steering {
   /** From here on the run has limits. */
   govern(limits: Limits): void {
     this.governed = limits;
-    if (this.earlyDepth !== undefined) limits.change({ depth: this.earlyDepth });
+    limits.change(this.early);
   }
 
-  async setMaxDepth(depth: number | null): Promise<void> {
-    if (this.governed === null) this.earlyDepth = depth;
-    else await this.changeLimits(this.governed, { depth });
+  /** Whether the run has ended: whoever waits for something of it waits in vain. */
+  get isOver(): boolean {
+    return this.over;
+  }
+
+  end(): void {
+    this.over = true;
   }
 
   async addHint(hint: string): Promise<void> {
@@ -59,8 +64,9 @@ export class Steering {
   }
 
   /** Live children learn of another depth, and that they may spend less than was set aside for them; never more. */
-  async changeLimits(limits: Limits, change: Partial<RunLimits>): Promise<void> {
-    limits.change(change);
+  async changeLimits(change: Partial<RunLimits>): Promise<void> {
+    if (this.governed === null) this.early = { ...this.early, ...change };
+    else this.governed.change(change);
     await this.tellAll();
   }
 
