@@ -20,7 +20,10 @@ export interface EncryptedStage extends Stage {
 export async function openEncryptedStage(options: StageOptions): Promise<EncryptedStage> {
   const stage = await openStage({
     ...options,
-    configure: (config) => ({ ...config, encryption: { keyEnv: KEYS_VARIABLE } }),
+    configure: (config, url) => ({
+      ...(options.configure?.(config, url) ?? config),
+      encryption: { keyEnv: KEYS_VARIABLE },
+    }),
   });
   const { connection } = stage.temporal.client;
   const storeWith = (keys: KeyRing): EncryptedStore => new EncryptedStore(stage.store, keys);

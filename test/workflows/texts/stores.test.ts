@@ -1,4 +1,6 @@
-import { openStage, step, type Stage } from '../../support/stage';
+import { openEncryptedStage } from '../../encryption/encrypted-stage';
+import { keyRing } from '../../encryption/test-keys';
+import { openStage, step, type Stage, type StageOptions } from '../../support/stage';
 import { STORES, type Stores } from '../../support/stores';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
@@ -12,78 +14,119 @@ function longText(name: string, bytes: number): string {
   return `${name} says `.padEnd(bytes, `${name}${name.repeat(7)} `);
 }
 
-describe.each(STORES)('with a store of kind %s, texts of any length pass by reference:', (_, startStores) => {
-  let stores: Stores;
-  let stage: Stage;
-  beforeAll(async () => {
-    stores = await startStores();
-  });
-  beforeEach(async () => {
-    stage = await openStage({
-      workers: NAMES,
-      store: stores.open(),
-      // Megabytes of input are worth more than the default limit.
-      configure: (config) => ({ ...config, limits: { steps: NAMES.length + 1, costUsd: null } }),
+/** A stage on which payloads and store are encrypted, and whose own look at them is through the key. */
+async function openEncrypted(options: StageOptions): Promise<Stage> {
+  const keys = keyRing('texts');
+  const stage = await openEncryptedStage(options);
+  return {
+    ...stage,
+    client: stage.conductorWith(keys),
+    store: stage.storeWith(keys),
+    whileWorking: (work, workerOptions) => stage.whileWorkingWith(keys, work, workerOptions),
+  };
+}
+
+const SETTINGS = STORES.flatMap(([kind, stores]) => [
+  [kind, stores, openStage] as const,
+  [`${kind}, all encrypted`, stores, openEncrypted] as const,
+]);
+
+describe.each(SETTINGS)(
+  'with a store of kind %s, texts of any length pass by reference:',
+  (_, startStores, open) => {
+    let stores: Stores;
+    let stage: Stage;
+    beforeAll(async () => {
+      stores = await startStores();
     });
-  });
-  afterEach(() => stage.close());
-  afterAll(() => stores.close());
-
-  test('an output of 20 MB, seen by the next step', async () => {
-    const long = longText('a', 20_000_000);
-    stage.plan([step('a', 'Say very much.'), step('b', 'Sum it up.', [0])]);
-    stage.providers.answer('a', long);
-    stage.providers.answer('b', 'short');
-    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it pass?' }));
-
-    expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'short' });
-    expect(result.rounds[0]?.steps[0]?.output === long).toBe(true);
-    expect(stage.providers.log.filter(({ body }) => body.includes(long))).toHaveLength(1);
-    expect(await stage.store.list('texts/')).toHaveLength(1);
-    expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
-  });
-
-  test('ten outputs of 500 kB side by side', async () => {
-    const everybody = NAMES.map((name) => step(name, 'Say much.'));
-    stage.plan([...everybody, step('a', 'Sum them up.', [...NAMES.keys()])]);
-    for (const name of NAMES) stage.providers.script(name, [longText(name, 500_000)]);
-    stage.providers.answer('a', 'short');
-    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Do they pass?' }));
-
-    expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'short' });
-    const steps = result.rounds[0]?.steps.slice(0, -1) ?? [];
-    const isWhole = steps.map(({ worker, output }) => output === longText(worker, 500_000));
-    expect(isWhole).toEqual(NAMES.map(() => true));
-    expect(await stage.store.list('texts/')).toHaveLength(NAMES.length);
-    expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
-  });
-
-  test('an output of 1 MB that five steps see', async () => {
-    const long = longText('a', 1_000_000);
-    const readers = NAMES.slice(1, 6);
-    stage.plan([step('a', 'Say much.'), ...readers.map((name) => step(name, 'Read it.', [0]))]);
-    stage.providers.answer('a', long);
-    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Do all see it?' }));
-
-    expect(result).toMatchObject({ status: 'completed', degraded: false, stoppedBy: null });
-    const seen = stage.providers.log.filter(({ body }) => body.includes(long)).map(({ model }) => model);
-    expect(seen.sort()).toEqual(readers);
-    expect(await stage.store.list('texts/')).toHaveLength(1);
-    expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
-  });
-
-  test('an output over the cap of 32 MiB fails its step, and the run goes on without it', async () => {
-    stage.plan([step('a', 'Say far too much.'), step('b', 'Go on.')]);
-    stage.providers.answer('a', longText('a', 33 * 1024 * 1024));
-    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it refused?' }));
-
-    expect(result).toMatchObject({ status: 'completed', degraded: true });
-    expect(result.rounds[0]?.steps[0]?.error).toMatchObject({
-      type: 'Store.TextTooLarge',
-      message: expect.stringMatching(/worker a \(a\).*34603008 bytes/) as string,
+    beforeEach(async () => {
+      stage = await open({
+        workers: NAMES,
+        store: stores.open(),
+        configure: (config) => ({
+          ...config,
+          recursion: 'worker',
+          // Megabytes of input are worth more than the default limit.
+          limits: { steps: NAMES.length + 1, depth: 1, costUsd: null },
+        }),
+      });
     });
-    expect(stage.providers.log.filter(({ model }) => model === 'a')).toHaveLength(1);
-    expect(await stage.store.list('texts/')).toEqual([]);
-    expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
-  });
-});
+    afterEach(() => stage.close());
+    afterAll(() => stores.close());
+
+    test('an output of 20 MB, seen by the next step', async () => {
+      const long = longText('a', 20_000_000);
+      stage.plan([step('a', 'Say very much.'), step('b', 'Sum it up.', [0])]);
+      stage.providers.answer('a', long);
+      stage.providers.answer('b', 'short');
+      const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it pass?' }));
+
+      expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'short' });
+      expect(result.rounds[0]?.steps[0]?.output === long).toBe(true);
+      expect(stage.providers.log.filter(({ body }) => body.includes(long))).toHaveLength(1);
+      expect(await stage.store.list('texts/')).toHaveLength(1);
+      expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
+    });
+
+    test('ten outputs of 500 kB side by side', async () => {
+      const everybody = NAMES.map((name) => step(name, 'Say much.'));
+      stage.plan([...everybody, step('a', 'Sum them up.', [...NAMES.keys()])]);
+      for (const name of NAMES) stage.providers.script(name, [longText(name, 500_000)]);
+      stage.providers.answer('a', 'short');
+      const result = await stage.whileWorking(() => stage.client.solve({ question: 'Do they pass?' }));
+
+      expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'short' });
+      const steps = result.rounds[0]?.steps.slice(0, -1) ?? [];
+      const isWhole = steps.map(({ worker, output }) => output === longText(worker, 500_000));
+      expect(isWhole).toEqual(NAMES.map(() => true));
+      expect(await stage.store.list('texts/')).toHaveLength(NAMES.length);
+      expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
+    });
+
+    test('an output of 1 MB that five steps see', async () => {
+      const long = longText('a', 1_000_000);
+      const readers = NAMES.slice(1, 6);
+      stage.plan([step('a', 'Say much.'), ...readers.map((name) => step(name, 'Read it.', [0]))]);
+      stage.providers.answer('a', long);
+      const result = await stage.whileWorking(() => stage.client.solve({ question: 'Do all see it?' }));
+
+      expect(result).toMatchObject({ status: 'completed', degraded: false, stoppedBy: null });
+      const seen = stage.providers.log.filter(({ body }) => body.includes(long)).map(({ model }) => model);
+      expect(seen.sort()).toEqual(readers);
+      expect(await stage.store.list('texts/')).toHaveLength(1);
+      expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
+    });
+
+    test('an output of 1 MB that the Conductor and five steps see below the run that it was written in', async () => {
+      const long = longText('a', 1_000_000);
+      const readers = NAMES.slice(1, 6);
+      stage.plan([step('a', 'Say much.'), step('conductor', 'Have it read.', [0])]);
+      stage.plan(readers.map((name) => step(name, 'Read it.')));
+      stage.providers.answer('a', long);
+      const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it seen below?' }));
+
+      expect(result).toMatchObject({ status: 'completed', degraded: false, stoppedBy: null });
+      const seen = stage.providers.log.filter(({ body }) => body.includes(long)).map(({ model }) => model);
+      expect(seen.sort()).toEqual([...readers, 'conductor'].sort());
+      expect(await stage.store.list('texts/')).toHaveLength(1);
+      const childId = result.rounds[1]?.childId ?? 'none';
+      expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
+      expect(await historyBytes(stage, childId)).toBeLessThan(MAX_HISTORY_BYTES);
+    });
+
+    test('an output over the cap of 32 MiB fails its step, and the run goes on without it', async () => {
+      stage.plan([step('a', 'Say far too much.'), step('b', 'Go on.')]);
+      stage.providers.answer('a', longText('a', 33 * 1024 * 1024));
+      const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it refused?' }));
+
+      expect(result).toMatchObject({ status: 'completed', degraded: true });
+      expect(result.rounds[0]?.steps[0]?.error).toMatchObject({
+        type: 'Store.TextTooLarge',
+        message: expect.stringMatching(/worker a \(a\).*34603008 bytes/) as string,
+      });
+      expect(stage.providers.log.filter(({ model }) => model === 'a')).toHaveLength(1);
+      expect(await stage.store.list('texts/')).toEqual([]);
+      expect(await historyBytes(stage, result.id)).toBeLessThan(MAX_HISTORY_BYTES);
+    });
+  },
+);
