@@ -10,7 +10,7 @@ export async function printResult(result: SolveResult, asJson: boolean): Promise
   else if (answer !== null) await print(process.stdout.isTTY ? harmless(answer) : answer);
   if (error !== null) say(error.message);
   if (status === 'cancelled') say(`Run ${id} was cancelled.`);
-  if (stoppedBy !== null) say(explainStop(stoppedBy, id).join('\n'));
+  if (stoppedBy !== null) say(explainStop(stoppedBy, result).join('\n'));
   return exitCodeOf(result);
 }
 

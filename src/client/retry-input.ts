@@ -1,3 +1,4 @@
+import type { LimitsInput } from '../protocol/activities';
 import type { SolveInput, SolveTrace } from '../protocol/solve';
 import { RefusedError } from './refused-error';
 
@@ -9,6 +10,8 @@ export interface RetryRequest {
   readonly worker?: string;
   /** Another task for that step. */
   readonly subtask?: string;
+  /** Limits that shall differ from those of the earlier run; what it had spent does not count. */
+  readonly limits?: LimitsInput;
 }
 
 /**
@@ -24,7 +27,7 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   }
   const first = trace.rounds.find(({ childId }) => childId === null);
   const planned = first?.plan?.steps ?? [];
-  const { from, worker, subtask } = request;
+  const { from, worker, subtask, limits } = request;
   if (first === undefined || planned[from] === undefined) throw noSuchStep(trace.id, from, planned.length);
   const steps = planned.map((step, index) =>
     index === from ? { ...step, ...(worker && { worker }), ...(subtask && { subtask }) } : step,
@@ -32,7 +35,11 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   const outputs = first.steps.map(({ index, output, error }) =>
     index < from && error === null ? output : null,
   );
-  return { ...input, given: { plan: { steps }, outputs } };
+  return {
+    ...input,
+    ...(limits && { limits: { ...input.limits, ...limits } }),
+    given: { plan: { steps }, outputs },
+  };
 }
 
 function noSuchStep(id: string, from: number, count: number): RefusedError {

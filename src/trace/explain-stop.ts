@@ -18,7 +18,7 @@ const EXPLANATIONS: Readonly<Record<Limit, Explanation>> = {
   cost: {
     what: 'limit on cost',
     why: WORST_CASE,
-    remedy: 'Raise limits.costUsd in conductor.yaml, or start with a higher --max-cost',
+    remedy: 'Raise limits.costUsd in conductor.yaml, or --max-cost',
   },
   wallClock: {
     what: 'limit on time',
@@ -33,8 +33,15 @@ const EXPLANATIONS: Readonly<Record<Limit, Explanation>> = {
 };
 
 /** Which limit ended a run, why it may have done so early, and what to do: three sentences. */
-export function explainStop(stoppedBy: Limit, id: string): readonly [string, string, string] {
+export function explainStop(
+  stoppedBy: Limit,
+  { id, rounds }: Pick<SolveTrace, 'id' | 'rounds'>,
+): readonly [string, string, string] {
   const { what, why, remedy } = EXPLANATIONS[stoppedBy];
-  const goOn = `"temporal-conductor retry ${id} --from STEP" then goes on from a step`;
-  return [`The run was stopped by its ${what}.`, why, `${remedy}; ${goOn}.`];
+  const hasPlan = rounds.some(({ childId, plan }) => childId === null && plan !== null);
+  const option = stoppedBy === 'cost' ? ' --max-cost USD' : '';
+  const goOn = hasPlan
+    ? `; "temporal-conductor retry ${id} --from STEP${option}" then goes on from a step`
+    : '';
+  return [`The run was stopped by its ${what}.`, why, `${remedy}${goOn}.`];
 }

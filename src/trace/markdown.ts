@@ -9,7 +9,7 @@ import { isKept, stateOf } from './step-state';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
 export function renderMarkdown(trace: SolveTrace): string {
-  const { id, status, degraded, question, estimate, rounds, answer, error, stoppedBy } = trace;
+  const { status, degraded, question, estimate, rounds, answer, error, stoppedBy } = trace;
   return [
     `**${status}**${degraded ? ' · degraded' : ''} · ${describeTokens(trace)} · ${describeCost(trace)}`,
     quote(previewOf(question)),
@@ -18,7 +18,7 @@ export function renderMarkdown(trace: SolveTrace): string {
     ...rounds.flatMap(renderRound),
     ...(answer === null ? [] : ['### Answer', previewOf(answer)]),
     ...(error === null ? [] : ['### Error', `\`${error.type}\` ${error.message}`]),
-    ...(stoppedBy === null ? [] : [explainStop(stoppedBy, id).join(' ')]),
+    ...(stoppedBy === null ? [] : [explainStop(stoppedBy, trace).join(' ')]),
   ].join('\n\n');
 }
 

@@ -115,9 +115,9 @@ class TreeText {
   }
 
   private end(): Branch[] {
-    const { id, answer, error, stoppedBy } = this.trace;
+    const { answer, error, stoppedBy } = this.trace;
     const { bad, busy, good } = this.paint;
-    const stop = stoppedBy === null ? null : explainStop(stoppedBy, id);
+    const stop = stoppedBy === null ? null : explainStop(stoppedBy, this.trace);
     return [
       ...(stop === null ? [] : [{ line: () => busy(stop[0]), notes: stop.slice(1).map(plainLine) }]),
       ...(error === null

@@ -32,6 +32,12 @@ describe('a run that goes on from a step of an earlier one', () => {
     expect(given?.plan.steps[1]?.sees).toEqual([]);
   });
 
+  test('takes other limits, and keeps those not named', () => {
+    const before = { ...INPUT, limits: { costUsd: 0.5, depth: 2 } };
+    const { limits } = retryInput(before, sampleTrace(), { from: 1, limits: { costUsd: 2 } });
+    expect(limits).toEqual({ costUsd: 2, depth: 2 });
+  });
+
   test.each([3, -1, 0.5])('has no step %d to go on from', (from) => {
     expect(() => retryInput(INPUT, sampleTrace(), { from })).toThrow(
       `has no step ${from + 1}: name one from 1 to 3`,

@@ -129,6 +129,8 @@ describe('the tree of a run with children', () => {
     expect(tree).toContain(
       '├─ The run was stopped by its limit on cost.\n│     A call is begun only where its worst case',
     );
-    expect(tree).toMatch(/Raise limits\.costUsd .*--max-cost.*temporal-conductor retry solve-1 --from STEP/);
+    expect(tree).toMatch(
+      /Raise limits\.costUsd .*temporal-conductor retry solve-1 --from STEP --max-cost USD/,
+    );
   });
 });

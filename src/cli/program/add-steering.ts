@@ -62,6 +62,7 @@ export const addSteering: AddCommands = (program, settle) => {
     .requiredOption('--from <step>', 'number of the step, from 1', readCount)
     .option('--worker <id>', 'another worker for that step')
     .option('--subtask <text>', 'another task for that step')
+    .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', readUsd)
     .option('--json', 'print the whole result as JSON')
     .option(...CONFIG)
     .action(async (id: string, options: { from: number }) => {
