@@ -1,0 +1,18 @@
+import type { Amount } from '../../src/money/amount';
+import { readRow, rowKeys, type LedgerRow } from '../../src/store/ledger';
+import type { Store } from '../../src/store/store';
+
+/** Every row of a run and of all that runs below it. */
+export async function ledgerOf(store: Store, rootId: string): Promise<LedgerRow[]> {
+  const rows = await Promise.all((await rowKeys(store)).map((key) => readRow(store, key)));
+  return rows.filter((row) => row !== null).filter((row) => row.rootId === rootId);
+}
+
+/** What is known to be spent by rows, or by the calls of a trace. */
+export function spentBy(calls: readonly Pick<LedgerRow, 'usage' | 'nanoUsd'>[]): Amount {
+  return {
+    calls: calls.length,
+    tokens: calls.reduce((sum, { usage }) => sum + (usage ? usage.inputTokens + usage.outputTokens : 0), 0),
+    nanoUsd: calls.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0),
+  };
+}

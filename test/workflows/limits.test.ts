@@ -1,0 +1,207 @@
+import { CALL_WORKER } from '../../src/protocol/names';
+import type { Step } from '../../src/plan/plan';
+import { renderPlan } from '../../src/plan/render';
+import type { ConfigInput } from '../../src/pool/config-schema';
+import type { Answer } from '../../src/testing';
+import { endOf } from '../support/end-of';
+import { ledgerOf, spentBy } from '../support/ledger-of';
+import { openStage, step, type Stage } from '../support/stage';
+
+const question = 'Where does the Danube rise?';
+const ALL = ['a', 'b', 'c', 'conductor'];
+
+let stage: Stage;
+afterEach(async () => {
+  await stage.close();
+});
+
+type Limits = NonNullable<ConfigInput['limits']>;
+
+/** A worker may write 1000 tokens: with its prompt, some 2000 are set aside for a call of it, or 0.012 USD. */
+async function open(limits: Limits, recursion: ConfigInput['recursion'] = 'never'): Promise<void> {
+  const workers = ({ workers }: ConfigInput): ConfigInput['workers'] =>
+    workers.map((worker) => ({ ...worker, ...('model' in worker && { maxOutputTokens: 1000 }) }));
+  stage = await openStage({
+    configure: (config) => ({
+      ...config,
+      workers: workers(config),
+      recursion,
+      limits: { costUsd: null, ...limits },
+    }),
+  });
+}
+
+/** A plan that costs 3100 tokens, or 0.007 USD. */
+function plan(...steps: readonly Step[]): void {
+  const usage = { inputTokens: 3000, outputTokens: 100 };
+  stage.providers.script('conductor', [{ text: renderPlan({ steps }, ALL), usage }]);
+}
+
+/** An answer that costs 1900 tokens, or 0.0118 USD: nearly all that is set aside for it. */
+const LONG: Answer = { text: 'A long answer.', usage: { inputTokens: 900, outputTokens: 1000 } };
+/** An answer that costs 910 tokens, or 0.0019 USD: hardly any of it. */
+const SHORT: Answer = { text: 'A short answer.', usage: { inputTokens: 900, outputTokens: 10 } };
+
+function requestsTo(name: string): number {
+  return stage.providers.log.filter(({ model }) => model === name).length;
+}
+
+describe('a limit on spending ends the run with the best answer, and is kept', () => {
+  const THREE = [step('a', 'One.'), step('b', 'Two.'), step('c', 'Three.')];
+
+  test.each([
+    ['calls', { calls: 3 }, { calls: 3 }, 2],
+    ['tokens', { tokens: 6600 }, { tokens: 5000 }, 1],
+    ['cost', { costUsd: 0.024 }, { nanoUsd: 18_800_000 }, 1],
+  ])('by %s', async (stoppedBy, limits, spent, answered) => {
+    await open(limits);
+    plan(...THREE);
+    for (const { worker } of THREE) stage.providers.answer(worker, LONG);
+    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    expect(result).toMatchObject({ status: 'completed', answer: 'A long answer.', stoppedBy });
+    const errors = result.rounds[0]?.steps.map(({ error }) => error?.type ?? null);
+    expect(errors?.filter((type) => type === null)).toHaveLength(answered);
+    expect(stage.providers.log).toHaveLength(1 + answered);
+    const ledger = spentBy(await ledgerOf(stage.store, result.id));
+    expect(ledger).toMatchObject(spent);
+    expect(ledger).toEqual(spentBy(result.calls));
+  });
+});
+
+test('ten steps at once wait for each other near the limit: none overruns it, and none is refused', async () => {
+  await open({ steps: 10, costUsd: 0.045 });
+  plan(...Array.from({ length: 10 }, (_, index) => step('a', `Part ${index}.`)));
+  stage.providers.answer('a', SHORT);
+  const release = stage.providers.hold('a');
+  await stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question });
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    const { events } = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
+    const begun = (events ?? []).filter(
+      ({ activityTaskScheduledEventAttributes: call }) => call?.activityType?.name === CALL_WORKER,
+    );
+    // 0.038 USD are left. For the first call the worst is set aside twice, in case it is lost.
+    expect(begun).toHaveLength(2);
+    release();
+    expect(await endOf(stage, id)).toMatchObject({ stoppedBy: null, degraded: false });
+    expect(requestsTo('a')).toBe(10);
+  });
+});
+
+test('a request that costs nothing counts as a call', async () => {
+  await open({ calls: 3 });
+  plan(step('a', 'Answer it.'), step('b', 'Check it.', [0]));
+  const retryAfter = { ms: 1, as: 'milliseconds' } as const;
+  stage.providers.script('a', [{ fault: 'rate-limited', retryAfter }, 'In the Black Forest.']);
+  const result = await stage.whileWorking(() => stage.client.solve({ question }));
+  expect(result).toMatchObject({ answer: 'In the Black Forest.', stoppedBy: 'calls' });
+  expect(result.calls.map(({ nanoUsd, worker }) => [worker, nanoUsd === 0])).toEqual([
+    ['conductor', false],
+    ['a', true],
+    ['a', false],
+  ]);
+});
+
+describe('before anything is spent', () => {
+  test('a run whose first call does not fit fails, and nothing is sent', async () => {
+    await open({ costUsd: 0.001 });
+    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    expect(result).toMatchObject({
+      status: 'failed',
+      stoppedBy: 'cost',
+      error: { type: 'Limit.Cost' },
+      usage: { calls: 0 },
+    });
+    expect(stage.providers.log).toEqual([]);
+    expect(await ledgerOf(stage.store, result.id)).toEqual([]);
+  });
+
+  test('a plan that may cost more than a person gave for this run is not begun', async () => {
+    await open({});
+    plan(step('a', 'One.'), step('b', 'Two.'));
+    const result = await stage.whileWorking(() =>
+      stage.client.solve({ question, limits: { costUsd: 0.025 } }),
+    );
+    expect(result).toMatchObject({ status: 'failed', stoppedBy: 'cost', error: { type: 'Limit.Cost' } });
+    expect(result.error?.message).toContain('the plan may cost up to');
+    expect(result.estimate?.nanoUsd).toBeGreaterThan(18_000_000);
+    expect(stage.providers.log).toHaveLength(1);
+  });
+});
+
+describe('what may have been billed', () => {
+  const CUT: Answer = { fault: 'cut-mid-body' };
+
+  test('is bought once more where that fits', async () => {
+    await open({ costUsd: 0.035 });
+    plan(step('a', 'Answer it.'));
+    stage.providers.script('a', [CUT, 'In the Black Forest.']);
+    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    expect(result).toMatchObject({ answer: 'In the Black Forest.', stoppedBy: null, costIsLowerBound: true });
+    expect(requestsTo('a')).toBe(2);
+  });
+
+  test('counts at its worst for ever: what does not fit beside it is not bought', async () => {
+    await open({ costUsd: 0.024 });
+    plan(step('b', 'Draft it.'), step('a', 'Answer it.', [0]));
+    stage.providers.answer('b', { text: 'A draft.', usage: { inputTokens: 1, outputTokens: 1 } });
+    stage.providers.script('a', [CUT, 'In the Black Forest.']);
+    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    expect(result).toMatchObject({ answer: 'A draft.', stoppedBy: 'cost', costIsLowerBound: true });
+    expect(requestsTo('a')).toBe(1);
+    expect(result.spentAtMost?.nanoUsd).toBeGreaterThan(18_000_000);
+    expect(result.spentAtMost?.nanoUsd).toBeLessThanOrEqual(24_000_000);
+  });
+});
+
+describe('where nobody knows a price', () => {
+  /** All models without one. */
+  async function openUnpriced(limits: Limits): Promise<void> {
+    stage = await openStage({
+      configure: (config, url) => {
+        const model = (name: string) => ({
+          provider: 'openai' as const,
+          model: name,
+          baseUrl: `${url}/v1`,
+          apiKeyEnv: 'STAGE_KEY',
+        });
+        const workers = ['a', 'b', 'c'].map((id) => ({ id, ...model(id) }));
+        return { ...config, conductor: model('conductor'), workers, limits };
+      },
+    });
+    plan(step('a', 'One.'), step('b', 'Two.', [0]));
+  }
+
+  test('a cost limit is not enforced', async () => {
+    await openUnpriced({ costUsd: 0.000001 });
+    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    expect(result).toMatchObject({
+      status: 'completed',
+      stoppedBy: null,
+      costIsLowerBound: true,
+      costUsd: 0,
+    });
+  });
+
+  test.each([
+    ['calls', { calls: 2 }],
+    ['tokens', { tokens: 9000 }],
+  ])('limits of %s are', async (stoppedBy, limits) => {
+    await openUnpriced(limits);
+    stage.providers.answer('a', { text: 'A draft.', usage: { inputTokens: 900, outputTokens: 4000 } });
+    const result = await stage.whileWorking(() => stage.client.solve({ question }));
+    expect(result).toMatchObject({ status: 'completed', answer: 'A draft.', stoppedBy });
+    expect(requestsTo('b')).toBe(0);
+  });
+});
+
+test('what a child leaves of its share is there for a later step', async () => {
+  await open({ calls: 7, depth: 1 }, 'worker');
+  plan(step('conductor', 'Go deeper.'), step('b', 'Say it.', [0]));
+  plan(step('a', 'Compare.'));
+  // Six are left: three for the child, which needs two, so that four are left for the last step.
+  const limited: Answer = { fault: 'rate-limited', retryAfter: { ms: 1, as: 'milliseconds' } };
+  stage.providers.script('b', [limited, limited, limited, 'At the Breg.']);
+  const result = await stage.whileWorking(() => stage.client.solve({ question }));
+  expect(result).toMatchObject({ answer: 'At the Breg.', stoppedBy: null, usage: { calls: 7 } });
+});
