@@ -9,13 +9,13 @@ export type Verdict =
 
 /** Where a plan waits for a person, one at a time. */
 export class Approval {
-  /** What an edited plan is judged by; null while no plan waits. */
-  private waiting: PlanContext | null = null;
+  /** What an edited plan is judged by, as the limits are when it comes; null while no plan waits. */
+  private rules: (() => PlanContext) | null = null;
   private verdict: Verdict | null = null;
 
   /** null while no plan waits for a person, or one has answered already. */
   get context(): PlanContext | null {
-    return this.verdict === null ? this.waiting : null;
+    return this.verdict === null && this.rules !== null ? this.rules() : null;
   }
 
   decide(verdict: Verdict): void {
@@ -23,11 +23,11 @@ export class Approval {
   }
 
   /** Waits for a verdict; null when nobody gave one in time. */
-  async ask(context: PlanContext, limits: Limits): Promise<Verdict | null> {
-    this.waiting = context;
+  async ask(rules: () => PlanContext, limits: Limits): Promise<Verdict | null> {
+    this.rules = rules;
     this.verdict = null;
     await limits.waitForPerson(() => this.verdict !== null);
-    this.waiting = null;
+    this.rules = null;
     return this.verdict;
   }
 }

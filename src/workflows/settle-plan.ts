@@ -1,5 +1,5 @@
 import { estimatePlan } from '../money/estimate';
-import type { Plan } from '../plan/plan';
+import type { Plan, PlanContext } from '../plan/plan';
 import { planContextOf } from '../plan/plan-context';
 import type { FailedReply } from '../protocol/activities';
 import { asksApproval } from '../protocol/approval';
@@ -45,7 +45,8 @@ type Decision = { readonly plan: Plan } | { readonly rejected: FailedReply };
 async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Promise<Decision> {
   const { approval, limits, recorder, round, run } = context;
   recorder.record({ kind: 'approval-asked' });
-  const rules = planContextOf({ ...run, limits: limits.current }, round, mayCallItself(context));
+  const rules = (): PlanContext =>
+    planContextOf({ ...run, limits: limits.current }, round, mayCallItself(context));
   const verdict = await approval.ask(rules, limits);
   if (verdict === null) throw limits.stopBy('approval', nobodyDecided(limits.current.approvalMs));
   switch (verdict.kind) {

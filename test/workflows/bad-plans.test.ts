@@ -63,6 +63,14 @@ describe('a plan that a person wrote is refused with the words of the plan langu
   });
 });
 
+test('a plan that a person wrote is held to the limits as they are when it comes', async () => {
+  await whileWaiting(async (id) => {
+    await stage.client.setLimits(id, { steps: 1 });
+    const two = { steps: [step('b', 'One.'), step('b', 'Two.')] };
+    expect(await refusalOf(stage.client.editPlan(id, two))).toContain('at most 1 are allowed');
+  });
+});
+
 test('a rejection without a reason, or with a book for one, is refused', async () => {
   await whileWaiting(async (id) => {
     for (const reason of ['', ' \n', 'x'.repeat(4001)]) {
