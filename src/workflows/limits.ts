@@ -1,4 +1,5 @@
-import { ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import type { ApplicationFailure} from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import { Account } from '../money/account';
 import { describeLimit } from '../money/describe-limit';
 import { narrowShare } from '../money/narrow-share';
@@ -7,12 +8,9 @@ import type { Refusal } from '../money/refusal';
 import type { WorstCase } from '../money/worst-case';
 import type { Allowance } from '../protocol/activities';
 import type { Call, Problem } from '../protocol/call';
-import { FAILURES, type CallFailureDetails, type FailureType } from '../protocol/failures';
+import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/run';
-import type { SolveTrace } from '../protocol/solve';
-import { now } from './now';
-
-export type StoppedBy = NonNullable<SolveTrace['stoppedBy']>;
+import { limitFailure, type StoppedBy } from './limit-failure';
 
 /** What was set aside for one call of a model; it must be settled once the call is over. */
 export interface Reservation {
@@ -168,27 +166,6 @@ export class Limits {
       await condition(() => this.changes !== before || this.stop !== null);
     }
   }
-}
-
-const TYPES: Readonly<Record<StoppedBy, FailureType>> = {
-  calls: FAILURES.callLimit,
-  tokens: FAILURES.tokenLimit,
-  cost: FAILURES.costLimit,
-  wallClock: FAILURES.wallClock,
-  approval: FAILURES.approvalLimit,
-};
-
-/** Says that no request was sent, so that nothing is counted for it. */
-function limitFailure(by: StoppedBy, message: string): ApplicationFailure {
-  const at = now();
-  const details: CallFailureDetails = { calls: [], startedAt: at, endedAt: at };
-  return ApplicationFailure.create({ message, type: TYPES[by], nonRetryable: true, details: [details] });
-}
-
-/** The limit that a failure is about, if it is about one. */
-export function limitIn(type: string): StoppedBy | null {
-  const names = Object.keys(TYPES) as StoppedBy[];
-  return names.find((by) => TYPES[by] === type) ?? null;
 }
 
 function isRefusal(answer: object): answer is Refusal {

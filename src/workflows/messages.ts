@@ -1,26 +1,7 @@
-import {
-  ApplicationFailure,
-  condition,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
-  log,
-  setHandler,
-} from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SpendingLimits } from '../money/amount';
-import { PlanError } from '../plan/plan-error';
-import type { Plan, PlanContext } from '../plan/plan';
-import { validatePlan } from '../plan/validate';
+import type { Plan } from '../plan/plan';
 import type { HeldLimits, LimitsChange, PlanRejection } from '../protocol/control';
-import {
-  findLimitsProblem,
-  findRejectionProblem,
-  isDepth,
-  isHint,
-  isSpending,
-} from '../protocol/control-input';
-import { MAX_HINT_CHARACTERS } from '../protocol/bounds';
-import { FAILURES } from '../protocol/failures';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
@@ -32,10 +13,6 @@ import {
   STATE_QUERY,
 } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
-import type { Approval } from './approval';
-import { heldLimitsOf, runLimitsOf } from './limits-change';
-import type { Recorder } from './recorder';
-import type { Steering } from './steering';
 
 /** The live trace, long texts by reference. Answers on finished runs too. */
 export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
@@ -44,7 +21,8 @@ export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
 export const setMaxDepthSignal = defineSignal<[number | null]>(SET_MAX_DEPTH_SIGNAL);
 /** Something for the Conductor to mind, shown to it from its next call on. */
 export const addHintSignal = defineSignal<[string]>(ADD_HINT_SIGNAL);
-const limitSpendingSignal = defineSignal<[SpendingLimits]>(LIMIT_SPENDING_SIGNAL);
+/** From a parent to its children: spend no more than this. */
+export const limitSpendingSignal = defineSignal<[SpendingLimits]>(LIMIT_SPENDING_SIGNAL);
 
 /** Changes limits and returns what now holds. */
 export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE);
@@ -54,105 +32,3 @@ export const approvePlanUpdate = defineUpdate<null>(APPROVE_PLAN_UPDATE);
 export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
 /** Has the Conductor write another plan, and tells it why. */
 export const rejectPlanUpdate = defineUpdate<null, [PlanRejection]>(REJECT_PLAN_UPDATE);
-
-/** The parts of a run that messages are for. */
-export interface Addressees {
-  readonly recorder: Recorder;
-  readonly steering: Steering;
-  readonly approval: Approval;
-}
-
-/** Sets up every message that a run understands. To be done before anything is waited for. */
-export function listen(addressees: Addressees): void {
-  setHandler(stateQuery, () => addressees.recorder.trace);
-  listenForSignals(addressees);
-  setHandler(setLimitsUpdate, (change) => setLimits(addressees, change), { validator: refuseBadLimits });
-  listenForVerdicts(addressees);
-}
-
-/** A signal cannot be refused: one that makes no sense is left alone, and the log says so. */
-function listenForSignals({ steering }: Addressees): void {
-  setHandler(setMaxDepthSignal, async (depth) => {
-    if (isDepth(depth)) await steering.changeLimits({ depth });
-    else ignore(SET_MAX_DEPTH_SIGNAL, 'a whole number from 0, or null for no limit');
-  });
-  setHandler(addHintSignal, async (hint) => {
-    if (isHint(hint)) await steering.addHint(hint);
-    else ignore(ADD_HINT_SIGNAL, `a text of 1 to ${MAX_HINT_CHARACTERS} characters`);
-  });
-  setHandler(limitSpendingSignal, async (limits) => {
-    if (isSpending(limits)) await steering.changeLimits(limits);
-    else ignore(LIMIT_SPENDING_SIGNAL, '{ calls, tokens, nanoUsd }, from a parent');
-  });
-}
-
-function ignore(signal: string, expected: string): void {
-  log.warn(`signal ${signal} ignored: expected ${expected}`);
-}
-
-/** Waits where the run has no limits yet: its first call resolves them within moments. */
-async function setLimits({ steering }: Addressees, change: LimitsChange): Promise<HeldLimits> {
-  await condition(() => steering.limits !== null || steering.isOver);
-  const { limits } = steering;
-  if (limits === null) throw badMessage('the run ended before it had any limits to change');
-  await steering.changeLimits(runLimitsOf(change));
-  return heldLimitsOf(limits.current);
-}
-
-function refuseBadLimits(change: unknown): void {
-  const problem = findLimitsProblem(change);
-  if (problem !== null) throw badMessage(problem);
-}
-
-function listenForVerdicts({ approval }: Addressees): void {
-  const contextOrRefuse = (): PlanContext => {
-    if (approval.context !== null) return approval.context;
-    throw badMessage(
-      'no plan of this run waits for approval now: it asked for none, or its plan was decided on already',
-    );
-  };
-  setHandler(
-    approvePlanUpdate,
-    () => {
-      approval.decide({ kind: 'approved' });
-      return null;
-    },
-    { validator: () => void contextOrRefuse() },
-  );
-  setHandler(
-    editPlanUpdate,
-    (plan) => {
-      const checked = checkPlan(plan, contextOrRefuse());
-      approval.decide({ kind: 'edited', plan: checked });
-      return checked;
-    },
-    { validator: (plan) => void checkPlan(plan, contextOrRefuse()) },
-  );
-  setHandler(
-    rejectPlanUpdate,
-    ({ reason }) => {
-      approval.decide({ kind: 'rejected', reason });
-      return null;
-    },
-    {
-      validator: (rejection) => {
-        contextOrRefuse();
-        const problem = findRejectionProblem(rejection);
-        if (problem !== null) throw badMessage(problem);
-      },
-    },
-  );
-}
-
-function checkPlan(plan: unknown, context: PlanContext): Plan {
-  try {
-    return validatePlan(plan, context);
-  } catch (error) {
-    if (!(error instanceof PlanError)) throw error;
-    throw ApplicationFailure.nonRetryable(error.message, FAILURES.planInvalid);
-  }
-}
-
-function badMessage(problem: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
-}

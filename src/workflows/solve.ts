@@ -16,7 +16,7 @@ import type { RunEvent } from '../trace/run-event';
 import { storeActivities } from './activities';
 import { Approval } from './approval';
 import { isOwnCancellation } from './failure';
-import { listen } from './messages';
+import { listen } from './listen';
 import { openRun, type Beginning } from './open-run';
 import { Recorder } from './recorder';
 import { reviewAnswer } from './review-answer';
