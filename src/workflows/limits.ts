@@ -1,4 +1,4 @@
-import type { ApplicationFailure} from '@temporalio/workflow';
+import type { ApplicationFailure } from '@temporalio/workflow';
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { Account } from '../money/account';
 import { describeLimit } from '../money/describe-limit';
