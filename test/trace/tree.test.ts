@@ -132,5 +132,7 @@ describe('the tree of a run with children', () => {
     expect(tree).toMatch(
       /Raise limits\.costUsd .*temporal-conductor retry solve-1 --from STEP --max-cost USD/,
     );
+    const early = renderTree(sampleFamily({ stoppedBy: 'cost', rounds: [] }), { columns: 300 });
+    expect(early).not.toContain('retry');
   });
 });
