@@ -13,6 +13,8 @@ const project = {
 
 /** @type {import('jest').Config} */
 module.exports = {
+  // Most tests wait for a server more than they compute: two at a time even where there are two cores.
+  maxWorkers: 2,
   testTimeout: 60_000,
   projects: [
     { ...project, testMatch: ['<rootDir>/test/**/*.test.ts'] },
