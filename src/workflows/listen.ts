@@ -63,12 +63,12 @@ function ignore(signal: string, expected: string): void {
   log.warn(`signal ${signal} ignored: expected ${expected}`);
 }
 
-/** Waits where the run has no limits yet: its first call resolves them within moments. */
+/** A change holds at once. Its answer waits where the run has no limits yet: the first call resolves them soon. */
 async function setLimits({ steering }: Addressees, change: LimitsChange): Promise<HeldLimits> {
+  await steering.changeLimits(runLimitsOf(change));
   await condition(() => steering.limits !== null || steering.isOver);
   const { limits } = steering;
   if (limits === null) throw badMessage('the run ended before it had any limits to change');
-  await steering.changeLimits(runLimitsOf(change));
   return heldLimitsOf(limits.current);
 }
 

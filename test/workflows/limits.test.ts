@@ -46,6 +46,13 @@ function requestsTo(name: string): number {
   return stage.providers.log.filter(({ model }) => model === name).length;
 }
 
+/** How many calls of workers a run has asked for, sent or not. */
+async function callsBegun(id: string): Promise<number> {
+  const { events } = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
+  const types = (events ?? []).map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+  return types.filter((type) => type === CALL_WORKER).length;
+}
+
 describe('a limit on spending ends the run with the best answer, and is kept', () => {
   const THREE = [step('a', 'One.'), step('b', 'Two.'), step('c', 'Three.')];
 
@@ -76,15 +83,27 @@ test('ten steps at once wait for each other near the limit: none overruns it, an
   await stage.whileWorking(async () => {
     const { id } = await stage.client.start({ question });
     await stage.providers.waitForRequest(({ model }) => model === 'a');
-    const { events } = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
-    const begun = (events ?? []).filter(
-      ({ activityTaskScheduledEventAttributes: call }) => call?.activityType?.name === CALL_WORKER,
-    );
     // 0.038 USD are left. For the first call the worst is set aside twice, in case it is lost.
-    expect(begun).toHaveLength(2);
+    expect(await callsBegun(id)).toBe(2);
     release();
     expect(await endOf(stage, id)).toMatchObject({ stoppedBy: null, degraded: false });
     expect(requestsTo('a')).toBe(10);
+  });
+});
+
+test('a step that waits for room is begun when the limit is raised', async () => {
+  await open({ costUsd: 0.024 });
+  plan(step('a', 'One.'), step('b', 'Two.'));
+  const release = stage.providers.hold('a');
+  await stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question });
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    expect(await callsBegun(id)).toBe(1);
+    expect(await stage.client.setLimits(id, { costUsd: 0.5 })).toMatchObject({ costUsd: 0.5 });
+    await stage.providers.waitForRequest(({ model }) => model === 'b');
+    expect(stage.providers.log.find(({ model }) => model === 'a')?.outcome).toBeNull();
+    release();
+    expect(await endOf(stage, id)).toMatchObject({ stoppedBy: null, degraded: false });
   });
 });
 

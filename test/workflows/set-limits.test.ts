@@ -1,0 +1,184 @@
+import { WorkflowUpdateStage, type WorkflowUpdateHandle } from '@temporalio/client';
+import type { HeldLimits, LimitsChange } from '../../src/protocol/control';
+import {
+  ADD_HINT_SIGNAL,
+  LIMIT_SPENDING_SIGNAL,
+  SET_LIMITS_UPDATE,
+  SOLVE_WORKFLOW,
+} from '../../src/protocol/names';
+import type { SolveInput, SolveResult } from '../../src/protocol/solve';
+import { endOf } from '../support/end-of';
+import { untilHeard } from '../support/heard-signals';
+import { refusalOf } from '../support/refusal-of';
+import { openStage, step, type Stage } from '../support/stage';
+
+const question = 'Where does the Danube rise?';
+const TWO = [step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])];
+const LIMITS = { steps: 4, depth: 2, calls: 20, tokens: null, costUsd: null };
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage({
+    configure: (config) => ({ ...config, recursion: 'worker', limits: { ...LIMITS, wallClock: '5m' } }),
+  });
+  stage.providers.answer('a', 'Breg and Brigach');
+});
+afterEach(async () => {
+  await stage.close();
+});
+
+/** Does something while a model holds its answers back, and returns the run when it has ended. */
+async function solveAnd(name: string, work: (id: string) => Promise<void>): Promise<SolveResult> {
+  const release = stage.providers.hold(name);
+  return stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question });
+    await stage.providers.waitForRequest(({ model }) => model === name);
+    await work(id);
+    release();
+    return endOf(stage, id);
+  });
+}
+
+function asked(): (string | null)[] {
+  return stage.providers.log.map(({ model }) => model);
+}
+
+/** Sends a change and waits until the run has taken it in, which may be before it can answer. */
+async function changeEarly(id: string, change: LimitsChange): Promise<WorkflowUpdateHandle<HeldLimits>> {
+  const run = stage.temporal.client.workflow.getHandle(id);
+  const waitForStage = WorkflowUpdateStage.ACCEPTED;
+  return run.startUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE, { args: [change], waitForStage });
+}
+
+describe('limits that are changed in mid-run', () => {
+  test('hold what is committed where they are lower, and nothing more is begun', async () => {
+    stage.plan(TWO);
+    const result = await solveAnd('a', async (id) => {
+      const held = await stage.client.setLimits(id, { calls: 1, tokens: 1, costUsd: 0 });
+      // The plan, and up to five requests for the step.
+      expect(held).toMatchObject({ steps: 4, depth: 2, calls: 6, wallClockMs: 300_000 });
+      // Of which two may be billed, with 4096 tokens each.
+      expect(held.tokens).toBeGreaterThan(2 * 4096);
+      expect(held.costUsd).toBeGreaterThan(2 * 0.04096);
+      expect(await stage.client.setLimits(id, {})).toEqual(held);
+    });
+    expect(result).toMatchObject({ status: 'completed', answer: 'Breg and Brigach', stoppedBy: 'calls' });
+    expect(asked()).toEqual(['conductor', 'a']);
+  });
+
+  test('reach children under way, however deep', async () => {
+    stage.plan([step('conductor', 'Go deeper.')]);
+    stage.plan([step('conductor', 'And deeper.')]);
+    stage.plan(TWO);
+    const result = await solveAnd('a', async (id) => {
+      await stage.client.setLimits(id, { calls: 3 });
+      await untilHeard(stage.temporal.client, `${id}-r0s1-r0s1`, LIMIT_SPENDING_SIGNAL);
+    });
+    expect(result).toMatchObject({ status: 'completed', answer: 'Breg and Brigach', stoppedBy: 'calls' });
+    expect(asked()).toEqual(['conductor', 'conductor', 'conductor', 'a']);
+  });
+
+  test('bound the time, too', async () => {
+    stage.plan(TWO);
+    const result = await solveAnd('a', async (id) => {
+      expect(await stage.client.setLimits(id, { wallClockMs: 1 })).toMatchObject({ wallClockMs: 1 });
+    });
+    expect(result).toMatchObject({ status: 'completed', answer: 'Breg and Brigach', stoppedBy: 'wallClock' });
+    expect(asked()).toEqual(['conductor', 'a']);
+  });
+
+  test('that make no sense are refused, and change nothing', async () => {
+    stage.plan(TWO);
+    const result = await solveAnd('a', async (id) => {
+      const before = await stage.client.setLimits(id, {});
+      const changes: readonly (readonly [object, string])[] = [
+        [{ calls: 0 }, 'calls is 0: it must be a whole number from 1 to 200'],
+        [{ calls: null }, 'calls is null'],
+        [{ tokens: 0.5 }, 'tokens is 0.5: it must be a whole number from 1, or null for no limit'],
+        [{ costUsd: -1 }, 'costUsd is -1: it must be an amount of USD'],
+        [{ depth: '2' }, 'depth is "2": it must be a whole number from 0, or null for no limit'],
+        [{ steps: 3, wallClock: '1h' }, 'there is no limit "wallClock": name steps, depth'],
+        [['calls', 3], 'setLimits wants one object'],
+      ];
+      for (const [change, words] of changes) {
+        expect(await refusalOf(stage.client.setLimits(id, change))).toContain(words);
+      }
+      expect(await stage.client.setLimits(id, {})).toEqual(before);
+    });
+    expect(result).toMatchObject({ status: 'completed', stoppedBy: null });
+  });
+});
+
+describe('limits that are changed before the run knows its own', () => {
+  test('hold as soon as it does', async () => {
+    stage.plan(TWO);
+    let change: WorkflowUpdateHandle<HeldLimits> | undefined;
+    const result = await solveAnd('conductor', async (id) => {
+      change = await changeEarly(id, { calls: 1 });
+    });
+    expect(await change?.result()).toMatchObject({ ...LIMITS, calls: 1 });
+    expect(result).toMatchObject({ status: 'failed', stoppedBy: 'calls', error: { type: 'Limit.Calls' } });
+    expect(asked()).toEqual(['conductor']);
+  });
+
+  test('hold for what the Conductor is asked next', async () => {
+    stage.providers.script('conductor', ['no plan at all']);
+    stage.plan(TWO);
+    stage.plan([step('c', 'Answer it.')]);
+    const result = await solveAnd('conductor', async (id) => {
+      await changeEarly(id, { steps: 1 });
+    });
+    expect(result.calls.map(({ worker, error }) => [worker, error?.type])).toEqual([
+      ['conductor', 'Plan.Invalid'],
+      ['conductor', 'Plan.Invalid'],
+      ['conductor', undefined],
+      ['c', undefined],
+    ]);
+  });
+
+  test('are refused when it ends without any', async () => {
+    const { id } = await stage.client.start({ question, pool: { allow: ['nobody'] } });
+    const refusal = refusalOf(stage.client.setLimits(id, { calls: 1 }));
+    const result = await stage.whileWorking(() => endOf(stage, id));
+    expect(result).toMatchObject({ status: 'failed', error: { type: 'Configuration.Invalid' } });
+    expect(await refusal).toContain('ended');
+  });
+});
+
+describe('a child that is told something before its first task', () => {
+  /** What a child of a run is started with. */
+  async function inputOfChild(): Promise<SolveInput> {
+    stage.plan([step('conductor', 'Go deeper.')]);
+    stage.plan([step('a', 'Answer it.')]);
+    const { id } = await stage.whileWorking(() => stage.client.solve({ question }));
+    const { events } = await stage.temporal.client.workflow.getHandle(`${id}-r0s1`).fetchHistory();
+    const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    return JSON.parse(Buffer.from(input?.data ?? []).toString()) as SolveInput;
+  }
+
+  /** Starts it with a signal that lies there already when it begins. */
+  async function solveTold(input: SolveInput, signal: string, argument: unknown): Promise<SolveResult> {
+    const workflowId = `told-${stage.taskQueue}`;
+    const told = { taskQueue: stage.taskQueue, workflowId, args: [input], signal, signalArgs: [argument] };
+    await stage.temporal.client.workflow.signalWithStart(SOLVE_WORKFLOW, told);
+    return stage.whileWorking(() => endOf(stage, workflowId));
+  }
+
+  test('spends no more than that', async () => {
+    const input = await inputOfChild();
+    stage.plan(TWO);
+    const spending = { calls: 2, tokens: null, nanoUsd: null };
+    const result = await solveTold(input, LIMIT_SPENDING_SIGNAL, spending);
+    expect(result).toMatchObject({ answer: 'Breg and Brigach', stoppedBy: 'calls', usage: { calls: 2 } });
+  });
+
+  test('minds it after what its parent knew', async () => {
+    const input = await inputOfChild();
+    if (input.parent === undefined) throw new Error('a child without a parent');
+    stage.plan([step('a', 'Answer it.')]);
+    const parent = { ...input.parent, hints: ['First of all.'] };
+    await solveTold({ ...input, parent }, ADD_HINT_SIGNAL, 'And then.');
+    const prompts = stage.providers.log.filter(({ model }) => model === 'conductor');
+    expect(prompts.at(-1)?.body).toContain('- First of all.\\n- And then.');
+  });
+});
