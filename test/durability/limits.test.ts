@@ -1,0 +1,50 @@
+import { endOf } from '../support/end-of';
+import { ledgerOf } from '../support/ledger-of';
+import { openStage, step, type Stage } from '../support/stage';
+import { startWorkerProcess } from './worker-process';
+
+const HEARTBEAT_MS = 1000;
+
+describe('a limit, when workers are killed in mid-request', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage({
+      configure: (config) => ({
+        ...config,
+        // For the long step the worst is 0.043 USD. It fits twice, which is what is set aside for it, and no third time.
+        limits: { costUsd: 0.1 },
+        temporal: { heartbeat: `${HEARTBEAT_MS}ms` },
+      }),
+    });
+  });
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  test('pays for as many lost requests as were set aside, and for no more', async () => {
+    stage.plan([step('a', 'Quick.'), step('b', 'Lost again and again.', [0])]);
+    stage.providers.answer('a', 'the best there is');
+    stage.providers.hold('b');
+    const { id } = await stage.client.start({ question: 'Who pays?', heartbeatMs: HEARTBEAT_MS });
+    for (const lost of [1, 2]) {
+      const worker = await startWorkerProcess(stage);
+      await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'b').length === lost);
+      await worker.kill();
+    }
+
+    const result = await stage.whileWorking(() => endOf(stage, id));
+    expect(result).toMatchObject({
+      status: 'completed',
+      answer: 'the best there is',
+      stoppedBy: 'cost',
+      costIsLowerBound: true,
+    });
+    const rows = (await ledgerOf(stage.store, id)).filter(({ worker }) => worker === 'b');
+    expect(rows.map(({ nanoUsd, endedAt }) => [nanoUsd, endedAt])).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    expect(stage.providers.log.filter(({ model }) => model === 'b')).toHaveLength(2);
+    expect(result.spentAtMost?.nanoUsd).toBeLessThanOrEqual(100_000_000);
+  });
+});
