@@ -4,11 +4,16 @@ import type { Store } from '../../src/store/store';
 
 /** Every row of a run and of all that runs below it. */
 export async function ledgerOf(store: Store, rootId: string): Promise<LedgerRow[]> {
-  const rows = await Promise.all((await rowKeys(store)).map((key) => readRow(store, key)));
-  return rows.filter((row) => row !== null).filter((row) => row.rootId === rootId);
+  return (await readLedger(store)).filter((row) => row.rootId === rootId);
 }
 
-/** What is known to be spent by rows, or by the calls of a trace. */
+/** Every row there is. */
+export async function readLedger(store: Store): Promise<LedgerRow[]> {
+  const rows = await Promise.all((await rowKeys(store)).map((key) => readRow(store, key)));
+  return rows.filter((row) => row !== null);
+}
+
+/** What is known to be spent by rows, by the calls of a trace, or by the requests that a provider saw. */
 export function spentBy(calls: readonly Pick<LedgerRow, 'usage' | 'nanoUsd'>[]): Amount {
   return {
     calls: calls.length,

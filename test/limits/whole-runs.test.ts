@@ -1,0 +1,101 @@
+import type { Amount } from '../../src/money/amount';
+import { boundOf } from '../../src/money/amount';
+import type { HeldLimits } from '../../src/protocol/control';
+import type { SolveResult } from '../../src/protocol/solve';
+import { endOf } from '../support/end-of';
+import { readLedger, spentBy } from '../support/ledger-of';
+import { openStage } from '../support/stage';
+import { PRICE, randomRuns, randomSimulation, tagIn, WORKERS, type RandomRun } from './random-runs';
+
+/** Other runs by `LIMITS_SEED=2 npx jest test/limits`. */
+const SEED = Number(process.env.LIMITS_SEED ?? 1);
+const RUNS = 100;
+const AT_ONCE = 20;
+
+/** A run that has ended, and the limits that held for it. */
+interface EndedRun {
+  readonly run: RandomRun;
+  readonly result: SolveResult;
+  readonly bound: Amount;
+}
+
+test(`${RUNS} whole runs keep their limits and know what they spent (seed ${SEED})`, async () => {
+  const stage = await openStage({
+    workers: WORKERS,
+    simulation: randomSimulation(SEED),
+    configure: (config) => ({
+      ...config,
+      recursion: 'both',
+      workers: config.workers.map((worker, index) => ({
+        ...worker,
+        price: PRICE,
+        maxOutputTokens: 500,
+        ...(index === 0 && { fallback: ['b'] }),
+      })),
+    }),
+  });
+  const { client, providers } = stage;
+
+  const make = async (run: RandomRun): Promise<EndedRun> => {
+    const { tag, limits, change, maxDepth } = run;
+    const { id } = await client.start({ question: `${tag} What is left in the end?`, limits });
+    const [held] = await Promise.allSettled([
+      change === null ? Promise.reject(new Error('no change')) : client.setLimits(id, change),
+      client.setMaxDepth(id, maxDepth),
+    ]);
+    const result = await endOf(stage, id);
+    return { run, result, bound: boundFor(run, held.status === 'fulfilled' ? held.value : null) };
+  };
+
+  try {
+    const ended = await stage.whileWorking(() => inParallel(randomRuns(SEED, RUNS), AT_ONCE, make));
+    const rows = await readLedger(stage.store);
+    for (const { run, result, bound } of ended) {
+      const own = rows.filter(({ rootId }) => rootId === result.id);
+      const bill = spentBy(providers.log.filter(({ body }) => tagIn(body) === run.tag));
+      expect(spentBy(result.calls)).toEqual(spentBy(own));
+      expect(result.costUsd).toBe(spentBy(own).nanoUsd / 1e9);
+      expect(own).toHaveLength(bill.calls);
+      expect({ ...run, over: overrun(bill, result.spentAtMost ?? bill) }).toEqual({ ...run, over: [] });
+      expect({ ...run, over: overrun(result.spentAtMost ?? bill, bound) }).toEqual({ ...run, over: [] });
+    }
+    // Else nothing was shown: limits that stopped runs, children, and answers all the same.
+    const all = ended.map(({ result }) => result);
+    for (const limit of ['calls', 'tokens', 'cost']) {
+      expect(all.map(({ stoppedBy }) => stoppedBy)).toContain(limit);
+    }
+    expect(all.filter(({ rounds }) => rounds.some(({ depth }) => depth === 2))).not.toEqual([]);
+    expect(all.filter(({ status }) => status === 'completed').length).toBeGreaterThan(RUNS / 3);
+  } finally {
+    await stage.close();
+  }
+}, 600_000);
+
+/** What a run may have spent in the end: what it was started with, or what held after the change. */
+function boundFor({ limits }: RandomRun, held: HeldLimits | null): Amount {
+  const { calls = 40, tokens = null, costUsd = null } = held ?? limits;
+  return boundOf({ calls, tokens, nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) });
+}
+
+/** What was spent beyond a bound. */
+function overrun(spent: Amount, bound: Amount): string[] {
+  const measures = ['calls', 'tokens', 'nanoUsd'] as const;
+  return measures
+    .filter((measure) => spent[measure] > bound[measure])
+    .map((measure) => `${measure}: ${spent[measure]} of ${bound[measure]}`);
+}
+
+/** Does something with each of many, some at a time. */
+async function inParallel<Of, To>(
+  all: readonly Of[],
+  width: number,
+  work: (one: Of) => Promise<To>,
+): Promise<To[]> {
+  const done: To[] = [];
+  const queue = all.values();
+  const worker = async (): Promise<void> => {
+    for (const one of queue) done.push(await work(one));
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+  return done;
+}
