@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SolveTrace } from '../protocol/solve';
+import type { RoundTrace, SolveTrace } from '../protocol/solve';
 import { isReview } from '../trace/kinship';
 import { withChild } from '../trace/with-child';
 import { isNotFound } from './not-found';
@@ -8,15 +8,15 @@ import { isNotFound } from './not-found';
 export type ReadRun = (id: string, follow: boolean) => AsyncIterable<SolveTrace>;
 
 /**
- * The trace of a run with all that runs below it, as it is now. A child that has ended is in its parent's history; only
- * one under way is looked up in its own.
+ * The trace of a run with all that runs below it, as it is now. A child that has come to its end is in its parent's
+ * history; any other is looked up in its own.
  */
 export async function readTree(read: ReadRun, id: string): Promise<SolveTrace | undefined> {
   let own: SolveTrace | undefined;
   for await (const trace of read(id, false)) own = trace;
   if (own === undefined) return undefined;
   const children = await Promise.all(
-    liveChildren(own).map(async (childId) => ({ childId, trace: await readChild(read, childId) })),
+    untoldChildren(own).map(async (childId) => ({ childId, trace: await readChild(read, childId) })),
   );
   return children.reduce(
     (whole, { childId, trace }) => (trace === undefined ? whole : withChild(whole, childId, trace)),
@@ -46,7 +46,7 @@ export async function* followTree(read: ReadRun, id: string): AsyncGenerator<Sol
       latest.set(news.id, news.trace);
       const own = latest.get(id);
       if (own === undefined) continue;
-      const children = liveChildren(own);
+      const children = untoldChildren(own);
       for (const childId of children) readers.add(childId, followChild(read, childId));
       yield children.reduce((whole, childId) => {
         const child = latest.get(childId);
@@ -75,13 +75,21 @@ async function* followChild(read: ReadRun, id: string): AsyncGenerator<SolveTrac
   }
 }
 
-/** The children of a run, not of its children, of which its own history does not tell the end. */
-function liveChildren({ rounds }: SolveTrace): string[] {
-  const own = rounds.filter((round) => round.childId === null);
-  const steps = own.flatMap((round) => round.steps);
-  const asked = steps.filter(({ output, error }) => output === null && error === null);
-  const reviews = rounds.filter((round) => isReview(round) && round.decision === null);
-  return [...asked, ...reviews].flatMap(({ childId }) => childId ?? []);
+/**
+ * The children of a run, not of its children, of which its own history does not tell what they did: those under way,
+ * and those that were cancelled or killed, which leave no result.
+ */
+function untoldChildren({ rounds, calls }: SolveTrace): string[] {
+  const told = new Set(calls.map(({ childId }) => childId));
+  const steps = rounds.filter((round) => round.childId === null).flatMap((round) => round.steps);
+  const asked = steps.filter(({ output, error }) => output === null || error !== null);
+  const reviews = rounds.filter((round) => isReview(round) && !isDone(round));
+  const children = [...asked, ...reviews].flatMap(({ childId }) => childId ?? []);
+  return children.filter((childId) => !told.has(childId));
+}
+
+function isDone({ decision }: RoundTrace): boolean {
+  return decision !== null && decision !== 'failed';
 }
 
 /** What a reader saw. */

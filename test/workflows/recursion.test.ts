@@ -1,5 +1,6 @@
 import type { SimulatedRequest } from '../../src/testing';
 import { renderPlan } from '../../src/plan/render';
+import { ledgerOf, spentBy } from '../support/ledger-of';
 import { openStage, step, type Stage } from '../support/stage';
 
 const ACCEPT = 'It is right.\nmodel_id = []\nsubtasks = []\naccess_list = []';
@@ -200,6 +201,7 @@ describe('a review', () => {
       const result = await stage.client.trace(id);
       expect(result).toMatchObject({ status: 'completed', answer: 'In the Black Forest.', degraded: true });
       expect(result.rounds[1]).toMatchObject({ childId: `${id}-review`, decision: 'failed' });
+      expect(spentBy(result.calls).nanoUsd).toBe(spentBy(await ledgerOf(stage.store, id)).nanoUsd);
     });
   });
 });
@@ -231,6 +233,8 @@ describe('the end of a tree', () => {
           await expect(end).rejects.toThrow();
         }
         expect(stage.providers.log).toHaveLength(4);
+        const { calls } = await stage.client.trace(id);
+        expect(spentBy(calls).nanoUsd).toBe(spentBy(await ledgerOf(stage.store, id)).nanoUsd);
       });
     },
   );
