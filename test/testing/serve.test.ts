@@ -90,9 +90,10 @@ test('kill -9 loses nothing of the log, and who comes next on the port goes on w
   await ask();
   const cut = ask();
   while (eventsIn(log).length < 3) await setImmediate();
+  const gone = once(first, 'exit');
   first.kill('SIGKILL');
   await expect(cut).rejects.toThrow('Connection error');
-  await once(first, 'close');
+  await gone;
 
   await begin(new URL(url).port);
   expect((await ask()).id).toBe('resp_3');
