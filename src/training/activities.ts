@@ -1,0 +1,124 @@
+import type { RunWorker } from '../protocol/run';
+import type { Text } from '../protocol/text';
+import type { CycleMetrics } from './progress';
+import type { Checkpoint, CheckpointResult, PublishRequest, PublishResult } from './trainer-contract';
+import type { InitRequest, UpdateRequest, UpdateResult } from './trainer-contract';
+import type * as names from './names';
+import type { GroupRecord, SampledPlan, Verdict } from './rollout';
+import type { PolicySettings, TrainingSettings } from './training-settings';
+
+/** Some question of a set that lies in the store, checked before anything was spent. */
+export interface QuestionRef {
+  /** Store key of the set. */
+  readonly set: string;
+  /** Its line, from 0. */
+  readonly index: number;
+}
+
+/** What a night is to be. */
+export interface OpenNightRequest {
+  /** Default: the one that the configuration names. */
+  readonly trainRun?: string;
+  /** Local calendar date, e.g. `2026-11-21`. */
+  readonly date: string;
+  readonly cycles?: number;
+  /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
+  readonly from?: string;
+}
+
+/** A night that has claimed its cycles, and what holds for all of them. */
+export interface OpenedNight {
+  readonly settings: TrainingSettings;
+  readonly night: { readonly date: string; readonly first: number; readonly last: number };
+  /** True where the night was trained to its end before: nothing is to be done. */
+  readonly isTrained: boolean;
+  /** The last cycle that is over; `first - 1` where none is. */
+  readonly done: number;
+  /** Name, in this run or another, of the checkpoint to go on from; null: the trainer is to make the first one. */
+  readonly from: { readonly trainRun: string; readonly name: string } | null;
+  readonly init: InitRequest;
+  readonly train: { readonly set: string; readonly count: number };
+  readonly heldOut: { readonly set: string; readonly count: number };
+}
+
+/** Plans to be sampled for one question. */
+export interface SamplePlansRequest {
+  readonly trainRun: string;
+  readonly cycle: number;
+  readonly draw: number;
+  /** 1: each prompt shows an earlier plan and its answer, which the reply accepts or corrects. */
+  readonly round: 0 | 1;
+  /** Samples of different purposes are kept apart, though their cycle and draw be the same. */
+  readonly purpose: 'training' | 'evaluation';
+  readonly question: QuestionRef;
+  readonly checkpoint: { readonly trainRun: string; readonly name: string };
+  /** In the order of the prompt. */
+  readonly workers: readonly RunWorker[];
+  readonly maxSteps: number;
+  readonly plans: number;
+  readonly seed: number;
+  readonly temperature: number;
+  readonly policy: PolicySettings;
+  /** Only in round 1: a place for each plan. */
+  readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
+}
+
+export interface SamplePlansResult {
+  readonly question: { readonly id: string; readonly text: Text };
+  /** Store key of prompts, token ids and log-probabilities. */
+  readonly samples: string;
+  readonly plans: readonly SampledPlan[];
+}
+
+export interface GradeAnswersRequest {
+  readonly question: QuestionRef;
+  /** null: there is no answer. */
+  readonly answers: readonly (Text | null)[];
+}
+
+export interface WriteBatchRequest {
+  readonly trainRun: string;
+  readonly cycle: number;
+  readonly checkpoint: { readonly trainRun: string; readonly name: string };
+  readonly temperature: number;
+  /** Store keys of the groups to learn from. */
+  readonly groups: readonly string[];
+}
+
+export interface StoredBatch {
+  readonly key: string;
+  readonly sha256: string;
+  readonly rollouts: number;
+}
+
+/** What a cycle came to, to be summed up from its groups. */
+export interface CloseCycleRequest {
+  readonly night: string;
+  readonly cycle: number;
+  readonly checkpoint: Checkpoint;
+  readonly settings: TrainingSettings;
+  /** Store keys of all groups, dropped ones included. */
+  readonly groups: readonly string[];
+  readonly dropped: number;
+  readonly update: UpdateResult['metrics'] | null;
+  readonly times: CycleMetrics['times'];
+  readonly heldOut: number | null;
+}
+
+/** The side effects of training, by activity type. */
+export interface TrainingActivities {
+  [names.OPEN_NIGHT](request: OpenNightRequest): Promise<OpenedNight>;
+  [names.SAMPLE_PLANS](request: SamplePlansRequest): Promise<SamplePlansResult>;
+  [names.GRADE_ANSWERS](request: GradeAnswersRequest): Promise<readonly Verdict[]>;
+  /** Keeps a group, and returns its key. */
+  [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
+  [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
+  [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
+}
+
+/** The activities of the trainer that cycles call, by activity type. */
+export interface TrainerActivities {
+  [names.INIT](request: InitRequest): Promise<CheckpointResult>;
+  [names.UPDATE](request: UpdateRequest): Promise<UpdateResult>;
+  [names.PUBLISH](request: PublishRequest): Promise<PublishResult>;
+}

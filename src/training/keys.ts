@@ -1,0 +1,53 @@
+// Where training keeps what. Every key is a place in the store; see `store/store.ts` for what a key may be made of.
+
+/** The checkpoint that answers now, and the one before it. */
+export const SERVING_KEY = 'training/serving.json';
+
+/** Everything of one training run lies below. */
+export function runFolder(trainRun: string): string {
+  return `training/${trainRun}/`;
+}
+
+export function runKey(trainRun: string): string {
+  return `${runFolder(trainRun)}run.json`;
+}
+
+/** @param date local calendar date, e.g. `2026-11-21` */
+export function nightKey(trainRun: string, date: string): string {
+  return `${runFolder(trainRun)}nights/${date}.json`;
+}
+
+/** @param name of the checkpoint in its run: `base`, `warm`, or its cycle as six digits */
+export function manifestKey(trainRun: string, name: string): string {
+  return `${runFolder(trainRun)}checkpoints/${name}.json`;
+}
+
+export function cycleFolder(trainRun: string, cycle: number): string {
+  return `${runFolder(trainRun)}cycles/${cycleName(cycle)}/`;
+}
+
+/** @param draw which draw of the cycle the group was, from 0 */
+export function groupKey(trainRun: string, cycle: number, draw: number, round: number): string {
+  return `${cycleFolder(trainRun, cycle)}groups/${sixDigits(draw)}-${round}.json`;
+}
+
+export function samplesKey(trainRun: string, cycle: number, draw: number, round: number): string {
+  return `${cycleFolder(trainRun, cycle)}samples/${sixDigits(draw)}-${round}.json`;
+}
+
+export function batchKey(trainRun: string, cycle: number): string {
+  return `${cycleFolder(trainRun, cycle)}batch.jsonl.gz`;
+}
+
+export function metricsKey(trainRun: string, cycle: number): string {
+  return `${runFolder(trainRun)}metrics/${cycleName(cycle)}.json`;
+}
+
+/** Name of the checkpoint that a cycle's update makes. */
+export function cycleName(cycle: number): string {
+  return sixDigits(cycle);
+}
+
+function sixDigits(number: number): string {
+  return String(number).padStart(6, '0');
+}

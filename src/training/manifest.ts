@@ -1,0 +1,68 @@
+import { z } from 'zod';
+
+const promptStyleSchema = z.enum(['full', 'compact']);
+/** `full`: the whole instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
+export type PromptStyle = z.infer<typeof promptStyleSchema>;
+
+const describeSchema = z.enum(['ordinals', 'names', 'notes']);
+/** What the prompt tells about the workers. */
+export type Describe = z.infer<typeof describeSchema>;
+
+/**
+ * How a checkpoint must be asked, so that it is served exactly as it was trained. Kept beside it in the store, never
+ * changed; whatever `conductor.yaml` says of prompts, the manifest decides.
+ */
+export const manifestSchema = z.strictObject({
+  schema: z.literal(1),
+  trainRun: z.string(),
+  /** `base`, `warm`, or the cycle that made it as six digits. */
+  name: z.string(),
+  /** What requests to the policy server call it. */
+  model: z.string(),
+  /** Folder that a policy server loads it from. */
+  path: z.string(),
+  kind: z.enum(['model', 'adapter']),
+  weightsSha256: z.string(),
+  tokenizerSha256: z.string(),
+  prompt: promptStyleSchema,
+  /** Turns are written as ChatML, with these markers known to the tokenizer. */
+  chat: z.literal('chatml'),
+  describe: describeSchema,
+  maxSteps: z.int().positive(),
+  /** What plans were sampled at in training. */
+  trainedAtTemperature: z.number(),
+  /** What plans are sampled at when serving. */
+  temperature: z.number(),
+  maxPromptTokens: z.int().positive(),
+  maxOutputTokens: z.int().positive(),
+  /** Base URLs of the policy servers it was published to. */
+  servers: z.array(z.string()).min(1),
+  createdAt: z.string(),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/** A checkpoint as people and pointers name it: `<training run>/<name>`. */
+export function checkpointId({
+  trainRun,
+  name,
+}: {
+  readonly trainRun: string;
+  readonly name: string;
+}): string {
+  return `${trainRun}/${name}`;
+}
+
+const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });
+
+/** Which checkpoint answers. One object in the store, replaced as a whole. */
+export const servingSchema = z.strictObject({
+  schema: z.literal(1),
+  serving: pointerSchema.nullable(),
+  /** What `rollback` returns to; newest last. */
+  before: z.array(pointerSchema.nullable()),
+  /** No gate replaces it while this is true. */
+  pinned: z.boolean(),
+  reason: z.string(),
+  at: z.string(),
+});
+export type Serving = z.infer<typeof servingSchema>;

@@ -1,0 +1,39 @@
+/** Names of training that cross process borders. They are written into histories: never rename one. */
+
+/** Workflow type of one night of training. */
+export const TRAIN_WORKFLOW = 'train';
+/** Workflow type of one group: the rollouts of one question in one cycle. */
+export const GROUP_WORKFLOW = 'conductor.group';
+/** Workflow type of a paired evaluation of two policies on the held-out questions. */
+export const EVALUATE_WORKFLOW = 'conductor.evaluate';
+
+/** Signals, without an answer. */
+export const PAUSE_SIGNAL = 'pauseTraining';
+export const RESUME_SIGNAL = 'resumeTraining';
+export const STOP_SIGNAL = 'stopTraining';
+/** Update: another budget for the rest of the night, answered with what now holds. */
+export const SET_BUDGET_UPDATE = 'setBudget';
+/** Query: how far the night has come. */
+export const PROGRESS_QUERY = 'progress';
+
+/** Activities of the TypeScript worker. */
+export const OPEN_NIGHT = 'conductor.train.openNight';
+export const SAMPLE_PLANS = 'conductor.train.samplePlans';
+export const GRADE_ANSWERS = 'conductor.train.gradeAnswers';
+export const KEEP_GROUP = 'conductor.train.keepGroup';
+export const WRITE_BATCH = 'conductor.train.writeBatch';
+export const CLOSE_CYCLE = 'conductor.train.closeCycle';
+export const JUDGE_CANDIDATE = 'conductor.train.judgeCandidate';
+export const CLOSE_NIGHT = 'conductor.train.closeNight';
+
+/** Activities of the trainer, a worker of its own. */
+export const INIT = 'conductor.trainer.init';
+export const WARM_START = 'conductor.trainer.warmStart';
+export const UPDATE = 'conductor.trainer.update';
+export const PUBLISH = 'conductor.trainer.publish';
+export const RETIRE = 'conductor.trainer.retire';
+export const COLLECT = 'conductor.trainer.collect';
+export const EXPORT = 'conductor.trainer.export';
+
+/** Task queue of the trainer where the configuration names no other. */
+export const TRAINER_TASK_QUEUE = 'conductor-trainer';

@@ -1,0 +1,66 @@
+import type { UpdateMetrics } from './trainer-contract';
+import type { Verdict } from './rollout';
+
+/** Wall-clock time of the parts of one cycle, in milliseconds. */
+export interface CycleTimes {
+  readonly sampling: number;
+  readonly rollouts: number;
+  readonly grading: number;
+  readonly update: number;
+  readonly publish: number;
+  readonly whole: number;
+}
+
+/** What one cycle came to: a line of the metrics file. */
+export interface CycleMetrics {
+  readonly schema: 1;
+  readonly trainRun: string;
+  readonly cycle: number;
+  readonly night: string;
+  /** Checkpoint that it made. */
+  readonly checkpoint: string;
+  readonly weightsSha256: string;
+  readonly at: string;
+  readonly rewardMean: number;
+  /** Standard deviation over all rewards of the cycle. */
+  readonly rewardSpread: number;
+  /** Share of replies that were plans. */
+  readonly formatRate: number;
+  readonly verdicts: Readonly<Record<Verdict, number>>;
+  /** Groups that were drawn, and of these the ones without spread. */
+  readonly draws: number;
+  readonly dropped: number;
+  /** Mean steps of a plan. */
+  readonly planLength: number;
+  /** Share of all steps, by worker. */
+  readonly workerShares: Readonly<Record<string, number>>;
+  /** Share of all plans, by shape (paper figure 3): `single`, `chain`, `parallel`, `tree`, `other`. */
+  readonly topologyShares: Readonly<Record<string, number>>;
+  /** Tokens of workers for each rollout, and of the plans themselves. */
+  readonly workerTokens: number;
+  readonly planTokens: number;
+  /** Mean for each rollout; null where a price is unknown. */
+  readonly usd: number | null;
+  /** null where no group had a spread, and nothing was learned. */
+  readonly update: UpdateMetrics | null;
+  readonly times: CycleTimes;
+  /** Mean reward on the held-out questions, in the cycles where they were tried. */
+  readonly heldOut: number | null;
+}
+
+/** How far a night has come, as `train status` shows it. */
+export interface NightProgress {
+  readonly trainRun: string;
+  readonly night: string;
+  readonly status: 'running' | 'paused' | 'stopping' | 'gate' | 'done';
+  /** First and last cycle that the night has claimed. */
+  readonly cycles: { readonly first: number; readonly last: number };
+  /** The last one that is over; `first - 1` before that. */
+  readonly done: number;
+  readonly phase: string;
+  readonly spentNanoUsd: number | null;
+  readonly startedAt: string;
+  /** Rewards of the cycles so far, oldest first. */
+  readonly rewards: readonly number[];
+  readonly best: { readonly checkpoint: string; readonly heldOut: number } | null;
+}

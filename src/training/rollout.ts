@@ -1,0 +1,62 @@
+import type { Plan } from '../plan/plan';
+import type { Text } from '../protocol/text';
+
+/** The rollouts of one question in one cycle. */
+export interface GroupId {
+  readonly trainRun: string;
+  /** Counts upwards over all nights of a training run, from 1. */
+  readonly cycle: number;
+  /** Id of the question. */
+  readonly question: string;
+  /** Which draw of the cycle it was, from 0; a question may be drawn more than once. */
+  readonly draw: number;
+}
+
+/**
+ * Names one rollout for ever, whatever workflow, process or attempt makes it: an interrupted run makes the same calls
+ * under the same names as an undisturbed one.
+ */
+export interface RolloutId extends GroupId {
+  /** Its place in the group, from 0. */
+  readonly rollout: number;
+}
+
+/** What became of a rollout. `ungraded`: nobody could tell; it counts neither for nor against its group. */
+export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
+
+/** One plan that the policy wrote, and what its text came to. */
+export interface SampledPlan {
+  /** null where the reply is no plan. */
+  readonly plan: Plan | null;
+  /** What is wrong with the reply; null beside a plan. */
+  readonly problem: string | null;
+  /** Length of the reply in tokens, its end included. */
+  readonly tokens: number;
+}
+
+/** A rollout that is over. */
+export interface Rollout extends SampledPlan {
+  readonly index: number;
+  /** 0, or 1 for the second round of `training.recursion`. */
+  readonly round: number;
+  readonly answer: Text | null;
+  readonly verdict: Verdict;
+  /** null: outside its group's baseline, with advantage 0. */
+  readonly reward: number | null;
+  /** What its workers came to. */
+  readonly usage: { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number };
+  /** 10⁻⁹ USD; null where a price is unknown. */
+  readonly nanoUsd: number | null;
+}
+
+/** A group that is over, as it is kept in the store. */
+export interface GroupRecord extends GroupId {
+  readonly round: number;
+  /** Ids of the workers in the order of the prompt. */
+  readonly workers: readonly string[];
+  /** Checkpoint that wrote the plans. */
+  readonly checkpoint: string;
+  /** Store key of the prompts, token ids and log-probabilities. */
+  readonly samples: string;
+  readonly rollouts: readonly Rollout[];
+}

@@ -1,0 +1,221 @@
+import { z } from 'zod';
+
+/**
+ * What the trainer is asked and answers: the one source of the contract between the two languages. `npm run contract`
+ * writes it as JSON Schema into `trainer/`, where the Python side checks every message against it.
+ *
+ * Its shape is Tinker's (tokens, sampler log-probabilities and rewards by reference; a named loss with its settings; Adam
+ * parameters; save), so that another backend fits behind it.
+ */
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const trainRun = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
+const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
+/** Bytes in the store, and what they must hash to. */
+const stored = z.strictObject({ key: z.string(), sha256 });
+
+/** Where a model begins. */
+const baseSchema = z.discriminatedUnion('kind', [
+  /** A folder with a Hugging Face model and its tokenizer, as the trainer's machine sees it. */
+  z.strictObject({ kind: z.literal('folder'), path: z.string() }),
+  /** A tiny Qwen2 of random weights with a byte-level tokenizer trained on the texts (one JSON string a line). */
+  z.strictObject({
+    kind: z.literal('tiny'),
+    texts: stored,
+    vocabulary: z.int().min(300),
+    hidden: z.int().positive(),
+    layers: z.int().positive(),
+    heads: z.int().positive(),
+    keyValueHeads: z.int().positive(),
+    feedForward: z.int().positive(),
+    maxPositions: z.int().positive(),
+    initializerRange: z.number().positive(),
+  }),
+]);
+
+const optimizerSchema = z.strictObject({
+  learningRate: z.number().positive(),
+  beta1: z.number(),
+  beta2: z.number(),
+  epsilon: z.number().positive(),
+  weightDecay: z.number().nonnegative(),
+  maxGradNorm: z.number().positive(),
+  schedule: z.enum(['constant', 'cosine', 'linear']),
+  /** Optimizer steps. */
+  warmupSteps: z.int().nonnegative(),
+  /** Optimizer steps of the whole training run, for schedules that end. */
+  totalSteps: z.int().positive(),
+});
+
+/** Everything that decides an update but the batch. The same for all cycles of a run. */
+export const trainerConfigSchema = z.strictObject({
+  seed: z.int().nonnegative(),
+  device: z.enum(['cpu', 'cuda']),
+  precision: z.enum(['float32', 'bfloat16']),
+  tuning: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('full') }),
+    z.strictObject({
+      kind: z.literal('lora'),
+      rank: z.int().positive(),
+      alpha: z.number().positive(),
+      targets: z.string(),
+    }),
+  ]),
+  loss: z.strictObject({
+    name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']),
+    epsilon: z.number().positive(),
+    epsilonHigh: z.number().positive(),
+    /** Weight of the KL term against the base model; 0: none, and no reference model. */
+    beta: z.number().nonnegative(),
+  }),
+  optimizer: optimizerSchema,
+  /** How rewards become advantages: divided by the group's spread, or not. */
+  scale: z.enum(['group', 'none']),
+  /** Rollouts of a whole batch; a shorter one is padded. */
+  rollouts: z.int().positive(),
+  groupSize: z.int().min(2),
+  /** Rollouts that pass through the model at once. */
+  microBatch: z.int().positive(),
+  /** Optimizer steps that a batch is used for. */
+  iterations: z.int().positive(),
+  /** What plans are sampled at. */
+  temperature: z.number().positive(),
+  maxPromptTokens: z.int().positive(),
+  maxCompletionTokens: z.int().positive(),
+});
+export type TrainerConfig = z.infer<typeof trainerConfigSchema>;
+
+/** A checkpoint as the trainer made it. */
+const checkpointSchema = z.strictObject({
+  trainRun,
+  name,
+  /** Folder with what the policy server loads, as the trainer's machine sees it. */
+  path: z.string(),
+  /** `model`: a whole Hugging Face model; `adapter`: a LoRA adapter of the base. */
+  kind: z.enum(['model', 'adapter']),
+  /** Over the names, types and bytes of all tensors in ascending order of names. */
+  weightsSha256: sha256,
+  tokenizerSha256: sha256,
+});
+export type Checkpoint = z.infer<typeof checkpointSchema>;
+
+const updateMetricsSchema = z.strictObject({
+  loss: z.number(),
+  gradNorm: z.number(),
+  learningRate: z.number(),
+  /** Mean of p_train / p_sampled over the tokens, before the update. */
+  ratio: z.number(),
+  clipShare: z.number(),
+  /** Mean over tokens of the k3 estimate between the sampling and the trained policy, in nats. */
+  kl: z.number(),
+  entropy: z.number(),
+  /** Largest |log p_train − log p_sampled| at the first step: the two must be the same policy. */
+  logprobGap: z.number(),
+  tokens: z.int(),
+  seconds: z.number(),
+});
+
+const parent = z.strictObject({ trainRun, name });
+
+export const initRequestSchema = z.strictObject({
+  trainRun,
+  base: baseSchema,
+  config: trainerConfigSchema,
+});
+export const warmStartRequestSchema = z.strictObject({
+  trainRun,
+  parent,
+  name,
+  /** One JSON object a line: `{ prompt, completion }`, both as the model reads and writes them, markers included. */
+  examples: stored,
+  steps: z.int().positive(),
+  batch: z.int().positive(),
+  learningRate: z.number().positive(),
+  warmupSteps: z.int().nonnegative(),
+  config: trainerConfigSchema,
+});
+export const updateRequestSchema = z.strictObject({
+  trainRun,
+  cycle: z.int().positive(),
+  parent,
+  batch: stored,
+  config: trainerConfigSchema,
+});
+export const publishRequestSchema = z.strictObject({
+  checkpoint: parent,
+  /** Base URLs of policy servers, each ending in `/v1`. */
+  servers: z.array(z.url()).min(1),
+  /** What the probe may differ by. */
+  tolerance: z.number().positive(),
+});
+export const retireRequestSchema = z.strictObject({
+  trainRun,
+  keep: z.array(name),
+  servers: z.array(z.url()),
+});
+export const collectRequestSchema = z.strictObject({
+  trainRun,
+  keep: z.array(name),
+  keepLast: z.int().nonnegative(),
+  keepEvery: z.int().positive().nullable(),
+});
+export const exportRequestSchema = z.strictObject({ checkpoint: parent, directory: z.string() });
+
+export const checkpointResultSchema = z.strictObject({
+  checkpoint: checkpointSchema,
+  /** True where it was there already, made from the same input. */
+  replayed: z.boolean(),
+});
+export const warmStartResultSchema = checkpointResultSchema.extend({
+  loss: z.number(),
+  seconds: z.number(),
+});
+export const updateResultSchema = checkpointResultSchema.extend({ metrics: updateMetricsSchema });
+export const publishResultSchema = z.strictObject({
+  /** What a request to the policy server names. */
+  model: z.string(),
+  /** Largest difference of a log-probability on the probe, over all servers. */
+  logprobGap: z.number(),
+});
+export const retireResultSchema = z.strictObject({ retired: z.array(z.string()) });
+export const collectResultSchema = z.strictObject({ removed: z.array(name), bytes: z.int() });
+export const exportResultSchema = z.strictObject({ directory: z.string(), files: z.array(z.string()) });
+
+export type UpdateMetrics = z.infer<typeof updateMetricsSchema>;
+export type UpdateRequest = z.infer<typeof updateRequestSchema>;
+export type UpdateResult = z.infer<typeof updateResultSchema>;
+export type InitRequest = z.infer<typeof initRequestSchema>;
+export type WarmStartRequest = z.infer<typeof warmStartRequestSchema>;
+export type WarmStartResult = z.infer<typeof warmStartResultSchema>;
+export type CheckpointResult = z.infer<typeof checkpointResultSchema>;
+export type PublishRequest = z.infer<typeof publishRequestSchema>;
+export type PublishResult = z.infer<typeof publishResultSchema>;
+
+/** First line of a batch: gzip JSON lines, one rollout a line after it, in ascending order of `rolloutId`. */
+export const batchHeaderSchema = z.strictObject({
+  schema: z.literal(1),
+  trainRun,
+  cycle: z.int().positive(),
+  /** Checkpoint that wrote the plans. */
+  policy: name,
+  rollouts: z.int().positive(),
+  temperature: z.number().positive(),
+  tokenizerSha256: sha256,
+});
+/** One rollout of a batch. */
+export const batchRowSchema = z.strictObject({
+  rolloutId: z.string(),
+  /** Rewards are compared within. */
+  groupId: z.string(),
+  round: z.int().nonnegative(),
+  promptTokenIds: z.array(z.int().nonnegative()).min(1),
+  /** The end of the reply included. */
+  completionTokenIds: z.array(z.int().nonnegative()).min(1),
+  /** Of each completion token, by the policy that wrote it. */
+  sampledLogprobs: z.array(z.number().max(0)),
+  /** null: outside the baseline, advantage 0. */
+  reward: z.number().nullable(),
+  finishReason: z.enum(['stop', 'length']),
+});
+export type BatchHeader = z.infer<typeof batchHeaderSchema>;
+export type BatchRow = z.infer<typeof batchRowSchema>;

@@ -1,0 +1,59 @@
+import type { RunLimits, RunWorker } from '../protocol/run';
+import type { Describe, PromptStyle } from './manifest';
+import type { TrainerConfig } from './trainer-contract';
+
+/** How a rollout becomes a reward. */
+export interface RewardSettings {
+  readonly unparseable: number;
+  readonly parseable: number;
+  readonly correct: number;
+  /** Taken off a correct rollout's reward for each USD that its workers cost; 0: none (as in the paper). */
+  readonly costWeight: number;
+  /** Taken off for each step beyond the first; 0: none (as in the paper). */
+  readonly lengthWeight: number;
+}
+
+/** How plans are asked for while training; a checkpoint's manifest repeats what serving must know of it. */
+export interface PolicySettings {
+  /** Base URL of the policy server, ending in `/v1`. */
+  readonly baseUrl: string;
+  readonly prompt: PromptStyle;
+  readonly describe: Describe;
+  /** While training; serving has its own. */
+  readonly temperature: number;
+  readonly servingTemperature: number;
+  readonly maxPromptTokens: number;
+  readonly maxOutputTokens: number;
+  /** How long one request for a group of plans may take, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */
+export interface TrainingSettings {
+  readonly trainRun: string;
+  readonly seed: number;
+  /** Questions of a cycle. */
+  readonly questions: number;
+  /** Plans of a question. */
+  readonly groupSize: number;
+  /** Cycles of one night. */
+  readonly cycles: number;
+  /** Rollouts of one group that run at once. */
+  readonly window: number;
+  /** Groups without spread are dropped and others drawn in their place, up to this many draws in a cycle. */
+  readonly maxDraws: number;
+  readonly reward: RewardSettings;
+  readonly policy: PolicySettings;
+  readonly pool: { readonly adaptive: boolean; readonly least: number; readonly permuteIds: boolean };
+  readonly recursion: { readonly rounds: 1 | 2; readonly rootDiscount: number };
+  /** The held-out questions are tried after each so many cycles; null: only by the gate. */
+  readonly evaluateEvery: number | null;
+  readonly gate: { readonly maxCostRatio: number; readonly samples: number };
+  readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
+  readonly trainer: TrainerConfig & { readonly taskQueue: string };
+  /** The pool and the limits of one group, as any run resolves them. */
+  readonly workers: readonly RunWorker[];
+  readonly limits: RunLimits;
+  readonly heartbeatMs: number;
+  readonly queuePerProvider: boolean;
+}
