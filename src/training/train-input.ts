@@ -1,0 +1,70 @@
+import type { RunLimits, RunWorker } from '../protocol/run';
+import type { GroupId } from './rollout';
+import type { PolicySettings, RewardSettings } from './training-settings';
+import type { QuestionRef } from './activities';
+
+/** The one argument of workflow `train`: one night. Everything else is read from the worker's configuration. */
+export interface TrainInput {
+  /** Default: the one that the configuration names. */
+  readonly trainRun?: string;
+  /** Local calendar date that the night counts as; default: of the time it was scheduled for. */
+  readonly date?: string;
+  /** Where that calendar holds, e.g. `Europe/Berlin`; default UTC. */
+  readonly timeZone?: string;
+  /** How many cycles, where it shall not be as many as configured. */
+  readonly cycles?: number;
+  /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
+  readonly from?: string;
+}
+
+/** What a night was told while it ran; null: no such limit. */
+export interface NightBudget {
+  readonly costUsd?: number | null;
+  readonly hours?: number;
+}
+
+/** A checkpoint, by training run and name. */
+export interface CheckpointRef {
+  readonly trainRun: string;
+  readonly name: string;
+}
+
+/** What a group is made of. The one argument of workflow `conductor.group`. */
+export interface GroupInput extends Omit<GroupId, 'question'> {
+  readonly purpose: 'training' | 'evaluation';
+  readonly question: QuestionRef;
+  /** The policy that writes the plans. */
+  readonly checkpoint: CheckpointRef;
+  readonly plans: number;
+  /** Seed of the sampling request. */
+  readonly seed: number;
+  readonly temperature: number;
+  readonly policy: PolicySettings;
+  readonly reward: RewardSettings;
+  readonly recursion: { readonly rounds: 1 | 2; readonly rootDiscount: number };
+  /** In the order of the prompt. */
+  readonly workers: readonly RunWorker[];
+  /** What the group may use as a whole; `steps` is of one plan. */
+  readonly limits: RunLimits;
+  readonly window: number;
+  readonly heartbeatMs: number;
+  readonly queuePerProvider: boolean;
+}
+
+/** One round of a group, as its workflow reports it: what it comes to in the batch, everything else in the store. */
+export interface GroupRound {
+  readonly round: 0 | 1;
+  /** Store key of its record. */
+  readonly key: string;
+  readonly rewards: readonly (number | null)[];
+}
+
+export interface GroupResult {
+  readonly draw: number;
+  readonly rounds: readonly GroupRound[];
+  readonly spentNanoUsd: number;
+  /** Time from its start to its last plan sampled, and so on, in milliseconds. */
+  readonly times: { readonly sampling: number; readonly rollouts: number; readonly grading: number };
+  /** Set where a limit stopped it before all its rollouts were over. */
+  readonly stoppedBy: string | null;
+}
