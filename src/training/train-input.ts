@@ -1,4 +1,4 @@
-import type { RunLimits, RunWorker } from '../protocol/run';
+import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { GroupId } from './rollout';
 import type { PolicySettings, RewardSettings } from './training-settings';
 import type { QuestionRef } from './activities';
@@ -33,8 +33,8 @@ export interface CheckpointRef {
 export interface GroupInput extends Omit<GroupId, 'question'> {
   readonly purpose: 'training' | 'evaluation';
   readonly question: QuestionRef;
-  /** The policy that writes the plans. */
-  readonly checkpoint: CheckpointRef;
+  /** The policy that writes the plans; null: the prompted Conductor of `run`. */
+  readonly checkpoint: CheckpointRef | null;
   readonly plans: number;
   /** Seed of the sampling request. */
   readonly seed: number;
@@ -44,11 +44,10 @@ export interface GroupInput extends Omit<GroupId, 'question'> {
   readonly recursion: { readonly rounds: 1 | 2; readonly rootDiscount: number };
   /** In the order of the prompt. */
   readonly workers: readonly RunWorker[];
-  /** What the group may use as a whole; `steps` is of one plan. */
-  readonly limits: RunLimits;
+  /** Its limits are those of the whole group; `steps` is of one plan. */
+  readonly run: ResolvedRun;
+  /** Rollouts that run at once. */
   readonly window: number;
-  readonly heartbeatMs: number;
-  readonly queuePerProvider: boolean;
 }
 
 /** One round of a group, as its workflow reports it: what it comes to in the batch, everything else in the store. */

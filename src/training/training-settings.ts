@@ -1,4 +1,4 @@
-import type { RunLimits, RunWorker } from '../protocol/run';
+import type { ResolvedRun } from '../protocol/run';
 import type { Describe, PromptStyle } from './manifest';
 import type { TrainerConfig } from './trainer-contract';
 
@@ -51,9 +51,9 @@ export interface TrainingSettings {
   readonly gate: { readonly maxCostRatio: number; readonly samples: number };
   readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
   readonly trainer: TrainerConfig & { readonly taskQueue: string };
-  /** The pool and the limits of one group, as any run resolves them. */
-  readonly workers: readonly RunWorker[];
-  readonly limits: RunLimits;
-  readonly heartbeatMs: number;
-  readonly queuePerProvider: boolean;
+  /**
+   * The pool, and everything else that a run resolves: `run.limits` are those of one group, `run.conductor` is the
+   * Conductor that a candidate must beat where no checkpoint serves yet.
+   */
+  readonly run: ResolvedRun;
 }
