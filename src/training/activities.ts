@@ -1,5 +1,6 @@
 import type { RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
+import type { CanaryDecision, GateDecision, JudgeCanaryRequest, JudgeCandidateRequest } from './evaluation';
 import type { CycleMetrics } from './progress';
 import type { Checkpoint, CheckpointResult, PublishRequest, PublishResult } from './trainer-contract';
 import type { InitRequest, UpdateRequest, UpdateResult } from './trainer-contract';
@@ -114,6 +115,10 @@ export interface TrainingActivities {
   [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
   [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
   [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
+  /** Lets the candidate serve where it is better than what serves, and keeps the reasons. */
+  [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;
+  /** Takes a checkpoint back that does not serve as well as it was tried. */
+  [names.JUDGE_CANARY](request: JudgeCanaryRequest): Promise<CanaryDecision>;
 }
 
 /** The activities of the trainer that cycles call, by activity type. */

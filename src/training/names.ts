@@ -3,9 +3,9 @@
 /** Workflow type of one night of training. */
 export const TRAIN_WORKFLOW = 'train';
 /** Workflow type of one group: the rollouts of one question in one cycle. */
-export const GROUP_WORKFLOW = 'conductor.group';
+export const GROUP_WORKFLOW = 'trainGroup';
 /** Workflow type of a paired evaluation of two policies on the held-out questions. */
-export const EVALUATE_WORKFLOW = 'conductor.evaluate';
+export const EVALUATE_WORKFLOW = 'evaluatePolicy';
 
 /** Signals, without an answer. */
 export const PAUSE_SIGNAL = 'pauseTraining';
@@ -24,6 +24,7 @@ export const KEEP_GROUP = 'conductor.train.keepGroup';
 export const WRITE_BATCH = 'conductor.train.writeBatch';
 export const CLOSE_CYCLE = 'conductor.train.closeCycle';
 export const JUDGE_CANDIDATE = 'conductor.train.judgeCandidate';
+export const JUDGE_CANARY = 'conductor.train.judgeCanary';
 export const CLOSE_NIGHT = 'conductor.train.closeNight';
 
 /** Activities of the trainer, a worker of its own. */
