@@ -31,7 +31,7 @@ export function openWait(
   { background }: Pick<Dependencies, 'background'>,
   call: ModelCall,
   apiKey: string | null,
-  { startedAt }: LedgerRow,
+  { callId, startedAt }: LedgerRow,
 ): Wait {
   const begunAt = Date.parse(startedAt);
   const timeoutMs = allowedMs({ begunAt, timeoutMs: call.timeoutMs, info: activityInfo() });
@@ -41,7 +41,7 @@ export function openWait(
     begunAt,
     context: { ...contextOf(call, apiKey, timeLimit(leftMs)), timeoutMs },
     cancellation: Context.current().cancellationSignal,
-    requestWith: (signal) => requestOf(call, apiKey, signal),
+    requestWith: (signal) => requestOf(call, { apiKey, callId }, signal),
   };
 }
 

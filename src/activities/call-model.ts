@@ -2,6 +2,7 @@ import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { keyFor } from '../pool/keys';
 import type { WorkerResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
+import type { RolloutCall } from '../training/rollout';
 import type { Text } from '../protocol/text';
 import { findAnswer, keepAnswer, type KeptAnswer } from '../store/answers';
 import { callOf, rowsOfCall, writeRow, type LedgerRow } from '../store/ledger';
@@ -34,7 +35,7 @@ import { outcomeOf, type SentRequest } from './send-request';
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
   const { store, config, env } = dependencies;
   const info = activityInfo();
-  const callId = callIdOf(info, identityOf(call));
+  const callId = callIdOf(info, identityOf(call), rolloutCallOf(call));
   const earlier = await rowsOfCall(store, info.workflowExecution?.runId ?? '', callId);
   const kept = await findAnswer(store, callId);
   if (kept !== null) return recall(dependencies, kept, earlier);
@@ -50,6 +51,11 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   await keepAnswer(store, answer);
   await writeRow(store, answer.row);
   return answered(answer, others);
+}
+
+/** A call of a rollout, by its place in the training run. */
+function rolloutCallOf({ rollout, round, step, worker }: ModelCall): RolloutCall | undefined {
+  return rollout && { ...rollout, round, step, worker };
 }
 
 /** The part of a call that makes it the same call: everything that is sent, and not what it costs. */

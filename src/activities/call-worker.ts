@@ -33,6 +33,7 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
     allowance: request.allowance ?? UNTOLD_ALLOWANCE,
     ...(seed === undefined ? {} : { seed }),
     ...(rootId === undefined ? {} : { rootId }),
+    ...(request.rollout && { rollout: request.rollout }),
     ...(request.othersLeft === true && { othersLeft: true }),
   });
 }

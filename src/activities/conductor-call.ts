@@ -52,6 +52,7 @@ export async function conductorCall(
     }),
     ...(seed !== undefined && { seed }),
     ...(rootId !== undefined && { rootId }),
+    ...(request.rollout && { rollout: request.rollout }),
   };
 }
 

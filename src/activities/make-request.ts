@@ -75,7 +75,7 @@ function send(
 ): Promise<SentRequest | LeftRunning> {
   return call.card.background === true
     ? callInBackground(dependencies, call, apiKey, { row, id: null })
-    : sendRequest(dependencies, call, apiKey);
+    : sendRequest(dependencies, call, { apiKey, callId: row.callId });
 }
 
 /** Sent by a process that was lost, or broken off: nobody knows what became of it. */

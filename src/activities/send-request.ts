@@ -31,17 +31,26 @@ export type SentRequest =
       readonly reply: ModelReply | null;
     };
 
+/** By what a provider knows a request: whose it is, and which. */
+export interface RequestCredentials {
+  readonly apiKey: string | null;
+  readonly callId: string;
+}
+
 /** Sends one HTTP request and waits for its end, with heartbeats. Never throws, whatever the provider does. */
 export async function sendRequest(
   { complete }: Pick<Dependencies, 'complete'>,
   call: ModelCall,
-  apiKey: string | null,
+  credentials: RequestCredentials,
 ): Promise<SentRequest> {
   const { cancellationSignal } = Context.current();
   const signal = AbortSignal.any([cancellationSignal, timeLimit(call.timeoutMs)]);
-  const context = contextOf(call, apiKey, signal);
+  const context = contextOf(call, credentials.apiKey, signal);
   try {
-    return repliedWith(await whileHeartbeating(() => complete(requestOf(call, apiKey, signal))), context);
+    return repliedWith(
+      await whileHeartbeating(() => complete(requestOf(call, credentials, signal))),
+      context,
+    );
   } catch (error) {
     return brokenBy(error, context, cancellationSignal);
   }
@@ -87,13 +96,18 @@ export function contextOf(call: ModelCall, secret: string | null, signal: AbortS
 }
 
 /** The call as the providers take it. */
-export function requestOf(call: ModelCall, apiKey: string | null, signal: AbortSignal): ModelRequest {
+export function requestOf(
+  call: ModelCall,
+  { apiKey, callId }: RequestCredentials,
+  signal: AbortSignal,
+): ModelRequest {
   const { card, messages, maxOutputTokens, outputSchema, seed } = call;
   return {
     card,
     messages,
     maxOutputTokens,
     apiKey,
+    callId,
     signal,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(seed === undefined ? {} : { seed }),

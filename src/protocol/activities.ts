@@ -1,4 +1,5 @@
 import type { Plan } from '../plan/plan';
+import type { RolloutTry } from '../training/rollout';
 import type { Call, Problem } from './call';
 import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, WRITE_PLAN } from './names';
 import type { Background, ReviewedRound } from './parent';
@@ -36,6 +37,8 @@ export interface Allowance {
 export interface Belonging {
   /** Workflow id of the solve that a person asked for; the own one where absent. */
   readonly rootId?: string;
+  /** Set in training. */
+  readonly rollout?: RolloutTry;
 }
 
 /** A reply of the Conductor that was no plan, shown to it again with what was wrong. */

@@ -21,6 +21,19 @@ export interface RolloutId extends GroupId {
   readonly rollout: number;
 }
 
+/** A rollout, and how often the worker was asked for the step before. */
+export interface RolloutTry extends RolloutId {
+  readonly call: number;
+}
+
+/** Names one call of a rollout. */
+export interface RolloutCall extends RolloutTry {
+  readonly round: number;
+  /** null: a plan of the prompted Conductor. */
+  readonly step: number | null;
+  readonly worker: string;
+}
+
 /** What became of a rollout. `ungraded`: nobody could tell; it counts neither for nor against its group. */
 export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
@@ -36,9 +49,10 @@ export interface SampledPlan {
 
 /** A rollout that is over. */
 export interface Rollout extends SampledPlan {
+  /** Its place in the group, and in the group's samples, from 0. */
   readonly index: number;
-  /** 0, or 1 for the second round of `training.recursion`. */
-  readonly round: number;
+  /** In a second round: the rollout of the first that it reviews; else its own index. */
+  readonly root: number;
   readonly answer: Text | null;
   readonly verdict: Verdict;
   /** null: outside its group's baseline, with advantage 0. */

@@ -29,7 +29,7 @@ export interface CheckpointRef {
   readonly name: string;
 }
 
-/** What a group is made of. The one argument of workflow `conductor.group`. */
+/** What a group is made of. The one argument of workflow `trainGroup`. */
 export interface GroupInput extends Omit<GroupId, 'question'> {
   readonly purpose: 'training' | 'evaluation';
   readonly question: QuestionRef;

@@ -6,7 +6,11 @@ import type { RunEvent } from '../trace/run-event';
 
 /** Keeps the trace of a run, and shows it in Temporal's own UI as it grows. */
 export class Recorder {
-  constructor(private current: SolveTrace) {}
+  /** @param show what is done with each new state; a run that is one of many in its workflow shows nothing */
+  constructor(
+    private current: SolveTrace,
+    private readonly show: (trace: SolveTrace) => void = showInUi,
+  ) {}
 
   get trace(): SolveTrace {
     return this.current;
@@ -14,6 +18,10 @@ export class Recorder {
 
   record(event: RunEvent): void {
     this.current = applyEvent(this.current, event);
-    setCurrentDetails(renderMarkdown(this.current));
+    this.show(this.current);
   }
+}
+
+function showInUi(trace: SolveTrace): void {
+  setCurrentDetails(renderMarkdown(trace));
 }

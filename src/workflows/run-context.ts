@@ -3,6 +3,7 @@ import * as rules from '../protocol/recursion';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import type { RolloutId } from '../training/rollout';
 import type { Approval } from './approval';
 import type { Limits } from './limits';
 import type { Recorder } from './recorder';
@@ -26,6 +27,8 @@ export interface RunContext {
   /** What everybody in this solve may see. */
   readonly background: readonly Background[];
   readonly approval: Approval;
+  /** Set in training: the rollout that this is. */
+  readonly rollout?: RolloutId;
 }
 
 /** Whether the Conductor may be given steps of this solve's plan, as the limits are now. */

@@ -50,6 +50,11 @@ export function answerOf(context: RunContext): Text | null {
   return candidates.findLast((output) => output !== null && !isBlank(output)) ?? null;
 }
 
+/** The output of a plan's last step, even an empty one: what a rollout is judged by (paper section 3.1). */
+export function lastOutputOf(context: RunContext): Text | null {
+  return stepsOf(context).at(-1)?.output ?? null;
+}
+
 function visibleSteps(context: RunContext, plan: Plan, sees: readonly number[]): VisibleStep[] {
   const steps = stepsOf(context);
   return sees.flatMap((index) => {

@@ -76,7 +76,7 @@ function requestFor(
 async function askWorker(context: RunContext, first: WorkerRequest): Promise<boolean> {
   let request = first;
   for (let repurchases = 0; ; repurchases += 1) {
-    const failure = await tryWorker(context, request);
+    const failure = await tryWorker(context, { ...request, ...rolloutOf(context, repurchases) });
     if (failure === null) return true;
     if (repurchases >= MAX_REPURCHASES) return false;
     if (failure.problem.type === FAILURES.truncated) {
@@ -85,6 +85,11 @@ async function askWorker(context: RunContext, first: WorkerRequest): Promise<boo
       request = { ...request, maxOutputTokens: room };
     } else if (!mayBeBoughtAgain(failure.problem)) return false;
   }
+}
+
+/** What a call of a rollout is named by: each try is a call of its own. */
+function rolloutOf({ rollout }: RunContext, call: number): Pick<WorkerRequest, 'rollout'> {
+  return rollout === undefined ? {} : { rollout: { ...rollout, call } };
 }
 
 async function tryWorker(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {

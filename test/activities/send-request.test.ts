@@ -31,7 +31,7 @@ test.each([
   ['the attempt timed out', { timedOut: true }, FAILURES.workerStopped],
 ])('broken off because %s, and said so', async (_, details, type) => {
   const activity = new MockActivityEnvironment();
-  const sent = activity.run(() => sendRequest({ complete: silent }, CALL, null));
+  const sent = activity.run(() => sendRequest({ complete: silent }, CALL, { apiKey: null, callId: 'call' }));
   activity.cancel('CANCELLED', new ActivityCancellationDetails(details));
   expect(await sent).toMatchObject({ kind: 'broken-off', problem: { type } });
 });

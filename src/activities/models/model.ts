@@ -13,6 +13,8 @@ export interface ModelRequest {
   readonly seed?: number;
   /** The key's value, read from the environment by the caller; null where the server wants none. */
   readonly apiKey: string | null;
+  /** The same for each attempt of one call. */
+  readonly callId?: string;
   /** Aborts the HTTP request; `reason` is kept. */
   readonly signal: AbortSignal;
 }

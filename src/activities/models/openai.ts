@@ -36,12 +36,16 @@ function responseSettings(request: ModelRequest): ResponseSettings {
  * What the SDK would read from the environment though no card says it is switched off: another address, and for other
  * people's servers the account's organisation and project.
  */
-async function openClient({ card, apiKey }: ModelRequest): Promise<OpenAI> {
+async function openClient({ card, apiKey, callId }: ModelRequest): Promise<OpenAI> {
   const { OpenAI } = await import('openai');
   return new OpenAI({
     baseURL: card.baseUrl,
     apiKey: apiKey ?? 'none',
-    ...(apiKey === null && { defaultHeaders: { Authorization: null } }),
+    defaultHeaders: {
+      ...(apiKey === null && { Authorization: null }),
+      // What a person at OpenAI, or at a gateway before it, would look for in their logs.
+      ...(callId !== undefined && { 'X-Client-Request-Id': callId }),
+    },
     ...(card.baseUrl !== null && { organization: null, project: null }),
     maxRetries: 0,
     timeout: card.timeoutMs,
