@@ -4,6 +4,8 @@ import type { Text } from '../protocol/text';
 /** The rollouts of one question in one cycle. */
 export interface GroupId {
   readonly trainRun: string;
+  /** To learn from, or to try a policy on held-out questions. */
+  readonly purpose: 'training' | 'evaluation';
   /** Counts upwards over all nights of a training run, from 1. */
   readonly cycle: number;
   /** Id of the question. */
@@ -68,7 +70,7 @@ export interface GroupRecord extends GroupId {
   readonly round: number;
   /** Ids of the workers in the order of the prompt. */
   readonly workers: readonly string[];
-  /** Checkpoint that wrote the plans. */
+  /** Who wrote the plans: `<training run>/<name>`, or `prompted`. */
   readonly checkpoint: string;
   /** Store key of the prompts, token ids and log-probabilities. */
   readonly samples: string;

@@ -2,6 +2,7 @@ import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { GroupId } from './rollout';
 import type { PolicySettings, RewardSettings } from './training-settings';
 import type { QuestionRef } from './activities';
+import type { PolicyRef } from './evaluation';
 
 /** The one argument of workflow `train`: one night. Everything else is read from the worker's configuration. */
 export interface TrainInput {
@@ -31,10 +32,9 @@ export interface CheckpointRef {
 
 /** What a group is made of. The one argument of workflow `trainGroup`. */
 export interface GroupInput extends Omit<GroupId, 'question'> {
-  readonly purpose: 'training' | 'evaluation';
   readonly question: QuestionRef;
-  /** The policy that writes the plans; null: the prompted Conductor of `run`. */
-  readonly checkpoint: CheckpointRef | null;
+  /** Who writes the plans. */
+  readonly writer: PolicyRef;
   readonly plans: number;
   /** Seed of the sampling request. */
   readonly seed: number;
