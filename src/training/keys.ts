@@ -3,6 +3,11 @@
 /** The checkpoint that answers now, and the one before it. */
 export const SERVING_KEY = 'training/serving.json';
 
+/** A set of questions, one a line, under the SHA-256 of its bytes. */
+export function questionSetKey(sha256: string): string {
+  return `questions/${sha256}.jsonl`;
+}
+
 /** Everything of one training run lies below. */
 export function runFolder(trainRun: string): string {
   return `training/${trainRun}/`;

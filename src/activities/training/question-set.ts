@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { QuestionRef } from '../../training/activities';
+import { questionSetKey } from '../../training/keys';
+import type { Question } from '../../training/question';
+import type { Store } from '../../store/store';
+
+/** Sets that are read again and again while a night lasts: its own two, and those of the night before. */
+const KEPT_SETS = 4;
+
+/** Puts questions into the store, where each line can be referred to; the same questions are there once. */
+export async function keepQuestions(store: Store, questions: readonly Question[]): Promise<string> {
+  const bytes = Buffer.from(questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
+  const key = questionSetKey(createHash('sha256').update(bytes).digest('hex'));
+  if ((await store.stat(key)) === null) await store.write(key, bytes);
+  return key;
+}
+
+/** Reads questions by reference. One for a process: it remembers the sets it read last, which never change. */
+export class QuestionSets {
+  private readonly sets = new Map<string, Promise<readonly Question[]>>();
+
+  constructor(private readonly store: Store) {}
+
+  /** @throws Error where the store holds no such set, or the set no such line */
+  async read({ set, index }: QuestionRef): Promise<Question> {
+    const questions = await this.load(set);
+    const question = questions[index];
+    if (question !== undefined) return question;
+    throw new Error(`question ${index} is asked for, and the set ${set} has ${questions.length}`);
+  }
+
+  private load(set: string): Promise<readonly Question[]> {
+    const known = this.sets.get(set);
+    if (known !== undefined) return known;
+    const questions = this.fetch(set);
+    this.sets.set(set, questions);
+    // What could not be read is read again by whoever comes next.
+    questions.catch(() => this.sets.delete(set));
+    for (const oldest of [...this.sets.keys()].slice(0, -KEPT_SETS)) this.sets.delete(oldest);
+    return questions;
+  }
+
+  private async fetch(set: string): Promise<readonly Question[]> {
+    const bytes = await this.store.read(set);
+    if (bytes === null) {
+      throw new Error(
+        `questions ${set} are not in the store ${this.store.url}: give every worker of a training run the same store`,
+      );
+    }
+    const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Question);
+  }
+}
