@@ -64,8 +64,14 @@ export interface SamplePlansRequest {
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
 }
 
+/** A question as a rollout needs it. */
+export interface AskedQuestion {
+  readonly id: string;
+  readonly text: Text;
+}
+
 export interface SamplePlansResult {
-  readonly question: { readonly id: string; readonly text: Text };
+  readonly question: AskedQuestion;
   /** Store key of prompts, token ids and log-probabilities. */
   readonly samples: string;
   readonly plans: readonly SampledPlan[];
@@ -109,6 +115,7 @@ export interface CloseCycleRequest {
 /** The side effects of training, by activity type. */
 export interface TrainingActivities {
   [names.OPEN_NIGHT](request: OpenNightRequest): Promise<OpenedNight>;
+  [names.READ_QUESTION](question: QuestionRef): Promise<AskedQuestion>;
   [names.SAMPLE_PLANS](request: SamplePlansRequest): Promise<SamplePlansResult>;
   [names.GRADE_ANSWERS](request: GradeAnswersRequest): Promise<readonly Verdict[]>;
   /** Keeps a group, and returns its key. */

@@ -2,6 +2,8 @@
 
 /** Workflow type of one night of training. */
 export const TRAIN_WORKFLOW = 'train';
+/** Workflow type that a schedule starts: it makes one night of its time, unless one is under way. */
+export const NIGHTLY_WORKFLOW = 'trainNightly';
 /** Workflow type of one group: the rollouts of one question in one cycle. */
 export const GROUP_WORKFLOW = 'trainGroup';
 /** Workflow type of a paired evaluation of two policies on the held-out questions. */
@@ -18,6 +20,7 @@ export const PROGRESS_QUERY = 'progress';
 
 /** Activities of the TypeScript worker. */
 export const OPEN_NIGHT = 'conductor.train.openNight';
+export const READ_QUESTION = 'conductor.train.readQuestion';
 export const SAMPLE_PLANS = 'conductor.train.samplePlans';
 export const GRADE_ANSWERS = 'conductor.train.gradeAnswers';
 export const KEEP_GROUP = 'conductor.train.keepGroup';
