@@ -1,14 +1,17 @@
 import type { Message } from '../protocol/message';
-import { CONDUCTOR_ID } from '../protocol/names';
 import type { Plan } from './plan';
+import { compactMessages } from './prompt/compact';
+import { earlierPlan } from './prompt/earlier-plan';
 import { fenceAround } from './prompt/fence';
+import { hintsOf } from './prompt/hints';
+import { repairTurns, type FailedAttempt } from './prompt/repair-turns';
 import { conductorRules, type RulesInput } from './prompt/rules';
-import { renderPlan } from './render';
-import { renderPlanAsJson } from './render-json';
 import { showGiven, type GivenText } from './worker-prompt';
 
 export interface ConductorPrompt extends RulesInput {
   readonly question: string;
+  /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
+  readonly style?: 'full' | 'compact';
   /** What is given with a question that another plan of the Conductor's asks. */
   readonly background?: readonly GivenText[];
   /** The plan that was carried out, and what came of it: to be accepted or improved. */
@@ -17,13 +20,6 @@ export interface ConductorPrompt extends RulesInput {
   readonly hints?: readonly string[];
   /** Replies that did not do, oldest first. */
   readonly repairs: readonly FailedAttempt[];
-}
-
-/** A reply that was no plan, with the message of its `PlanError`; or a plan that a person rejected, and why. */
-interface FailedAttempt {
-  readonly reply: string;
-  readonly problem: string;
-  readonly isRejected?: boolean;
 }
 
 /**
@@ -35,18 +31,16 @@ interface FailedAttempt {
  * the earlier plan as the Conductor's own turn, then its outcome.
  */
 export function conductorMessages(prompt: ConductorPrompt): Message[] {
-  const repairs = prompt.repairs.flatMap((attempt): Message[] => [
-    { role: 'assistant', text: clipped(attempt.reply) },
-    { role: 'user', text: wrongWith(attempt) },
-  ]);
-  const asked = [...questionOf(prompt), ...(prompt.review === undefined ? [hintsOf(prompt)] : [])].filter(
-    (part) => part !== '',
-  );
+  if (prompt.style === 'compact') return compactMessages(prompt);
+  const asked = [
+    ...questionOf(prompt),
+    ...(prompt.review === undefined ? [hintsOf(prompt.hints)] : []),
+  ].filter((part) => part !== '');
   return [
     { role: 'system', text: conductorRules(prompt) },
     { role: 'user', text: asked.join('\n\n') },
     ...reviewOf(prompt),
-    ...repairs,
+    ...repairTurns(prompt.repairs),
   ];
 }
 
@@ -67,21 +61,13 @@ function reviewOf(prompt: ConductorPrompt): Message[] {
   const told = [
     'Your team carried this plan out.',
     showGiven({ subtask: null, output: review.answer }, fence),
-    hintsOf(prompt),
+    hintsOf(prompt.hints),
     REVIEW[format],
   ];
   return [
     { role: 'assistant', text: earlierPlan(review.plan, prompt) },
     { role: 'user', text: told.filter((part) => part !== '').join('\n\n') },
   ];
-}
-
-/** The plan as the Conductor would have written it, whoever of its workers may have left the pool since. */
-function earlierPlan(plan: Plan, { workers, format }: ConductorPrompt): string {
-  const known = [...workers.map(({ id }) => id), CONDUCTOR_ID];
-  const strangers = plan.steps.map(({ worker }) => worker).filter((worker) => !known.includes(worker));
-  const ids = [...known, ...strangers];
-  return format === 'json' ? renderPlanAsJson(plan, ids) : renderPlan(plan, ids);
 }
 
 const REVIEW = {
@@ -94,24 +80,3 @@ const REVIEW = {
     'reply with a new plan that corrects it; every worker of that plan is shown the answer so far, and the output of ' +
     'its last step replaces it.',
 } as const;
-
-function hintsOf({ hints = [] }: ConductorPrompt): string {
-  if (hints.length === 0) return '';
-  return ['The person who asked wants you to mind this:', ...hints.map((hint) => `- ${hint}`)].join('\n');
-}
-
-function wrongWith({ problem, isRejected = false }: FailedAttempt): string {
-  return isRejected
-    ? `The person who asked does not want this plan.\n\n${problem}\n\nWrite another one.`
-    : `This reply holds no valid plan.\n\n${problem}\n\nCorrect this and write the whole reply again.`;
-}
-
-/** How much of a failed reply is shown, in characters: a model that never stopped must not fill its own context. */
-const SHOWN = 4000;
-
-function clipped(reply: string): string {
-  // Vendors refuse a message without text.
-  if (reply.trim() === '') return '(no text)';
-  if (reply.length <= SHOWN) return reply;
-  return `${reply.slice(0, SHOWN / 2)}\n…\n${reply.slice(-SHOWN / 2)}`;
-}
