@@ -63,6 +63,8 @@ export interface Rollout extends SampledPlan {
   readonly usage: { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number };
   /** 10⁻⁹ USD; null where a price is unknown. */
   readonly nanoUsd: number | null;
+  /** Why it says nothing about its plan, and is `ungraded`: a provider failed, or a limit was reached; else null. */
+  readonly spoiltBy: string | null;
 }
 
 /** A group that is over, as it is kept in the store. */
@@ -72,7 +74,7 @@ export interface GroupRecord extends GroupId {
   readonly workers: readonly string[];
   /** Who wrote the plans: `<training run>/<name>`, or `prompted`. */
   readonly checkpoint: string;
-  /** Store key of the prompts, token ids and log-probabilities. */
-  readonly samples: string;
+  /** Store key of the prompts, token ids and log-probabilities; null for the prompted Conductor. */
+  readonly samples: string | null;
   readonly rollouts: readonly Rollout[];
 }
