@@ -1,0 +1,75 @@
+"""`python -m conductor_trainer.policy_server --port 0 --model NAME=FOLDER …`: serves policies."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+# Before torch reads it: a tiny model loses more time to a second thread than it gains, and one
+# thread always adds its sums in the same order.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def main() -> None:
+    """Serves policies, after one line on stdout, `{"url": …}`, that says where."""
+    options = _read_arguments()
+
+    import torch
+    import transformers
+
+    from conductor_trainer.policy_server.http_server import PolicyHttpServer
+    from conductor_trainer.policy_server.service import PolicyService
+    from conductor_trainer.policy_server.shelf import PolicyShelf
+
+    torch.set_num_threads(1)
+    transformers.utils.logging.disable_progress_bar()
+    shelf = PolicyShelf(dict(options.model), in_memory=options.in_memory)
+    for name in shelf.names:
+        shelf.find(name)
+    server = PolicyHttpServer((options.host, options.port), PolicyService(shelf))
+    host, port = server.server_address[:2]
+    print(json.dumps({"url": f"http://{host}:{port}"}), flush=True)
+
+    # `shutdown` waits for the loop that the handler interrupts, so another thread must call it.
+    def stop(*_signal: object) -> None:
+        threading.Thread(target=server.shutdown).start()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    server.serve_forever(poll_interval=0.1)
+    sys.exit(0)
+
+
+def _read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="conductor_trainer.policy_server", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
+    parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    parser.add_argument(
+        "--model",
+        type=_named_folder,
+        action="append",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="a policy to begin with; may be given more than once",
+    )
+    parser.add_argument(
+        "--in-memory",
+        type=int,
+        default=4,
+        help="how many policies, those used last, stay in memory (default: 4)",
+    )
+    return parser.parse_args()
+
+
+def _named_folder(text: str) -> tuple[str, Path]:
+    name, equals, folder = text.partition("=")
+    if not name or not equals or not folder:
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=FOLDER")
+    return name, Path(folder)
+
+
+if __name__ == "__main__":
+    main()

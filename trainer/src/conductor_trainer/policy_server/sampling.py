@@ -1,0 +1,90 @@
+"""Replies sampled from a policy, with the log-probability of every token."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from transformers import DynamicCache
+
+from conductor_trainer.policy_server.policy import Policy
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One reply. The token that ended it is its last one."""
+
+    token_ids: list[int]
+    logprobs: list[float]
+    """Of each token, at the temperature it was sampled at."""
+    finish_reason: Literal["stop", "length"]
+
+
+@torch.inference_mode()
+def sample_replies(
+    policy: Policy,
+    prompt_T: Sequence[int],
+    *,
+    n: int,
+    seed: int | None,
+    temperature: float,
+    max_tokens: int,
+) -> list[Reply]:
+    """Samples `n` replies at once: the prompt is read once, its keys and values are shared out.
+
+    Nothing but the arguments and the weights has a say: requests are never batched together,
+    since the size of a batch moves the last bits of a sum.
+    """
+    chance = torch.Generator()
+    chance.seed() if seed is None else chance.manual_seed(seed)
+    ends = torch.tensor(sorted(policy.end_ids))
+    cache = DynamicCache(config=policy.model.config)
+    logits_1V = _read(policy, torch.tensor([list(prompt_T)]), cache)
+    cache.batch_repeat_interleave(n)
+    logits_NV = logits_1V.expand(n, -1)
+    tokens, logprobs = [], []
+    is_over_N = torch.zeros(n, dtype=torch.bool)
+    while True:
+        token_N, logprob_N = _choose(logits_NV, temperature, chance)
+        tokens.append(token_N)
+        logprobs.append(logprob_N)
+        is_over_N |= torch.isin(token_N, ends)
+        if len(tokens) == max_tokens or bool(is_over_N.all()):
+            break
+        logits_NV = _read(policy, token_N[:, None], cache)
+    rows = zip(torch.stack(tokens, 1).tolist(), torch.stack(logprobs, 1).tolist(), strict=True)
+    return [_end(ids, values, policy.end_ids) for ids, values in rows]
+
+
+@torch.inference_mode()
+def score_tokens(policy: Policy, tokens_T: Sequence[int]) -> list[float]:
+    """Log-probability of each token but the first, given all before it, at temperature 1."""
+    ids_1T = torch.tensor([list(tokens_T)])
+    logits_TV = policy.model(input_ids=ids_1T).logits[0, :-1].float()
+    logprobs_TV = torch.log_softmax(logits_TV, -1)
+    return logprobs_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist()
+
+
+def _read(policy: Policy, ids_NT: torch.Tensor, cache: DynamicCache) -> torch.Tensor:
+    """Logits of what comes next."""
+    out = policy.model(input_ids=ids_NT, past_key_values=cache, use_cache=True, logits_to_keep=1)
+    return out.logits[:, -1].float()
+
+
+def _choose(
+    logits_NV: torch.Tensor, temperature: float, chance: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    logprobs_NV = torch.log_softmax(logits_NV / (temperature or 1.0), -1)
+    if temperature == 0:
+        token_N1 = logprobs_NV.argmax(-1, keepdim=True)
+    else:
+        token_N1 = torch.multinomial(logprobs_NV.exp(), 1, generator=chance)
+    return token_N1[:, 0], logprobs_NV.gather(1, token_N1)[:, 0]
+
+
+def _end(ids: list[int], logprobs: list[float], end_ids: frozenset[int]) -> Reply:
+    """Cuts a row after its first end; what was sampled behind it only kept the batch in step."""
+    for at, token in enumerate(ids):
+        if token in end_ids:
+            return Reply(ids[: at + 1], logprobs[: at + 1], "stop")
+    return Reply(ids, logprobs, "length")
