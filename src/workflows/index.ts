@@ -14,3 +14,4 @@ export {
   setMaxDepthSignal,
   stateQuery,
 } from './messages';
+export { trainNightly, type NightlyInput, type NightlyResult } from './training/train-nightly';
