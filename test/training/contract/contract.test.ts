@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { CONTRACT_PATH, contractJson, MESSAGES } from './contract-json';
+
+/** A message as it should be, and single values that spoil it; `trainer/tests/test_contract.py` reads the same files. */
+interface Golden {
+  readonly payload: unknown;
+  readonly broken: readonly { readonly path: readonly (string | number)[]; readonly value: unknown }[];
+}
+
+const messages: [string, z.ZodType][] = Object.entries(MESSAGES);
+
+test('the Python side has the contract of today', () => {
+  expect(readFileSync(CONTRACT_PATH, 'utf8')).toBe(contractJson());
+});
+
+describe.each(messages)('golden %s', (name, schema) => {
+  const { payload, broken } = readGolden(name);
+
+  it('is accepted as it is', () => {
+    expect(schema.safeParse(payload).error).toBeUndefined();
+  });
+
+  it.each(broken)('is refused with $value at $path', ({ path, value }) => {
+    expect(schema.safeParse(replaceAt(payload, path, value)).success).toBe(false);
+  });
+});
+
+function readGolden(name: string): Golden {
+  return JSON.parse(readFileSync(join(__dirname, '../golden', `${name}.json`), 'utf8')) as Golden;
+}
+
+function replaceAt(whole: unknown, [first, ...rest]: readonly (string | number)[], value: unknown): unknown {
+  if (first === undefined) return value;
+  if (Array.isArray(whole))
+    return whole.map((part: unknown, at) => (at === first ? replaceAt(part, rest, value) : part));
+  const record = Object(whole) as Readonly<Record<string, unknown>>;
+  return { ...record, [first]: replaceAt(record[first], rest, value) };
+}
