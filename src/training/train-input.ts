@@ -1,5 +1,6 @@
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { GroupId } from './rollout';
+import type { Span } from './spans';
 import type { PolicySettings, RewardSettings } from './training-settings';
 import type { QuestionRef } from './activities';
 import type { PolicyRef } from './evaluation';
@@ -58,12 +59,14 @@ export interface GroupRound {
   readonly rewards: readonly (number | null)[];
 }
 
+/** The parts of a group's work. */
+export type GroupPart = 'sampling' | 'rollouts' | 'grading';
+
 export interface GroupResult {
   readonly draw: number;
   readonly rounds: readonly GroupRound[];
   readonly spentNanoUsd: number;
-  /** Time from its start to its last plan sampled, and so on, in milliseconds. */
-  readonly times: { readonly sampling: number; readonly rollouts: number; readonly grading: number };
+  readonly spans: readonly Span<GroupPart>[];
   /** Set where a limit stopped it before all its rollouts were over. */
   readonly stoppedBy: string | null;
 }

@@ -1,0 +1,28 @@
+/**
+ * Does the work for each item, at most `window` at once, begun in the order of the items. All that was begun is over
+ * when this returns or throws: a group that is cancelled leaves no call behind.
+ *
+ * @throws what failed first; nothing is begun after a failure
+ */
+export async function inWindow<Item, Result>(
+  items: readonly Item[],
+  window: number,
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const waiting = items.entries();
+  const failures: unknown[] = [];
+  async function workOn(): Promise<void> {
+    for (const [index, item] of waiting) {
+      if (failures.length > 0) return;
+      try {
+        results[index] = await work(item, index);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(window, items.length) }, workOn));
+  if (failures.length > 0) throw failures[0];
+  return results;
+}
