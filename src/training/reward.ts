@@ -1,0 +1,39 @@
+import type { Rollout } from './rollout';
+import type { RewardSettings } from './training-settings';
+
+/**
+ * What a rollout earns: `unparseable`, `parseable` or `correct` (paper section 3.1: 0, 0.5 and 1; its supplementary
+ * code: 0, 0.5 and 1.5).
+ *
+ * `costWeight` and `lengthWeight` make right answers worth less the more they cost, down to what a wrong one earns and
+ * never below: it must always pay to be right.
+ *
+ * @returns null where nobody could tell, or where a cost that shall count is unknown
+ */
+export function rewardOf(
+  { verdict, plan, nanoUsd }: Pick<Rollout, 'verdict' | 'plan' | 'nanoUsd'>,
+  settings: RewardSettings,
+): number | null {
+  if (verdict === 'ungraded') return null;
+  if (verdict === 'unparseable') return settings.unparseable;
+  if (verdict === 'wrong') return settings.parseable;
+  const cost = costOf(nanoUsd, settings.costWeight);
+  if (cost === null) return null;
+  const length = settings.lengthWeight * Math.max(0, (plan?.steps.length ?? 0) - 1);
+  return Math.max(settings.correct - cost - length, Math.min(settings.correct, settings.parseable));
+}
+
+/**
+ * What the first of two rounds earns: its own reward, and a share of what its second round made of it (paper section
+ * A.1, where the share is 0.25).
+ *
+ * @param second null where it could not be graded, and then the first cannot be either
+ */
+export function rewardOfRoot(first: number | null, second: number | null, discount: number): number | null {
+  return first === null || second === null ? null : (1 - discount) * first + discount * second;
+}
+
+function costOf(nanoUsd: number | null, weight: number): number | null {
+  if (weight === 0) return 0;
+  return nanoUsd === null ? null : (weight * nanoUsd) / 1e9;
+}
