@@ -2,6 +2,7 @@ import type { RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { CanaryDecision, GateDecision, JudgeCanaryRequest, JudgeCandidateRequest } from './evaluation';
 import type { CycleMetrics } from './progress';
+import type { CheckpointRef } from './train-input';
 import type { Checkpoint, CheckpointResult, PublishRequest, PublishResult } from './trainer-contract';
 import type { InitRequest, UpdateRequest, UpdateResult } from './trainer-contract';
 import type * as names from './names';
@@ -98,11 +99,34 @@ export interface StoredBatch {
   readonly rollouts: number;
 }
 
+/** A checkpoint that a policy server has loaded, to be kept with how it must be asked. */
+export interface KeepCheckpointRequest {
+  readonly checkpoint: Checkpoint;
+  /** What requests to the policy server call it. */
+  readonly model: string;
+  readonly settings: TrainingSettings;
+}
+
+/** A night that is over. */
+export interface CloseNightRequest {
+  readonly trainRun: string;
+  readonly date: string;
+  /** The last cycle that is over; `first - 1` where none is. */
+  readonly done: number;
+  /** What the next night goes on from. */
+  readonly checkpoint: CheckpointRef;
+  /** What the gate decided, in one sentence; null where it was not asked. */
+  readonly decision: string | null;
+}
+
 /** What a cycle came to, to be summed up from its groups. */
 export interface CloseCycleRequest {
   readonly night: string;
   readonly cycle: number;
-  readonly checkpoint: Checkpoint;
+  /** The one that the cycle made; where it learned nothing, the one that it began with. */
+  readonly checkpoint: CheckpointRef;
+  /** null where it learned nothing. */
+  readonly weightsSha256: string | null;
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];
@@ -121,7 +145,10 @@ export interface TrainingActivities {
   /** Keeps a group, and returns its key. */
   [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
   [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
+  /** Keeps the manifest of a checkpoint, which can be sampled from then on. */
+  [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<void>;
   [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
+  [names.CLOSE_NIGHT](request: CloseNightRequest): Promise<void>;
   /** Lets the candidate serve where it is better than what serves, and keeps the reasons. */
   [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;
   /** Takes a checkpoint back that does not serve as well as it was tried. */

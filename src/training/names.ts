@@ -25,6 +25,7 @@ export const SAMPLE_PLANS = 'conductor.train.samplePlans';
 export const GRADE_ANSWERS = 'conductor.train.gradeAnswers';
 export const KEEP_GROUP = 'conductor.train.keepGroup';
 export const WRITE_BATCH = 'conductor.train.writeBatch';
+export const KEEP_CHECKPOINT = 'conductor.train.keepCheckpoint';
 export const CLOSE_CYCLE = 'conductor.train.closeCycle';
 export const JUDGE_CANDIDATE = 'conductor.train.judgeCandidate';
 export const JUDGE_CANARY = 'conductor.train.judgeCanary';

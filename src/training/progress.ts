@@ -17,9 +17,9 @@ export interface CycleMetrics {
   readonly trainRun: string;
   readonly cycle: number;
   readonly night: string;
-  /** Checkpoint that it made. */
+  /** Checkpoint that it made, or where it learned nothing, began with: `<training run>/<name>`. */
   readonly checkpoint: string;
-  readonly weightsSha256: string;
+  readonly weightsSha256: string | null;
   readonly at: string;
   readonly rewardMean: number;
   /** Standard deviation over all rewards of the cycle. */

@@ -1,12 +1,15 @@
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { GroupId } from './rollout';
 import type { Span } from './spans';
-import type { PolicySettings, RewardSettings } from './training-settings';
-import type { QuestionRef } from './activities';
+import type { NightProgress } from './progress';
+import type { PolicySettings, RewardSettings, TrainingSettings } from './training-settings';
+import type { OpenedNight, QuestionRef } from './activities';
 import type { PolicyRef } from './evaluation';
 
 /** The one argument of workflow `train`: one night. Everything else is read from the worker's configuration. */
 export interface TrainInput {
+  /** Set by the workflow itself where it goes on in a new run. */
+  readonly carried?: CarriedNight;
   /** Default: the one that the configuration names. */
   readonly trainRun?: string;
   /** Local calendar date that the night counts as; default: of the time it was scheduled for. */
@@ -17,6 +20,23 @@ export interface TrainInput {
   readonly cycles?: number;
   /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
   readonly from?: string;
+}
+
+/** What a night that goes on in a new run of its workflow must not forget. */
+export interface CarriedNight {
+  readonly opened: OpenedNight;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** What it began with. */
+  readonly begun: CheckpointRef;
+  /** What it has come to. */
+  readonly checkpoint: CheckpointRef;
+  readonly done: number;
+  readonly spentNanoUsd: number;
+  readonly rewards: readonly number[];
+  readonly best: NightProgress['best'];
+  readonly budget: TrainingSettings['budget'];
+  readonly isPaused: boolean;
 }
 
 /** What a night was told while it ran; null: no such limit. */
