@@ -1,26 +1,14 @@
 import type { Message } from '../protocol/message';
-import type { Plan } from './plan';
 import { compactMessages } from './prompt/compact';
 import { earlierPlan } from './prompt/earlier-plan';
 import { fenceAround } from './prompt/fence';
 import { hintsOf } from './prompt/hints';
-import { repairTurns, type FailedAttempt } from './prompt/repair-turns';
-import { conductorRules, type RulesInput } from './prompt/rules';
-import { showGiven, type GivenText } from './worker-prompt';
+import type { ConductorPrompt } from './prompt/prompt';
+import { repairTurns } from './prompt/repair-turns';
+import { conductorRules } from './prompt/rules';
+import { showGiven } from './worker-prompt';
 
-export interface ConductorPrompt extends RulesInput {
-  readonly question: string;
-  /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
-  readonly style?: 'full' | 'compact';
-  /** What is given with a question that another plan of the Conductor's asks. */
-  readonly background?: readonly GivenText[];
-  /** The plan that was carried out, and what came of it: to be accepted or improved. */
-  readonly review?: { readonly plan: Plan; readonly answer: string };
-  /** What the operator wants to be minded, oldest first. */
-  readonly hints?: readonly string[];
-  /** Replies that did not do, oldest first. */
-  readonly repairs: readonly FailedAttempt[];
-}
+export type { ConductorPrompt };
 
 /**
  * What the Conductor is asked: the rules, the question, what became of its last plan where it reviews one, and each

@@ -1,9 +1,9 @@
 import type { Message } from '../../protocol/message';
-import type { ConductorPrompt } from '../conductor-prompt';
 import { showGiven } from '../worker-prompt';
 import { earlierPlan } from './earlier-plan';
 import { fenceAround } from './fence';
 import { hintsOf } from './hints';
+import type { ConductorPrompt } from './prompt';
 import { repairTurns } from './repair-turns';
 import type { RulesInput } from './rules';
 
