@@ -48,7 +48,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
     grader: z.literal('choice'),
     answer: answer((text) => readLetter(text) !== null, 'a letter from A to J'),
     /** Texts of A, B and so on: with them an answer that repeats an option instead of its letter is understood. */
-    options: z.array(z.string().min(1)).min(2).max(10).exactOptional(),
+    options: z.array(z.string().min(1)).min(2).max(10).readonly().exactOptional(),
   }),
 ]);
 

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import type { RunWorker } from '../../src/protocol/run';
+import { drawWorkers } from '../../src/training/draw-workers';
+
+const names = ['a', 'b', 'c', 'd', 'e'];
+/** Each may be stood in for by all others. */
+const workers = names.map((id): RunWorker => ({
+  kind: 'activity',
+  id,
+  type: 'ask',
+  taskQueue: 'queue',
+  timeoutMs: 1000,
+  notes: null,
+  fallback: names.filter((other) => other !== id),
+}));
+
+const fixed = { adaptive: false, least: 2, permuteIds: false };
+const drawOf = (cycle: number, pool = fixed) => drawWorkers(workers, { seed: 5, cycle, draw: 0, pool });
+const idsOf = (cycle: number, pool = fixed) => drawOf(cycle, pool).map(({ id }) => id);
+
+test('a fixed pool is the configured one', () => {
+  expect(drawOf(1)).toEqual(workers);
+});
+
+test('an adaptive pool has each size from the least to all, in the order of the configuration', () => {
+  const sizes = new Map<number, number>();
+  for (let cycle = 1; cycle <= 400; cycle++) {
+    const ids = idsOf(cycle, { ...fixed, adaptive: true });
+    expect(ids).toEqual(names.filter((id) => ids.includes(id)));
+    sizes.set(ids.length, (sizes.get(ids.length) ?? 0) + 1);
+  }
+  expect([...sizes.keys()].toSorted()).toEqual([2, 3, 4, 5]);
+  for (const count of sizes.values()) expect(Math.abs(count - 100)).toBeLessThan(45);
+});
+
+test('a fallback that is not in the pool is not asked either', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1 }), fc.boolean(), (cycle, permuteIds) => {
+      const drawn = drawOf(cycle, { adaptive: true, least: 1, permuteIds });
+      for (const { id, fallback } of drawn) {
+        expect([id, ...fallback].toSorted()).toEqual(drawn.map((other) => other.id).toSorted());
+      }
+    }),
+  );
+});
+
+test('with permuted ids each worker has each ordinal now and then', () => {
+  const firsts = new Set(
+    Array.from({ length: 60 }, (_, cycle) => idsOf(cycle, { ...fixed, permuteIds: true })[0]),
+  );
+  expect(firsts).toEqual(new Set(names));
+});
+
+test('the same group has the same workers, another draw of its cycle has its own', () => {
+  const pool = { adaptive: true, least: 1, permuteIds: true };
+  const drawn = Array.from({ length: 20 }, (_, draw) =>
+    drawWorkers(workers, { seed: 5, cycle: 1, draw, pool }),
+  );
+  expect(drawn[0]).toEqual(drawOf(1, pool));
+  expect(new Set(drawn.map((each) => each.map(({ id }) => id).join())).size).toBeGreaterThan(10);
+});
+
+test('a least number beyond the pool means all of it', () => {
+  expect(drawOf(1, { adaptive: true, least: 9, permuteIds: false })).toEqual(workers);
+});

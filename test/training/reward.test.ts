@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { rewardOf, rewardOfRoot } from '../../src/training/reward';
+import type { Verdict } from '../../src/training/rollout';
+
+const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
+const planOf = (steps: number) => ({
+  steps: Array.from({ length: steps }, () => ({ worker: 'w', subtask: '', sees: [] })),
+});
+const rollout = (verdict: Verdict, { steps = 1, nanoUsd = 0 } = {}) => ({
+  verdict,
+  plan: verdict === 'unparseable' ? null : planOf(steps),
+  nanoUsd,
+});
+
+test.each([
+  ['unparseable', 0],
+  ['wrong', 0.5],
+  ['correct', 1],
+  ['ungraded', null],
+] as const)('in the paper, %s earns %j', (verdict, expected) => {
+  expect(rewardOf(rollout(verdict, { steps: 3, nanoUsd: null }), paper)).toBe(expected);
+});
+
+test("the supplementary code's values", () => {
+  expect(rewardOf(rollout('correct'), { ...paper, correct: 1.5 })).toBe(1.5);
+});
+
+test('a right answer is worth less the more it cost and the longer its plan was', () => {
+  const settings = { ...paper, costWeight: 2, lengthWeight: 0.05 };
+  expect(rewardOf(rollout('correct', { steps: 3, nanoUsd: 100_000_000 }), settings)).toBeCloseTo(
+    1 - 0.2 - 0.1,
+    12,
+  );
+  expect(rewardOf(rollout('correct'), settings)).toBe(1);
+  expect(rewardOf(rollout('wrong', { steps: 3, nanoUsd: 100_000_000 }), settings)).toBe(0.5);
+});
+
+test('it always pays to be right', () => {
+  const sizes = fc.record({
+    steps: fc.integer({ min: 1, max: 9 }),
+    nanoUsd: fc.integer({ min: 0, max: 1e12 }),
+  });
+  const weights = fc.record({
+    costWeight: fc.float({ min: 0, max: 100, noNaN: true }),
+    lengthWeight: fc.float({ min: 0, max: 9, noNaN: true }),
+  });
+  fc.assert(
+    fc.property(sizes, weights, (size, weight) => {
+      const right = rewardOf(rollout('correct', size), { ...paper, ...weight });
+      expect(right).toBeGreaterThanOrEqual(0.5);
+      expect(right).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
+test('an unknown cost that shall count makes a right answer impossible to value', () => {
+  expect(rewardOf(rollout('correct', { nanoUsd: null }), { ...paper, costWeight: 1 })).toBeNull();
+  expect(rewardOf(rollout('correct', { nanoUsd: null }), { ...paper, lengthWeight: 1 })).toBe(1);
+});
+
+test('a share of what the second round made of it goes to the first', () => {
+  expect(rewardOfRoot(0.5, 1, 0.25)).toBeCloseTo(0.625, 12);
+  expect(rewardOfRoot(1, 0.5, 0.25)).toBeCloseTo(0.875, 12);
+  expect(rewardOfRoot(1, null, 0.25)).toBeNull();
+  expect(rewardOfRoot(null, 1, 0.25)).toBeNull();
+});

@@ -1,0 +1,84 @@
+import type { GroupRecord, Rollout } from '../../src/training/rollout';
+import { summarizeCycle } from '../../src/training/summarize-cycle';
+
+const step = (worker: string, ...sees: number[]) => ({ worker, subtask: '', sees });
+
+const right: Rollout = {
+  index: 0,
+  root: 0,
+  plan: { steps: [step('a'), step('b', 0)] },
+  problem: null,
+  tokens: 40,
+  answer: '4',
+  verdict: 'correct',
+  reward: 1,
+  usage: { calls: 2, inputTokens: 100, outputTokens: 20 },
+  nanoUsd: 3_000_000,
+  spoiltBy: null,
+};
+const wrong: Rollout = {
+  ...right,
+  plan: { steps: [step('a')] },
+  verdict: 'wrong',
+  reward: 0.5,
+  nanoUsd: 1_000_000,
+};
+const unreadable: Rollout = {
+  ...right,
+  plan: null,
+  tokens: 10,
+  verdict: 'unparseable',
+  reward: 0,
+  usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
+  nanoUsd: 0,
+};
+const lost: Rollout = { ...wrong, verdict: 'ungraded', reward: null };
+
+const group = (draw: number, rollouts: readonly Rollout[], round = 0): GroupRecord => ({
+  trainRun: 'run',
+  purpose: 'training',
+  cycle: 1,
+  question: 'q',
+  draw,
+  round,
+  workers: ['a', 'b'],
+  checkpoint: 'run/base',
+  samples: 'samples',
+  rollouts,
+});
+
+test('a cycle in figures', () => {
+  const summary = summarizeCycle([group(0, [right, wrong]), group(1, [unreadable, lost])]);
+  expect(summary).toEqual({
+    rewardMean: 0.5,
+    rewardSpread: expect.closeTo(Math.sqrt(0.5 / 3), 12) as number,
+    formatRate: 0.75,
+    verdicts: { correct: 1, wrong: 1, unparseable: 1, ungraded: 1 },
+    draws: 2,
+    planLength: expect.closeTo(4 / 3, 12) as number,
+    workerShares: { a: 0.75, b: 0.25 },
+    topologyShares: {
+      chain: expect.closeTo(1 / 3, 12) as number,
+      single: expect.closeTo(2 / 3, 12) as number,
+    },
+    workerTokens: 90,
+    planTokens: 32.5,
+    usd: expect.closeTo(0.00125, 12) as number,
+  });
+});
+
+test('two rounds of one draw are one draw, and an accepted answer has no shape', () => {
+  const accepted: Rollout = { ...right, plan: { steps: [] } };
+  const summary = summarizeCycle([group(0, [right]), group(0, [accepted], 1)]);
+  expect(summary).toMatchObject({ draws: 1, planLength: 1, topologyShares: { chain: 1 }, formatRate: 1 });
+});
+
+test('one unknown cost makes the mean unknown', () => {
+  expect(summarizeCycle([group(0, [right, { ...wrong, nanoUsd: null }])]).usd).toBeNull();
+});
+
+test('a cycle without groups is all zeros, and no division by them', () => {
+  const { verdicts, workerShares, topologyShares, ...figures } = summarizeCycle([]);
+  expect(Object.values(figures).every((figure) => figure === 0)).toBe(true);
+  expect([verdicts.correct, workerShares, topologyShares]).toEqual([0, {}, {}]);
+});
