@@ -1,4 +1,4 @@
-"""The contract between workflows and trainer: every message is checked against it before it is used.
+"""The contract between workflows and trainer, and the check of messages against it.
 
 `contract.json` is written from `src/training/trainer-contract.ts` by `npm run contract`.
 """
@@ -14,7 +14,7 @@ from jsonschema.exceptions import best_match
 from conductor_trainer.errors import BadRequest
 
 
-def check_request(activity: str, payload: object) -> None:
+def check_request(activity: str, payload: Any) -> None:
     """Refuses what the contract does not allow an activity to be asked.
 
     Raises `BadRequest`, which names the field and what is wrong with it.
@@ -22,7 +22,7 @@ def check_request(activity: str, payload: object) -> None:
     check_message(_contract()["activities"][activity]["request"], payload)
 
 
-def check_message(name: str, payload: object) -> None:
+def check_message(name: str, payload: Any) -> None:
     """The same for a message by its own name, e.g. `batchRow`."""
     worst = best_match(_validator(name).iter_errors(payload))
     if worst is None:

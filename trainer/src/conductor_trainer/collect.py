@@ -1,0 +1,52 @@
+"""Removes old checkpoints from the disk."""
+
+import os
+import shutil
+from pathlib import Path
+
+from conductor_trainer.requests import CollectRequest, CollectResult
+
+_GOING = ".going-"
+"""What a folder is called from the moment it counts as gone."""
+
+
+def collect(root: Path, request: CollectRequest) -> CollectResult:
+    """Removes the checkpoints of cycles, less those that the request keeps.
+
+    `base` and the warm start always stay: adapters are nothing without what they adapt.
+    """
+    run_folder = root / request["trainRun"]
+    cycles = cycles_in(run_folder)
+    kept = {*request["keep"], *_last(cycles, request["keepLast"])}
+    every = request["keepEvery"]
+    removed, size = [], 0
+    for name in cycles:
+        if name in kept or (every is not None and int(name) % every == 0):
+            continue
+        # Gone for everybody at once; a collection that was killed halfway is finished by the next.
+        (run_folder / name).rename(run_folder / f"{_GOING}{name}")
+        removed.append(name)
+    for going in run_folder.glob(f"{_GOING}*"):
+        size += _size_of(going)
+        shutil.rmtree(going)
+    return {"removed": removed, "bytes": size}
+
+
+def checkpoints_in(run_folder: Path) -> list[str]:
+    """The names of all checkpoints of a training run, in ascending order."""
+    return sorted(path.parent.name for path in run_folder.glob("[!.]*/RESULT.json"))
+
+
+def cycles_in(run_folder: Path) -> list[str]:
+    """The same for those that cycles made, oldest first."""
+    return [name for name in checkpoints_in(run_folder) if name.isdecimal()]
+
+
+def _last(cycles: list[str], count: int) -> list[str]:
+    return cycles[len(cycles) - count :] if count else []
+
+
+def _size_of(folder: Path) -> int:
+    return sum(
+        (Path(at) / file).stat().st_size for at, _, files in os.walk(folder) for file in files
+    )

@@ -1,0 +1,77 @@
+"""Policy servers seen from the trainer: vLLM's, or the one for CPUs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+
+from conductor_trainer.checkpoint import Probe
+from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
+
+_SECONDS_TO_LOAD = 300.0
+"""A server may have to read gigabytes from a shared disk before it answers."""
+
+
+class PolicyServer:
+    """One server, by its base URL that ends in `/v1`."""
+
+    def __init__(self, url: str, client: httpx.AsyncClient) -> None:
+        self._url = url.rstrip("/")
+        self._client = client
+
+    async def models(self) -> list[str]:
+        """Every name that it serves."""
+        answer = await self._ask("GET", "/models")
+        return [model["id"] for model in answer.json()["data"]]
+
+    async def load(self, name: str, folder: str) -> None:
+        """Has it serve a folder by a name; that it does already is as good."""
+        body = {"lora_name": name, "lora_path": folder}
+        answer = await self._ask("POST", "/load_lora_adapter", body, allowed=(400,))
+        if answer.status_code == 400 and "already been loaded" not in answer.text:
+            raise self._refused(answer)
+
+    async def unload(self, name: str) -> None:
+        """Has it forget a name; that it does not know it is as good."""
+        await self._ask("POST", "/unload_lora_adapter", {"lora_name": name}, allowed=(404,))
+
+    async def probe(self, model: str, probe: Probe) -> float:
+        """The largest difference of its log-probabilities of fixed tokens from the trainer's."""
+        body = {"model": model, "prompt": probe.tokenIds, "max_tokens": 1, "prompt_logprobs": 0}
+        answer = await self._ask("POST", "/completions", body)
+        told = answer.json()["choices"][0].get("prompt_logprobs")
+        if not isinstance(told, list) or len(told) != len(probe.tokenIds):
+            raise ProbeFailed(
+                f"{self._url} tells no log-probabilities of a prompt: it must speak vLLM's dialect."
+            )
+        following = zip(probe.tokenIds[1:], told[1:], probe.logprobs, strict=True)
+        return max(abs(each[str(token)]["logprob"] - own) for token, each, own in following)
+
+    async def _ask(
+        self, method: str, path: str, body: Any = None, *, allowed: Sequence[int] = ()
+    ) -> httpx.Response:
+        try:
+            answer = await self._client.request(
+                method, self._url + path, json=body, timeout=_SECONDS_TO_LOAD
+            )
+        except httpx.TransportError as error:
+            raise ServerUnavailable(
+                f"The policy server {self._url} cannot be reached ({type(error).__name__}): "
+                "see whether it runs, and whether `trainer.servers` names it rightly."
+            ) from error
+        if answer.status_code >= 500 or answer.status_code == 429:
+            raise ServerUnavailable(f"{self._url}{path} answers {_said(answer)}.")
+        if answer.is_error and answer.status_code not in allowed:
+            raise self._refused(answer)
+        return answer
+
+    def _refused(self, answer: httpx.Response) -> ServerRefused:
+        return ServerRefused(
+            f"{answer.request.url} answers {_said(answer)}. Checkpoints must lie on a disk that "
+            "the server sees under the same path, and vLLM must be started with "
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora."
+        )
+
+
+def _said(answer: httpx.Response) -> str:
+    return f"{answer.status_code}: {answer.text[:500]}"

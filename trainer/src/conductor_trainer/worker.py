@@ -1,0 +1,90 @@
+"""`python -m conductor_trainer.worker`: serves the trainer's task queue until it is told to stop.
+
+This process loads no torch: it stays small and responsive whatever a step does or dies of.
+"""
+
+import argparse
+import asyncio
+import json
+import signal
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.converter import DataConverter
+from temporalio.envconfig import ClientConfig
+from temporalio.worker import Worker
+
+from conductor_trainer.activities import TrainerActivities
+from conductor_trainer.encryption.codec import encryption_converter
+from conductor_trainer.encryption.keys import read_encryption_keys
+from conductor_trainer.step_runner import StepRunner
+from conductor_trainer.store.open_store import open_store
+
+
+async def serve(options: argparse.Namespace) -> None:
+    """Works until SIGTERM or SIGINT, then finishes what is under way as far as the time allows."""
+    stop = asyncio.Event()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(each, stop.set)
+
+    variable = options.encryption_key_env
+    keys = None if variable is None else read_encryption_keys(variable)
+    root = options.checkpoints.resolve()
+    root.mkdir(parents=True, exist_ok=True)
+    steps = StepRunner(root)
+    activities = TrainerActivities(root, open_store(options.store, keys), steps)
+    # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
+    connection = ClientConfig.load_client_connect_config()
+    if options.namespace is not None:
+        connection["namespace"] = options.namespace
+    client = await Client.connect(
+        **connection,
+        data_converter=DataConverter.default if keys is None else encryption_converter(keys),
+    )
+    await steps.start()
+    try:
+        async with Worker(
+            client,
+            task_queue=options.task_queue,
+            activities=activities.all,
+            graceful_shutdown_timeout=timedelta(seconds=options.drain_seconds),
+        ):
+            ready = {"taskQueue": options.task_queue, "namespace": client.namespace}
+            print(json.dumps(ready), flush=True)
+            await stop.wait()
+    finally:
+        await steps.stop()
+
+
+def _read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="conductor_trainer.worker", description=__doc__)
+    parser.add_argument(
+        "--store", required=True, metavar="URL", help="file:PATH or s3://BUCKET/PREFIX"
+    )
+    parser.add_argument(
+        "--checkpoints",
+        required=True,
+        type=Path,
+        metavar="FOLDER",
+        help="where checkpoints are kept",
+    )
+    parser.add_argument("--task-queue", default="conductor-trainer", metavar="NAME")
+    parser.add_argument(
+        "--namespace", metavar="NAME", help="default: TEMPORAL_NAMESPACE, else default"
+    )
+    parser.add_argument(
+        "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
+    )
+    parser.add_argument(
+        "--drain-seconds",
+        type=float,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long a step may go on after SIGTERM; it is tried again elsewhere (default: 30)",
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(_read_arguments()))
