@@ -1,3 +1,5 @@
+import type { GroupPurpose } from './rollout';
+
 // Where training keeps what. Every key is a place in the store; see `store/store.ts` for what a key may be made of.
 
 /** The checkpoint that answers now, and the one before it. */
@@ -31,21 +33,41 @@ export function cycleFolder(trainRun: string, cycle: number): string {
   return `${runFolder(trainRun)}cycles/${cycleName(cycle)}/`;
 }
 
-/** @param draw which draw of the cycle the group was, from 0 */
-export function groupKey(trainRun: string, cycle: number, draw: number, round: number): string {
-  return `${cycleFolder(trainRun, cycle)}groups/${sixDigits(draw)}-${round}.json`;
+/** The groups of a cycle, and nothing else. */
+export function groupsFolder(trainRun: string, cycle: number): string {
+  return `${cycleFolder(trainRun, cycle)}groups/`;
 }
 
-export function samplesKey(trainRun: string, cycle: number, draw: number, round: number): string {
-  return `${cycleFolder(trainRun, cycle)}samples/${sixDigits(draw)}-${round}.json`;
+/** @param draw which draw of the cycle the group was, from 0 */
+export function groupKey(trainRun: string, cycle: number, draw: number, round: number): string {
+  return `${groupsFolder(trainRun, cycle)}${sixDigits(draw)}-${round}.json`;
+}
+
+/** A group's samples. Those of an evaluation lie apart by checkpoint: several are tried on the same draws. */
+export function samplesKey(group: {
+  readonly purpose: GroupPurpose;
+  readonly trainRun: string;
+  readonly cycle: number;
+  readonly draw: number;
+  readonly round: number;
+  readonly checkpoint: { readonly trainRun: string; readonly name: string };
+}): string {
+  const { purpose, trainRun, cycle, draw, round, checkpoint } = group;
+  const apart = purpose === 'training' ? '' : `${purpose}/${checkpoint.trainRun}/${checkpoint.name}/`;
+  return `${cycleFolder(trainRun, cycle)}samples/${apart}${sixDigits(draw)}-${round}.json`;
 }
 
 export function batchKey(trainRun: string, cycle: number): string {
   return `${cycleFolder(trainRun, cycle)}batch.jsonl.gz`;
 }
 
+/** The metrics of all cycles of a run, and nothing else. */
+export function metricsFolder(trainRun: string): string {
+  return `${runFolder(trainRun)}metrics/`;
+}
+
 export function metricsKey(trainRun: string, cycle: number): string {
-  return `${runFolder(trainRun)}metrics/${cycleName(cycle)}.json`;
+  return `${metricsFolder(trainRun)}${cycleName(cycle)}.json`;
 }
 
 /** Name of the checkpoint that a cycle's update makes. */

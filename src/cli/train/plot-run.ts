@@ -1,0 +1,58 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readMetrics } from '../../client/training/read-cycles';
+import { configuredKeys } from '../../encryption/configured-keys';
+import { openStore } from '../../store/open-store';
+import { EXIT, type ExitCode } from '../exit-code';
+import { loadSettings } from '../load-settings';
+import { print, say } from '../terminal';
+import { UsageError } from '../usage-error';
+import { chooseRun } from './choose-run';
+import { drawPng } from './plot/draw-png';
+import { drawSvg } from './plot/draw-svg';
+import { effortPicture } from './plot/effort-picture';
+import { learningPicture } from './plot/learning-picture';
+import type { Picture } from './plot/panel';
+
+/** The options of `train plot` as the command line gives them. */
+export interface PlotOptions {
+  readonly config?: string;
+  /** Folder for the pictures, made where it is not there. */
+  readonly out: string;
+}
+
+/** Draws a training run from its metrics in the store, as SVG and PNG, and prints the files. Needs no server. */
+export async function plotRun(
+  named: string | undefined,
+  { config: file, out }: PlotOptions,
+): Promise<ExitCode> {
+  const config = await loadSettings(file);
+  const trainRun = chooseRun(named);
+  const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+  const cycles = await readMetrics(store, trainRun);
+  if (cycles.length === 0) {
+    throw new UsageError(
+      `training run ${trainRun} has no cycle in the store ${store.url} that is over: ` +
+        'see "temporal-conductor train list" for what there is',
+    );
+  }
+  await mkdir(out, { recursive: true });
+  for (const picture of [learningPicture(cycles), effortPicture(cycles)]) await keepPicture(picture, out);
+  return EXIT.answered;
+}
+
+/** Writes the SVG, and the PNG where this machine can make it. */
+async function keepPicture(picture: Picture, folder: string): Promise<void> {
+  const svg = await drawSvg(picture);
+  await keep(join(folder, `${picture.file}.svg`), svg);
+  try {
+    await keep(join(folder, `${picture.file}.png`), await drawPng(svg));
+  } catch (error) {
+    say(`No PNG: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function keep(path: string, content: string | Buffer): Promise<void> {
+  await writeFile(path, content);
+  await print(path);
+}

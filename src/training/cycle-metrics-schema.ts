@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { CycleMetrics } from './progress';
+
+const share = z.record(z.string(), z.number());
+
+/** A line of metrics as it is read back from the store. Fields that a later version adds are left out. */
+export const cycleMetricsSchema: z.ZodType<CycleMetrics> = z.object({
+  schema: z.literal(1),
+  trainRun: z.string(),
+  cycle: z.int().positive(),
+  night: z.string(),
+  checkpoint: z.string(),
+  weightsSha256: z.string(),
+  at: z.string(),
+  rewardMean: z.number(),
+  rewardSpread: z.number(),
+  formatRate: z.number(),
+  verdicts: z.record(z.enum(['correct', 'wrong', 'unparseable', 'ungraded']), z.number()),
+  draws: z.number(),
+  dropped: z.number(),
+  planLength: z.number(),
+  workerShares: share,
+  topologyShares: share,
+  workerTokens: z.number(),
+  planTokens: z.number(),
+  usd: z.number().nullable(),
+  update: z
+    .object({
+      loss: z.number(),
+      gradNorm: z.number(),
+      learningRate: z.number(),
+      ratio: z.number(),
+      clipShare: z.number(),
+      kl: z.number(),
+      entropy: z.number(),
+      logprobGap: z.number(),
+      tokens: z.number(),
+      seconds: z.number(),
+    })
+    .nullable(),
+  times: z.object({
+    sampling: z.number(),
+    rollouts: z.number(),
+    grading: z.number(),
+    update: z.number(),
+    publish: z.number(),
+    whole: z.number(),
+  }),
+  heldOut: z.number().nullable(),
+});
