@@ -1,12 +1,19 @@
 import type { RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
-import type { CanaryDecision, GateDecision, JudgeCanaryRequest, JudgeCandidateRequest } from './evaluation';
+import type {
+  CanaryDecision,
+  GateDecision,
+  JudgeCanaryRequest,
+  JudgeCandidateRequest,
+  PolicyRef,
+} from './evaluation';
+import type { Manifest } from './manifest';
 import type { CycleMetrics } from './progress';
 import type { CheckpointRef } from './train-input';
 import type { Checkpoint, CheckpointResult, PublishRequest, PublishResult } from './trainer-contract';
 import type { InitRequest, UpdateRequest, UpdateResult } from './trainer-contract';
 import type * as names from './names';
-import type { GroupRecord, SampledPlan, Verdict } from './rollout';
+import type { GroupPurpose, GroupRecord, SampledPlan, Verdict } from './rollout';
 import type { PolicySettings, TrainingSettings } from './training-settings';
 
 /** Some question of a set that lies in the store, checked before anything was spent. */
@@ -51,7 +58,7 @@ export interface SamplePlansRequest {
   /** 1: each prompt shows an earlier plan and its answer, which the reply accepts or corrects. */
   readonly round: 0 | 1;
   /** Samples of different purposes are kept apart, though their cycle and draw be the same. */
-  readonly purpose: 'training' | 'evaluation';
+  readonly purpose: GroupPurpose;
   readonly question: QuestionRef;
   readonly checkpoint: { readonly trainRun: string; readonly name: string };
   /** In the order of the prompt. */
@@ -146,9 +153,11 @@ export interface TrainingActivities {
   [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
   [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
   /** Keeps the manifest of a checkpoint, which can be sampled from then on. */
-  [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<void>;
+  [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<Manifest>;
   [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
   [names.CLOSE_NIGHT](request: CloseNightRequest): Promise<void>;
+  /** Whoever a candidate must beat: what serves, or where nothing does, what the night began with. */
+  [names.FIND_BASELINE](begun: CheckpointRef): Promise<PolicyRef>;
   /** Lets the candidate serve where it is better than what serves, and keeps the reasons. */
   [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;
   /** Takes a checkpoint back that does not serve as well as it was tried. */

@@ -24,6 +24,16 @@ export function nightKey(trainRun: string, date: string): string {
   return `${runFolder(trainRun)}nights/${date}.json`;
 }
 
+/** Why a night's candidate serves, or does not. */
+export function gateKey(trainRun: string, date: string): string {
+  return `${runFolder(trainRun)}nights/${date}-gate.json`;
+}
+
+/** Whether a checkpoint that was promoted in that night was taken back, and why. */
+export function canaryKey(trainRun: string, date: string): string {
+  return `${runFolder(trainRun)}nights/${date}-canary.json`;
+}
+
 /** @param name of the checkpoint in its run: `base`, `warm`, or its cycle as six digits */
 export function manifestKey(trainRun: string, name: string): string {
   return `${runFolder(trainRun)}checkpoints/${name}.json`;

@@ -6,8 +6,6 @@ export const TRAIN_WORKFLOW = 'train';
 export const NIGHTLY_WORKFLOW = 'trainNightly';
 /** Workflow type of one group: the rollouts of one question in one cycle. */
 export const GROUP_WORKFLOW = 'trainGroup';
-/** Workflow type of a paired evaluation of two policies on the held-out questions. */
-export const EVALUATE_WORKFLOW = 'evaluatePolicy';
 
 /** Signals, without an answer. */
 export const PAUSE_SIGNAL = 'pauseTraining';
@@ -27,6 +25,7 @@ export const KEEP_GROUP = 'conductor.train.keepGroup';
 export const WRITE_BATCH = 'conductor.train.writeBatch';
 export const KEEP_CHECKPOINT = 'conductor.train.keepCheckpoint';
 export const CLOSE_CYCLE = 'conductor.train.closeCycle';
+export const FIND_BASELINE = 'conductor.train.findBaseline';
 export const JUDGE_CANDIDATE = 'conductor.train.judgeCandidate';
 export const JUDGE_CANARY = 'conductor.train.judgeCanary';
 export const CLOSE_NIGHT = 'conductor.train.closeNight';

@@ -1,11 +1,13 @@
 import type { Plan } from '../plan/plan';
 import type { Text } from '../protocol/text';
 
+/** What a group is for: to learn from, to try a policy on held-out questions, or to try once more what was promoted. */
+export type GroupPurpose = 'training' | 'evaluation' | 'canary';
+
 /** The rollouts of one question in one cycle. */
 export interface GroupId {
   readonly trainRun: string;
-  /** To learn from, or to try a policy on held-out questions. */
-  readonly purpose: 'training' | 'evaluation';
+  readonly purpose: GroupPurpose;
   /** Counts upwards over all nights of a training run, from 1. */
   readonly cycle: number;
   /** Id of the question. */

@@ -1,3 +1,5 @@
+import type { GroupPurpose } from './rollout';
+
 /** What a random choice is made from: it depends on these and on nothing else, so that a repeated cycle repeats it. */
 export type SeedPart = string | number;
 
@@ -44,7 +46,7 @@ export function samplingSeed(group: {
   readonly cycle: number;
   readonly draw: number;
   readonly round: number;
-  readonly purpose: 'training' | 'evaluation';
+  readonly purpose: GroupPurpose;
 }): number {
   return seedOf(group.seed, group.purpose, group.cycle, group.draw, group.round);
 }

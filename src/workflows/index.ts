@@ -14,4 +14,13 @@ export {
   setMaxDepthSignal,
   stateQuery,
 } from './messages';
+export { train } from './training/train';
+export { trainGroup } from './training/group';
+export {
+  pauseTrainingSignal,
+  progressQuery,
+  resumeTrainingSignal,
+  setBudgetUpdate,
+  stopTrainingSignal,
+} from './training/messages';
 export { trainNightly, type NightlyInput, type NightlyResult } from './training/train-nightly';

@@ -1,0 +1,126 @@
+import { workflowInfo } from '@temporalio/workflow';
+import { describePolicy } from '../../training/evaluation';
+import type { OpenedNight } from '../../training/activities';
+import type { CycleMetrics, NightProgress } from '../../training/progress';
+import type { CarriedNight, CheckpointRef } from '../../training/train-input';
+import type { Orders } from './orders';
+
+/** Where a night stands. */
+export class Night {
+  private carried: CarriedNight;
+  /** For people: what it is doing now. */
+  phase = 'begin';
+  isOver = false;
+
+  constructor(
+    carried: CarriedNight,
+    readonly orders: Orders,
+  ) {
+    this.carried = carried;
+    orders.govern(carried.budget);
+  }
+
+  get opened(): OpenedNight {
+    return this.carried.opened;
+  }
+
+  /** What it began with. */
+  get begun(): CheckpointRef {
+    return this.carried.begun;
+  }
+
+  /** What it has come to. */
+  get checkpoint(): CheckpointRef {
+    return this.carried.checkpoint;
+  }
+
+  /** The last cycle that is over. */
+  get done(): number {
+    return this.carried.done;
+  }
+
+  /** Milliseconds of the night's time that are left. */
+  remainingMs(): number {
+    const { wallClockMs } = this.orders.current ?? this.carried.budget;
+    return Math.max(0, this.carried.startedAt + wallClockMs - Date.now());
+  }
+
+  /** 10⁻⁹ USD that are left; null where there is no such limit. */
+  remainingNanoUsd(): number | null {
+    const { nanoUsd } = this.orders.current ?? this.carried.budget;
+    return nanoUsd === null ? null : Math.max(0, nanoUsd - this.carried.spentNanoUsd);
+  }
+
+  /** Why no further cycle begins, or null. */
+  reasonToEnd(): string | null {
+    if (this.done >= this.opened.night.last) return 'all its cycles are over';
+    if (this.orders.isStopped) return 'it was told to stop';
+    if (this.remainingMs() === 0) return 'its time is used up';
+    if (this.remainingNanoUsd() === 0) return 'its money is used up';
+    return null;
+  }
+
+  spend(nanoUsd: number): void {
+    this.carried = { ...this.carried, spentNanoUsd: this.carried.spentNanoUsd + nanoUsd };
+  }
+
+  /** A cycle is over. */
+  advance(checkpoint: CheckpointRef, { cycle, rewardMean, heldOut }: CycleMetrics): void {
+    const { rewards, best } = this.carried;
+    const isBest = heldOut !== null && heldOut > (best?.heldOut ?? -Infinity);
+    this.carried = {
+      ...this.carried,
+      checkpoint,
+      done: cycle,
+      rewards: [...rewards, rewardMean],
+      best: isBest ? { checkpoint: describePolicy(checkpoint), heldOut } : best,
+    };
+  }
+
+  /** For the next run of the workflow. */
+  toCarry(): CarriedNight {
+    const { current, isPaused } = this.orders;
+    return { ...this.carried, budget: current ?? this.carried.budget, isPaused };
+  }
+
+  progress(): NightProgress {
+    const { opened, done, spentNanoUsd, startedAt, rewards, best } = this.carried;
+    const { date, first, last } = opened.night;
+    return {
+      trainRun: opened.settings.trainRun,
+      night: date,
+      status: this.status(),
+      cycles: { first, last },
+      done,
+      phase: this.phase,
+      spentNanoUsd,
+      startedAt: new Date(startedAt).toISOString(),
+      rewards,
+      best,
+    };
+  }
+
+  private status(): NightProgress['status'] {
+    if (this.isOver) return 'done';
+    if (this.phase === 'gate') return 'gate';
+    if (this.orders.isStopped) return 'stopping';
+    return this.orders.isPaused ? 'paused' : 'running';
+  }
+}
+
+/** A night that has just been opened. */
+export function beginNight(opened: OpenedNight, checkpoint: CheckpointRef, orders: Orders): Night {
+  const carried: CarriedNight = {
+    opened,
+    startedAt: workflowInfo().startTime.getTime(),
+    begun: checkpoint,
+    checkpoint,
+    done: opened.done,
+    spentNanoUsd: 0,
+    rewards: [],
+    best: null,
+    budget: opened.settings.budget,
+    isPaused: orders.isPaused,
+  };
+  return new Night(carried, orders);
+}
