@@ -47,6 +47,8 @@ export interface SimulatedRequest extends Prompt {
   /** Position in the log, from 1. */
   readonly sequence: number;
   readonly protocol: Protocol;
+  /** The caller's own name for the call, from the header `X-Client-Request-Id`; null where it gives none. */
+  readonly callId: string | null;
   /** All messages, one after the other, for simple recognition. */
   readonly text: string;
 }

@@ -6,3 +6,4 @@ export type { Fault, FaultKind } from './faults';
 export type { Outcome, RequestRecord } from './request-log';
 export type { RetryAfter } from './retry-after';
 export type { Protocol } from './wire/wire';
+export * from './world';

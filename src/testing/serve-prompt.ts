@@ -49,7 +49,8 @@ export async function servePrompt(
   }
   const simulated = cast.model(prompt.model);
   const text = prompt.messages.map((message) => message.text).join('\n\n');
-  const asked = { ...prompt, sequence: record.sequence, protocol: wire.protocol, text };
+  const callId = request.headers['x-client-request-id']?.toString() ?? null;
+  const asked = { ...prompt, sequence: record.sequence, protocol: wire.protocol, callId, text };
   const delivery = prepareAnswer(wire, asked, simulated);
   if (prompt.background === true && delivery.written !== null) {
     background.begin({ record, request: asked, simulated, delivery }, response);

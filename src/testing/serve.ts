@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { simulationSchema } from './behaviour';
-import type { RequestObserver } from './request-log';
+import { continueLog } from './log-file';
+import { readPort } from './read-port';
 import { startSimulatedProviders } from './simulated-providers';
 import type { Simulation } from './simulated-providers';
 
@@ -17,18 +18,12 @@ async function serve(): Promise<void> {
   const providers = await startSimulatedProviders({
     ...(script !== undefined && readScript(script)),
     ...(port !== undefined && { port: readPort(port) }),
-    ...(log !== undefined && { firstSequence: countRequests(log) + 1, observe: appendTo(log) }),
+    ...(log !== undefined && continueLog(log)),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void providers.close());
   }
   console.log(providers.url);
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65535) return port;
-  throw new Error(`--port takes a number from 0 (any free port) to 65535, not "${text}".`);
 }
 
 function readScript(file: string): Simulation {
@@ -44,23 +39,6 @@ function readScript(file: string): Simulation {
   if (script.success) return script.data;
   throw new Error(`--script ${file} is no simulation:\n${z.prettifyError(script.error)}`);
 }
-
-/** The requests of those who wrote this log before: numbers, and ids made of them, are not given out twice. */
-function countRequests(file: string): number {
-  if (!existsSync(file)) return 0;
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith(RECEIVED)).length;
-}
-
-/** One JSON object a line, on disk before the server goes on: whoever is killed next, the count holds. */
-function appendTo(file: string): RequestObserver {
-  return (event, record) => {
-    appendFileSync(file, `${JSON.stringify({ event, ...record })}\n`);
-  };
-}
-
-const RECEIVED = '{"event":"received"';
 
 serve().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));

@@ -12,6 +12,7 @@ function request(text: string): SimulatedRequest {
   return {
     sequence: 1,
     protocol: 'anthropic',
+    callId: null,
     model: 'model',
     messages: [{ role: 'user', text }],
     text,

@@ -21,6 +21,7 @@ test.each(['openai-chat', 'openai-responses', 'anthropic', 'google'] as const)(
       {
         sequence: 1,
         protocol,
+        callId: null,
         model: 'model',
         messages: [
           { role: 'system', text: 'Be brief.' },

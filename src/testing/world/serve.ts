@@ -1,0 +1,53 @@
+import { parseArgs } from 'node:util';
+import { continueLog } from '../log-file';
+import { readPort } from '../read-port';
+import { SMALL_WORLD } from './small-world';
+import { startWorld } from './start-world';
+import { WHOLE_WORLD } from './whole-world';
+import type { World } from './world';
+
+// A world as a program of its own, so that it may be killed, or go on when all others are:
+//   node serve.js [--world small|whole] [--seed N] [--port N] [--delay MILLISECONDS] [--log FILE.jsonl]
+// Prints its URL when ready; ends on SIGTERM or SIGINT. A log that is there already is continued.
+
+const WORLDS: Readonly<Record<string, World>> = { small: SMALL_WORLD, whole: WHOLE_WORLD };
+
+async function serve(): Promise<void> {
+  const { world, seed, port, delay, log } = parseArgs({
+    options: {
+      world: { type: 'string', default: 'whole' },
+      seed: { type: 'string', default: '0' },
+      port: { type: 'string', default: '0' },
+      delay: { type: 'string', default: '0' },
+      log: { type: 'string' },
+    },
+  }).values;
+  const providers = await startWorld({
+    world: readWorld(world),
+    seed: readWhole('--seed', seed),
+    port: readPort(port),
+    delayMs: readWhole('--delay', delay),
+    ...(log !== undefined && continueLog(log)),
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void providers.close());
+  }
+  console.log(providers.url);
+}
+
+function readWorld(name: string): World {
+  const world = WORLDS[name];
+  if (world) return world;
+  throw new Error(`--world takes ${Object.keys(WORLDS).join(' or ')}, not "${name}".`);
+}
+
+function readWhole(option: string, text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 0) return number;
+  throw new Error(`${option} takes a whole number from 0, not "${text}".`);
+}
+
+serve().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 2;
+});

@@ -1,0 +1,64 @@
+import { parsePlan } from '../../../src/plan/parse';
+import {
+  chanceOfPlan,
+  findOptimum,
+  optimumFor,
+  questionSet,
+  readQuestion,
+  SMALL_WORLD,
+  warmStartExamples,
+  WHOLE_WORLD,
+} from '../../../src/testing/world';
+import type { World } from '../../../src/testing/world';
+import { toReward } from '../../../src/testing/world/value-plan';
+
+function examplesOf(world: World, count: number) {
+  const questions = questionSet(world, 'train', 400, 1);
+  const optimum = findOptimum(world);
+  const promptFor = (question: string) => `Q: ${question}`;
+  const context = { workers: world.workers.map(({ id }) => id), maxSteps: world.maxSteps, round: 0 };
+  const examples = warmStartExamples({ world, optimum, questions, count, seed: 2, promptFor });
+  return examples.map(({ prompt, completion }) => {
+    const { topic } = readQuestion(world, prompt);
+    const best = optimumFor(world, optimum, topic.name);
+    return { completion, topic, plan: parsePlan(completion, context), best };
+  });
+}
+
+test.each([SMALL_WORLD, WHOLE_WORLD])(
+  'every example of the $name world is a plan under a true line of reasoning',
+  (world) => {
+    for (const { completion, topic, plan } of examplesOf(world, 300)) {
+      expect(completion).toMatch(new RegExp(`^This is an? ${topic.name} question: [a-z, ]+\\.\nmodel_id = `));
+      expect(plan.steps.length).toBeLessThanOrEqual(world.maxSteps);
+    }
+  },
+);
+
+test.each([SMALL_WORLD, WHOLE_WORLD])(
+  'the most likely plan of each topic of the $name world is a bad one',
+  (world) => {
+    const examples = examplesOf(world, 4000);
+    const rewards = world.topics.map((topic) => {
+      const counts = new Map<string, number>();
+      const own = examples.filter((example) => example.topic.name === topic.name);
+      for (const { plan } of own)
+        counts.set(JSON.stringify(plan), (counts.get(JSON.stringify(plan)) ?? 0) + 1);
+      const [mode = ''] = [...counts].sort(([, one], [, other]) => other - one)[0] ?? [];
+      return toReward(
+        chanceOfPlan(
+          world,
+          topic,
+          own.find(({ plan }) => JSON.stringify(plan) === mode)?.plan ?? { steps: [] },
+        ),
+      );
+    });
+    const ratio =
+      rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length / findOptimum(world).reward;
+    expect(ratio).toBeLessThan(0.85);
+    const rightShare = examples.filter(
+      ({ plan, topic, best }) => chanceOfPlan(world, topic, plan) === best.best.chance,
+    ).length;
+    expect(rightShare / examples.length).toBeLessThan(0.1);
+  },
+);
