@@ -11,7 +11,13 @@ import type { Manifest } from './manifest';
 import type { CycleMetrics } from './progress';
 import type { CheckpointRef } from './train-input';
 import type { Checkpoint, CheckpointResult, PublishRequest, PublishResult } from './trainer-contract';
-import type { InitRequest, UpdateRequest, UpdateResult } from './trainer-contract';
+import type {
+  InitRequest,
+  UpdateRequest,
+  UpdateResult,
+  WarmStartRequest,
+  WarmStartResult,
+} from './trainer-contract';
 import type * as names from './names';
 import type { GroupPurpose, GroupRecord, SampledPlan, Verdict } from './rollout';
 import type { PolicySettings, TrainingSettings } from './training-settings';
@@ -46,6 +52,8 @@ export interface OpenedNight {
   /** Name, in this run or another, of the checkpoint to go on from; null: the trainer is to make the first one. */
   readonly from: { readonly trainRun: string; readonly name: string } | null;
   readonly init: InitRequest;
+  /** Supervised steps before the first cycle; null: none. */
+  readonly warmStart: WarmStartRequest | null;
   readonly train: { readonly set: string; readonly count: number };
   readonly heldOut: { readonly set: string; readonly count: number };
 }
@@ -167,6 +175,7 @@ export interface TrainingActivities {
 /** The activities of the trainer that cycles call, by activity type. */
 export interface TrainerActivities {
   [names.INIT](request: InitRequest): Promise<CheckpointResult>;
+  [names.WARM_START](request: WarmStartRequest): Promise<WarmStartResult>;
   [names.UPDATE](request: UpdateRequest): Promise<UpdateResult>;
   [names.PUBLISH](request: PublishRequest): Promise<PublishResult>;
 }

@@ -1,5 +1,5 @@
 import type { OpenedNight } from '../../training/activities';
-import { INIT, KEEP_CHECKPOINT, PUBLISH, UPDATE, WRITE_BATCH } from '../../training/names';
+import { INIT, KEEP_CHECKPOINT, PUBLISH, UPDATE, WARM_START, WRITE_BATCH } from '../../training/names';
 import type { CheckpointRef } from '../../training/train-input';
 import type { Checkpoint, UpdateMetrics } from '../../training/trainer-contract';
 import type { TrainingSettings } from '../../training/training-settings';
@@ -51,13 +51,24 @@ export async function learn(
   return { checkpoint, metrics };
 }
 
-/** The checkpoint that a night begins with: the run's last, or the first that the trainer makes of the base model. */
-export async function firstCheckpoint({ from, init, settings }: OpenedNight): Promise<CheckpointRef> {
+/**
+ * The checkpoint that a night begins with: the run's last, or the first that the trainer makes of the base model, warmed
+ * up where examples are at hand.
+ */
+export async function firstCheckpoint({
+  from,
+  init,
+  warmStart,
+  settings,
+}: OpenedNight): Promise<CheckpointRef> {
   if (from !== null) return from;
   const { patience } = trainerOf(settings, settings.budget.wallClockMs);
-  const { checkpoint } = await trainerActivities('make the first checkpoint', patience)[INIT](init);
-  await publish(settings, checkpoint, patience);
-  return { trainRun: checkpoint.trainRun, name: checkpoint.name };
+  const base = await trainerActivities('make the base', patience)[INIT](init);
+  const first =
+    warmStart === null ? base : await trainerActivities('warm start', patience)[WARM_START](warmStart);
+  await publish(settings, first.checkpoint, patience);
+  const { trainRun, name } = first.checkpoint;
+  return { trainRun, name };
 }
 
 /** Has the policy server load a checkpoint, checks that it is the one, and keeps how it must be asked. */
