@@ -70,19 +70,23 @@ interface Range {
   readonly step: number;
 }
 
-const RANGE = /^(?:\*|(\w+)(?:-(\w+))?)(?:\/(\d{1,2}))?$/;
+const RANGE = /^(?<values>\*|\w+(?:-\w+)?)(?:\/(?<every>\d{1,2}))?$/;
 
 function readRange(text: string, field: Field): Range | null {
-  const match = RANGE.exec(text);
-  if (match === null) return null;
-  const [, first, last, every] = match;
-  const from = first === undefined ? field.least : readValue(first, field);
-  // A step without an end goes on as far as there are values.
-  const open = first === undefined || every !== undefined ? field.most : from;
-  const to = last === undefined ? open : readValue(last, field);
-  const step = every === undefined ? 1 : Number(every);
-  if (from === null || to === null || from > to || step < 1) return null;
-  return { from, to, step };
+  const { values = '', every } = RANGE.exec(text)?.groups ?? {};
+  const bounds = readBounds(values, every !== undefined, field);
+  const step = Number(every ?? 1);
+  return bounds === null || bounds.from > bounds.to || step < 1 ? null : { ...bounds, step };
+}
+
+/** @param isOpen a single value is a beginning without an end, since a step follows it */
+function readBounds(values: string, isOpen: boolean, field: Field): Omit<Range, 'step'> | null {
+  if (values === '*') return { from: field.least, to: field.most };
+  const [first = '', last] = values.split('-');
+  const from = readValue(first, field);
+  const end = isOpen ? field.most : from;
+  const to = last === undefined ? end : readValue(last, field);
+  return from === null || to === null ? null : { from, to };
 }
 
 function readValue(text: string, { least, most, names }: Field): number | null {

@@ -1,5 +1,4 @@
 import type { QuestionRef } from './activities';
-import type { GroupRecord } from './rollout';
 import type { CheckpointRef } from './train-input';
 
 /** Whoever writes plans: a checkpoint, or the Conductor of `conductor.yaml` as it is prompted, which is no checkpoint. */
@@ -10,17 +9,7 @@ export function describePolicy(policy: PolicyRef): string {
   return policy === 'prompted' ? 'the prompted Conductor' : `${policy.trainRun}/${policy.name}`;
 }
 
-/** What one policy came to on one held-out question. */
-export interface QuestionScore {
-  /** Id of the question. */
-  readonly question: string;
-  /** Mean over the rollouts that could be graded; null where none could. */
-  readonly reward: number | null;
-  /** Mean cost of a rollout in 10⁻⁹ USD; null where a price is unknown. */
-  readonly nanoUsd: number | null;
-}
-
-/** A policy, and the store keys of the groups in which it was tried, one for each question. */
+/** A policy, and the store keys of the groups in which it was tried: one for each question and round. */
 export interface Tried {
   readonly policy: PolicyRef;
   readonly groups: readonly string[];
@@ -31,21 +20,6 @@ export interface PairedEvaluation {
   readonly candidate: Tried;
   /** Whatever serves; where nothing does, the checkpoint that the night began with. */
   readonly baseline: Tried;
-}
-
-/** Sums up a group that was made to try a policy. */
-export function scoreGroup({ question, rollouts }: GroupRecord): QuestionScore {
-  const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
-  const costs = rollouts.flatMap(({ nanoUsd }) => nanoUsd ?? []);
-  return {
-    question,
-    reward: meanOf(rewards),
-    nanoUsd: costs.length === rollouts.length ? meanOf(costs) : null,
-  };
-}
-
-function meanOf(numbers: readonly number[]): number | null {
-  return numbers.length === 0 ? null : numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 }
 
 /** A night's candidate, to be judged. */
