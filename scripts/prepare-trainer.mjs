@@ -1,0 +1,84 @@
+// Makes the Python environment of the trainer, once for this user and these locks, and prints the path of its Python.
+// It speaks on stderr. The trainer's own sources are no part of it: run them with PYTHONPATH=trainer/src.
+import { spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheFolder } from '../lib/local/cache-folder.js';
+
+const LOCKS = ['requirements.lock', 'requirements-dev.lock'].map((name) =>
+  fileURLToPath(new URL(`../trainer/${name}`, import.meta.url)),
+);
+const IS_NEW_ENOUGH = 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 13))';
+
+console.log(process.env.CONDUCTOR_TRAINER_PYTHON || preparedPython());
+
+function preparedPython() {
+  const folder = join(cacheFolder(), `trainer-${fingerprint()}`);
+  const python = join(folder, 'bin', 'python');
+  if (!existsSync(python)) makeEnvironment(folder);
+  return python;
+}
+
+/** Made beside its place and moved there when it is whole, so that what was interrupted is begun anew. */
+function makeEnvironment(folder) {
+  const base = findPython();
+  console.error(`Making the trainer's Python environment in ${folder}: 5 GB, this takes minutes …`);
+  const unfinished = `${folder}.${randomUUID()}`;
+  try {
+    mkdirSync(unfinished, { recursive: true });
+    run(base, ['-m', 'venv', unfinished]);
+    const quietly = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-cache-dir'];
+    const locked = LOCKS.flatMap((lock) => ['--requirement', lock]);
+    run(join(unfinished, 'bin', 'python'), [
+      '-m',
+      'pip',
+      'install',
+      ...quietly,
+      '--require-hashes',
+      ...locked,
+    ]);
+    moveInto(unfinished, folder);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Whoever made the same one meanwhile has made it as well. */
+function moveInto(unfinished, folder) {
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function findPython() {
+  const found = ['python3', 'python3.13', 'python3.12', 'python3.11'].find(
+    (name) => spawnSync(name, ['-c', IS_NEW_ENOUGH], { stdio: 'ignore' }).status === 0,
+  );
+  if (found !== undefined) return found;
+  fail(
+    'The trainer needs Python 3.11, 3.12 or 3.13, and none is on the PATH: install one, or name the Python of an ' +
+      'environment that has trainer/requirements.lock in CONDUCTOR_TRAINER_PYTHON.',
+  );
+}
+
+/** Of the locks alone: an environment serves every checkout that has the same ones. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  for (const lock of LOCKS) hash.update(readFileSync(lock));
+  return hash.digest('hex').slice(0, 12);
+}
+
+function run(program, options) {
+  const { status, error } = spawnSync(program, options, { stdio: ['ignore', process.stderr, 'inherit'] });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`"${program} ${options.join(' ')}" failed; its own words are above.`);
+}
+
+function fail(sentence) {
+  console.error(sentence);
+  process.exit(1);
+}

@@ -1,0 +1,28 @@
+import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
+import { encryptionCodec } from '../../../src/encryption/encryption-codec';
+import { readEncryptionKeys } from '../../../src/encryption/read-keys';
+import { openContent, sealContent } from '../../../src/encryption/sealed-content';
+import { nameOfKey } from '../../../src/encryption/sealed-name';
+import vectors from '../vectors.json';
+
+// What both languages encrypted once; `trainer/tests/test_encryption.py` reads the same file.
+const keys = readEncryptionKeys('KEYS', { KEYS: vectors.keys });
+
+test.each(vectors.objects)('$storeKey lies in the store as ever, under key $key', (vector) => {
+  const { storeKey, name, plain } = vector;
+  const key = keys.find(vector.key, 'the vector');
+  const sealed = Buffer.from(vector.sealed, 'base64');
+  expect(nameOfKey(storeKey, key)).toBe(name);
+  expect(sealContent(Buffer.from(plain), storeKey, key)).toEqual(sealed);
+  expect(openContent(sealed, storeKey, keys).toString()).toBe(plain);
+});
+
+test.each(vectors.payloads)(
+  'a payload encrypted by $by under key $key can be read',
+  async ({ key, data }) => {
+    const metadata = { encoding: toUtf8('binary/encrypted'), 'encryption-key-id': toUtf8(key) };
+    const [payload] = await encryptionCodec(keys).decode([{ metadata, data: Buffer.from(data, 'base64') }]);
+    expect(Buffer.from(payload?.data ?? []).toString()).toBe(vectors.plain.data);
+    expect(Buffer.from(payload?.metadata?.encoding ?? []).toString()).toBe(vectors.plain.metadata.encoding);
+  },
+);

@@ -1,0 +1,28 @@
+"""Tiny policies for tests."""
+
+from pathlib import Path
+
+from conductor_trainer.requests import TinyBase
+from conductor_trainer.tiny_model import build_tiny
+
+PROMPT = "<|im_start|>user\nHow much is 17 and 26 for this loop?<|im_end|>\n<|im_start|>assistant\n"
+
+
+def make_policy(folder: Path, *, seed: int) -> Path:
+    """A whole model of random weights, with a tokenizer; 0.1 s."""
+    base: TinyBase = {
+        "kind": "tiny",
+        "texts": {"key": "texts", "sha256": "0" * 64},
+        "vocabulary": 320,
+        "hidden": 32,
+        "layers": 2,
+        "heads": 4,
+        "keyValueHeads": 2,
+        "feedForward": 64,
+        "maxPositions": 160,
+        # Wide, so that replies differ and ends of turn come.
+        "initializerRange": 0.5,
+    }
+    texts = [f"How much is {number} and {3 * number} for this loop?" for number in range(50)]
+    build_tiny(base, texts, seed, folder)
+    return folder

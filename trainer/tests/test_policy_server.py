@@ -1,0 +1,218 @@
+"""The policy server over real HTTP, in this process and in one of its own."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from conductor_trainer.policy_server.http_server import PolicyHttpServer
+from conductor_trainer.policy_server.service import PolicyService
+from conductor_trainer.policy_server.shelf import PolicyShelf
+from policies import PROMPT, make_policy
+
+SERVER = (sys.executable, "-m", "conductor_trainer.policy_server")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    root = tmp_path_factory.mktemp("policies")
+    return [make_policy(root / f"policy-{seed}", seed=seed) for seed in range(3)]
+
+
+@pytest.fixture
+def client(folders: list[Path]) -> Iterator[httpx.Client]:
+    """Of a server that knows the first policy as `first`, and has room for two."""
+    torch.set_num_threads(1)
+    shelf = PolicyShelf({"first": folders[0]}, in_memory=2)
+    server = PolicyHttpServer(("127.0.0.1", 0), PolicyService(shelf))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    with httpx.Client(base_url=f"http://127.0.0.1:{server.server_address[1]}", timeout=60) as it:
+        yield it
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def tokenize(client: httpx.Client, model: str = "first") -> list[int]:
+    body = {"model": model, "prompt": PROMPT, "add_special_tokens": False}
+    answer = client.post("/tokenize", json=body).json()
+    assert answer["count"] == len(answer["tokens"])
+    assert answer["max_model_len"] == 160
+    return answer["tokens"]
+
+
+def ask(client: httpx.Client, **changes: Any) -> Any:
+    """The choices of a request for eight sampled replies."""
+    body = {"model": "first", "n": 8, "seed": 7, "temperature": 1, "top_p": 1, "top_k": -1}
+    body |= {"max_tokens": 60, "logprobs": 0, "return_token_ids": True} | changes
+    answer = client.post("/v1/completions", json={"prompt": tokenize(client), **body})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["choices"]
+
+
+def expected_logprobs(folder: Path, prompt: list[int], reply: list[int], temperature: float) -> Any:
+    """What a plain forward pass over the whole text gives, as the trainer computes it."""
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    ids_1T = torch.tensor([prompt + reply])
+    with torch.no_grad():
+        logits_TV = model(input_ids=ids_1T).logits[0, :-1] / temperature
+    logprobs_T = torch.log_softmax(logits_TV, -1).gather(1, ids_1T[0, 1:, None])[:, 0]
+    return logprobs_T[len(prompt) - 1 :].tolist()
+
+
+def test_markers_are_one_token_each(client: httpx.Client) -> None:
+    tokens = tokenize(client)
+    assert tokens.count(1) == 2, "<|im_start|>"
+    assert tokens.count(2) == 1, "<|im_end|>"
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.6])
+def test_logprobs_are_those_of_a_plain_forward_pass(
+    client: httpx.Client, folders: list[Path], temperature: float
+) -> None:
+    choices = ask(client, temperature=temperature)
+    assert {choice["finish_reason"] for choice in choices} >= {"stop"}
+    for choice in choices:
+        prompt, reply = choice["prompt_token_ids"], choice["token_ids"]
+        told = choice["logprobs"]["token_logprobs"]
+        wanted = expected_logprobs(folders[0], prompt, reply, temperature)
+        assert told == pytest.approx(wanted, abs=1e-4)
+        assert (reply[-1] == 2) == (choice["finish_reason"] == "stop")
+        assert 2 not in reply[:-1]
+        assert "<|im_end|>" not in choice["text"]
+
+
+def test_prompt_logprobs_are_those_of_a_plain_forward_pass(
+    client: httpx.Client, folders: list[Path]
+) -> None:
+    [choice] = ask(client, n=1, prompt_logprobs=0)
+    first, *told = choice["prompt_logprobs"]
+    assert first is None
+    prompt = choice["prompt_token_ids"]
+    scores = [each[str(token)]["logprob"] for token, each in zip(prompt[1:], told, strict=True)]
+    wanted = expected_logprobs(folders[0], prompt[:1], prompt[1:], 1.0)
+    assert scores == pytest.approx(wanted, abs=1e-4)
+
+
+def test_equal_requests_have_equal_answers_whatever_else_runs(client: httpx.Client) -> None:
+    alone = ask(client)
+    with ThreadPoolExecutor(6) as pool:
+        crowd = [pool.submit(ask, client, seed=seed % 3 + 6, n=8) for seed in range(6)]
+        answers = [each.result() for each in crowd]
+    assert answers[1] == alone
+    assert answers[4] == alone
+    assert answers[0] == answers[3] != alone
+
+
+def test_temperature_0_takes_the_likeliest_token(client: httpx.Client) -> None:
+    choices = ask(client, temperature=0, n=2, seed=None)
+    assert choices[0]["token_ids"] == choices[1]["token_ids"]
+    assert choices == ask(client, temperature=0, n=2, seed=3)
+
+
+def test_replies_follow_the_probabilities(client: httpx.Client) -> None:
+    choices = ask(client, n=2000, max_tokens=1)
+    firsts = [choice["token_ids"][0] for choice in choices]
+    likely = max(set(firsts), key=firsts.count)
+    share = firsts.count(likely) / len(firsts)
+    at = firsts.index(likely)
+    wanted = math.exp(choices[at]["logprobs"]["token_logprobs"][0])
+    assert share == pytest.approx(wanted, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "said"),
+    [
+        ({"model": "other"}, 404, "The model `other` does not exist (there is: first)"),
+        ({"prompt": "text"}, 400, "`prompt` is refused: expected a list of token ids"),
+        ({"prompt": [1, 9999]}, 400, "Token id 9999 is out of vocabulary"),
+        ({"max_tokens": 1000}, 400, "maximum context length is 160 tokens"),
+        ({"max_tokens": 0}, 400, "`max_tokens` = 0 is refused"),
+        ({"n": True}, 400, "`n` = True is refused"),
+        ({"temperature": -1}, 400, "`temperature` = -1 is refused"),
+        ({"logprobs": 5}, 400, "`logprobs` = 5 is not served here"),
+        ({"top_p": 0.9}, 400, "`top_p` = 0.9 is not served here"),
+        ({"stop": ["."]}, 400, "`stop` = ['.'] is not served here"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_a_sentence(
+    client: httpx.Client, change: dict[str, Any], status: int, said: str
+) -> None:
+    body = {"model": "first", "prompt": [1, 2, 3], "max_tokens": 5} | change
+    answer = client.post("/v1/completions", json=body)
+    assert answer.status_code == status
+    error = answer.json()["error"]
+    assert error["code"] == status
+    assert said in error["message"]
+
+
+def test_policies_come_and_go_by_name(client: httpx.Client, folders: list[Path]) -> None:
+    first = ask(client)
+    for number in (1, 2):
+        body = {"lora_name": f"later-{number}", "lora_path": str(folders[number])}
+        assert client.post("/v1/load_lora_adapter", json=body).status_code == 200
+        again = client.post("/v1/load_lora_adapter", json=body)
+        assert again.status_code == 400
+        assert "has already been loaded" in again.json()["error"]["message"]
+    names = [model["id"] for model in client.get("/v1/models").json()["data"]]
+    assert names == ["first", "later-1", "later-2"]
+    assert ask(client, model="later-1") != ask(client, model="later-2")
+    # Its weights had to make room for the other two, and are read anew.
+    assert ask(client) == first
+    gone = {"lora_name": "later-1"}
+    assert client.post("/v1/unload_lora_adapter", json=gone).status_code == 200
+    assert client.post("/v1/unload_lora_adapter", json=gone).status_code == 404
+    answer = client.post("/v1/completions", json={"model": "later-1", "prompt": [1]})
+    assert answer.status_code == 404
+    assert answer.json()["error"]["type"] == "NotFoundError"
+
+
+def test_a_folder_without_a_policy_is_not_named(client: httpx.Client, tmp_path: Path) -> None:
+    body = {"lora_name": "empty", "lora_path": str(tmp_path)}
+    assert client.post("/v1/load_lora_adapter", json=body).status_code == 404
+    (tmp_path / "config.json").write_text("{}")
+    broken = client.post("/v1/load_lora_adapter", json=body)
+    assert broken.status_code == 400
+    assert "'empty' cannot be loaded" in broken.json()["error"]["message"]
+    assert len(client.get("/v1/models").json()["data"]) == 1
+
+
+def test_a_process_of_its_own_says_where_it_is_and_forgets_what_was_loaded(
+    folders: list[Path],
+) -> None:
+    def start() -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen(
+            [*SERVER, "--port", "0", "--model", f"first={folders[0]}"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        assert process.stdout is not None
+        return process, json.loads(process.stdout.readline())["url"]
+
+    later = {"lora_name": "later", "lora_path": str(folders[1])}
+    answers = []
+    for _ in range(2):
+        process, url = start()
+        with httpx.Client(base_url=url, timeout=60) as client:
+            assert client.get("/health").status_code == 200
+            unknown = client.post("/tokenize", json={"model": "later", "prompt": "text"})
+            assert unknown.status_code == 404
+            assert client.post("/v1/load_lora_adapter", json=later).status_code == 200
+            answers.append(ask(client, model="later"))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert answers[0] == answers[1]
