@@ -12,7 +12,7 @@ export type { WorldCall } from './reply-as';
 export { bestReview } from './review';
 export type { ReviewOptimum } from './review';
 export { SMALL_WORLD } from './small-world';
-export { startWorld } from './start-world';
+export { simulateWorld, startWorld } from './start-world';
 export type { WorldOptions } from './start-world';
 export { chanceOfPlan, rewardOfPlan } from './value-plan';
 export { warmStartExamples } from './warm-start';
