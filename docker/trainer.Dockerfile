@@ -1,0 +1,28 @@
+# One image for the trainer's worker, the policy server for CPUs, and the reporter:
+# `docker run IMAGE conductor_trainer.worker …`, `… conductor_trainer.policy_server …`, `… conductor_trainer.report …`.
+# Its GPU libraries come with PyTorch's wheels; a GPU needs no more than NVIDIA's container toolkit on the host.
+
+FROM python:3.11.14-slim-bookworm AS build
+# Packages are installed by their hashes, each in the version of the one lock file.
+RUN python -m venv /opt/trainer
+ENV PATH=/opt/trainer/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+WORKDIR /build
+COPY trainer/requirements.lock ./
+RUN pip install --require-hashes --no-deps --requirement requirements.lock
+COPY trainer/src /opt/trainer/src
+
+FROM python:3.11.14-slim-bookworm
+# One thread: tiny models lose time to a second one, and one always adds its sums in the same order.
+ENV PATH=/opt/trainer/bin:$PATH PYTHONPATH=/opt/trainer/src PYTHONDONTWRITEBYTECODE=1 \
+    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1
+RUN useradd --uid 1000 --create-home trainer \
+    && mkdir /checkpoints /models \
+    && chown trainer /checkpoints
+COPY --from=build /opt/trainer /opt/trainer
+# As a number, so that an orchestrator can see that it is not root.
+USER 1000
+WORKDIR /home/trainer
+# Weights are never part of the image: base models are mounted at /models, what is trained lies at /checkpoints.
+VOLUME ["/checkpoints"]
+ENTRYPOINT ["python", "-m"]
+CMD ["conductor_trainer.worker", "--help"]
