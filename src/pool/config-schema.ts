@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/bounds';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { readStoreUrl, STORE_URL_FORMS } from '../store/store-url';
+import { CHECKPOINT_FORM, readCheckpointId } from '../training/checkpoint-id';
 import { durationSchema } from './duration';
 import { checkBackground } from './openai-api';
 import {
@@ -13,6 +14,7 @@ import {
 } from './setting-schemas';
 import { checkWorkers } from './check-workers';
 import { callsPerSecondSchema, checkQueues, pacing } from './pacing-schemas';
+import { trainingSchema, type TrainingInput } from './training-schema';
 
 const name = z.string().min(1);
 const tokens = z.int().positive();
@@ -46,6 +48,19 @@ const anthropic = { provider: z.literal('anthropic'), ...remote };
 const google = { provider: z.literal('google'), ...remote };
 const local = { provider: z.literal('local'), ...model };
 
+/** A checkpoint trained here: how it is asked is the affair of its manifest. */
+const policy = {
+  provider: z.literal('policy'),
+  /** Where it is served, instead of where it was published to. */
+  baseUrl: baseUrlSchema.exactOptional(),
+  /** The one to ask, instead of whichever is promoted. */
+  checkpoint: z
+    .string()
+    .refine((text) => readCheckpointId(text) !== null, { error: `expected ${CHECKPOINT_FORM}` })
+    .exactOptional(),
+  timeout: durationSchema.default('10m'),
+};
+
 const conductor = { describe: z.enum(['ordinals', 'names', 'notes']).default('names') };
 
 const member = {
@@ -64,6 +79,7 @@ const conductorSchema = z.discriminatedUnion('provider', [
   z.strictObject({ ...anthropic, ...conductor }),
   z.strictObject({ ...google, ...conductor }),
   z.strictObject({ ...local, ...conductor }),
+  z.strictObject(policy),
 ]);
 
 const workerSchema = z.discriminatedUnion('provider', [
@@ -117,15 +133,18 @@ export const configSchema = z.strictObject({
     .default('file:.conductor/store'),
   /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
   encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
-  /** Read by training, which checks it. */
-  training: z.looseObject({}).exactOptional(),
+  /** How a Conductor is trained; for the `train` commands alone. */
+  training: trainingSchema.exactOptional(),
 });
 
-/** A configuration as a program or a person writes it, defaults left out. */
-export type ConfigInput = z.input<typeof configSchema>;
+/** A configuration as a program or a person writes it, defaults and what a profile says left out. */
+export type ConfigInput = Omit<z.input<typeof configSchema>, 'training'> & {
+  readonly training?: TrainingInput;
+};
 
 /** A configuration that was checked, with its defaults; still free of what depends on a model or vendor. */
 export type Config = z.output<typeof configSchema>;
 export type ConductorConfig = Config['conductor'];
 export type WorkerConfig = Config['workers'][number];
+/** Of the members of a pool that are asked by name, all but a checkpoint. */
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { applyProfile } from './apply-profile';
 import { ConfigError } from './config-error';
 import { configSchema, type Config, type ConfigInput } from './config-schema';
 import { defaultConfig } from './default-pool';
@@ -70,7 +71,8 @@ function readConfigText(text: string, name: string): Config {
   return check(content, (path) => `${name}:${placeOf(path)}`);
 }
 
-function check(content: unknown, whereIs: (path: readonly PropertyKey[]) => string): Config {
+function check(written: unknown, whereIs: (path: readonly PropertyKey[]) => string): Config {
+  const content = applyProfile(written);
   const { success, data, error } = configSchema.safeParse(content);
   if (success) return data;
   const sentences = error.issues.map((issue) => {

@@ -4,13 +4,7 @@ import { unpricedOf } from './unpriced';
 
 /** What a configuration asks for and cannot have, or not yet: one sentence each. */
 export function noticesOf(config: Config): string[] {
-  return [...aboutTraining(config), ...aboutCost(config)];
-}
-
-function aboutTraining({ training }: Config): string[] {
-  return training === undefined
-    ? []
-    : ['training is read but not yet used: this version cannot train a Conductor.'];
+  return aboutCost(config);
 }
 
 /** Calls, tokens and time bind all the same, so a run need not be refused for it. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../src/pool/config-error';
 import { loadConfig, parseConfig, readConfigFile } from '../../src/pool/load-config';
+import { resolveRun } from '../../src/pool/resolve-run';
 
 const nobody = (): Promise<null> => Promise.resolve(null);
 
@@ -80,7 +81,7 @@ describe('where a configuration comes from', () => {
     write(withModel('from-option'), 'option.yaml');
     const env = { CONDUCTOR_CONFIG: 'variable.yaml' };
     const modelOf = async (options: { path?: string; env: NodeJS.ProcessEnv }): Promise<string> =>
-      (await loadConfig({ cwd: folder, probe: nobody, ...options })).config.conductor.model;
+      resolveRun((await loadConfig({ cwd: folder, probe: nobody, ...options })).config).conductor.model;
 
     expect(await modelOf({ path: 'option.yaml', env })).toBe('from-option');
     expect(await modelOf({ env })).toBe('from-variable');
@@ -123,7 +124,7 @@ describe('what a configuration may hold', () => {
   it('says which settings have no effect yet', async () => {
     write(FULL);
     const { notices } = await loadConfig({ env: {}, cwd: folder });
-    expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['training', 'limits.costUsd']);
+    expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['limits.costUsd']);
     write(SMALLEST);
     expect((await loadConfig({ env: {}, cwd: folder })).notices).toEqual([]);
   });
@@ -239,9 +240,19 @@ describe('what is refused, with place, value and remedy', () => {
       /workers\[0\]\.circuit is true: expected false, or \{ failures, pause \}/,
     ],
     [
-      'a trained Conductor',
-      'conductor: { provider: policy }\nworkers:\n  - { id: a, provider: local, model: m }',
-      /^conductor\.yaml:1:14: conductor\.provider is "policy": it is not part of this version/,
+      'a checkpoint by half its name',
+      'conductor: { provider: policy, checkpoint: "000040" }\nworkers:\n  - { id: a, provider: local, model: m }',
+      /^conductor\.yaml:1:\d+: conductor\.checkpoint is "000040": expected the name of a checkpoint, <training run>/,
+    ],
+    [
+      'how a checkpoint is asked, which its manifest decides',
+      'conductor: { provider: policy, describe: names }\nworkers:\n  - { id: a, provider: local, model: m }',
+      /conductor\.describe is not a setting: remove or rename/,
+    ],
+    [
+      'a checkpoint as a worker',
+      'conductor: { provider: local, model: m }\nworkers:\n  - { id: a, provider: policy }',
+      /workers\[0\]\.provider is "policy": expected one of openai, anthropic, google, local, activity, workflow/,
     ],
   ])('%s', (_, text, expected) => {
     expect(problemOf(text)).toMatch(expected);

@@ -6,7 +6,10 @@ const paper = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengt
 const planOf = (steps: number) => ({
   steps: Array.from({ length: steps }, () => ({ worker: 'w', subtask: '', sees: [] })),
 });
-const rollout = (verdict: Verdict, { steps = 1, nanoUsd = 0 } = {}) => ({
+const rollout = (
+  verdict: Verdict,
+  { steps = 1, nanoUsd = 0 }: { steps?: number; nanoUsd?: number | null } = {},
+) => ({
   verdict,
   plan: verdict === 'unparseable' ? null : planOf(steps),
   nanoUsd,

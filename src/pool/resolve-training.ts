@@ -1,0 +1,120 @@
+import type { ResolvedRun, RunLimits } from '../protocol/run';
+import type { PolicySettings, RewardSettings, TrainingSettings } from '../training/training-settings';
+import { ConfigError } from './config-error';
+import type { Config } from './config-schema';
+import { durationMs } from './duration';
+import { resolveRun } from './resolve-run';
+import type { TrainingConfig } from './training-schema';
+import { unpricedOf } from './unpriced';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** What one night asks for beside its configuration. */
+export interface NightWishes {
+  readonly trainRun?: string;
+  readonly cycles?: number;
+}
+
+/**
+ * The training that a configuration asks for.
+ *
+ * @throws ConfigError where it asks for none
+ */
+export function trainingOf({ training }: Config): TrainingConfig {
+  if (training !== undefined) return training;
+  throw new ConfigError(
+    'the configuration of this worker has no "training:": name a profile and files of questions there',
+  );
+}
+
+/**
+ * Everything that holds for one night, every default filled in. The limits of a configuration are of one rollout, those
+ * of the settings are of a whole group.
+ *
+ * @param day when prices shall hold; today unless a test knows better
+ * @throws ConfigError where no training is configured, or none that this pool allows
+ */
+export function resolveTraining(
+  config: Config,
+  wishes: NightWishes = {},
+  day = new Date(),
+): TrainingSettings {
+  const training = trainingOf(config);
+  const run = resolveRun(config, {}, day);
+  checkPool(training, run);
+  const { seed, questions, groupSize, window, pool, recursion, evaluateEvery, gate, budget } = training;
+  return {
+    trainRun: wishes.trainRun ?? training.run,
+    seed,
+    questions,
+    groupSize,
+    cycles: wishes.cycles ?? training.cycles,
+    window,
+    maxDraws: training.maxDraws ?? 2 * questions,
+    reward: rewardOf(training),
+    policy: policyOf(training),
+    pool,
+    recursion,
+    evaluateEvery,
+    gate,
+    budget: {
+      nanoUsd: budget.costUsd === null ? null : Math.round(budget.costUsd * 1e9),
+      wallClockMs: Math.round(budget.hours * HOUR_MS),
+    },
+    trainer: trainerOf(training),
+    run: { ...run, limits: groupLimits(run.limits, training) },
+  };
+}
+
+function checkPool({ pool, reward }: TrainingConfig, run: ResolvedRun): void {
+  const { length } = run.workers;
+  if (pool.adaptive && pool.least > length) {
+    throw new ConfigError(`training.pool.least is ${pool.least}, and there are ${length} workers: lower it`);
+  }
+  const [unpriced] = unpricedOf(run).filter(({ worker }) => worker !== null);
+  if (reward.costWeight > 0 && unpriced !== undefined) {
+    throw new ConfigError(
+      `training.reward.costWeight is ${reward.costWeight}, and no price is known of ${unpriced.name}: ` +
+        'give it a "price:", take it out of the pool, or leave the cost out of the reward',
+    );
+  }
+}
+
+function rewardOf({ reward }: TrainingConfig): RewardSettings {
+  const { unparseable, parseable, correct, costWeight, lengthWeight } = reward;
+  return { unparseable, parseable, correct, costWeight, lengthWeight };
+}
+
+function policyOf({ temperature, policy: { timeout, ...policy } }: TrainingConfig): PolicySettings {
+  return { ...policy, temperature, timeoutMs: durationMs(timeout) };
+}
+
+function trainerOf(training: TrainingConfig): TrainingSettings['trainer'] {
+  const { seed, questions, groupSize, temperature, totalCycles, reward, policy, recursion, trainer } =
+    training;
+  return {
+    ...trainer,
+    seed,
+    optimizer: { ...trainer.optimizer, totalSteps: totalCycles * trainer.iterations },
+    scale: reward.scale,
+    rollouts: questions * groupSize * recursion.rounds,
+    groupSize,
+    temperature,
+    maxPromptTokens: policy.maxPromptTokens,
+    maxCompletionTokens: policy.maxOutputTokens,
+  };
+}
+
+/** Rollouts run `window` at a time, so a group is given the time of so many one after the other. */
+function groupLimits(limits: RunLimits, { groupSize, window, recursion, gate }: TrainingConfig): RunLimits {
+  const rollouts = Math.max(groupSize * recursion.rounds, gate.samples);
+  const times = (limit: number | null): number | null => (limit === null ? null : limit * rollouts);
+  return {
+    ...limits,
+    depth: 0,
+    calls: limits.calls * rollouts,
+    tokens: times(limits.tokens),
+    nanoUsd: times(limits.nanoUsd),
+    wallClockMs: limits.wallClockMs * Math.ceil(rollouts / window),
+  };
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { durationSchema } from './duration';
+import { baseUrlSchema } from './setting-schemas';
+import { baseSchema, trainerSchema, warmStartSchema } from './trainer-schema';
+
+const count = z.int().positive();
+const temperature = z.number().positive().max(2);
+/** Part of store keys and of model names. */
+const run = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+  error: 'expected small letters, digits and "-", the first one a letter or digit, 63 at most',
+});
+
+const rewardSchema = z
+  .strictObject({
+    unparseable: z.number().default(0),
+    parseable: z.number().default(0.5),
+    correct: z.number().default(1),
+    costWeight: z.number().nonnegative().default(0),
+    lengthWeight: z.number().nonnegative().default(0),
+    /** How rewards become advantages: divided by their group's standard deviation, or not. */
+    scale: z.enum(['group', 'none']).default('group'),
+  })
+  .refine(({ unparseable, parseable }) => unparseable <= parseable, {
+    path: ['parseable'],
+    error: 'expected at least what an unparseable reply earns',
+  })
+  .refine(({ parseable, correct }) => parseable < correct, {
+    path: ['correct'],
+    error: 'expected more than what a wrong answer earns',
+  });
+
+const policySchema = z.strictObject({
+  /** The server that plans are sampled from while training. */
+  baseUrl: baseUrlSchema,
+  prompt: z.enum(['full', 'compact']).default('full'),
+  describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
+  servingTemperature: temperature.default(0.2),
+  maxPromptTokens: count.default(8192),
+  maxOutputTokens: count.default(1024),
+  timeout: durationSchema.default('10m'),
+});
+
+const poolSchema = z.strictObject({
+  adaptive: z.boolean().default(false),
+  least: count.default(2),
+  permuteIds: z.boolean().default(false),
+});
+
+/** How a Conductor is trained. What is not said is as in the paper. */
+export const trainingSchema = z
+  .strictObject({
+    /** Was read before: its values stand wherever the rest says nothing. */
+    profile: z.string().min(1).exactOptional(),
+    run: run.default('nightly'),
+    seed: z.int().min(0).max(0x7fffffff).default(42),
+    /** Files of JSON lines, one question each. */
+    data: z.strictObject({ train: z.string().min(1), heldOut: z.string().min(1) }),
+    base: baseSchema,
+    warmStart: warmStartSchema.exactOptional(),
+    /** Of one night. */
+    cycles: count.default(20),
+    /** Of the whole training run, all its nights together: what the learning rate's schedule is stretched over. */
+    totalCycles: count.default(200),
+    questions: count.default(4),
+    groupSize: z.int().min(2).default(64),
+    /** Default: twice as many as `questions`. */
+    maxDraws: count.exactOptional(),
+    window: count.default(10),
+    temperature: temperature.default(1),
+    reward: rewardSchema.prefault({}),
+    policy: policySchema,
+    pool: poolSchema.prefault({}),
+    recursion: z
+      .strictObject({
+        rounds: z.literal([1, 2]).default(1),
+        rootDiscount: z.number().min(0).max(1).default(0.25),
+      })
+      .prefault({}),
+    evaluateEvery: count.nullable().default(null),
+    gate: z
+      .strictObject({ maxCostRatio: z.number().positive().default(1), samples: count.default(4) })
+      .prefault({}),
+    budget: z
+      .strictObject({
+        costUsd: z.number().min(0).max(1_000_000).nullable().default(50),
+        hours: z.number().positive().max(168).default(6),
+      })
+      .prefault({}),
+    trainer: trainerSchema.prefault({}),
+  })
+  .refine(({ maxDraws, questions }) => maxDraws === undefined || maxDraws >= questions, {
+    path: ['maxDraws'],
+    error: 'expected at least as many as "questions"',
+  })
+  .refine(({ policy, pool }) => policy.describe !== 'ordinals' || !(pool.adaptive || pool.permuteIds), {
+    path: ['policy', 'describe'],
+    error:
+      'expected names or notes, since with pool.adaptive or pool.permuteIds an ordinal means another worker each time',
+  });
+
+/** `training:` as it was checked, with its defaults. */
+export type TrainingConfig = z.output<typeof trainingSchema>;
+
+/** The same as somebody writes it: whatever is left out may stand in the profile, or have a default. */
+export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
+
+type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;
