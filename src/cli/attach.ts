@@ -15,8 +15,8 @@ export const FOLDER = '.conductor';
 export interface ServerDemands {
   /** The command runs until it is told to stop, so that others may rely on its server. */
   readonly stays?: boolean;
-  /** The server must still be there when the command has ended. */
-  readonly outliving?: boolean;
+  /** What needs the server to be still there when the command has ended, e.g. `--detach`. */
+  readonly outliving?: string;
   /** The server must have been used before: the command is about a run that it knows. */
   readonly used?: boolean;
 }
@@ -35,9 +35,9 @@ export async function attachServer(config: Config, demands: ServerDemands = {}):
       'no run was ever started in this folder: go to the folder where it was, or set TEMPORAL_ADDRESS',
     );
   }
-  if (demands.outliving === true && !(await someoneStays())) {
+  if (demands.outliving !== undefined && !(await someoneStays())) {
     throw new UsageError(
-      '--detach needs a Temporal server that goes on after this command: ' +
+      `${demands.outliving} needs a Temporal server that goes on after this command: ` +
         'start "temporal-conductor up" in this folder, or set TEMPORAL_ADDRESS to a server that runs',
     );
   }

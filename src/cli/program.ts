@@ -4,6 +4,7 @@ import type { Settle } from './program/add-command';
 import { addServices } from './program/add-services';
 import { addSolve } from './program/add-solve';
 import { addSteering } from './program/add-steering';
+import { addTraining } from './program/add-training';
 import { addViews } from './program/add-views';
 import { readVersion } from './version';
 
@@ -19,6 +20,7 @@ export function buildProgram(settle: Settle): Command {
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
     .showSuggestionAfterError();
-  for (const add of [addSolve, addViews, addSteering, addServices, addCare]) add(program, settle);
+  for (const add of [addSolve, addViews, addSteering, addServices, addTraining, addCare])
+    add(program, settle);
   return program;
 }

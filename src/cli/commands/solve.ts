@@ -57,7 +57,7 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
 
 /** Starts the run and leaves: the id goes to stdout, for scripts. */
 async function detach(loaded: Config, question: string, options: SolveOptions): Promise<ExitCode> {
-  const server = await attachServer(loaded, { outliving: true });
+  const server = await attachServer(loaded, { outliving: '--detach' });
   const config = fitToServer(server, loaded, options.config);
   const session = await openSession(server, config);
   try {

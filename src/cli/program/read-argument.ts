@@ -52,6 +52,13 @@ export function readDuration(value: string): number {
   throw new InvalidArgumentError('Expected a duration from 1s to 24d, e.g. 90s, 30m or 2h.');
 }
 
+/** Up to a week of them. */
+export function readHours(value: string): number {
+  const hours = Number(value);
+  if (/^\d{1,3}(\.\d{1,2})?$/.test(value) && hours <= 168) return hours;
+  throw new InvalidArgumentError('Expected a number of hours up to 168, e.g. 6 or 0.5.');
+}
+
 /** In milliseconds. */
 export function readDays(value: string): number {
   const days = Number(/^(\d{1,5})d$/.exec(value)?.[1] ?? 0);

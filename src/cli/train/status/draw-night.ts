@@ -1,0 +1,69 @@
+import { describeUsd } from '../../../trace/describe';
+import { oneLine } from '../../../trace/one-line';
+import type { Paint } from '../../../trace/paint';
+import type { NightProgress } from '../../../training/progress';
+import { describeHours } from '../describe-hours';
+import { sparkline } from '../sparkline';
+
+/** What a picture of a night is drawn with. */
+export interface NightFrame {
+  readonly paint: Paint;
+  readonly columns: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+const BAR_COLUMNS = 32;
+const CURVE_COLUMNS = 48;
+
+/** One picture of a night under way: how far it is, how much longer it may take, what it learned and spent. A string a line. */
+export function drawNight(progress: NightProgress, { paint, columns, now }: NightFrame): string[] {
+  const { trainRun, night, status, phase } = progress;
+  return [
+    paint.strong(oneLine(`${trainRun} · night ${night} · ${status}`, columns)),
+    `${drawBar(progress, paint)} ${oneLine([...describeCycles(progress), phase].join(' · '), columns - BAR_COLUMNS - 1)}`,
+    ...drawRewards(progress, paint),
+    paint.faint(oneLine(describeSums(progress, now).join(' · '), columns)),
+  ];
+}
+
+function drawBar({ cycles: { first, last }, done }: NightProgress, paint: Paint): string {
+  const share = last < first ? 0 : (done - first + 1) / (last - first + 1);
+  const full = Math.round(Math.min(1, Math.max(0, share)) * BAR_COLUMNS);
+  return paint.good('█'.repeat(full)) + paint.faint('░'.repeat(BAR_COLUMNS - full));
+}
+
+/** A night that has claimed no cycles yet has none to count. */
+function describeCycles({ cycles: { first, last }, done }: NightProgress): string[] {
+  if (first === 0 || last < first) return [];
+  const span = `cycles ${first} to ${last}`;
+  return [done < first ? span : `cycle ${done} done of ${span}`];
+}
+
+function drawRewards({ rewards, best }: NightProgress, paint: Paint): string[] {
+  const [first] = rewards;
+  const latest = rewards.at(-1);
+  if (first === undefined || latest === undefined) return [];
+  const figures = `${first.toFixed(3)} → ${latest.toFixed(3)}`;
+  const held =
+    best === null ? '' : paint.faint(`  best held out ${best.heldOut.toFixed(3)}: ${best.checkpoint}`);
+  return [`reward ${paint.busy(sparkline(rewards, CURVE_COLUMNS))} ${figures}${held}`];
+}
+
+function describeSums(progress: NightProgress, now: number): string[] {
+  const { spentNanoUsd, startedAt } = progress;
+  const elapsed = Math.max(0, now - Date.parse(startedAt));
+  const remaining = remainingMs(progress, elapsed);
+  return [
+    spentNanoUsd === null ? 'cost unknown' : `${describeUsd(spentNanoUsd / 1e9)} spent`,
+    `${describeHours(elapsed)} so far`,
+    ...(remaining === null ? [] : [`about ${describeHours(remaining)} to go`]),
+  ];
+}
+
+/** By the mean of the cycles so far; null before there is one, and while nothing goes on. */
+function remainingMs({ cycles, done, rewards, status }: NightProgress, elapsed: number): number | null {
+  const left = cycles.last - done;
+  if (status !== 'running' || rewards.length === 0 || left <= 0) return null;
+  return (elapsed / rewards.length) * left;
+}
