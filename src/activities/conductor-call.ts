@@ -1,6 +1,7 @@
 import { conductorMessages, type ConductorPrompt } from '../plan/conductor-prompt';
 import { planOutputSchema } from '../plan/output-schema';
 import type { PlanContext } from '../plan/plan';
+import { servedPolicyOf } from '../policy/bind-checkpoint';
 import type { Allowance, WritePlanRequest } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID } from '../protocol/names';
@@ -28,6 +29,7 @@ export async function conductorCall(
   const { round, seed, rootId } = request;
   const { conductor: card, workers } = run;
   const withSchema = card.capabilities.jsonSchema;
+  const policy = await servedPolicyOf(dependencies.store, card);
   return {
     purpose: purposeOf(request),
     round,
@@ -36,6 +38,7 @@ export async function conductorCall(
     card,
     messages: conductorMessages({
       question,
+      style: card.prompt ?? 'full',
       workers,
       describe: card.describe,
       maxSteps: context.maxSteps,
@@ -50,6 +53,7 @@ export async function conductorCall(
     ...(withSchema && {
       outputSchema: planOutputSchema(context, card.provider === 'local' ? 'grammar' : 'vendor'),
     }),
+    ...(policy && { policy }),
     ...(seed !== undefined && { seed }),
     ...(rootId !== undefined && { rootId }),
     ...(request.rollout && { rollout: request.rollout }),

@@ -1,5 +1,6 @@
 import type { ConductorCard, ModelCard } from '../pool/card';
 import type { Allowance, Belonging } from '../protocol/activities';
+import type { ServedPolicy } from '../policy/served-policy';
 import type { CallPurpose } from '../protocol/call';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
@@ -21,6 +22,8 @@ export interface ModelCall extends Belonging {
   readonly allowance: Allowance;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
+  /** Where the checkpoint is served that the card names; only of such a card. */
+  readonly policy?: ServedPolicy;
   /** Another worker is asked should this one fail, so that it need not be waited for. */
   readonly othersLeft?: true;
   /** Told to the workflow even when the call fails: see `CallFailureDetails`. */

@@ -101,7 +101,7 @@ export function requestOf(
   { apiKey, callId }: RequestCredentials,
   signal: AbortSignal,
 ): ModelRequest {
-  const { card, messages, maxOutputTokens, outputSchema, seed } = call;
+  const { card, messages, maxOutputTokens, outputSchema, seed, policy } = call;
   return {
     card,
     messages,
@@ -111,6 +111,7 @@ export function requestOf(
     signal,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(seed === undefined ? {} : { seed }),
+    ...(policy === undefined ? {} : { policy }),
   };
 }
 

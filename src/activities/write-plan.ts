@@ -4,6 +4,7 @@ import { planContextOf } from '../plan/plan-context';
 import { PlanError } from '../plan/plan-error';
 import type { Plan, PlanContext } from '../plan/plan';
 import { validatePlan } from '../plan/validate';
+import { bindCheckpoint } from '../policy/bind-checkpoint';
 import { resolveRun } from '../pool/resolve-run';
 import type { WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import type { Call, Problem } from '../protocol/call';
@@ -31,7 +32,7 @@ export async function writePlan(
   request: WritePlanRequest,
 ): Promise<WritePlanResult> {
   const { store, config } = dependencies;
-  const run = request.run ?? resolveRun(config, request);
+  const run = request.run ?? (await bindCheckpoint(store, config, resolveRun(config, request)));
   const question = await readText(store, request.question);
   const resolved = request.run === undefined ? { run, question: await keepText(store, question) } : undefined;
   // What the workflow will know from now on.

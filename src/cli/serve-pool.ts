@@ -1,5 +1,6 @@
 import type { TemporalServer } from '../local/temporal-server';
 import type { Config } from '../pool/config-schema';
+import { describeConductor } from '../pool/describe-conductor';
 import { EXIT, type ExitCode } from './exit-code';
 import { unlessInterrupted } from './interruption';
 import { openWorkerSession } from './open-worker-session';
@@ -34,7 +35,7 @@ function describeService(server: TemporalServer, config: Config): string[] {
     `Temporal    ${server.address}, namespace ${server.namespace} (${server.source})`,
     ...(server.uiAddress === null ? [] : [`Web page    ${server.uiAddress}`]),
     `Task queue  ${temporal.taskQueue}`,
-    `Conductor   ${conductor.provider} ${conductor.model}`,
+    `Conductor   ${describeConductor(conductor)}`,
     `Workers     ${workers.map((worker) => worker.id).join(', ')}`,
     `Store       ${store}`,
     'Ready. Press Ctrl-C to stop.',

@@ -3,7 +3,7 @@ import { readExternalResult } from '../protocol/external-worker';
 import { CONDUCTOR_ID, SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import type { Parent } from '../protocol/parent';
 import type { SolveInput, SolveTrace } from '../protocol/solve';
-import { callsOfConductor, stepAnswered, stepFailed, stepStarted } from '../trace/call-events';
+import { conductorCalled, stepAnswered, stepFailed, stepStarted } from '../trace/call-events';
 import { ownStepEnded, ownStepStarted, reviewed, revisionIn, type ChildOutcome } from '../trace/child-events';
 import { readFailure } from '../trace/read-failure';
 import type { RunEvent } from '../trace/run-event';
@@ -64,8 +64,9 @@ export function eventAtBeginning(begun: Begun, { depth, round, now }: Standing):
 export function eventsAtSuccess(begun: Begun, result: unknown, at: string): RunEvent[] {
   switch (begun.kind) {
     case 'plan': {
-      const { calls, plan } = result as WritePlanResult;
-      const called: RunEvent = { kind: 'conductor-called', calls };
+      const written = result as WritePlanResult;
+      const called = conductorCalled(begun.request, written);
+      const { plan } = written;
       if (plan === null) return [called];
       return [called, { kind: 'planned', round: begun.request.round, plan, degraded: false }];
     }
@@ -81,7 +82,7 @@ export function eventsAtFailure(begun: Begun, error: Error, at: string): RunEven
   switch (begun.kind) {
     case 'plan': {
       const failure = readFailure(error, CONDUCTOR_ID);
-      return [{ kind: 'conductor-called', calls: callsOfConductor(begun.request, failure) }];
+      return [conductorCalled(begun.request, failure)];
     }
     case 'step':
       return [stepFailed(begun.request, readFailure(error, begun.request.worker.id), at)];

@@ -25,6 +25,7 @@ export function conductorPromptBytes(request: WritePlanRequest, run: ResolvedRun
   const withSchema = conductor.capabilities.jsonSchema;
   const messages = conductorMessages({
     question: standIn(question),
+    style: conductor.prompt ?? 'full',
     workers,
     describe: conductor.describe,
     maxSteps: limits.steps,

@@ -25,8 +25,8 @@ export async function readManifest(store: Store, checkpoint: Named): Promise<Man
   if (bytes === null) {
     throw new PolicyError(
       POLICY_FAILURES.noManifest,
-      `checkpoint ${id} has no manifest in the store ${store.url}: name a checkpoint that was trained with this ` +
-        'store, see "temporal-conductor train list"',
+      `checkpoint ${id} has no manifest in the store ${store.url}`,
+      'Name a checkpoint that was trained with this store: "temporal-conductor train list" tells them.',
     );
   }
   const { success, data, error } = manifestSchema.safeParse(readJson(bytes.toString('utf8')));
@@ -34,6 +34,7 @@ export async function readManifest(store: Store, checkpoint: Named): Promise<Man
   throw new PolicyError(
     POLICY_FAILURES.noManifest,
     `the manifest of checkpoint ${id} (${key} in the store ${store.url}) cannot be read at ` +
-      `${error.issues[0]?.path.join('.') ?? ''}: it is of another version of this package, or was altered`,
+      `"${error.issues[0]?.path.join('.') ?? ''}"`,
+    'It is of another version of this package, or was altered; use the version that wrote it.',
   );
 }

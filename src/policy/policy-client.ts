@@ -79,8 +79,8 @@ export class PolicyClient {
     if (answer.ok || answer.reason.includes('already been loaded')) return;
     throw new PolicyError(
       POLICY_FAILURES.unknownModel,
-      `the policy server ${this.baseUrl} cannot load ${model} from ${path}: it answered ${said(answer)}. Check that ` +
-        'the folder is there on its machine, and that a vLLM server was started with --enable-lora and ' +
+      `the policy server ${this.baseUrl} cannot load ${model} from ${path}: it answered ${said(answer)}`,
+      'Check that the folder is there on its machine, and that a vLLM server was started with --enable-lora and ' +
         'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; a whole model it must be started with.',
     );
   }
@@ -102,13 +102,13 @@ export class PolicyClient {
     return answer.status === 404
       ? new PolicyError(
           POLICY_FAILURES.unknownModel,
-          `the policy server ${this.baseUrl} does not know ${model}: it answered ${said(answer)}. Check that the ` +
-            'address is that of a policy server and ends in /v1.',
+          `the policy server ${this.baseUrl} does not know ${model}: it answered ${said(answer)}`,
+          'Check that the address is that of a policy server and ends in /v1.',
         )
       : new PolicyError(
           POLICY_FAILURES.rejected,
-          `the policy server ${this.baseUrl} refused a request to ${model}: it answered ${said(answer)}. Correct the ` +
-            'settings of the policy that it names.',
+          `the policy server ${this.baseUrl} refused a request to ${model}: it answered ${said(answer)}`,
+          'Correct the settings of the policy that it names.',
         );
   }
 
@@ -116,8 +116,8 @@ export class PolicyClient {
     if (finishReason === 'abort') {
       throw new PolicyError(
         POLICY_FAILURES.unavailable,
-        `the policy server ${this.baseUrl} broke off a reply, as it does when it is put to sleep or stopped; the ` +
-          'request is made again by itself.',
+        `the policy server ${this.baseUrl} broke off a reply, as it does when it is put to sleep or stopped`,
+        'The request is made again by itself.',
       );
     }
     return { text, tokenIds, logprobs: logprobs.token_logprobs, finishReason };
@@ -126,8 +126,8 @@ export class PolicyClient {
   private badReply(problem: string): PolicyError {
     return new PolicyError(
       POLICY_FAILURES.badReply,
-      `an answer of the policy server ${this.baseUrl} ${problem}. Check that it is vLLM 0.31 or our own policy ` +
-        'server, and that the weights it serves are sound.',
+      `an answer of the policy server ${this.baseUrl} ${problem}`,
+      'Check that it is vLLM 0.31 or our own policy server, and that the weights it serves are sound.',
     );
   }
 }

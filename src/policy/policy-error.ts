@@ -1,14 +1,17 @@
 import { POLICY_FAILURES, type PolicyFailureType } from '../training/policy-failures';
 
-/** A policy that could not be asked, or gave no answer: what happened and what to do, in one or two sentences. */
+/** A policy that could not be asked, or gave no answer. */
 export class PolicyError extends Error {
   override readonly name = 'PolicyError';
 
   constructor(
     readonly type: PolicyFailureType,
-    message: string,
+    /** Who did what, and why; without a full stop. */
+    readonly happened: string,
+    /** What a person can do, in one sentence. */
+    readonly remedy: string,
   ) {
-    super(message);
+    super(`${happened}. ${remedy}`);
   }
 
   /** Whether it may pass by itself. */

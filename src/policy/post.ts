@@ -52,7 +52,8 @@ async function exchange(
 function unavailable(happened: string): PolicyError {
   return new PolicyError(
     POLICY_FAILURES.unavailable,
-    `${happened}. Check that it runs and can be reached from this worker; the request is made again by itself.`,
+    happened,
+    'Check that it runs and can be reached from this worker; the request is made again by itself.',
   );
 }
 

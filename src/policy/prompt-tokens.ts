@@ -23,8 +23,8 @@ export class PromptTokens {
     if (tokens.length <= maxPromptTokens) return tokens;
     throw new PolicyError(
       POLICY_FAILURES.promptTooLong,
-      `the prompt for ${model} has ${tokens.length} tokens, and it is to be given ${maxPromptTokens} at most: ask a ` +
-        'shorter question, or train with a higher training.policy.maxPromptTokens.',
+      `the prompt for ${model} has ${tokens.length} tokens, and it is to be given ${maxPromptTokens} at most`,
+      'Ask a shorter question, or train with a higher training.policy.maxPromptTokens.',
     );
   }
 

@@ -37,7 +37,8 @@ export interface Price extends TierPrice {
   readonly tiers?: Readonly<Record<string, number | TierPrice>>;
 }
 
-export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'local';
+/** `policy`: a checkpoint that was trained here, of which only a Conductor can be one. */
+export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'local' | 'policy';
 
 /** How to reach one model, with every default filled in. */
 interface ModelSettings {
@@ -89,4 +90,8 @@ export interface ExternalCard {
 export interface ConductorCard extends ModelSettings {
   /** What the prompt tells about the workers: nothing but ordinals, their ids, or ids and notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
+  /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
+  readonly checkpoint?: string;
+  /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */
+  readonly prompt?: 'full' | 'compact';
 }

@@ -5,9 +5,6 @@ const MAX_VALUE_CHARACTERS = 60;
 /** Values at these places may be a key put there by mistake: they are never repeated. */
 const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv']);
 
-/** Providers that the full product knows and this version does not. */
-const LATER_PROVIDERS = new Set<unknown>(['policy']);
-
 /** One finding of the schema as one sentence, e.g. `workers[1].price.input is "cheap": expected number, …`. */
 export function explainIssue(issue: z.core.$ZodIssue, content: unknown): string {
   if (issue.code === 'unrecognized_keys') {
@@ -15,7 +12,7 @@ export function explainIssue(issue: z.core.$ZodIssue, content: unknown): string 
     return `${names} ${issue.keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
   }
   const value = valueAt(content, issue.path);
-  return `${placeOf(issue.path)} ${stateOf(issue.path, value)}: ${expectationOf(issue, value)}`;
+  return `${placeOf(issue.path)} ${stateOf(issue.path, value)}: ${expectationOf(issue)}`;
 }
 
 /** A path as people write it, e.g. `workers[1].price.input`. */
@@ -41,10 +38,7 @@ function stateOf(path: readonly PropertyKey[], value: unknown): string {
   return `is ${text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text}`;
 }
 
-function expectationOf(issue: z.core.$ZodIssue, value: unknown): string {
-  if (issue.code === 'invalid_union' && LATER_PROVIDERS.has(value)) {
-    return 'it is not part of this version; name another provider';
-  }
+function expectationOf(issue: z.core.$ZodIssue): string {
   const options = issue.code === 'invalid_union' && 'options' in issue ? issue.options : undefined;
   if (Array.isArray(options)) return `expected one of ${options.join(', ')}`;
   // The library's own sentences begin with a verdict that ours gives already.

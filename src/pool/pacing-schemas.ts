@@ -28,6 +28,7 @@ export const callsPerSecondSchema = z.strictObject({
   anthropic: z.number().positive().exactOptional(),
   google: z.number().positive().exactOptional(),
   local: z.number().positive().exactOptional(),
+  policy: z.number().positive().exactOptional(),
 });
 
 /** Checks that rates of queues are asked for only where there are such queues. */

@@ -3,6 +3,7 @@ import type { ConductorCard, ExternalCard, ModelCard } from './card';
 import type { ConductorConfig, ModelConfig, WorkerConfig } from './config-schema';
 import { durationMs } from './duration';
 import { openAiApiOf } from './openai-api';
+import { policyCard } from './policy-card';
 import { priceOf } from './price';
 import { VENDORS } from './vendors';
 
@@ -15,6 +16,7 @@ const CONDUCTOR_TEMPERATURE = 0.2;
 
 /** The Conductor's card, every default filled in; `day` is when its price shall hold. */
 export function resolveConductor(config: ConductorConfig, day: Date): ConductorCard {
+  if (config.provider === 'policy') return policyCard(config);
   const settings = settingsOf(config, day);
   // A default that the model would refuse is left away quietly; only what somebody asked for is told as dropped.
   const usual = settings.capabilities.sampling ? CONDUCTOR_TEMPERATURE : null;

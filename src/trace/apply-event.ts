@@ -30,7 +30,7 @@ export function applyEvent(trace: SolveTrace, event: RunEvent): SolveTrace {
   if ('round' in event) return applyRoundEvent(trace, event);
   switch (event.kind) {
     case 'conductor-called':
-      return withCalls(trace, event.calls);
+      return { ...withCalls(trace, event.calls), checkpoint: event.checkpoint ?? trace.checkpoint };
     case 'estimated':
       return { ...trace, estimate: event.estimate };
     case 'approval-asked':

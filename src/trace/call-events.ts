@@ -1,7 +1,7 @@
 import type { WorkerRequest, WorkerResult, WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import type { Call } from '../protocol/call';
 import type { CallFailure } from './read-failure';
-import type { RunEvent } from './run-event';
+import type { EventOf, RunEvent } from './run-event';
 import { unaccountedCall, unaccountedPlan } from './unaccounted-call';
 
 /** A worker was asked. */
@@ -30,7 +30,7 @@ export function stepFailed(
   request: WorkerRequest,
   { problem, details }: CallFailure,
   at: string,
-): Extract<RunEvent, { kind: 'step-failed' }> {
+): EventOf<'step-failed'> {
   const { round, step } = request;
   return {
     kind: 'step-failed',
@@ -44,11 +44,21 @@ export function stepFailed(
   };
 }
 
-/** Every request that a call of the Conductor came to. One whose process vanished is among them, at an unknown cost. */
-export function callsOfConductor(
+/** The Conductor was asked, and answered or not. */
+export function conductorCalled(
   request: WritePlanRequest,
   outcome: WritePlanResult | CallFailure,
-): readonly Call[] {
+): EventOf<'conductor-called'> {
+  const calls = callsOf(request, outcome);
+  const { run } = 'plan' in outcome ? outcome : { run: outcome.details?.run };
+  const { checkpoint } = (request.run ?? run)?.conductor ?? {};
+  // A plan that was given is nobody's, though a checkpoint would have written another.
+  const isAsked = calls.length > 0 && checkpoint !== undefined;
+  return { kind: 'conductor-called', calls, ...(isAsked && { checkpoint }) };
+}
+
+/** Every request that the call came to. One whose process vanished is among them, at an unknown cost. */
+function callsOf(request: WritePlanRequest, outcome: WritePlanResult | CallFailure): readonly Call[] {
   if ('plan' in outcome) return outcome.calls;
   return outcome.details?.calls ?? [unaccountedPlan(request, outcome.problem)];
 }

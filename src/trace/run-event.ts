@@ -20,7 +20,12 @@ export interface StepAddress {
  */
 export type RunEvent =
   | { readonly kind: 'plan-asked'; readonly round: number; readonly depth: number }
-  | { readonly kind: 'conductor-called'; readonly calls: readonly Call[] }
+  | {
+      readonly kind: 'conductor-called';
+      readonly calls: readonly Call[];
+      /** The checkpoint that was asked; absent where the Conductor is none. */
+      readonly checkpoint?: string;
+    }
   | {
       readonly kind: 'planned';
       readonly round: number;

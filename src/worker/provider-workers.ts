@@ -58,6 +58,6 @@ export class ProviderWorkers {
 }
 
 function providersOf({ conductor, workers }: Config): ModelProvider[] {
-  const models = [conductor, ...workers].flatMap((each) => ('model' in each ? each.provider : []));
-  return [...new Set(models)];
+  const models = workers.flatMap((each) => ('model' in each ? each.provider : []));
+  return [...new Set([conductor.provider, ...models])];
 }

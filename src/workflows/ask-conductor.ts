@@ -3,7 +3,7 @@ import { worstCaseOf, type WorstCase } from '../money/worst-case';
 import type { WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
-import { callsOfConductor } from '../trace/call-events';
+import { conductorCalled } from '../trace/call-events';
 import type { CallFailure } from '../trace/read-failure';
 import { modelActivities, queueFor, type Patience } from './activities';
 import { readCallFailure } from './failure';
@@ -25,9 +25,9 @@ export async function askConductor(context: RunContext, request: WritePlanReques
   const { heartbeatMs, conductor } = run;
   const patience = { remainingMs: limits.remainingMs(), heartbeatMs, ...queueFor(run, conductor) };
   const outcome = await sendToConductor({ ...request, allowance: reservation.allowance }, patience);
-  const calls = callsOfConductor(request, outcome);
-  reservation.settle(calls);
-  recorder.record({ kind: 'conductor-called', calls });
+  const called = conductorCalled(request, outcome);
+  reservation.settle(called.calls);
+  recorder.record(called);
   return outcome;
 }
 

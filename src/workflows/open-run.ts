@@ -5,7 +5,7 @@ import { mayCallItself } from '../protocol/recursion';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput } from '../protocol/solve';
 import type { Text } from '../protocol/text';
-import { callsOfConductor } from '../trace/call-events';
+import { conductorCalled } from '../trace/call-events';
 import type { Approval } from './approval';
 import { sendToConductor, worstCaseOfPlan, type Outcome } from './ask-conductor';
 import { completeRun } from './complete-run';
@@ -51,14 +51,14 @@ async function openRoot(input: SolveInput, beginning: Beginning): Promise<Openin
   recorder.record({ kind: 'plan-asked', round: 0, depth: 0 });
   const outcome = await sendToConductor(request, { remainingMs: DEFAULT_WALL_CLOCK_MS, heartbeatMs });
   const resolved = resolvedBy(outcome, input);
-  const calls = callsOfConductor(request, outcome);
-  recorder.record({ kind: 'conductor-called', calls });
+  const called = conductorCalled(request, outcome);
+  recorder.record(called);
   if (resolved === null) throw failureOf(outcome);
 
   const { run, question } = resolved;
   const limits = new Limits(run.limits);
   const sent = { ...request, run, mayCallItself: mayCallItself(run, 0) };
-  limits.book(worstCaseOfPlan(sent, run), calls);
+  limits.book(worstCaseOfPlan(sent, run), called.calls);
   // The activity kept the first call within the limits itself; what it refused ends the run.
   const stoppedBy = 'plan' in outcome ? null : limitIn(outcome.problem.type);
   if (stoppedBy !== null) limits.stopBy(stoppedBy, outcome.problem?.message ?? '');

@@ -50,7 +50,7 @@ function pricedPool(): ConfigInput {
   const { conductor, workers, ...rest } = poolAt(providers.url, { recursion: 'worker' });
   return {
     ...rest,
-    conductor: { ...conductor, price },
+    conductor: { ...conductor, price } as typeof conductor,
     workers: workers.map((worker) => ({ ...worker, price }) as typeof worker),
   };
 }

@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { renderPlan } from '../../src';
 import { readConfigFile } from '../../src/pool/load-config';
+import { resolveRun } from '../../src/pool/resolve-run';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
 import { TEST_KEY } from '../support/search-for-secrets';
 import { step } from '../support/stage';
@@ -102,7 +103,7 @@ async function redirectModels(path: string, baseUrl: string): Promise<string> {
   const { conductor, workers } = config;
   const redirected = { ...config, conductor: redirect(conductor), workers: workers.map(redirect) };
   await writeFile(path, stringify(redirected));
-  return conductor.model;
+  return resolveRun(config).conductor.model;
 }
 
 const PLACES = [resolve(__dirname, '..', '..'), homedir()];

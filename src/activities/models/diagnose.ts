@@ -1,13 +1,16 @@
 import { FAILURES } from '../../protocol/failures';
 import { diagnoseHttp } from './diagnose-http';
+import { diagnosePolicy } from './diagnose-policy';
 import type { Diagnosis } from './diagnosis';
 import { isErrorLike } from './error-like';
 import { readHttpError } from './http-error';
 import { readNetworkFault, type NetworkFault } from './network-error';
 import { UnreadableReply } from './read-reply';
+import { PolicyError } from '../../policy/policy-error';
 
 /** Judges whatever an SDK threw, cancellation and our own time-out apart. */
 export function diagnose(error: unknown): Diagnosis {
+  if (error instanceof PolicyError) return diagnosePolicy(error);
   const http = readHttpError(error);
   if (http !== null) return diagnoseHttp(http, Date.now());
   const fault = readNetworkFault(error);

@@ -13,4 +13,6 @@ export interface Diagnosis {
   readonly final?: boolean;
   /** What a person can do, where it is not what usually helps against this type: one sentence. */
   readonly remedy?: string;
+  /** Whether it was charged, where that is surer than what the type tells. */
+  readonly billed?: 'no';
 }

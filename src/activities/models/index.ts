@@ -4,6 +4,7 @@ import { completeGoogle } from './google';
 import { createCompleteLocal, type LocalModelOptions } from './local';
 import type { Complete } from './model';
 import { completeOpenAI } from './openai';
+import { createCompletePolicy } from './policy';
 
 export { backgroundOpenAI } from './openai';
 
@@ -18,6 +19,7 @@ export function createComplete(options: LocalModelOptions): Complete {
     anthropic: completeAnthropic,
     google: completeGoogle,
     local: createCompleteLocal(options),
+    policy: createCompletePolicy(),
   };
   return (request) => providers[request.card.provider](request);
 }

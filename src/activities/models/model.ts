@@ -1,5 +1,6 @@
 import type { ConductorCard, ModelCard } from '../../pool/card';
 import type { Usage } from '../../protocol/call';
+import type { ServedPolicy } from '../../policy/served-policy';
 import type { Message, OutputSchema } from '../../protocol/message';
 
 export type { Message, OutputSchema };
@@ -11,6 +12,8 @@ export interface ModelRequest {
   readonly maxOutputTokens: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
+  /** Where the checkpoint is served that the card names; only of such a card. */
+  readonly policy?: ServedPolicy;
   /** The key's value, read from the environment by the caller; null where the server wants none. */
   readonly apiKey: string | null;
   /** The same for each attempt of one call. */

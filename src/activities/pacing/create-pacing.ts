@@ -40,7 +40,8 @@ function settingsByModel({ conductor, workers }: Config): Map<string, GateSettin
     settings.set(keyOf(card), other === undefined ? own : strictest(own, other));
   };
   const today = new Date();
-  add(resolveConductor(conductor, today), gateSettingsOf(conductor));
+  // A checkpoint is not known before a run is resolved, and its server holds nobody back for money.
+  if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), gateSettingsOf(conductor));
   for (const worker of workers) {
     const card = resolveWorker(worker, today);
     if (card.kind === 'model' && 'model' in worker) add(card, gateSettingsOf(worker));

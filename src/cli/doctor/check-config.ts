@@ -1,5 +1,6 @@
 import { reasonOf } from '../../local/reason-of';
 import type { Config } from '../../pool/config-schema';
+import { describeConductor } from '../../pool/describe-conductor';
 import { loadConfig, type LoadedConfig } from '../../pool/load-config';
 import { resolveRun } from '../../pool/resolve-run';
 import { modelCardsOf } from '../load-settings';
@@ -21,7 +22,7 @@ export async function checkConfig(
 
 function originOf({ path, config }: LoadedConfig): string {
   const { conductor, workers } = config;
-  const pool = `Conductor ${conductor.model}, workers ${workers.map(({ id }) => id).join(', ')}`;
+  const pool = `Conductor ${describeConductor(conductor)}, workers ${workers.map(({ id }) => id).join(', ')}`;
   return `${path ?? 'built in'}: ${pool}`;
 }
 
