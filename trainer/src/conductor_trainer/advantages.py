@@ -1,6 +1,4 @@
-"""The one place where rewards become advantages, for every backend."""
-
-from __future__ import annotations
+"""The one place where rewards become advantages, whatever the backend."""
 
 import math
 from collections import defaultdict
@@ -8,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 STD_FLOOR = 1e-4
-"""Added to the standard deviation, so that a group of nearly equal rewards is not blown up (TRL's value)."""
+"""Added to the standard deviation, so that nearly equal rewards are not blown up; TRL's value."""
 
 
 def advantages_of(
@@ -16,11 +14,11 @@ def advantages_of(
     group_ids_B: Sequence[str],
     scale: Literal["group", "none"],
 ) -> list[float]:
-    """Compare each reward with the others of its group (arXiv 2402.03300, section 4.1).
+    """Compares each reward with the others of its group (arXiv 2402.03300, section 4.1).
 
-    The baseline is the group's mean. `group` divides by the group's sample standard deviation (n - 1, as TRL does), `none`
-    does not (arXiv 2503.20783). A reward of None stands outside the baseline and gets 0, and so does a reward that has
-    nobody to be compared with.
+    The baseline is the group's mean. `group` divides by its sample standard deviation (over n - 1,
+    as in TRL), `none` does not (arXiv 2503.20783). A reward of None stands outside the baseline
+    and gets 0.
     """
     rows_of_group: defaultdict[str, list[int]] = defaultdict(list)
     for row, (reward, group_id) in enumerate(zip(rewards_B, group_ids_B, strict=True)):
@@ -31,14 +29,14 @@ def advantages_of(
     for rows_G in rows_of_group.values():
         rewards_G = [reward for row in rows_G if (reward := rewards_B[row]) is not None]
         mean = math.fsum(rewards_G) / len(rewards_G)
-        divisor = spread(rewards_G) + STD_FLOOR if scale == "group" else 1.0
+        divisor = spread_of(rewards_G) + STD_FLOOR if scale == "group" else 1.0
         for row, reward in zip(rows_G, rewards_G, strict=True):
             advantages_B[row] = (reward - mean) / divisor
     return advantages_B
 
 
-def spread(rewards_G: Sequence[float]) -> float:
-    """Sample standard deviation; 0 for fewer than two rewards."""
+def spread_of(rewards_G: Sequence[float]) -> float:
+    """Sample standard deviation; 0 for a single reward."""
     if len(rewards_G) < 2:
         return 0.0
     mean = math.fsum(rewards_G) / len(rewards_G)

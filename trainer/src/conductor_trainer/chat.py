@@ -10,4 +10,4 @@ CHATML_TEMPLATE = (
     "{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-"""For those who serve an exported model; the product renders its prompts itself."""
+"""For those who serve an exported model by themselves; the product renders its own prompts."""

@@ -46,14 +46,14 @@ class NonFiniteLoss(TrainerError):
 
 
 class ModelInvalid(TrainerError):
-    """A folder holds no model that can be trained, or its tokenizer does not give back what it read."""
+    """A folder holds no model that can be trained, or no tokenizer that gives back its text."""
 
     type = "Trainer.ModelInvalid"
     retryable = False
 
 
 class StepLost(TrainerError):
-    """The process of the step died (killed, out of memory) before it answered; it left no checkpoint."""
+    """The step's process died (killed, out of memory) unanswered; it left no checkpoint."""
 
     type = "Trainer.StepLost"
     retryable = True

@@ -1,6 +1,4 @@
-"""A checkpoint as anybody's model folder: whole, with tokenizer, chat template and a card that says what it is."""
-
-from __future__ import annotations
+"""A checkpoint as a model folder for anybody: whole, with a card that says what it is."""
 
 import json
 import os
@@ -11,12 +9,13 @@ import torch
 from peft import PeftModel
 
 from conductor_trainer.chat import CHATML_TEMPLATE
-from conductor_trainer.checkpoint import Record, require_record, sync_tree
+from conductor_trainer.checkpoint import Record, require_record
 from conductor_trainer.errors import BadRequest
+from conductor_trainer.make_once import sync_tree
 from conductor_trainer.model import copy_tokenizer, load_model
 from conductor_trainer.requests import CheckpointName, ExportRequest, JsonObject
 
-CARD_FILE = "README.md"
+_CARD_FILE = "README.md"
 
 
 def export(root: Path, request: ExportRequest) -> JsonObject:
@@ -24,26 +23,26 @@ def export(root: Path, request: ExportRequest) -> JsonObject:
     checkpoint, directory = request["checkpoint"], Path(request["directory"])
     record = require_record(root, checkpoint)
     if directory.exists() and any(directory.iterdir()):
-        if not is_export_of(directory, record):
+        if not _is_export_of(directory, record):
             raise BadRequest(
                 f"The folder {directory} is not empty. Choose another one, or remove it."
             )
     else:
-        write_whole(root, checkpoint, record, directory)
+        _write_whole(root, checkpoint, record, directory)
     return {"directory": str(directory), "files": sorted(file.name for file in directory.iterdir())}
 
 
-def is_export_of(directory: Path, record: Record) -> bool:
-    card = directory / CARD_FILE
+def _is_export_of(directory: Path, record: Record) -> bool:
+    card = directory / _CARD_FILE
     return card.exists() and record.weightsSha256 in card.read_text()
 
 
-def write_whole(root: Path, checkpoint: CheckpointName, record: Record, directory: Path) -> None:
+def _write_whole(root: Path, checkpoint: CheckpointName, record: Record, directory: Path) -> None:
     directory.parent.mkdir(parents=True, exist_ok=True)
     temporary = directory.with_name(f".tmp-{directory.name}-{os.getpid()}")
     try:
-        write_model(root, record, temporary)
-        (temporary / CARD_FILE).write_text(card_of(checkpoint, record))
+        _write_model(root, record, temporary)
+        (temporary / _CARD_FILE).write_text(_card_of(checkpoint, record))
         sync_tree(temporary)
         if directory.exists():
             directory.rmdir()
@@ -53,30 +52,28 @@ def write_whole(root: Path, checkpoint: CheckpointName, record: Record, director
         raise
 
 
-def write_model(root: Path, record: Record, folder: Path) -> None:
+def _write_model(root: Path, record: Record, folder: Path) -> None:
     dtype = torch.bfloat16 if record.config["precision"] == "bfloat16" else torch.float32
     # An adapter is merged before it is rounded, so that nothing of it is lost.
     model = load_model(root / (record.base if record.kind == "adapter" else record.folder))
     if record.kind == "adapter":
         model = PeftModel.from_pretrained(model, root / record.folder).merge_and_unload()
-    model.to(dtype).save_pretrained(folder)
+    model.to(dtype=dtype).save_pretrained(folder)
     copy_tokenizer(root / record.folder, folder)
     template = folder / "chat_template.jinja"
     if not template.exists():
         template.write_text(CHATML_TEMPLATE)
 
 
-def card_of(checkpoint: CheckpointName, record: Record) -> str:
+def _card_of(checkpoint: CheckpointName, record: Record) -> str:
     """A model card: the facts of the run, and no claim beyond them."""
     config = record.config
-    tuning = config["tuning"]
+    tuning, loss = config["tuning"], config["loss"]
     facts = {
         "Checkpoint": f"{checkpoint['trainRun']}/{checkpoint['name']}",
         "Optimizer steps": record.step,
-        "Tuning": tuning["kind"]
-        if tuning["kind"] == "full"
-        else f"LoRA, rank {tuning.get('rank')}, merged",
-        "Loss": f"{config['loss']['name']}, clipped at {config['loss']['epsilon']} and {config['loss']['epsilonHigh']}",
+        "Tuning": f"LoRA of rank {tuning['rank']}, merged" if "rank" in tuning else "full",
+        "Loss": f"{loss['name']}, clipped at {loss['epsilon']} and {loss['epsilonHigh']}",
         "Learning rate": config["optimizer"]["learningRate"],
         "Rollouts a batch": f"{config['rollouts']} in groups of {config['groupSize']}",
         "Sampled at temperature": config["temperature"],
@@ -89,7 +86,7 @@ def card_of(checkpoint: CheckpointName, record: Record) -> str:
     return (
         "---\nlibrary_name: transformers\npipeline_tag: text-generation\n---\n\n"
         "# A Conductor policy\n\n"
-        "Writes plans for a team of language models, trained by reinforcement learning on what the plans achieved "
-        "(arXiv 2512.04388). Prompts and replies are ChatML.\n\n"
+        "Writes plans for a team of language models, trained by reinforcement learning on what "
+        "the plans achieved (arXiv 2512.04388). Prompts and replies are ChatML.\n\n"
         f"| | |\n|---|---|\n{lines}\n\nMetrics of its last update:\n\n```json\n{metrics}\n```\n"
     )

@@ -1,52 +1,29 @@
 """TRL's GRPO with rollouts that were made elsewhere."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from datasets import Dataset
-from transformers import (
-    PreTrainedModel,
-    PrinterCallback,
-    TrainerCallback,
-    TrainerControl,
-    TrainerState,
-    TrainingArguments,
-)
-from trl import GRPOTrainer
+from transformers import PreTrainedModel, PrinterCallback
+from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from conductor_trainer.errors import NonFiniteLoss
-
-Tensors = dict[str, torch.Tensor]
-
-
-@dataclass
-class TokenSums:
-    """Sums over the completion tokens of the forward passes of an update."""
-
-    tokens: float = 0.0
-    ratio: float = 0.0
-    clipped: float = 0.0
-    k3: float = 0.0
-    entropy: float = 0.0
-    largest_gap: float = 0.0
-
-    def mean(self, total: float) -> float:
-        return total / max(self.tokens, 1.0)
+from conductor_trainer.stop_after import StopAfter
+from conductor_trainer.tensors import Tensors
+from conductor_trainer.token_sums import Clip, TokenSums
 
 
 class ExternalGRPOTrainer(GRPOTrainer):
-    """Takes one scored batch instead of generating it; loss, clipping, optimizer and schedule stay TRL's.
+    """Takes one scored batch instead of generating it; all the rest stays TRL's.
 
-    The hook is private in TRL 1.16: a test holds it to the shape that this class relies on. The denominator of the ratio is
-    the probability that the *sampler* gave each token, so that stale plans, and a server that computes in another precision,
-    are clipped like any other difference of policies.
+    The hooks are private in TRL 1.16: a test holds TRL to the shape that this class relies on. The
+    denominator of the ratio is the probability that the *sampler* gave each token, so that stale
+    plans, and a server that computes in another precision, are clipped like any other difference
+    between policies.
     """
 
     def __init__(
@@ -59,10 +36,11 @@ class ExternalGRPOTrainer(GRPOTrainer):
         report: Callable[[str], None],
         **kwargs: Any,
     ) -> None:
+        """`reference`: the base model, for a KL term; None with an adapter that is switched off."""
         super().__init__(
-            # TRL wants prompts to count its steps by, and something that rewards; neither is ever looked at.
+            # TRL counts its steps by prompts, and wants rewards; neither is ever looked at.
             train_dataset=Dataset.from_dict({"prompt": [""]}),
-            reward_funcs=no_reward,
+            reward_funcs=_no_rewards,
             callbacks=[StopAfter(stop_after, report)],
             **kwargs,
         )
@@ -73,9 +51,10 @@ class ExternalGRPOTrainer(GRPOTrainer):
         self._reference = reference
         if reference is not None:
             add_fused_lm_head(reference.to(self.accelerator.device), temperature=self.temperature)
-        self.first_pass = TokenSums()
-        self.all_passes = TokenSums()
-        self._first_step: int | None = None
+        self.first_step = TokenSums()
+        """Before anything was learned from the batch."""
+        self.all_steps = TokenSums()
+        self._passes = 0
 
     def _generate_and_score_completions(self, inputs: Any) -> Tensors:
         batch = {name: tensor.to(self.accelerator.device) for name, tensor in self._batch.items()}
@@ -85,11 +64,10 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
     @torch.no_grad()
     def _reference_logprobs(self, batch: Tensors) -> torch.Tensor:
-        """By the base model: a model of its own, or this one with its adapter switched off."""
-        is_adapter = self._reference is None
-        with self.model.disable_adapter() if is_adapter else nullcontext():
+        model: Any = self._reference or self.accelerator.unwrap_model(self.model)
+        with model.disable_adapter() if self._reference is None else nullcontext():
             logprobs_BC, _, _ = super()._get_per_token_logps_and_entropies(
-                self.model if is_adapter else self._reference,
+                model,
                 torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1),
                 torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1),
                 batch["completion_ids"].size(1),
@@ -105,60 +83,20 @@ class ExternalGRPOTrainer(GRPOTrainer):
         loss = super()._compute_loss(model, inputs)
         if not math.isfinite(loss.item()):
             raise NonFiniteLoss(
-                f"The loss of optimizer step {self.state.global_step + 1} is {loss.item()}. Nothing was saved: lower the "
-                "learning rate, or look at the log-probabilities of the batch."
+                f"The loss of optimizer step {self.state.global_step + 1} is {loss.item()}. "
+                "Nothing was saved: lower the learning rate, or look at the batch's log-probabilities."
             )
-        self._count(inputs)
+        logprobs_BC, entropies_BC, _ = self._scored
+        clip = Clip(self.epsilon_low, self.epsilon_high)
+        self.all_steps.add(inputs, logprobs_BC.detach(), entropies_BC.detach(), clip)
+        if self._passes < self.args.gradient_accumulation_steps:
+            self.first_step.add(inputs, logprobs_BC.detach(), entropies_BC.detach(), clip)
+        self._passes += 1
         return loss
 
-    def _count(self, inputs: Tensors) -> None:
-        logprobs_BC, entropies_BC, _ = self._scored
-        if self._first_step is None:
-            self._first_step = self.state.global_step
-        self._add(self.all_passes, inputs, logprobs_BC.detach(), entropies_BC.detach())
-        if self.state.global_step == self._first_step:
-            self._add(self.first_pass, inputs, logprobs_BC.detach(), entropies_BC.detach())
-
-    def _add(
-        self,
-        sums: TokenSums,
-        inputs: Tensors,
-        logprobs_BC: torch.Tensor,
-        entropies_BC: torch.Tensor,
-    ) -> None:
-        is_token_BC = inputs["completion_mask"].bool()
-        log_ratio_N = (logprobs_BC - inputs["old_per_token_logps"])[is_token_BC].double()
-        advantages_N = inputs["advantages"][:, None].expand_as(logprobs_BC)[is_token_BC]
-        ratio_N = log_ratio_N.exp()
-        too_high_N = (ratio_N > 1 + self.epsilon_high) & (advantages_N > 0)
-        too_low_N = (ratio_N < 1 - self.epsilon_low) & (advantages_N < 0)
-        sums.tokens += ratio_N.numel()
-        sums.ratio += ratio_N.sum().item()
-        sums.clipped += (too_high_N | too_low_N).sum().item()
-        # k3 of http://joschu.net/blog/kl-approx.html, for tokens drawn from the sampling policy.
-        sums.k3 += (ratio_N - 1 - log_ratio_N).sum().item()
-        sums.entropy += entropies_BC[is_token_BC].double().sum().item()
-        if log_ratio_N.numel() > 0:
-            sums.largest_gap = max(sums.largest_gap, log_ratio_N.abs().max().item())
-
     def _load_from_checkpoint(self, *args: Any, **kwargs: Any) -> None:
-        """The policy was loaded from its own folder; `trainer/` has the rest of the state only."""
+        """The policy has a folder of its own; `trainer/` has the rest of the state only."""
 
 
-def no_reward(completions: Sequence[str], **_: Any) -> list[float]:
+def _no_rewards(completions: Sequence[str], **_: Any) -> list[float | None]:
     return [0.0] * len(completions)
-
-
-class StopAfter(TrainerCallback):
-    """Ends training after this update's optimizer steps, while the schedule knows the steps of the whole run."""
-
-    def __init__(self, step: int, report: Callable[[str], None]) -> None:
-        self._step = step
-        self._report = report
-
-    def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
-    ) -> None:
-        self._report(f"step {state.global_step} of {self._step}")
-        if state.global_step >= self._step:
-            control.should_training_stop = True

@@ -1,52 +1,51 @@
 """The first checkpoint of a training run: what it begins with, untouched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
-from conductor_trainer.checkpoint import Record, identity_of, make_once
+from conductor_trainer.checkpoint import Record, identity_of
 from conductor_trainer.errors import BadRequest
+from conductor_trainer.make_once import make_once
 from conductor_trainer.model import add_adapter, load_model, load_tokenizer
 from conductor_trainer.record import Made, describe, record_of, save_record
 from conductor_trainer.requests import CheckpointName, InitRequest, JsonObject
 from conductor_trainer.tiny_model import build_tiny, read_texts
 
-BASE = "base"
+_BASE = "base"
 
 
 def init(root: Path, request: InitRequest, texts: Path | None) -> JsonObject:
-    """Makes `base`. With LoRA it holds an adapter that changes nothing yet, so that all checkpoints are served alike."""
-    target = CheckpointName(trainRun=request["trainRun"], name=BASE)
+    """Makes the checkpoint `base`.
+
+    With LoRA it holds an adapter that changes nothing yet, so that every checkpoint of a run is
+    served in the same way.
+    """
+    target = CheckpointName(trainRun=request["trainRun"], name=_BASE)
     identity = identity_of("init", request)
 
     def build(temporary: Path) -> Record:
-        model_folder, base = place_base(request, texts, temporary)
+        model_folder, base = _place_base(request, texts, temporary)
         made = Made(root, temporary, target, identity, base, request["config"], step=0)
-        return begin(made, model_folder)
+        return _begin(made, model_folder)
 
     record, replayed = make_once(root, target, identity, build)
     return describe(root, target, record, replayed)
 
 
-def place_base(request: InitRequest, texts: Path | None, temporary: Path) -> tuple[Path, str]:
-    """Where the whole model lies now, and where it will be found. A base model that exists is used in its place."""
+def _place_base(request: InitRequest, texts: Path | None, temporary: Path) -> tuple[Path, str]:
+    """Where the whole model lies now, and where it will be found. A given one stays in place."""
     base = request["base"]
     if base["kind"] == "folder":
         folder = Path(base["path"])
         if not folder.is_absolute():
-            raise BadRequest(
-                f"The base model's folder must be an absolute path, got {base['path']!r}."
-            )
+            raise BadRequest(f"The base model's folder must be absolute, got {base['path']!r}.")
         return folder, base["path"]
     if texts is None:
-        raise BadRequest(
-            "A tiny base model needs texts for its tokenizer, and none were handed over."
-        )
+        raise BadRequest("A tiny base model needs texts for its tokenizer; none were handed over.")
     build_tiny(base, read_texts(texts), request["config"]["seed"], temporary / "model")
-    return temporary / "model", f"{request['trainRun']}/{BASE}/model"
+    return temporary / "model", f"{request['trainRun']}/{_BASE}/model"
 
 
-def begin(made: Made, model_folder: Path) -> Record:
+def _begin(made: Made, model_folder: Path) -> Record:
     tokenizer = load_tokenizer(model_folder)
     model = load_model(model_folder)
     tuning = made.config["tuning"]

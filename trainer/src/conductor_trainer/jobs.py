@@ -1,7 +1,5 @@
 """What a step process can be asked to do, and how it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
@@ -14,8 +12,6 @@ from conductor_trainer.init import init
 from conductor_trainer.requests import JsonObject
 from conductor_trainer.update import update
 from conductor_trainer.warm_start import warm_start
-
-Report = Callable[[str], None]
 
 
 class Job(TypedDict):
@@ -35,20 +31,26 @@ class Job(TypedDict):
 def perform(job: Job, send: Callable[[JsonObject], None]) -> None:
     """Sends progress as often as there is any, then one result or one error."""
     logging.set_verbosity_error()
+    logging.disable_progress_bar()
     number = job["id"]
     try:
-        result = run(job, lambda phase: send({"id": number, "progress": {"phase": phase}}))
+        result = _run(job, lambda phase: send({"id": number, "progress": {"phase": phase}}))
     except TrainerError as error:
-        send({"id": number, "error": error_of(error.type, str(error), error.retryable)})
+        send({"id": number, "error": told(error.type, str(error), error.retryable)})
     except Exception as error:
         message = f"The step failed: {type(error).__name__}: {error}"
-        send({"id": number, "error": error_of(TrainerError.type, message, True)})
+        send({"id": number, "error": told(TrainerError.type, message, TrainerError.retryable)})
     else:
         send({"id": number, "result": result})
 
 
-def run(job: Job, report: Report) -> JsonObject:
-    root, request, files = Path(job["root"]), job["request"], job.get("files", {})
+def told(type: str, message: str, retryable: bool) -> JsonObject:
+    """An error on its way to the workflow."""
+    return {"type": type, "message": message, "retryable": retryable}
+
+
+def _run(job: Job, report: Callable[[str], None]) -> JsonObject:
+    root, request, files = Path(job["root"]), job["request"], job["files"]
     match job["job"]:
         case "init":
             return init(root, request, Path(files["texts"]) if "texts" in files else None)
@@ -62,7 +64,3 @@ def run(job: Job, report: Report) -> JsonObject:
             raise BadRequest(
                 f"There is no job {unknown!r}: ask for init, warmStart, update or export."
             )
-
-
-def error_of(type: str, message: str, retryable: bool) -> JsonObject:
-    return {"type": type, "message": message, "retryable": retryable}

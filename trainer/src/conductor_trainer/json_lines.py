@@ -1,7 +1,5 @@
 """Messages between processes: one JSON object a line."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable
@@ -9,19 +7,19 @@ from typing import Any
 
 from conductor_trainer.requests import JsonObject
 
-READ_BYTES = 1 << 16
+_READ_BYTES = 1 << 16
 
 
 class LineReader:
-    """Cuts what comes through a descriptor into lines, as it comes."""
+    """Cuts what comes through a descriptor into messages, as it comes."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self._rest = b""
 
     def read(self) -> list[Any] | None:
-        """The messages that are complete by now; None once the other side has closed."""
-        data = os.read(self.descriptor, READ_BYTES)
+        """Waits for something, and returns what is complete by now; None once it is closed."""
+        data = os.read(self.descriptor, _READ_BYTES)
         if not data:
             return None
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -29,6 +27,8 @@ class LineReader:
 
 
 def line_writer(descriptor: int) -> Callable[[JsonObject], None]:
+    """Returns what sends a message through a descriptor."""
+
     def send(message: JsonObject) -> None:
         data = json.dumps(message).encode() + b"\n"
         while data:

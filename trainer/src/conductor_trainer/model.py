@@ -1,11 +1,9 @@
 """Policies in memory: loaded from a checkpoint, made trainable, saved again."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -20,10 +18,9 @@ from conductor_trainer.checkpoint import Record
 from conductor_trainer.errors import BadRequest, ModelInvalid
 from conductor_trainer.requests import Config, Tuning
 
-Policy = PreTrainedModel | PeftModel
-Kind = Literal["model", "adapter"]
+Policy: TypeAlias = PreTrainedModel | PeftModel
 
-TOKENIZER_FILES = (
+_TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
     "vocab.json",
@@ -33,33 +30,45 @@ TOKENIZER_FILES = (
     "chat_template.jinja",
 )
 
-ROUND_TRIPS = (
+_ROUND_TRIPS = (
     'model_id = [1, 0]\nsubtasks = ["Plan the steps.", "Solve it."]\naccess_list = [[], ["all"]]',
-    "Größe: 3 × 4 = 12, done.",
+    "Größe: 3 < 4, so 12 %.",
 )
 
 
-def kind_of(tuning: Tuning) -> Kind:
+def kind_of(tuning: Tuning) -> Literal["model", "adapter"]:
+    """What the checkpoints of a training run hold."""
     return "adapter" if tuning["kind"] == "lora" else "model"
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Raises ModelInvalid where text does not come back as it went in: then every reward would be 0, and nobody told."""
+    """Raises `ModelInvalid` where text does not come back as it went in.
+
+    With such a tokenizer every reward would be 0, and nothing else would tell.
+    """
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder)
     except (OSError, ValueError) as cause:
         raise ModelInvalid(f"There is no tokenizer in {folder}: {cause}") from cause
-    for text in ROUND_TRIPS:
+    for text in _ROUND_TRIPS:
         returned = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False))
         if returned != text:
             raise ModelInvalid(
-                f"The tokenizer in {folder} gives back {returned!r} for {text!r}. Use the tokenizer that the model was "
-                "made with."
+                f"The tokenizer in {folder} gives back {returned!r} for {text!r}. Use the one that "
+                "the model was made with."
             )
     return tokenizer
 
 
+def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
+    """What rows are filled up with. Raises `ModelInvalid` where there is nothing for it."""
+    if not isinstance(tokenizer.pad_token_id, int):
+        raise ModelInvalid("The tokenizer names no padding token: set `pad_token` in its settings.")
+    return tokenizer.pad_token_id
+
+
 def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
+    """Raises `ModelInvalid` where there is none."""
     try:
         return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
     except (OSError, ValueError) as cause:
@@ -67,15 +76,14 @@ def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedMo
 
 
 def load_policy(root: Path, record: Record, config: Config) -> Policy:
-    """Everything that the settings train is trainable, in float32 whatever the precision of the arithmetic."""
-    tuning = config["tuning"]
-    if tuning["kind"] == "full":
-        if record.kind == "adapter":
-            raise BadRequest(
-                "The checkpoint to go on from is an adapter, but `tuning` is `full`. Export it, and begin a training "
-                "run with the exported folder, or set `tuning` to `lora`."
-            )
+    """What is trained is held in float32, whatever the precision of the arithmetic.
+
+    In bfloat16 steps as small as those of reinforcement learning would be rounded away.
+    """
+    if config["tuning"]["kind"] == "full":
+        _require_kind(record, "model")
         return load_model(root / record.folder)
+    _require_kind(record, "adapter")
     is_half = config["precision"] == "bfloat16"
     base = load_model(root / record.base, torch.bfloat16 if is_half else torch.float32)
     return PeftModel.from_pretrained(base, root / record.folder, is_trainable=True)
@@ -84,23 +92,23 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
 def add_adapter(model: PreTrainedModel, tuning: Tuning, seed: int) -> PeftModel:
     """A LoRA adapter (arXiv 2106.09685) that changes nothing yet."""
     torch.manual_seed(seed)
-    return get_peft_model(
-        model,
-        LoraConfig(
-            task_type="CAUSAL_LM",
-            r=tuning.get("rank", 0),
-            lora_alpha=tuning.get("alpha", 0),
-            target_modules=tuning.get("targets"),
-            lora_dropout=0.0,
-        ),
+    adapter = LoraConfig(
+        task_type="CAUSAL_LM",
+        r=tuning.get("rank", 0),
+        # PEFT divides it by the rank, and takes any number.
+        lora_alpha=tuning.get("alpha", 0),  # pyright: ignore[reportArgumentType]
+        target_modules=tuning.get("targets"),
+        lora_dropout=0.0,
     )
+    return get_peft_model(model, adapter)
 
 
 def save_policy(policy: Policy, base: Path, tokenizer_from: Path, folder: Path) -> None:
-    """The tokenizer's files are copied, never written anew: its bytes are part of a checkpoint's identity."""
+    """Writes the weights, and copies the tokenizer: its bytes are part of what a checkpoint is."""
     if isinstance(policy, PeftModel):
+        # Where it was loaded from may have been a temporary folder.
         policy.peft_config["default"].base_model_name_or_path = str(base)
-        policy.save_pretrained(folder, save_embedding_layers=False)
+        policy.save_pretrained(str(folder), save_embedding_layers=False)
         (folder / "README.md").unlink(missing_ok=True)
     else:
         policy.save_pretrained(folder)
@@ -108,10 +116,21 @@ def save_policy(policy: Policy, base: Path, tokenizer_from: Path, folder: Path) 
 
 
 def copy_tokenizer(source: Path, target: Path) -> None:
-    for name in TOKENIZER_FILES:
+    """Its files as they are."""
+    for name in _TOKENIZER_FILES:
         if (source / name).exists():
             shutil.copyfile(source / name, target / name)
 
 
 def tokenizer_sha256(folder: Path) -> str:
+    """Of the file that decides every token id."""
     return hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest()
+
+
+def _require_kind(record: Record, kind: Literal["model", "adapter"]) -> None:
+    if record.kind != kind:
+        raise BadRequest(
+            f"The checkpoint to go on from is of kind {record.kind!r}, but the settings' `tuning` "
+            f"needs {kind!r}. Set `tuning` as it was, or export the checkpoint and begin a "
+            "training run with the exported folder."
+        )

@@ -1,7 +1,5 @@
 """What every maker of a checkpoint writes down at its end, and answers with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,26 +12,23 @@ from conductor_trainer.probe import take_probe
 from conductor_trainer.requests import CheckpointName, Config, JsonObject
 from conductor_trainer.weights import weights_sha256
 
-LIBRARIES = ("torch", "transformers", "trl", "peft")
+_LIBRARIES = ("torch", "transformers", "trl", "peft")
 
 
 @dataclass(frozen=True)
 class Made:
-    """A checkpoint in the making: what for, from what, and where it lies until it is renamed into place."""
+    """A checkpoint in the making."""
 
     root: Path
     temporary: Path
+    """Where it lies until it is renamed into place."""
     target: CheckpointName
     identity: str
     base: str
-    """The whole model it began with, below the root or absolute."""
+    """The whole model that training began with, below the root or absolute."""
     config: Config
     step: int
     """Optimizer steps behind it in its training run."""
-
-    def place(self, part: str) -> str:
-        """Where a part of the checkpoint will lie, below the root."""
-        return f"{self.target['trainRun']}/{self.target['name']}/{part}"
 
 
 def save_record(
@@ -45,8 +40,10 @@ def save_record(
 ) -> Record:
     """Saves what a policy server loads, and says what it is."""
     kind = kind_of(made.config["tuning"])
-    save_policy(policy, made.root / made.base, tokenizer_from, made.temporary / kind)
-    return record_of(made, policy, tokenizer, made.temporary / kind, made.place(kind), outcome)
+    saved = made.temporary / kind
+    save_policy(policy, made.root / made.base, tokenizer_from, saved)
+    folder = f"{made.target['trainRun']}/{made.target['name']}/{kind}"
+    return record_of(made, policy, tokenizer, saved, folder, outcome)
 
 
 def record_of(
@@ -57,7 +54,7 @@ def record_of(
     folder: str,
     outcome: JsonObject,
 ) -> Record:
-    """Says what lies in a folder already; `folder` is where it will be found."""
+    """Says what lies in `saved` already; `folder` is where it will be found."""
     return Record(
         identity=made.identity,
         kind=kind_of(made.config["tuning"]),
@@ -69,7 +66,7 @@ def record_of(
         probe=take_probe(policy, tokenizer),
         config=made.config,
         outcome=outcome,
-        versions={library: version(library) for library in LIBRARIES},
+        versions={library: version(library) for library in _LIBRARIES},
     )
 
 

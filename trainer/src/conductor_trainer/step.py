@@ -1,9 +1,7 @@
-"""One step in a process of its own: `python -m conductor_trainer.step`, a job on stdin, its answers on stdout.
+"""One step in a process of its own: a job on stdin, its answers on stdout.
 
-For CUDA, which does not survive a fork; on a CPU the fork server saves the imports.
+For CUDA, which does not survive a fork: `python -m conductor_trainer.step`.
 """
-
-from __future__ import annotations
 
 import json
 import sys
@@ -14,6 +12,7 @@ from conductor_trainer.json_lines import claim_stdout
 def main() -> None:
     send = claim_stdout()
     job = json.loads(sys.stdin.readline())
+    # The imports take seconds, and print what is not for stdout.
     from conductor_trainer.jobs import perform
 
     perform(job, send)

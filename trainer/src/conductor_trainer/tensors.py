@@ -1,7 +1,5 @@
 """Rollouts as the padded tensors of one update."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch
@@ -10,24 +8,26 @@ from conductor_trainer.advantages import advantages_of
 from conductor_trainer.batch import Rollout
 from conductor_trainer.requests import Config
 
+Tensors = dict[str, torch.Tensor]
+
 
 def rows_of(config: Config) -> int:
-    """Rows of every batch: whole micro batches, so that each update of a run has the same shape."""
+    """Rows of every batch: whole micro batches, so that all updates of a run have one shape."""
     micro = config["microBatch"]
     return max(2, -(-config["rollouts"] // micro) * micro)
 
 
-def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> dict[str, torch.Tensor]:
-    """What TRL's GRPO loss reads (B rows, prompts of P tokens padded left, completions of C tokens padded right).
+def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tensors:
+    """What TRL's GRPO loss reads: B rows, prompts padded left to P, completions right to C.
 
-    A batch that is shorter than the settings say is filled up with rows that no token of counts.
+    A batch that is shorter than the settings say is filled up with rows of which no token counts.
     """
     rows_B = rows_of(config)
     prompt_P = max(len(rollout.prompt_ids) for rollout in rollouts)
     completion_C = max(len(rollout.completion_ids) for rollout in rollouts)
     prompt_ids_BP = torch.full((rows_B, prompt_P), pad_id)
     prompt_mask_BP = torch.zeros((rows_B, prompt_P), dtype=torch.long)
-    # A row of nothing but padding would have no token to attend to.
+    # A row of nothing but padding would have no token to attend to, and come to NaN.
     prompt_mask_BP[:, -1] = 1
     completion_ids_BC = torch.full((rows_B, completion_C), pad_id)
     completion_mask_BC = torch.zeros((rows_B, completion_C), dtype=torch.long)

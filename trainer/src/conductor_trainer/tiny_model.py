@@ -1,8 +1,7 @@
-"""A policy small enough to be trained on a CPU within minutes: Qwen2 in miniature, of random weights."""
-
-from __future__ import annotations
+"""A policy small enough to be trained on a CPU within minutes: Qwen2 in miniature, random."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -15,14 +14,15 @@ from conductor_trainer.errors import BadRequest
 from conductor_trainer.requests import TinyBase
 
 
-def build_tiny(base: TinyBase, texts: list[str], seed: int, folder: Path) -> None:
+def build_tiny(base: TinyBase, texts: Sequence[str], seed: int, folder: Path) -> None:
     """Saves model and tokenizer as any Hugging Face model is saved."""
     tokenizer = train_tokenizer(texts, base["vocabulary"])
     tokenizer.save_pretrained(folder)
+    vocabulary = tokenizer.get_vocab()
     torch.manual_seed(seed)
     model = Qwen2ForCausalLM(
         Qwen2Config(
-            vocab_size=len(tokenizer),
+            vocab_size=len(vocabulary),
             hidden_size=base["hidden"],
             num_hidden_layers=base["layers"],
             num_attention_heads=base["heads"],
@@ -32,17 +32,18 @@ def build_tiny(base: TinyBase, texts: list[str], seed: int, folder: Path) -> Non
             initializer_range=base["initializerRange"],
             tie_word_embeddings=True,
             bos_token_id=None,
-            eos_token_id=tokenizer.eos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
+            eos_token_id=vocabulary[END_OF_TURN],
+            pad_token_id=vocabulary[END_OF_TEXT],
         )
     )
     model.save_pretrained(folder)
 
 
-def train_tokenizer(texts: list[str], vocabulary: int) -> Qwen2Tokenizer:
-    """Byte-level BPE with Qwen2's own splitting.
+def train_tokenizer(texts: Sequence[str], vocabulary: int) -> Qwen2Tokenizer:
+    """Byte-level BPE with Qwen2's own splitting, of at most `vocabulary` entries.
 
-    A word-level tokenizer would be replaced silently by whoever loads a `qwen2` folder; this one stays what it is.
+    Whoever loads a `qwen2` folder puts just this pipeline around its entries; a tokenizer of
+    another kind would be replaced by it without a word.
     """
     raw = Tokenizer(models.BPE())
     raw.normalizer = normalizers.NFC()
@@ -53,20 +54,18 @@ def train_tokenizer(texts: list[str], vocabulary: int) -> Qwen2Tokenizer:
         ]
     )
     raw.decoder = decoders.ByteLevel()
-    special = [END_OF_TEXT, START_OF_TURN, END_OF_TURN]
-    raw.train_from_iterator(
-        texts,
-        trainers.BpeTrainer(
-            vocab_size=vocabulary,
-            special_tokens=special,
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-            show_progress=False,
-        ),
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[END_OF_TEXT, START_OF_TURN, END_OF_TURN],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
     )
+    raw.train_from_iterator(texts, trainer)
     trained = json.loads(raw.to_str())["model"]
     tokenizer = Qwen2Tokenizer(
         vocab=trained["vocab"],
-        merges=[(left, right) for left, right in trained["merges"]],
+        # Declared as texts, but read as pairs.
+        merges=[(left, right) for left, right in trained["merges"]],  # pyright: ignore[reportArgumentType]
         eos_token=END_OF_TURN,
         pad_token=END_OF_TEXT,
         additional_special_tokens=[START_OF_TURN, END_OF_TURN],
@@ -76,10 +75,13 @@ def train_tokenizer(texts: list[str], vocabulary: int) -> Qwen2Tokenizer:
 
 
 def read_texts(path: Path) -> list[str]:
-    """One JSON string a line."""
-    texts = [json.loads(line) for line in path.read_text().splitlines() if line]
-    if not texts or not all(isinstance(text, str) for text in texts):
-        raise BadRequest(
-            f"The texts for the tokenizer must be JSON strings, one a line, got {len(texts)} lines."
-        )
+    """One JSON string a line. Raises `BadRequest`."""
+    texts: list[str] = []
+    for number, line in enumerate(path.open(), start=1):
+        text = json.loads(line) if line.startswith('"') else None
+        if not isinstance(text, str):
+            raise BadRequest(f"Line {number} of the tokenizer's texts must be a JSON string.")
+        texts.append(text)
+    if not texts:
+        raise BadRequest("There are no texts to train the tokenizer on: the file is empty.")
     return texts

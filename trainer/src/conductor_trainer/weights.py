@@ -1,17 +1,15 @@
 """The fingerprint of a model's weights, read from its files without loading them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path
 from typing import NamedTuple
 
-CHUNK_BYTES = 1 << 22
+_CHUNK_BYTES = 1 << 22
 
 
-class TensorPlace(NamedTuple):
-    """Where a tensor's bytes lie, and what they are."""
+class _Tensor(NamedTuple):
+    """What a tensor is called, what it is made of, and where its bytes lie."""
 
     name: str
     dtype: str
@@ -21,30 +19,35 @@ class TensorPlace(NamedTuple):
 
 
 def weights_sha256(folder: Path) -> str:
-    """SHA-256 over names, types and bytes of all tensors in ascending order of names, whatever files they are split over."""
+    """SHA-256 over names, types and bytes of all tensors in ascending order of names.
+
+    It does not depend on how many files they are split over.
+    """
     digest = hashlib.sha256()
-    for place in sorted(tensor_places(folder)):
-        digest.update(f"{place.name}\0{place.dtype}\0".encode())
-        with place.file.open("rb") as file:
-            file.seek(place.start)
-            remaining = place.end - place.start
-            while remaining > 0 and (chunk := file.read(min(CHUNK_BYTES, remaining))):
+    for tensor in sorted(_tensors(folder)):
+        digest.update(f"{tensor.name}\0{tensor.dtype}\0".encode())
+        with tensor.file.open("rb") as file:
+            file.seek(tensor.start)
+            remaining = tensor.end - tensor.start
+            while remaining > 0 and (chunk := file.read(min(_CHUNK_BYTES, remaining))):
                 digest.update(chunk)
                 remaining -= len(chunk)
     return digest.hexdigest()
 
 
-def tensor_places(folder: Path) -> list[TensorPlace]:
-    """All tensors in the folder's safetensors files, by the format's header: its length in 8 bytes, then JSON, then bytes."""
-    places: list[TensorPlace] = []
+def _tensors(folder: Path) -> list[_Tensor]:
+    """As the headers say: a safetensors file is 8 bytes of length, JSON of that length, and data.
+
+    Source: the format's description at https://github.com/huggingface/safetensors#format.
+    """
+    tensors: list[_Tensor] = []
     for path in folder.glob("*.safetensors"):
         with path.open("rb") as file:
             header_bytes = int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(header_bytes))
+        header.pop("__metadata__", None)
         data = 8 + header_bytes
         for name, entry in header.items():
-            if name == "__metadata__":
-                continue
             start, end = entry["data_offsets"]
-            places.append(TensorPlace(name, entry["dtype"], path, data + start, data + end))
-    return places
+            tensors.append(_Tensor(name, entry["dtype"], path, data + start, data + end))
+    return tensors
