@@ -12,6 +12,8 @@ import type { CycleMetrics } from './progress';
 import type { CheckpointRef } from './train-input';
 import type { Checkpoint, CheckpointResult, PublishRequest, PublishResult } from './trainer-contract';
 import type {
+  ExportRequest,
+  ExportResult,
   InitRequest,
   UpdateRequest,
   UpdateResult,
@@ -172,10 +174,11 @@ export interface TrainingActivities {
   [names.JUDGE_CANARY](request: JudgeCanaryRequest): Promise<CanaryDecision>;
 }
 
-/** The activities of the trainer that cycles call, by activity type. */
+/** The activities of the trainer that workflows call, by activity type. */
 export interface TrainerActivities {
   [names.INIT](request: InitRequest): Promise<CheckpointResult>;
   [names.WARM_START](request: WarmStartRequest): Promise<WarmStartResult>;
   [names.UPDATE](request: UpdateRequest): Promise<UpdateResult>;
   [names.PUBLISH](request: PublishRequest): Promise<PublishResult>;
+  [names.EXPORT](request: ExportRequest): Promise<ExportResult>;
 }

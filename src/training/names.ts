@@ -6,6 +6,10 @@ export const TRAIN_WORKFLOW = 'train';
 export const NIGHTLY_WORKFLOW = 'trainNightly';
 /** Workflow type of one group: the rollouts of one question in one cycle. */
 export const GROUP_WORKFLOW = 'trainGroup';
+/** Workflow type that makes a first checkpoint of examples, for a person. */
+export const WARM_START_WORKFLOW = 'warmStart';
+/** Workflow type that has the trainer write a checkpoint as a model of its own, for a person. */
+export const EXPORT_WORKFLOW = 'exportCheckpoint';
 
 /** Signals, without an answer. */
 export const PAUSE_SIGNAL = 'pauseTraining';

@@ -190,6 +190,8 @@ export type WarmStartResult = z.infer<typeof warmStartResultSchema>;
 export type CheckpointResult = z.infer<typeof checkpointResultSchema>;
 export type PublishRequest = z.infer<typeof publishRequestSchema>;
 export type PublishResult = z.infer<typeof publishResultSchema>;
+export type ExportRequest = z.infer<typeof exportRequestSchema>;
+export type ExportResult = z.infer<typeof exportResultSchema>;
 
 /** First line of a batch: gzip JSON lines, one rollout a line after it, in ascending order of `rolloutId`. */
 export const batchHeaderSchema = z.strictObject({

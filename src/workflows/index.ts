@@ -14,6 +14,7 @@ export {
   setMaxDepthSignal,
   stateQuery,
 } from './messages';
+export { exportCheckpoint } from './training/export-checkpoint';
 export { train } from './training/train';
 export { trainGroup } from './training/group';
 export {
@@ -24,3 +25,4 @@ export {
   stopTrainingSignal,
 } from './training/messages';
 export { trainNightly, type NightlyInput, type NightlyResult } from './training/train-nightly';
+export { warmStart } from './training/warm-start';

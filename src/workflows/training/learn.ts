@@ -60,7 +60,7 @@ export async function firstCheckpoint({
   init,
   warmStart,
   settings,
-}: OpenedNight): Promise<CheckpointRef> {
+}: Pick<OpenedNight, 'from' | 'init' | 'warmStart' | 'settings'>): Promise<CheckpointRef> {
   if (from !== null) return from;
   const { patience } = trainerOf(settings, settings.budget.wallClockMs);
   const base = await trainerActivities('make the base', patience)[INIT](init);
