@@ -1,0 +1,184 @@
+"""Checkpoints on the disk and in a real policy server, as the activities of the worker see them."""
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import torch
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from conductor_trainer.activities import TrainerActivities
+from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
+from conductor_trainer.policy_server.http_server import PolicyHttpServer
+from conductor_trainer.policy_server.service import PolicyService
+from conductor_trainer.policy_server.shelf import PolicyShelf
+from conductor_trainer.step_runner import StepRunner
+from conductor_trainer.store.open_store import open_store
+from policies import PROMPT, make_policy
+from test_contract import read_golden
+
+pytestmark = pytest.mark.anyio
+
+RUN = "night-shift"
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_policy(tmp_path_factory.mktemp("policy"), seed=1)
+
+
+@pytest.fixture(scope="module")
+def record(policy: Path) -> Record:
+    """Of a checkpoint whose weights are that policy's."""
+    ids = AutoTokenizer.from_pretrained(policy).encode(PROMPT, add_special_tokens=False)
+    model = AutoModelForCausalLM.from_pretrained(policy, dtype=torch.float32).eval()
+    with torch.no_grad():
+        logprobs_TV = torch.log_softmax(model(torch.tensor([ids])).logits[0, :-1], -1)
+    scores = [float(row[token]) for row, token in zip(logprobs_TV, ids[1:], strict=True)]
+    config = read_golden("updateRequest")["payload"]["config"]
+    digest = "ab" * 32
+    probe = Probe(ids, scores)
+    folder = str(policy)
+    return Record(digest, "model", folder, folder, digest, digest, 1, probe, config)
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """Base URL of a policy server that knows nothing yet."""
+    torch.set_num_threads(1)
+    http = PolicyHttpServer(("127.0.0.1", 0), PolicyService(PolicyShelf({}, in_memory=4)))
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"http://127.0.0.1:{http.server_address[1]}/v1"
+    http.shutdown()
+    http.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def activities(tmp_path: Path) -> TrainerActivities:
+    return TrainerActivities(tmp_path, open_store(f"file:{tmp_path}", None), StepRunner(tmp_path))
+
+
+def keep(root: Path, name: str, record: Record) -> Path:
+    folder = root / RUN / name
+    folder.mkdir(parents=True)
+    (folder / RESULT_FILE).write_text(json.dumps(asdict(record)))
+    return folder
+
+
+async def fail(work: Any, request: Any) -> ApplicationError:
+    with pytest.raises(ApplicationError) as caught:
+        await ActivityEnvironment().run(work, request)
+    return caught.value
+
+
+def publish_request(*servers: str, tolerance: float = 1e-4) -> dict[str, Any]:
+    checkpoint = {"trainRun": RUN, "name": "000001"}
+    return {"checkpoint": checkpoint, "servers": list(servers), "tolerance": tolerance}
+
+
+async def test_a_checkpoint_is_published_and_proven_again_and_again(
+    tmp_path: Path, activities: TrainerActivities, record: Record, server: str
+) -> None:
+    keep(tmp_path, "000001", record)
+    phases: list[Any] = []
+    environment = ActivityEnvironment()
+    environment.on_heartbeat = lambda *details: phases.append(details)
+    for _ in range(2):
+        result = await environment.run(activities.publish, publish_request(server))
+        assert result["model"] == "night-shift-000001"
+        assert result["logprobGap"] < 1e-4
+    assert phases == [({"phase": "publishing"},)] * 2
+
+
+async def test_a_server_of_other_weights_fails_the_probe(
+    tmp_path: Path,
+    activities: TrainerActivities,
+    record: Record,
+    server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    other = make_policy(tmp_path_factory.mktemp("other"), seed=2)
+    body = {"lora_name": "night-shift-000001", "lora_path": str(other)}
+    httpx.post(f"{server}/load_lora_adapter", json=body).raise_for_status()
+    keep(tmp_path, "000001", record)
+    error = await fail(activities.publish, publish_request(server))
+    assert error.type == "Trainer.ProbeFailed"
+    assert error.non_retryable
+    assert "it serves other weights" in error.message
+
+
+async def test_what_a_server_says_decides_whether_to_try_again(
+    tmp_path: Path, activities: TrainerActivities, record: Record, server: str
+) -> None:
+    missing = await fail(activities.publish, publish_request(server))
+    assert (missing.type, missing.non_retryable) == ("Trainer.CheckpointMissing", True)
+    keep(tmp_path, "000001", replace(record, folder=str(tmp_path / "elsewhere")))
+    refused = await fail(activities.publish, publish_request(server))
+    assert (refused.type, refused.non_retryable) == ("Trainer.ServerRefused", True)
+    away = await fail(activities.publish, publish_request("http://127.0.0.1:9/v1"))
+    assert (away.type, away.non_retryable) == ("Trainer.ServerUnavailable", False)
+    assert "http://127.0.0.1:9/v1 cannot be reached" in away.message
+
+
+async def test_retire_unloads_what_is_not_kept_and_nothing_of_other_runs(
+    tmp_path: Path, activities: TrainerActivities, record: Record, server: str
+) -> None:
+    models = [f"{RUN}-000001", f"{RUN}-000002", f"{RUN}-warm", f"{RUN}-2-000001"]
+    for model in models:
+        body = {"lora_name": model, "lora_path": record.folder}
+        httpx.post(f"{server}/load_lora_adapter", json=body).raise_for_status()
+    for name in ("000001", "000002", "000003", "warm"):
+        keep(tmp_path, name, record)
+    request = {"trainRun": RUN, "keep": ["000002"], "servers": [server]}
+    result = await ActivityEnvironment().run(activities.retire, request)
+    assert result == {"retired": [f"{RUN}-000001", f"{RUN}-warm"]}
+    left = httpx.get(f"{server}/models").json()["data"]
+    assert [model["id"] for model in left] == [f"{RUN}-000002", f"{RUN}-2-000001"]
+
+
+async def test_collect_removes_old_cycles_and_never_what_is_kept(
+    tmp_path: Path, activities: TrainerActivities, record: Record
+) -> None:
+    for name in ("base", "warm", *(f"{cycle:06}" for cycle in range(1, 9))):
+        (keep(tmp_path, name, record) / "weights").write_bytes(bytes(1000))
+    # What a collection left that was killed halfway.
+    (tmp_path / RUN / ".going-000000").mkdir()
+    request = {"trainRun": RUN, "keep": ["000002"], "keepLast": 2, "keepEvery": 4}
+    result = await ActivityEnvironment().run(activities.collect, request)
+    assert result["removed"] == ["000001", "000003", "000005", "000006"]
+    assert result["bytes"] > 4000
+    left = sorted(path.name for path in (tmp_path / RUN).iterdir())
+    assert left == ["000002", "000004", "000007", "000008", "base", "warm"]
+    again = await ActivityEnvironment().run(activities.collect, request)
+    assert again == {"removed": [], "bytes": 0}
+
+
+async def test_a_broken_request_is_refused_before_anything_is_done(
+    activities: TrainerActivities,
+) -> None:
+    for work in activities.all:
+        error = await fail(work, {"trainRun": "Night Shift"})
+        assert error.type == "Trainer.BadRequest"
+        assert error.non_retryable
+
+
+async def test_a_batch_that_is_not_the_one_asked_for_never_reaches_a_step(
+    tmp_path: Path, activities: TrainerActivities
+) -> None:
+    request = read_golden("updateRequest")["payload"]
+    gone = await fail(activities.update, request)
+    assert (gone.type, gone.non_retryable) == ("Trainer.NotInStore", True)
+    path = tmp_path / request["batch"]["key"]
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"another batch")
+    altered = await fail(activities.update, request)
+    assert (altered.type, altered.non_retryable) == ("Trainer.BatchInvalid", True)
