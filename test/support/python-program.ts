@@ -50,7 +50,7 @@ export async function runPython(
 let python: Promise<string> | undefined;
 
 /** The Python of the trainer's environment, which is made where there is none yet. */
-function trainerPython(): Promise<string> {
+export function trainerPython(): Promise<string> {
   python ??= promisify(execFile)(process.execPath, [resolve(ROOT, 'scripts/prepare-trainer.mjs')]).then(
     ({ stdout }) => stdout.trim(),
   );
