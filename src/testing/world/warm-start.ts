@@ -41,7 +41,7 @@ export function warmStartExamples(options: WarmStartOptions): WarmStartExample[]
     const kinds = plan.steps.map(({ subtask }) => kindOf(subtask)).join(', ');
     return {
       prompt: promptFor(question),
-      completion: `This is a ${topic} question: ${kinds}.\n${renderPlan(plan, workers)}`,
+      completion: `About ${topic}: ${kinds}.\n${renderPlan(plan, workers)}`,
     };
   });
 }

@@ -29,7 +29,7 @@ test.each([SMALL_WORLD, WHOLE_WORLD])(
   'every example of the $name world is a plan under a true line of reasoning',
   (world) => {
     for (const { completion, topic, plan } of examplesOf(world, 300)) {
-      expect(completion).toMatch(new RegExp(`^This is an? ${topic.name} question: [a-z, ]+\\.\nmodel_id = `));
+      expect(completion).toMatch(new RegExp(`^About ${topic.name}: [a-z, ]+\\.\nmodel_id = `));
       expect(plan.steps.length).toBeLessThanOrEqual(world.maxSteps);
     }
   },
