@@ -1,0 +1,26 @@
+import type { Manifest } from '../../src/training/manifest';
+
+/** A manifest of a checkpoint that was never made, to be changed where a test cares. */
+export function aManifest(change: Partial<Manifest> = {}): Manifest {
+  return {
+    schema: 1,
+    trainRun: 'nightly',
+    name: '000001',
+    model: 'nightly-000001',
+    path: '/checkpoints/nightly/000001/model',
+    kind: 'model',
+    weightsSha256: 'a'.repeat(64),
+    tokenizerSha256: 'b'.repeat(64),
+    prompt: 'compact',
+    chat: 'chatml',
+    describe: 'ordinals',
+    maxSteps: 3,
+    trainedAtTemperature: 1,
+    temperature: 0.2,
+    maxPromptTokens: 4000,
+    maxOutputTokens: 100,
+    servers: ['http://127.0.0.1:9/v1'],
+    createdAt: '2026-11-21T03:30:00.000Z',
+    ...change,
+  };
+}

@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import type { AddressInfo } from 'node:net';
+
+/** A request as it came. */
+export interface PolicyRequest {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** An answer that is none of a policy's: any status and body. */
+export interface OddAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A policy server without a model: it says what it is told to, in the shape of vLLM's answers. */
+export interface ScriptedPolicy {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly requests: readonly PolicyRequest[];
+  /** Bodies of the requests to one route. */
+  bodiesTo(path: string): readonly PolicyRequest['body'][];
+  /** What it writes in answer to the next requests, one reply after the other; the last one again and again. */
+  script(...replies: readonly string[]): void;
+  /** Answers the next request to a path so. */
+  answerOnce(path: string, answer: OddAnswer): void;
+  /** The names that can be asked for. */
+  readonly known: Set<string>;
+  close(): Promise<void>;
+}
+
+/** A token is a byte, and the end of a reply one more. */
+const END = 256;
+
+export async function startScriptedPolicy(...known: readonly string[]): Promise<ScriptedPolicy> {
+  const requests: PolicyRequest[] = [];
+  const odd = new Map<string, OddAnswer[]>();
+  const names = new Set(known);
+  let replies: readonly string[] = [''];
+  let said = 0;
+
+  const routes: Readonly<Record<string, (body: PolicyRequest['body']) => OddAnswer>> = {
+    '/tokenize': ({ prompt }) => {
+      const tokens = [...Buffer.from(String(prompt))];
+      return json(200, { count: tokens.length, max_model_len: 8192, tokens, token_strs: null });
+    },
+    '/v1/completions': (body) => {
+      const model = String(body.model);
+      if (!names.has(model)) {
+        const message = `The model \`${model}\` does not exist.`;
+        return json(404, { error: { message, type: 'NotFoundError', param: 'model', code: 404 } });
+      }
+      const reply = replies[Math.min(said, replies.length - 1)] ?? '';
+      said += 1;
+      return json(200, completionOf(body, reply));
+    },
+    '/v1/load_lora_adapter': ({ lora_name: name }) => {
+      names.add(String(name));
+      return { status: 200, body: `Success: LoRA adapter '${String(name)}' added successfully.` };
+    },
+  };
+
+  const server = createServer((request, response) => void answer(request, response));
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? '';
+    const body = JSON.parse(await text(request)) as PolicyRequest['body'];
+    requests.push({ path, body });
+    const { status, body: content } = odd.get(path)?.shift() ??
+      routes[path]?.(body) ?? { status: 404, body: '{"detail":"Not Found"}' };
+    response.writeHead(status).end(content);
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests,
+    known: names,
+    bodiesTo: (path) => requests.flatMap((request) => (request.path === path ? request.body : [])),
+    script: (...next) => {
+      replies = next;
+      said = 0;
+    },
+    answerOnce: (path, each) => odd.set(path, [...(odd.get(path) ?? []), each]),
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function completionOf({ model, prompt, n }: PolicyRequest['body'], reply: string): unknown {
+  const ids = [...Buffer.from(reply), END];
+  const promptIds = prompt as readonly number[];
+  const count = Number(n);
+  return {
+    id: 'cmpl-1',
+    object: 'text_completion',
+    created: 1_760_000_000,
+    model,
+    choices: Array.from({ length: count }, (_, index) => ({
+      index,
+      text: reply,
+      logprobs: {
+        text_offset: ids.map((_id, at) => at),
+        token_logprobs: ids.map(() => -0.25),
+        tokens: ids.map((id) => String.fromCharCode(id)),
+        top_logprobs: ids.map(() => null),
+      },
+      finish_reason: 'stop',
+      stop_reason: null,
+      token_ids: ids,
+      prompt_logprobs: null,
+      prompt_token_ids: promptIds,
+    })),
+    service_tier: null,
+    system_fingerprint: null,
+    usage: {
+      prompt_tokens: promptIds.length,
+      completion_tokens: count * ids.length,
+      total_tokens: promptIds.length + count * ids.length,
+      prompt_tokens_details: null,
+    },
+  };
+}
+
+function json(status: number, body: unknown): OddAnswer {
+  return { status, body: JSON.stringify(body) };
+}
