@@ -12,7 +12,7 @@ const LOCKS = ['requirements.lock', 'requirements-dev.lock'].map((name) =>
 );
 const IS_NEW_ENOUGH = 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 13))';
 
-console.log(process.env.CONDUCTOR_TRAINER_PYTHON || preparedPython());
+console.log(process.env.TRAINER_PYTHON || preparedPython());
 
 function preparedPython() {
   const folder = join(cacheFolder(), `trainer-${fingerprint()}`);
@@ -61,7 +61,7 @@ function findPython() {
   if (found !== undefined) return found;
   fail(
     'The trainer needs Python 3.11, 3.12 or 3.13, and none is on the PATH: install one, or name the Python of an ' +
-      'environment that has trainer/requirements.lock in CONDUCTOR_TRAINER_PYTHON.',
+      'environment that has trainer/requirements.lock in TRAINER_PYTHON.',
   );
 }
 

@@ -76,7 +76,7 @@ def test_a_store_is_read_through_a_change_of_keys_newest_first(tmp_path: Path) -
         path = tmp_path / under[id]["name"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        os.utime(path, (_AGES[id],) * 2)
+        os.utime(path, (_AGES[id], _AGES[id]))
     # Both are there, and the newer one is opened.
     with pytest.raises(Altered, match='with key "a"'):
         store.read(key)

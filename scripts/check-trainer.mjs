@@ -1,0 +1,18 @@
+// `npm run trainer:check`: style, types and tests of the Python side, with the tools of its locked environment.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const PREPARE = fileURLToPath(new URL('prepare-trainer.mjs', import.meta.url));
+const stdio = ['ignore', 'pipe', 'inherit'];
+const python = execFileSync(process.execPath, [PREPARE], { encoding: 'utf8', stdio }).trim();
+const checks = [
+  ['ruff', 'check'],
+  ['ruff', 'format', '--check'],
+  ['pyright', '--pythonpath', python],
+  ['pytest'],
+];
+const cwd = fileURLToPath(new URL('../trainer', import.meta.url));
+for (const check of checks) {
+  const { status } = spawnSync(python, ['-m', ...check], { cwd, stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
