@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import PeftModel
@@ -55,10 +56,10 @@ def _write_whole(root: Path, checkpoint: CheckpointName, record: Record, directo
 def _write_model(root: Path, record: Record, folder: Path) -> None:
     dtype = torch.bfloat16 if record.config["precision"] == "bfloat16" else torch.float32
     # An adapter is merged before it is rounded, so that nothing of it is lost.
-    model = load_model(root / (record.base if record.kind == "adapter" else record.folder))
+    model: Any = load_model(root / (record.base if record.kind == "adapter" else record.folder))
     if record.kind == "adapter":
         model = PeftModel.from_pretrained(model, root / record.folder).merge_and_unload()
-    model.to(dtype=dtype).save_pretrained(folder)
+    model.to(dtype).save_pretrained(folder)
     copy_tokenizer(root / record.folder, folder)
     template = folder / "chat_template.jinja"
     if not template.exists():

@@ -83,8 +83,8 @@ class ExternalGRPOTrainer(GRPOTrainer):
         loss = super()._compute_loss(model, inputs)
         if not math.isfinite(loss.item()):
             raise NonFiniteLoss(
-                f"The loss of optimizer step {self.state.global_step + 1} is {loss.item()}. "
-                "Nothing was saved: lower the learning rate, or look at the batch's log-probabilities."
+                f"The loss of step {self.state.global_step + 1} is {loss.item()}. "
+                "Nothing was saved: lower the learning rate, or look at the batch's probabilities."
             )
         logprobs_BC, entropies_BC, _ = self._scored
         clip = Clip(self.epsilon_low, self.epsilon_high)

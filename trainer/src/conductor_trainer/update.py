@@ -42,7 +42,7 @@ def update(
         report("loading")
         parent_folder = root / parent.folder
         tokenizer = load_tokenizer(parent_folder)
-        rollouts = read_batch(batch.read_bytes(), _expected_of(request, parent, len(tokenizer)))
+        rollouts = read_batch(batch.read_bytes(), expected_of(request, parent, len(tokenizer)))
         policy = load_policy(root, parent, config)
         trainer = ExternalGRPOTrainer(
             model=policy,
@@ -74,7 +74,8 @@ def _state_folder(root: Path, request: UpdateRequest) -> Path | None:
     return folder if is_same_run and folder.is_dir() else None
 
 
-def _expected_of(request: UpdateRequest, parent: Record, vocabulary: int) -> Expected:
+def expected_of(request: UpdateRequest, parent: Record, vocabulary: int) -> Expected:
+    """What the batch must agree with: the request, and the checkpoint whose plans it holds."""
     config = request["config"]
     return Expected(
         train_run=request["trainRun"],

@@ -1,0 +1,125 @@
+"""A batch that is not as agreed is refused, with the line and the field that are wrong."""
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from conductor_trainer.batch import Expected, read_batch
+from conductor_trainer.errors import BatchInvalid
+
+EXPECTED = Expected(
+    train_run="night",
+    cycle=3,
+    policy="000002",
+    tokenizer_sha256="a" * 64,
+    temperature=1.0,
+    vocabulary=100,
+    most_rollouts=4,
+    most_prompt_tokens=3,
+    most_completion_tokens=3,
+)
+
+Lines = list[Any]
+
+
+def good_lines() -> Lines:
+    header = {
+        "schema": 1,
+        "trainRun": "night",
+        "cycle": 3,
+        "policy": "000002",
+        "rollouts": 4,
+        "temperature": 1,
+        "tokenizerSha256": "a" * 64,
+    }
+    return [header, *(row(place) for place in range(4))]
+
+
+def row(place: int) -> dict[str, Any]:
+    return {
+        "rolloutId": f"r{place}",
+        "groupId": "g0" if place < 2 else "g1",
+        "round": 0,
+        "promptTokenIds": [1, 2],
+        "completionTokenIds": [3, 99],
+        "sampledLogprobs": [-0.5, 0.0],
+        "reward": float(place % 2),
+        "finishReason": "stop",
+    }
+
+
+def packed(lines: Lines) -> bytes:
+    return gzip.compress("\n".join(json.dumps(line) for line in lines).encode())
+
+
+def test_rollouts_come_out_as_they_were_written() -> None:
+    lines = good_lines()
+    lines[2]["reward"] = None
+    lines[1]["groupId"] = lines[2]["groupId"] = "g1"
+    rollouts = read_batch(packed(lines), EXPECTED)
+    assert [rollout.rollout_id for rollout in rollouts] == ["r0", "r1", "r2", "r3"]
+    assert rollouts[1].reward is None
+    assert rollouts[0].completion_ids == [3, 99]
+    assert rollouts[0].sampled_logprobs == [-0.5, 0.0]
+
+
+def set_field(line: int, name: str, value: Any) -> Callable[[Lines], None]:
+    return lambda lines: lines[line].update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (set_field(0, "schema", 2), "Line 1, schema: is 2"),
+        (set_field(0, "cycle", 4), "Line 1, cycle: is 4, but this update is for 3"),
+        (set_field(0, "trainRun", "other"), "Line 1, trainRun"),
+        (set_field(0, "policy", "000001"), "Line 1, policy"),
+        (set_field(0, "temperature", 0.7), "Line 1, temperature"),
+        (set_field(0, "tokenizerSha256", "b" * 64), "Line 1, tokenizerSha256"),
+        (set_field(0, "rollouts", 5), "Line 1, rollouts: is 5, but the settings allow 1 to 4"),
+        (set_field(0, "rollouts", 3), "Line 1, rollouts: announces 3, but 4 follow"),
+        (lambda lines: lines[0].pop("policy"), "Line 1, policy: is missing"),
+        (lambda lines: lines.__setitem__(2, []), "Line 3: not a JSON object"),
+        (set_field(1, "promptTokenIds", []), "Line 2, promptTokenIds: has 0 tokens"),
+        (set_field(1, "promptTokenIds", [1] * 4), "Line 2, promptTokenIds: has 4 tokens"),
+        (set_field(1, "promptTokenIds", "12"), "Line 2, promptTokenIds: is '12'"),
+        (set_field(2, "completionTokenIds", [3, 100]), "Line 3, completionTokenIds[1]: is 100"),
+        (set_field(2, "completionTokenIds", [-1, 3]), "Line 3, completionTokenIds[0]: is -1"),
+        (set_field(2, "completionTokenIds", [True, 3]), "completionTokenIds[0]: is True"),
+        (set_field(3, "sampledLogprobs", [-1.0]), "Line 4, sampledLogprobs: has 1 values for 2"),
+        (set_field(3, "sampledLogprobs", [-1, float("nan")]), "sampledLogprobs[1]: is nan"),
+        (set_field(3, "sampledLogprobs", [float("-inf"), -1]), "sampledLogprobs[0]: is -inf"),
+        (set_field(3, "sampledLogprobs", [0.1, -1]), "sampledLogprobs[0]: is 0.1"),
+        (set_field(3, "sampledLogprobs", [None, -1]), "sampledLogprobs[0]: is None"),
+        (set_field(4, "reward", float("inf")), "Line 5, reward: is inf"),
+        (set_field(4, "reward", "1"), "Line 5, reward: is '1'"),
+        (set_field(4, "groupId", ""), "Line 5, groupId"),
+        (set_field(2, "rolloutId", "r0"), "Line 3, rolloutId: 'r0' does not come after 'r0'"),
+        (set_field(1, "rolloutId", "r9"), "Line 3, rolloutId: 'r1' does not come after 'r9'"),
+        (set_field(2, "reward", 0.0), "Group 'g0', reward: its 2 graded rollouts do not differ"),
+        (set_field(4, "reward", None), "Group 'g1', reward: its 1 graded rollouts do not differ"),
+    ],
+)
+def test_what_is_wrong_is_told(spoil: Callable[[Lines], None], told: str) -> None:
+    lines = good_lines()
+    spoil(lines)
+    with pytest.raises(BatchInvalid) as failure:
+        read_batch(packed(lines), EXPECTED)
+    assert told in str(failure.value)
+    assert not failure.value.retryable
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"plain", gzip.compress(b""), gzip.compress(b"{"), packed([{}])[:-9]]
+)
+def test_what_is_no_batch_at_all_is_refused(data: bytes) -> None:
+    with pytest.raises(BatchInvalid):
+        read_batch(data, EXPECTED)
+
+
+def test_a_batch_may_be_shorter_than_the_settings_say() -> None:
+    assert len(read_batch(packed(good_lines()), replace(EXPECTED, most_rollouts=64))) == 4

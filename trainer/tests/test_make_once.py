@@ -1,0 +1,105 @@
+"""A checkpoint is made once, whole or not at all."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from conductor_trainer.checkpoint import Probe, Record, identity_of, read_record, require_record
+from conductor_trainer.errors import CheckpointMissing, Conflict
+from conductor_trainer.make_once import make_once
+from conductor_trainer.requests import CheckpointName
+from tiny_run import config_of
+
+TARGET = CheckpointName(trainRun="night", name="000001")
+
+
+def record_of(identity: str) -> Record:
+    probe = Probe([1, 2, 3], [-0.5, -1.25])
+    folder = "night/000001/model"
+    return Record(identity, "model", folder, "/base", "a", "b", 2, probe, config_of())
+
+
+def build(folder: Path) -> Record:
+    (folder / "model").mkdir()
+    (folder / "model" / "weights").write_text("weights")
+    return record_of("same")
+
+
+def fail(_: Path) -> Record:
+    raise AssertionError("made twice")
+
+
+def files_below(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    assert make_once(tmp_path, TARGET, "same", build) == (record_of("same"), False)
+    assert read_record(tmp_path, TARGET) == record_of("same")
+
+
+def test_the_same_request_finds_what_is_there(tmp_path: Path) -> None:
+    make_once(tmp_path, TARGET, "same", build)
+    assert make_once(tmp_path, TARGET, "same", fail) == (record_of("same"), True)
+
+
+def test_another_request_is_refused_for_good(tmp_path: Path) -> None:
+    make_once(tmp_path, TARGET, "same", build)
+    with pytest.raises(Conflict, match="night/000001 was made from another request") as failure:
+        make_once(tmp_path, TARGET, "other", fail)
+    assert not failure.value.retryable
+
+
+def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
+    def break_off(folder: Path) -> Record:
+        build(folder)
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        make_once(tmp_path, TARGET, "same", break_off)
+    assert files_below(tmp_path) == {"night/.lock"}
+
+
+def test_what_a_killed_process_left_is_no_checkpoint_and_is_swept_away(tmp_path: Path) -> None:
+    def be_killed(folder: Path) -> Record:
+        build(folder)
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    pid = os.fork()
+    if pid == 0:
+        make_once(tmp_path, TARGET, "same", be_killed)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+    assert read_record(tmp_path, TARGET) is None
+    assert f"night/.tmp-000001-{pid}/model/weights" in files_below(tmp_path)
+
+    make_once(tmp_path, TARGET, "same", build)
+    kept = {"night/.lock", "night/000001/RESULT.json", "night/000001/model/weights"}
+    assert files_below(tmp_path) == kept
+
+
+def test_a_server_of_another_user_can_read_it(tmp_path: Path) -> None:
+    def build_private(folder: Path) -> Record:
+        record = build(folder)
+        (folder / "model" / "weights").chmod(0o600)
+        return record
+
+    make_once(tmp_path, TARGET, "same", build_private)
+    assert (tmp_path / "night/000001/model/weights").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_missing_checkpoint_is_told_by_name(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointMissing, match=r"no checkpoint night/000001 below"):
+        require_record(tmp_path, TARGET)
+
+
+def test_where_bytes_are_stored_does_not_count_but_what_they_are() -> None:
+    def request(key: str, sha256: str) -> object:
+        return json.loads(json.dumps({"cycle": 1, "batch": {"key": key, "sha256": sha256}}))
+
+    assert identity_of("update", request("a", "x")) == identity_of("update", request("b", "x"))
+    assert identity_of("update", request("a", "x")) != identity_of("update", request("a", "y"))
+    assert identity_of("update", request("a", "x")) != identity_of("init", request("a", "x"))

@@ -1,0 +1,326 @@
+"""An update learns just as TRL does, from where the last one ended."""
+
+import math
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from datasets import Dataset
+from safetensors.torch import load_file
+from trl.trainer.grpo_trainer import GRPOTrainer
+
+from conductor_trainer.batch import read_batch
+from conductor_trainer.checkpoint import require_record
+from conductor_trainer.errors import BadRequest, NonFiniteLoss
+from conductor_trainer.grpo_config import grpo_config
+from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
+from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
+from conductor_trainer.probe import take_probe
+from conductor_trainer.requests import Config
+from conductor_trainer.tensors import Tensors, to_tensors
+from conductor_trainer.update import expected_of, update
+from tiny_run import (
+    LORA,
+    begin,
+    checkpoint,
+    config_of,
+    learn,
+    pack_batch,
+    rows_of_batch,
+    update_request,
+    write_batch,
+)
+
+PARENTS = ("warm", "000001", "000002")
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("full")
+    begin(root, tmp_path_factory.mktemp("files"), config_of())
+    return root
+
+
+@pytest.fixture
+def root(warm: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(warm, tmp_path / "checkpoints"))
+
+
+def weights(root: Path, name: str) -> dict[str, torch.Tensor]:
+    record = require_record(root, checkpoint(name))
+    (file,) = (root / record.folder).glob("*.safetensors")
+    return load_file(file)
+
+
+@pytest.mark.parametrize("loss", ["dapo", "grpo", "bnpo", "dr_grpo"])
+def test_it_learns_what_stock_trl_learns_from_the_same_rollouts(root: Path, loss: str) -> None:
+    config = config_of(loss={"name": loss})
+    rows = rows_of_batch(root, "warm", config)
+    metrics = learn(root, 1, "warm", config, rows)["metrics"]
+
+    record = require_record(root, checkpoint("warm"))
+    stock = stock_trainer(root, config, rows)
+    stock.train()
+    steps = [entry for entry in stock.state.log_history if "grad_norm" in entry][:2]
+    assert record.step == 0
+    assert metrics["loss"] == pytest.approx(sum(s["loss"] for s in steps) / 2, abs=1e-5)
+    assert metrics["gradNorm"] == pytest.approx(sum(s["grad_norm"] for s in steps) / 2, abs=1e-5)
+    learned = stock.accelerator.unwrap_model(stock.model).state_dict()
+    for name, tensor in weights(root, "000001").items():
+        torch.testing.assert_close(tensor, learned[name], atol=1e-4, rtol=0)
+
+
+def stock_trainer(root: Path, config: Config, rows: list[dict[str, Any]]) -> GRPOTrainer:
+    """TRL as it is, through its own door for rollouts, with its own advantages."""
+    record = require_record(root, checkpoint("warm"))
+    args = grpo_config(config, 2, root / "stock")
+    args.num_generations = config["groupSize"]
+    args.max_steps = 2
+
+    def rollout(prompts: list[str], _: Any) -> dict[str, Any]:
+        assert len(prompts) == len(rows)
+        return {
+            "prompt_ids": [row["promptTokenIds"] for row in rows],
+            "completion_ids": [row["completionTokenIds"] for row in rows],
+            "logprobs": [row["sampledLogprobs"] for row in rows],
+        }
+
+    return GRPOTrainer(
+        model=load_policy(root, record, config),  # pyright: ignore[reportArgumentType]
+        args=args,
+        train_dataset=Dataset.from_dict({"prompt": ["trivia", "algebra"]}),
+        reward_funcs=lambda completions, **_: [row["reward"] for row in rows],
+        rollout_func=rollout,
+        processing_class=load_tokenizer(root / record.folder),
+    )
+
+
+def test_trl_still_has_the_hooks_that_are_replaced() -> None:
+    for hook in (
+        "_generate_and_score_completions",
+        "_get_per_token_logps_and_entropies",
+        "_compute_loss",
+        "_load_from_checkpoint",
+        "_save_optimizer_and_scheduler",
+        "_save_rng_state",
+    ):
+        assert callable(getattr(GRPOTrainer, hook, None)), hook
+
+
+def test_trl_scores_a_batch_into_what_the_trainer_hands_over(root: Path) -> None:
+    config = config_of()
+    rows = rows_of_batch(root, "warm", config)
+    stock = stock_trainer(root, config, rows)
+    stock.model.train()
+    theirs = stock._generate_and_score_completions(
+        [{"prompt": topic} for topic in ("trivia", "algebra") for _ in range(4)]
+    )
+    ours = tensors_of(root, 1, "warm", config, rows)
+    assert set(ours) <= set(theirs)
+    for name in ours:
+        torch.testing.assert_close(ours[name], theirs[name], atol=1e-5, rtol=0, check_dtype=False)
+
+
+def tensors_of(
+    root: Path, cycle: int, parent: str, config: Config, rows: list[dict[str, Any]]
+) -> Tensors:
+    record = require_record(root, checkpoint(parent))
+    tokenizer = load_tokenizer(root / record.folder)
+    expected = expected_of(update_request(cycle, parent, config), record, len(tokenizer))
+    rollouts = read_batch(pack_batch(root, cycle, parent, config, rows), expected)
+    return to_tensors(rollouts, config, pad_id_of(tokenizer))
+
+
+class Uninterrupted(ExternalGRPOTrainer):
+    """One process that is fed one batch after another."""
+
+    batches: Iterator[Tensors]
+
+    def _generate_and_score_completions(self, inputs: Any) -> Tensors:
+        self._batch = next(self.batches)
+        return super()._generate_and_score_completions(inputs)
+
+
+@pytest.mark.parametrize("schedule", ["constant", "cosine"])
+def test_steps_of_their_own_equal_one_uninterrupted_run_bit_by_bit(
+    root: Path, schedule: str
+) -> None:
+    config = config_of(optimizer={"schedule": schedule, "totalSteps": 8}, microBatch=4)
+    # Plans of the first policy throughout: they grow stale, so that ratios and clipping matter.
+    rows = rows_of_batch(root, "warm", config, drift=0.02)
+    for cycle, parent in enumerate(PARENTS, start=1):
+        learn(root, cycle, parent, config, rows)
+
+    record = require_record(root, checkpoint("warm"))
+    batch = tensors_of(root, 1, "warm", config, rows)
+    trainer = Uninterrupted(
+        model=load_policy(root, record, config),
+        args=grpo_config(config, 6, root / "uninterrupted"),
+        processing_class=load_tokenizer(root / record.folder),
+        batch=batch,
+        beta=0.0,
+        reference=None,
+        stop_after=6,
+        report=lambda _: None,
+    )
+    trainer.batches = iter([batch] * 3)
+    trainer.train()
+    whole = trainer.accelerator.unwrap_model(trainer.model).state_dict()
+    for name, tensor in weights(root, "000003").items():
+        assert torch.equal(tensor, whole[name]), name
+
+
+def test_a_replayed_update_answers_what_it_answered(root: Path) -> None:
+    config = config_of()
+    rows = rows_of_batch(root, "warm", config)
+    first = learn(root, 1, "warm", config, rows)
+    assert not first["replayed"]
+    assert learn(root, 1, "warm", config, []) == {**first, "replayed": True}
+
+
+def test_a_kl_term_measures_the_distance_from_the_base_model(root: Path) -> None:
+    config = config_of(iterations=1)
+    rows = rows_of_batch(root, "warm", config)
+    without = learn(root, 1, "warm", config, rows)["metrics"]["loss"]
+    config_kl = config_of(iterations=1, loss={"beta": 0.5})
+    shutil.rmtree(root / "night/000001")
+    with_kl = learn(root, 1, "warm", config_kl, rows)["metrics"]["loss"]
+
+    base_rows = rows_of_batch(root, "base", config)
+    k3 = [
+        math.exp(base - warm) - (base - warm) - 1
+        for base_row, row in zip(base_rows, rows, strict=True)
+        for base, warm in zip(base_row["sampledLogprobs"], row["sampledLogprobs"], strict=True)
+    ]
+    assert with_kl - without == pytest.approx(0.5 * sum(k3) / len(k3), rel=1e-4)
+
+
+def test_rewards_below_the_mean_are_unlearned_and_those_above_learned(root: Path) -> None:
+    config = config_of(iterations=4)
+    rows = rows_of_batch(root, "warm", config)
+    learn(root, 1, "warm", config, rows)
+    before, after = (
+        [sum(row["sampledLogprobs"]) for row in rows_of_batch(root, name, config)]
+        for name in ("warm", "000001")
+    )
+    gains = [late - early for early, late in zip(before, after, strict=True)]
+    for group in (gains[:4], gains[4:]):
+        assert group[3] > max(group[1], group[2]) > group[0]
+
+
+def test_a_short_batch_is_filled_up_with_rows_that_teach_nothing(root: Path) -> None:
+    rows = rows_of_batch(root, "warm", config_of())
+    exact = learn(root, 1, "warm", config_of(), rows)["metrics"]
+    shutil.rmtree(root / "night/000001")
+    longer = learn(root, 1, "warm", config_of(rollouts=13, microBatch=4), rows)["metrics"]
+    for name in ("loss", "gradNorm", "ratio", "entropy", "tokens", "kl"):
+        assert longer[name] == pytest.approx(exact[name], abs=1e-5), name
+
+
+def test_metrics_tell_how_far_the_sampler_was_away(root: Path) -> None:
+    config = config_of(iterations=1)
+    rows = rows_of_batch(root, "warm", config, drift=0.3)
+    metrics = learn(root, 1, "warm", config, rows)["metrics"]
+    ratio = math.exp(0.3)
+    assert metrics["ratio"] == pytest.approx(ratio, rel=1e-4)
+    assert metrics["logprobGap"] == pytest.approx(0.3, abs=1e-4)
+    assert metrics["kl"] == pytest.approx(ratio - 1 - 0.3, rel=1e-3)
+    # 1.35 is above 1.28: of each group the one row above the mean is clipped.
+    lengths = [len(row["completionTokenIds"]) for row in rows]
+    assert metrics["clipShare"] == pytest.approx((lengths[3] + lengths[7]) / sum(lengths))
+    assert metrics["tokens"] == sum(lengths)
+
+
+def test_the_learning_rate_follows_the_schedule_of_the_whole_run(root: Path) -> None:
+    config = config_of(optimizer={"schedule": "linear", "warmupSteps": 1, "totalSteps": 5})
+    rows = rows_of_batch(root, "warm", config)
+    rates = [
+        learn(root, cycle, parent, config, rows)["metrics"]["learningRate"]
+        for cycle, parent in enumerate(PARENTS[:2], start=1)
+    ]
+    assert rates == pytest.approx([1e-2, 1e-2 * 2 / 4])
+    with pytest.raises(BadRequest, match="ends at optimizer step 6, but the linear schedule"):
+        learn(root, 3, "000002", config, rows)
+
+
+def test_a_run_that_begins_with_another_runs_checkpoint_begins_its_schedule_anew(
+    root: Path,
+) -> None:
+    config = config_of()
+    learn(root, 1, "warm", config, rows_of_batch(root, "warm", config))
+    shutil.copytree(root / "night", root / "elsewhere")
+    rows = rows_of_batch(root, "000001", config)
+    request = update_request(2, "000001", config)
+    request["parent"] = {"trainRun": "elsewhere", "name": "000001"}
+    batch = write_batch(root, 2, "000001", config, rows)
+    update(root, request, batch, lambda _: None)
+    assert require_record(root, checkpoint("000001")).step == 2
+    assert require_record(root, checkpoint("000002")).step == 2
+
+
+def test_an_update_that_comes_to_nan_saves_nothing(root: Path) -> None:
+    config = config_of(
+        iterations=3, optimizer={"learningRate": 1e30, "warmupSteps": 0, "maxGradNorm": 1e30}
+    )
+    rows = rows_of_batch(root, "warm", config)
+    with pytest.raises(NonFiniteLoss, match="Nothing was saved") as failure:
+        learn(root, 1, "warm", config, rows)
+    assert not failure.value.retryable
+    assert sorted(path.name for path in (root / "night").iterdir()) == [".lock", "base", "warm"]
+
+
+@pytest.fixture(scope="module")
+def adapted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("lora")
+    begin(root, tmp_path_factory.mktemp("files"), config_of(tuning=LORA))
+    return root
+
+
+def test_lora_trains_an_adapter_and_leaves_the_model_alone(adapted: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(adapted, tmp_path / "checkpoints"))
+    config = config_of(tuning=LORA)
+    rows = rows_of_batch(root, "warm", config)
+    result = learn(root, 1, "warm", config, rows)
+    learn(root, 2, "000001", config, rows)
+
+    assert result["checkpoint"]["kind"] == "adapter"
+    assert result["checkpoint"]["path"] == str(root / "night/000001/adapter")
+    assert result["metrics"]["logprobGap"] < 1e-4
+    assert result["metrics"]["gradNorm"] > 0
+    assert all("lora" in name for name in weights(root, "000002"))
+    digests = {name: require_record(root, checkpoint(name)) for name in (*PARENTS, "base")}
+    assert len({record.weightsSha256 for record in digests.values()}) == 4
+    assert {record.base for record in digests.values()} == {"night/base/model"}
+    # The first adapter changes nothing: it thinks what the model without one thinks.
+    whole = load_policy(root, digests["base"], config).get_base_model()
+    with_none = take_probe(whole, load_tokenizer(root / "night/base/model"))
+    assert with_none.logprobs == pytest.approx(digests["base"].probe.logprobs, abs=1e-6)
+
+
+def test_a_kl_term_of_an_adapter_measures_from_the_model_below_it(
+    adapted: Path, tmp_path: Path
+) -> None:
+    root = Path(shutil.copytree(adapted, tmp_path / "checkpoints"))
+    config = config_of(tuning=LORA, iterations=1)
+    rows = rows_of_batch(root, "warm", config)
+    without = learn(root, 1, "warm", config, rows)["metrics"]["loss"]
+    shutil.rmtree(root / "night/000001")
+    config_kl = config_of(tuning=LORA, iterations=1, loss={"beta": 0.5})
+    with_kl = learn(root, 1, "warm", config_kl, rows)["metrics"]["loss"]
+    base_rows = rows_of_batch(root, "base", config)
+    k3 = [
+        math.exp(base - warm) - (base - warm) - 1
+        for base_row, row in zip(base_rows, rows, strict=True)
+        for base, warm in zip(base_row["sampledLogprobs"], row["sampledLogprobs"], strict=True)
+    ]
+    assert with_kl - without == pytest.approx(0.5 * sum(k3) / len(k3), rel=1e-4)
+
+
+def test_tuning_cannot_change_within_a_run(root: Path) -> None:
+    config = config_of(tuning=LORA)
+    rows = rows_of_batch(root, "warm", config_of())
+    with pytest.raises(BadRequest, match="of kind 'model', but the settings' `tuning` needs"):
+        learn(root, 1, "warm", config, rows)

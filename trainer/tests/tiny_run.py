@@ -1,0 +1,186 @@
+"""A training run small enough to be run within a test."""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from conductor_trainer.checkpoint import require_record
+from conductor_trainer.init import init
+from conductor_trainer.model import load_policy, load_tokenizer
+from conductor_trainer.requests import CheckpointName, Config, TinyBase
+from conductor_trainer.update import update
+from conductor_trainer.warm_start import warm_start
+
+RUN = "night"
+SHA = "0" * 64
+TOPICS = ("trivia", "algebra")
+TINY = TinyBase(
+    kind="tiny",
+    texts={"key": "texts", "sha256": SHA},
+    vocabulary=320,
+    hidden=32,
+    layers=2,
+    heads=2,
+    keyValueHeads=1,
+    feedForward=48,
+    maxPositions=256,
+    initializerRange=0.08,
+)
+FULL = {"kind": "full"}
+LORA = {"kind": "lora", "rank": 4, "alpha": 8, "targets": "all-linear"}
+
+
+def config_of(
+    *, optimizer: dict[str, Any] | None = None, loss: dict[str, Any] | None = None, **changes: Any
+) -> Config:
+    settings: Any = {
+        "seed": 7,
+        "device": "cpu",
+        "precision": "float32",
+        "tuning": FULL,
+        "scale": "group",
+        "rollouts": 8,
+        "groupSize": 4,
+        "microBatch": 8,
+        "iterations": 2,
+        "temperature": 1.0,
+        "maxPromptTokens": 64,
+        "maxCompletionTokens": 96,
+        **changes,
+    }
+    settings["loss"] = {
+        "name": "dapo",
+        "epsilon": 0.2,
+        "epsilonHigh": 0.28,
+        "beta": 0.0,
+        **(loss or {}),
+    }
+    settings["optimizer"] = {
+        "learningRate": 1e-2,
+        "beta1": 0.9,
+        "beta2": 0.999,
+        "epsilon": 1e-8,
+        "weightDecay": 0.0,
+        "maxGradNorm": 1.0,
+        "schedule": "constant",
+        "warmupSteps": 2,
+        "totalSteps": 40,
+        **(optimizer or {}),
+    }
+    return settings
+
+
+def prompt_of(topic: str) -> str:
+    return f"<|im_start|>user\nA {topic} question?<|im_end|>\n<|im_start|>assistant\n"
+
+
+def reply_of(topic: str, worker: int) -> str:
+    return f'This is {topic}.\nmodel_id = [{worker}]\nsubtasks = ["Solve it."]\naccess_list = [[]]'
+
+
+def checkpoint(name: str) -> CheckpointName:
+    return CheckpointName(trainRun=RUN, name=name)
+
+
+def begin(root: Path, files: Path, config: Config) -> None:
+    """Makes `base`, and `warm` from a few steps of supervised learning."""
+    pairs = [(prompt_of(topic), reply_of(topic, n)) for topic in TOPICS for n in range(4)]
+    texts = files / "texts.jsonl"
+    texts.write_text("".join(json.dumps(prompt + reply) + "\n" for prompt, reply in pairs))
+    examples = files / "examples.jsonl"
+    examples.write_text(
+        "".join(json.dumps({"prompt": p, "completion": r}) + "\n" for p, r in pairs)
+    )
+    init(root, {"trainRun": RUN, "base": TINY, "config": config}, texts)
+    warm_start(root, warm_start_request(config), examples, lambda _: None)
+
+
+def warm_start_request(config: Config, **changes: Any) -> Any:
+    return {
+        "trainRun": RUN,
+        "parent": checkpoint("base"),
+        "name": "warm",
+        "examples": {"key": "examples", "sha256": SHA},
+        "steps": 30,
+        "batch": 8,
+        "learningRate": 1e-2,
+        "warmupSteps": 3,
+        "config": config,
+        **changes,
+    }
+
+
+def rows_of_batch(
+    root: Path, parent: str, config: Config, *, drift: float = 0.0, rewards: Sequence[float] = ()
+) -> list[dict[str, Any]]:
+    """Two groups of four replies; their log-probabilities are the parent's, less a drift."""
+    record = require_record(root, checkpoint(parent))
+    tokenizer = load_tokenizer(root / record.folder)
+    policy: Any = load_policy(root, record, config)
+    rows: list[dict[str, Any]] = []
+    for group, topic in enumerate(TOPICS):
+        for worker in range(4):
+            prompt_ids = tokenizer.encode(prompt_of(topic))
+            reply_ids = tokenizer.encode(reply_of(topic, worker) + "<|im_end|>")
+            with torch.no_grad():
+                logits_TV = policy(torch.tensor([prompt_ids + reply_ids])).logits[0]
+            logprobs_TV = torch.log_softmax(logits_TV.float(), -1)[len(prompt_ids) - 1 : -1]
+            logprobs_T = logprobs_TV.gather(1, torch.tensor(reply_ids)[:, None])[:, 0] - drift
+            place = 4 * group + worker
+            rows.append(
+                {
+                    "rolloutId": f"{place:03}",
+                    "groupId": topic,
+                    "round": 0,
+                    "promptTokenIds": prompt_ids,
+                    "completionTokenIds": reply_ids,
+                    "sampledLogprobs": logprobs_T.clamp(max=0).tolist(),
+                    "reward": rewards[place] if rewards else (0.0, 0.5, 0.5, 1.0)[worker],
+                    "finishReason": "stop",
+                }
+            )
+    return rows
+
+
+def pack_batch(
+    root: Path, cycle: int, parent: str, config: Config, rows: Sequence[dict[str, Any]]
+) -> bytes:
+    header = {
+        "schema": 1,
+        "trainRun": RUN,
+        "cycle": cycle,
+        "policy": parent,
+        "rollouts": len(rows),
+        "temperature": config["temperature"],
+        "tokenizerSha256": require_record(root, checkpoint(parent)).tokenizerSha256,
+    }
+    return gzip.compress("\n".join(json.dumps(line) for line in (header, *rows)).encode())
+
+
+def update_request(cycle: int, parent: str, config: Config) -> Any:
+    return {
+        "trainRun": RUN,
+        "cycle": cycle,
+        "parent": checkpoint(parent),
+        "batch": {"key": f"batch-{cycle}", "sha256": SHA},
+        "config": config,
+    }
+
+
+def write_batch(
+    root: Path, cycle: int, parent: str, config: Config, rows: Sequence[dict[str, Any]]
+) -> Path:
+    path = root / f"batch-{cycle}.jsonl.gz"
+    path.write_bytes(pack_batch(root, cycle, parent, config, rows))
+    return path
+
+
+def learn(
+    root: Path, cycle: int, parent: str, config: Config, rows: Sequence[dict[str, Any]]
+) -> Any:
+    batch = write_batch(root, cycle, parent, config, rows)
+    return update(root, update_request(cycle, parent, config), batch, lambda _: None)
