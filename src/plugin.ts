@@ -3,9 +3,11 @@ import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities } from './activities';
 import { backgroundOpenAI } from './activities/models';
 import { createPacing } from './activities/pacing/create-pacing';
+import { createTrainingActivities } from './activities/training/create-training-activities';
 import { checkEncrypted } from './encryption/check-encrypted';
 import { configuredKeys } from './encryption/configured-keys';
 import { complete } from './local/complete';
+import { createAskPolicy } from './policy/ask-policy';
 import type { ConfigInput } from './pool/config-schema';
 import { parseConfig, readConfigFile } from './pool/load-config';
 import { openStore } from './store/open-store';
@@ -25,7 +27,7 @@ export interface ConductorPluginOptions {
 }
 
 /**
- * Turns any Temporal worker into one that solves: registers the activities of a solve, and nothing else.
+ * Turns any Temporal worker into one that solves: registers the activities of a solve and of training, and nothing else.
  *
  * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,
  * interceptors and runtime stay as they are. Where the configuration says `encryption`, the data converter is yours to
@@ -54,7 +56,8 @@ export class ConductorPlugin extends SimplePlugin {
       pacing: createPacing(config),
       env: process.env,
     });
-    super({ name: 'temporal-conductor.ConductorPlugin', activities: { ...activities } });
+    const training = createTrainingActivities({ config, store, askPolicy: createAskPolicy() });
+    super({ name: 'temporal-conductor.ConductorPlugin', activities: { ...activities, ...training } });
     this.providerWorkers = new ProviderWorkers(config, activities);
     this.encrypts = config.encryption !== undefined;
   }

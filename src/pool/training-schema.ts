@@ -5,8 +5,8 @@ import { baseSchema, trainerSchema, warmStartSchema } from './trainer-schema';
 
 const count = z.int().positive();
 const temperature = z.number().positive().max(2);
-/** Part of store keys and of model names. */
-const run = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+/** Name of a training run: part of store keys and of model names. */
+export const trainRunSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
   error: 'expected small letters, digits and "-", the first one a letter or digit, 63 at most',
 });
 
@@ -51,7 +51,7 @@ export const trainingSchema = z
   .strictObject({
     /** Was read before: its values stand wherever the rest says nothing. */
     profile: z.string().min(1).exactOptional(),
-    run: run.default('nightly'),
+    run: trainRunSchema.default('nightly'),
     seed: z.int().min(0).max(0x7fffffff).default(42),
     /** Files of JSON lines, one question each. */
     data: z.strictObject({ train: z.string().min(1), heldOut: z.string().min(1) }),

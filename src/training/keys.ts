@@ -10,6 +10,16 @@ export function questionSetKey(sha256: string): string {
   return `questions/${sha256}.jsonl`;
 }
 
+/** Prompts and replies to imitate, one a line, under the SHA-256 of their bytes. */
+export function examplesKey(sha256: string): string {
+  return `examples/${sha256}.jsonl`;
+}
+
+/** Texts that a tokenizer is made from, one a line, under the SHA-256 of their bytes. */
+export function tokenizerTextsKey(sha256: string): string {
+  return `tokenizer-texts/${sha256}.jsonl`;
+}
+
 /** Everything of one training run lies below. */
 export function runFolder(trainRun: string): string {
   return `training/${trainRun}/`;
@@ -51,6 +61,21 @@ export function groupsFolder(trainRun: string, cycle: number): string {
 /** @param draw which draw of the cycle the group was, from 0 */
 export function groupKey(trainRun: string, cycle: number, draw: number, round: number): string {
   return `${groupsFolder(trainRun, cycle)}${sixDigits(draw)}-${round}.json`;
+}
+
+/** A group in which a policy was tried, apart from those to learn from: several policies are tried on the same draws. */
+export function trialKey(trial: {
+  readonly purpose: GroupPurpose;
+  readonly trainRun: string;
+  readonly cycle: number;
+  readonly draw: number;
+  readonly round: number;
+  /** null: the prompted Conductor. */
+  readonly checkpoint: { readonly trainRun: string; readonly name: string } | null;
+}): string {
+  const { purpose, trainRun, cycle, draw, round, checkpoint } = trial;
+  const policy = checkpoint === null ? 'prompted' : `${checkpoint.trainRun}/${checkpoint.name}`;
+  return `${cycleFolder(trainRun, cycle)}trials/${purpose}/${policy}/${sixDigits(draw)}-${round}.json`;
 }
 
 /** A group's samples. Those of an evaluation lie apart by checkpoint: several are tried on the same draws. */

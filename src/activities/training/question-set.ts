@@ -1,19 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { QuestionRef } from '../../training/activities';
-import { questionSetKey } from '../../training/keys';
 import type { Question } from '../../training/question';
 import type { Store } from '../../store/store';
 
 /** Sets that are read again and again while a night lasts: its own two, and those of the night before. */
 const KEPT_SETS = 4;
-
-/** Puts questions into the store, where each line can be referred to; the same questions are there once. */
-export async function keepQuestions(store: Store, questions: readonly Question[]): Promise<string> {
-  const bytes = Buffer.from(questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
-  const key = questionSetKey(createHash('sha256').update(bytes).digest('hex'));
-  if ((await store.stat(key)) === null) await store.write(key, bytes);
-  return key;
-}
 
 /** Reads questions by reference. One for a process: it remembers the sets it read last, which never change. */
 export class QuestionSets {

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { TrainingConfig } from '../../pool/training-schema';
+import type { Store } from '../../store/store';
+import type { OpenedNight } from '../../training/activities';
+import { examplesKey, tokenizerTextsKey } from '../../training/keys';
+import type { Question } from '../../training/question';
+import { trainerConfigSchema, type InitRequest } from '../../training/trainer-contract';
+import type { TrainingSettings } from '../../training/training-settings';
+import { keepLines } from './keep-lines';
+import { readRows } from './read-rows';
+
+/** A tokenizer of some hundred tokens is no better for more texts than that. */
+const TOKENIZER_TEXTS = 2000;
+
+/** What the trainer is told of its settings: all but where it listens. */
+const configSchema = z.object(trainerConfigSchema.shape);
+
+const exampleSchema = z.strictObject({
+  /** As the policy is asked, markers included. */
+  prompt: z.string().min(1),
+  /** What it is to reply, without the marker at its end. */
+  completion: z.string().min(1),
+});
+type Example = z.infer<typeof exampleSchema>;
+
+/** Names of the checkpoints that a training run begins with. */
+const BASE = 'base';
+const WARM = 'warm';
+
+/**
+ * What the trainer is asked for before the first cycle: the base model as a checkpoint, and where examples are
+ * configured, supervised steps on them. The tokenizer of a tiny model is made from the examples, else from the questions.
+ *
+ * @throws ConfigError that names file, line and value of each mistake in the examples
+ */
+export async function askForFirstCheckpoint(
+  store: Store,
+  { base, warmStart }: Pick<TrainingConfig, 'base' | 'warmStart'>,
+  { trainRun, trainer }: TrainingSettings,
+  questions: readonly Question[],
+): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
+  const config = configSchema.parse(trainer);
+  const examples = warmStart === undefined ? [] : await readExamples(warmStart.examples);
+  const texts = examples.length > 0 ? examples.map(wholeText) : questions.map(({ question }) => question);
+  const init: InitRequest = { trainRun, base: await baseOf(store, base, texts), config };
+  if (warmStart === undefined) return { init, warmStart: null };
+  const stored = await keepLines(store, examples, examplesKey);
+  const parent = { trainRun, name: BASE };
+  return { init, warmStart: { ...warmStart, trainRun, parent, name: WARM, examples: stored, config } };
+}
+
+async function readExamples(file: string): Promise<readonly Example[]> {
+  return (await readRows(file, exampleSchema)).map(({ value }) => value);
+}
+
+async function baseOf(
+  store: Store,
+  base: TrainingConfig['base'],
+  texts: readonly string[],
+): Promise<InitRequest['base']> {
+  if (base.kind === 'folder') return base;
+  return { ...base, texts: await keepLines(store, texts.slice(0, TOKENIZER_TEXTS), tokenizerTextsKey) };
+}
+
+function wholeText({ prompt, completion }: Example): string {
+  return prompt + completion;
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { ConfigError } from '../../pool/config-error';
+import type { Config } from '../../pool/config-schema';
+import { explainIssue } from '../../pool/explain-issue';
+import { resolveTraining, trainingOf } from '../../pool/resolve-training';
+import { trainRunSchema } from '../../pool/training-schema';
+import { readManifest } from '../../policy/manifests';
+import type { Store } from '../../store/store';
+import type { OpenedNight, OpenNightRequest } from '../../training/activities';
+import { CHECKPOINT_FORM, readCheckpointId } from '../../training/checkpoint-id';
+import { claimNight, type Claim } from '../../training/claim-night';
+import { questionSetKey } from '../../training/keys';
+import type { Question } from '../../training/question';
+import type { NightRecord, RunRecord } from '../../training/records';
+import type { CheckpointRef } from '../../training/train-input';
+import type { TrainingSettings } from '../../training/training-settings';
+import { askForFirstCheckpoint } from './first-checkpoint';
+import { keepLines } from './keep-lines';
+import { readQuestions } from './read-questions';
+import { readNight, readRun, writeNight, writeRun } from './records';
+
+const requestSchema = z.object({
+  trainRun: trainRunSchema.exactOptional(),
+  date: z.iso.date({ error: 'expected a calendar date such as 2026-11-21' }),
+  cycles: z.int().positive().exactOptional(),
+  from: z
+    .string()
+    .refine((text) => readCheckpointId(text) !== null, { error: `expected ${CHECKPOINT_FORM}` })
+    .exactOptional(),
+});
+
+/**
+ * Activity `conductor.train.openNight`: resolves the settings of a night, checks everything that it will need, and claims
+ * its cycles. Nothing is spent before that. A night that is there already goes on with the cycles and the questions that
+ * it has.
+ *
+ * Of one training run only one night is under way at a time: its workflow's id sees to that.
+ *
+ * @throws ConfigError for settings, files and wishes that no night can be made of
+ * @throws PolicyError where the checkpoint to go on from is not known
+ */
+export async function openNight(
+  { store, config }: { readonly store: Store; readonly config: Config },
+  request: OpenNightRequest,
+): Promise<OpenedNight> {
+  checkRequest(request);
+  const training = trainingOf(config);
+  const wished = resolveTraining(config, request);
+  const questions = await readQuestions(training.data);
+  const { trainRun } = wished;
+  const run = await readRun(store, trainRun);
+  const earlier = await readNight(store, trainRun, request.date);
+  const claim = claimNight(run, earlier, wished.cycles);
+  const settings: TrainingSettings = { ...wished, cycles: claim.last - claim.first + 1 };
+  const from = await findBeginning(store, request, { run, earlier, claim });
+  const first = await askForFirstCheckpoint(store, training, settings, questions.train);
+  const sets = {
+    train: earlier?.train ?? (await keepSet(store, questions.train)),
+    heldOut: earlier?.heldOut ?? (await keepSet(store, questions.heldOut)),
+  };
+  const { date } = request;
+  const { isTrained, ...cycles } = claim;
+  if (!isTrained) {
+    await keepClaim(store, run, {
+      schema: 1,
+      trainRun,
+      date,
+      ...cycles,
+      ...sets,
+      checkpoint: from,
+      openedAt: earlier?.openedAt ?? new Date().toISOString(),
+      closedAt: null,
+      decision: null,
+    });
+  }
+  return {
+    settings,
+    night: { date, first: claim.first, last: claim.last },
+    isTrained,
+    done: claim.done,
+    from,
+    ...first,
+    ...sets,
+  };
+}
+
+function checkRequest(request: OpenNightRequest): void {
+  const { error } = requestSchema.safeParse(request);
+  if (error === undefined) return;
+  throw new ConfigError(error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'));
+}
+
+interface Known {
+  readonly run: RunRecord | null;
+  readonly earlier: NightRecord | null;
+  readonly claim: Claim;
+}
+
+/** Where the first cycle that is to come begins: a night that has gone on from somewhere stays with that. */
+async function findBeginning(
+  store: Store,
+  { from }: OpenNightRequest,
+  { run, earlier, claim }: Known,
+): Promise<CheckpointRef | null> {
+  const own = earlier?.checkpoint ?? null;
+  if (claim.isTrained || claim.done >= claim.first) return own;
+  const wish = from === undefined ? null : readCheckpointId(from);
+  if (wish === null) return own ?? run?.checkpoint ?? null;
+  await readManifest(store, wish);
+  return wish;
+}
+
+async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['train']> {
+  const { key } = await keepLines(store, questions, questionSetKey);
+  return { set: key, count: questions.length };
+}
+
+/** The night first: whoever is killed in between finds it, and goes on with what it claimed. */
+async function keepClaim(store: Store, run: RunRecord | null, night: NightRecord): Promise<void> {
+  await writeNight(store, night);
+  const { trainRun, last } = night;
+  const claimed = Math.max(run?.claimed ?? 0, last);
+  await writeRun(store, { schema: 1, trainRun, claimed, checkpoint: run?.checkpoint ?? null });
+}

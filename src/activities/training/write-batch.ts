@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Store } from '../../store/store';
+import type { StoredBatch, WriteBatchRequest } from '../../training/activities';
+import { batchKey } from '../../training/keys';
+import { checkpointId } from '../../training/manifest';
+import type { GroupRecord } from '../../training/rollout';
+import {
+  batchHeaderSchema,
+  batchRowSchema,
+  type BatchHeader,
+  type BatchRow,
+} from '../../training/trainer-contract';
+import { readGroup } from './groups';
+import { readSamples, type KeptSamples } from './kept-samples';
+
+const compress = promisify(gzip);
+
+/**
+ * Activity `conductor.train.writeBatch`: joins what the policy wrote, token by token, with what it earned, into the batch
+ * of one update: gzip JSON lines, a header and then the rollouts in the order of their names. The same groups give the
+ * same bytes.
+ *
+ * @throws ApplicationFailure `Trainer.BatchInvalid`, not retryable, for samples of another checkpoint or temperature
+ */
+export async function writeBatch(
+  { store }: { readonly store: Store },
+  request: WriteBatchRequest,
+): Promise<StoredBatch> {
+  const parts = await Promise.all(request.groups.map((key) => partOf(store, key, request)));
+  const rows = parts.flatMap(({ rows }) => rows).sort(byName);
+  const header = headerOf(request, parts, rows.length);
+  const lines = [header, ...rows].map((line) => `${JSON.stringify(line)}\n`).join('');
+  const bytes = await compress(lines);
+  const key = batchKey(request.trainRun, request.cycle);
+  await store.write(key, bytes);
+  return { key, sha256: createHash('sha256').update(bytes).digest('hex'), rollouts: rows.length };
+}
+
+/** What one group brings into a batch. */
+interface BatchPart {
+  readonly tokenizerSha256: string;
+  readonly rows: readonly BatchRow[];
+}
+
+async function partOf(store: Store, key: string, request: WriteBatchRequest): Promise<BatchPart> {
+  const group = await readGroup(store, key);
+  const samples = group.samples === null ? null : await readSamples(store, group.samples);
+  if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
+  const policy = checkpointId(request.checkpoint);
+  if (samples.checkpoint !== policy) {
+    throw invalid(key, `its plans were sampled from ${samples.checkpoint}, and the update is of ${policy}`);
+  }
+  if (samples.temperature !== request.temperature) {
+    throw invalid(
+      key,
+      `its plans were sampled at temperature ${samples.temperature}, and the update reckons with ${request.temperature}`,
+    );
+  }
+  return { tokenizerSha256: samples.tokenizerSha256, rows: rowsOf(key, group, samples) };
+}
+
+function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow[] {
+  const groupId = [padded(group.cycle), padded(group.draw), group.round].join('/');
+  return group.rollouts.map(({ index, reward }) => {
+    const sample = samples.rollouts[index];
+    if (sample === undefined)
+      throw invalid(key, `rollout ${index} is not among its ${samples.rollouts.length} samples`);
+    const { promptTokenIds, completionTokenIds, sampledLogprobs, finishReason } = sample;
+    if (completionTokenIds.length !== sampledLogprobs.length) {
+      throw invalid(
+        key,
+        `rollout ${index} has ${completionTokenIds.length} tokens and ${sampledLogprobs.length} log-probabilities`,
+      );
+    }
+    return batchRowSchema.parse({
+      rolloutId: `${groupId}/${padded(index)}`,
+      groupId,
+      round: group.round,
+      promptTokenIds,
+      completionTokenIds,
+      sampledLogprobs,
+      reward,
+      finishReason,
+    });
+  });
+}
+
+function headerOf(
+  { trainRun, cycle, checkpoint, temperature, groups }: WriteBatchRequest,
+  parts: readonly BatchPart[],
+  rollouts: number,
+): BatchHeader {
+  const [tokenizerSha256, another] = new Set(parts.map((part) => part.tokenizerSha256));
+  if (another !== undefined) {
+    throw invalid(
+      groups.join(', '),
+      'they were sampled with two tokenizers; was a manifest replaced meanwhile?',
+    );
+  }
+  return batchHeaderSchema.parse({
+    schema: 1,
+    trainRun,
+    cycle,
+    policy: checkpoint.name,
+    rollouts,
+    temperature,
+    tokenizerSha256,
+  });
+}
+
+/** Six digits, so that names sort as numbers do. */
+function padded(number: number): string {
+  return String(number).padStart(6, '0');
+}
+
+function byName(one: BatchRow, other: BatchRow): number {
+  return one.rolloutId < other.rolloutId ? -1 : 1;
+}
+
+function invalid(groups: string, reason: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `no batch can be made of ${groups}: ${reason}`,
+    'Trainer.BatchInvalid',
+  );
+}
