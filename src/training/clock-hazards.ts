@@ -13,8 +13,8 @@ export interface ClockHazard {
 const MINUTE = 60_000;
 
 /**
- * Where a schedule and the clock changes of its zone meet, oldest first. Temporal leaves a skipped time out and is due
- * at a repeated one twice; the second time is the same night, which is not trained again.
+ * Where a schedule and the clock changes of its zone meet, oldest first. Temporal leaves a skipped time out; at a repeated
+ * one it is due once or twice (twice west of Greenwich, as server 1.32 has it), which is one night either way.
  *
  * @param from moments in milliseconds since 1970
  * @throws RangeError for an unknown time zone

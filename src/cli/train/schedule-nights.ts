@@ -136,5 +136,5 @@ function warningOf({ kind, date, time }: ClockHazard, timeZone: string): string 
   return kind === 'skipped'
     ? `Mind: on ${date} the clocks of ${timeZone} are put forward and never show ${time}: that night is left out.`
     : `Mind: on ${date} the clocks of ${timeZone} are put back and show ${time} twice: ` +
-        'the second time the night is done already, and is not trained again.';
+        'whether one night begins then or two, what they train is one.';
 }
