@@ -42,6 +42,7 @@ class ForkServer:
                     self._forward(key.data)
         for step in self._steps:
             step.kill()
+            step.wait()
 
     def _take_messages(self) -> bool:
         messages = self._jobs.read()

@@ -48,7 +48,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder)
-    except (OSError, ValueError) as cause:
+    except Exception as cause:  # Broken files make the library raise exceptions of no type.
         raise ModelInvalid(f"There is no tokenizer in {folder}: {cause}") from cause
     for text in _ROUND_TRIPS:
         returned = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False))

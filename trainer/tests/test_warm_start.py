@@ -1,0 +1,123 @@
+"""A warm start learns replies and where they end, and nothing of the prompts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from conductor_trainer.checkpoint import require_record
+from conductor_trainer.errors import BadRequest
+from conductor_trainer.examples import IGNORED, pad_examples, read_examples
+from conductor_trainer.model import load_tokenizer
+from conductor_trainer.warm_start import warm_start
+from tiny_run import (
+    begin,
+    checkpoint,
+    config_of,
+    prompt_of,
+    reply_of,
+    rows_of_batch,
+    warm_start_request,
+)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("full")
+    begin(root, tmp_path_factory.mktemp("files"), config_of())
+    return root
+
+
+def tokenizer_of(root: Path) -> Any:
+    return load_tokenizer(root / require_record(root, checkpoint("base")).folder)
+
+
+def write_examples(path: Path, *examples: Any) -> Path:
+    path.write_text("".join(json.dumps(example) + "\n" for example in examples))
+    return path
+
+
+def test_loss_is_taken_on_the_reply_and_its_end_alone(root: Path, tmp_path: Path) -> None:
+    tokenizer = tokenizer_of(root)
+    open_end = {"prompt": prompt_of("law"), "completion": reply_of("law", 1)}
+    closed = {**open_end, "completion": open_end["completion"] + "<|im_end|>"}
+    path = write_examples(tmp_path / "examples", open_end, closed)
+    first, second = read_examples(path, tokenizer)
+    assert first == second
+    prompt_ids = tokenizer.encode(prompt_of("law"))
+    reply_ids = tokenizer.encode(closed["completion"])
+    assert first["input_ids"] == prompt_ids + reply_ids
+    assert first["labels"] == [IGNORED] * len(prompt_ids) + reply_ids
+
+
+def test_padding_is_neither_read_nor_learned() -> None:
+    short, long = {"input_ids": [5], "labels": [5]}, {"input_ids": [6, 7], "labels": [IGNORED, 7]}
+    batch = pad_examples([short, long], pad_id=0)
+    assert batch["input_ids"].tolist() == [[5, 0], [6, 7]]
+    assert batch["labels"].tolist() == [[5, IGNORED], [IGNORED, 7]]
+    assert torch.equal(batch["attention_mask"], torch.tensor([[1, 0], [1, 1]]))
+
+
+def test_what_was_shown_becomes_likely(root: Path) -> None:
+    mean = {
+        name: sum(sum(row["sampledLogprobs"]) for row in rows_of_batch(root, name, config_of())) / 8
+        for name in ("base", "warm")
+    }
+    assert mean["warm"] > mean["base"] / 3
+
+
+def test_the_same_examples_make_the_same_weights(root: Path, tmp_path: Path) -> None:
+    examples = [
+        {"prompt": prompt_of(topic), "completion": reply_of(topic, n)}
+        for topic in ("trivia", "algebra")
+        for n in range(4)
+    ]
+    path = write_examples(tmp_path / "examples", *examples)
+    phases: list[str] = []
+    request = warm_start_request(config_of(), name="warm-again")
+    again = warm_start(root, request, path, phases.append)
+    first = require_record(root, checkpoint("warm"))
+    assert again["checkpoint"]["weightsSha256"] == first.weightsSha256
+    assert again["loss"] == first.outcome["loss"]
+    assert phases[0] == "loading"
+    assert phases[-2:] == ["step 30 of 30", "saving"]
+
+
+def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -> None:
+    """Whole and in parts it learns the same, but for rounding."""
+    example = {"prompt": prompt_of("law"), "completion": reply_of("law", 1)}
+    path = write_examples(tmp_path / "examples", *[example] * 8)
+    losses = [
+        warm_start(
+            root,
+            warm_start_request(config_of(microBatch=micro), name=f"warm-{micro}", steps=3),
+            path,
+            lambda _: None,
+        )["loss"]
+        for micro in (8, 2)
+    ]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "Line 2 of the examples is not JSON"),
+        ('{"prompt": "x"}', "Line 2 of the examples must be an object"),
+        ('{"prompt": "x", "completion": 1}', "Line 2 of the examples must be an object"),
+    ],
+)
+def test_a_line_that_is_no_example_is_told(
+    root: Path, tmp_path: Path, line: str, told: str
+) -> None:
+    path = write_examples(tmp_path / "examples", {"prompt": "a", "completion": "b"})
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(BadRequest, match=told):
+        read_examples(path, tokenizer_of(root))
+
+
+def test_no_examples_are_refused(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="the file is empty"):
+        read_examples(write_examples(tmp_path / "examples"), tokenizer_of(root))
