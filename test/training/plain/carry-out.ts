@@ -1,0 +1,29 @@
+import type { Plan } from '../../../src/plan/plan';
+import { workerMessages } from '../../../src/plan/worker-prompt';
+import { replyAs } from '../../../src/testing/world';
+import type { World } from '../../../src/testing/world';
+
+/** What a plan's steps are asked and for. */
+export interface Errand {
+  readonly world: World;
+  readonly seed: number;
+  readonly question: string;
+  /** Tells this run from all others. */
+  readonly name: string;
+}
+
+/** Carries out a plan without any process but this one, in the product's own words; returns the last step's reply. */
+export function carryOut({ steps }: Plan, { world, seed, question, name }: Errand): string {
+  const outputs: string[] = [];
+  for (const [index, { worker, subtask, sees }] of steps.entries()) {
+    const seen = sees.map((step) => ({
+      step,
+      subtask: steps[step]?.subtask ?? '',
+      output: outputs[step] ?? '',
+    }));
+    const messages = workerMessages({ question, subtask, sees: seen, layout: 'tagged' });
+    const prompt = messages.map(({ text }) => text).join('\n\n');
+    outputs.push(replyAs(world, seed, { worker, prompt, callId: `${name}/${index}` }));
+  }
+  return outputs.at(-1) ?? '';
+}

@@ -1,0 +1,118 @@
+import { SMALL_WORLD, WHOLE_WORLD } from '../../../src/testing/world';
+import type { World } from '../../../src/testing/world';
+import type { InitRequest, TrainerConfig } from '../../../src/training/trainer-contract';
+
+/** Everything that decides how a policy learns a world, beside the seed. */
+export interface Recipe {
+  readonly world: World;
+  /** Questions to learn from. */
+  readonly train: number;
+  /** Questions to be tried on. */
+  readonly heldOut: number;
+  readonly warmStart: WarmStart;
+  readonly learning: Learning;
+}
+
+/** Learning from examples: AdamW, its rate falling to 0. */
+interface WarmStart {
+  readonly examples: number;
+  readonly steps: number;
+  readonly batch: number;
+  readonly learningRate: number;
+  readonly warmupSteps: number;
+}
+
+/** Learning from rewards: GRPO. */
+export interface Learning {
+  readonly cycles: number;
+  /** Of a cycle. */
+  readonly questions: number;
+  /** Plans of a question. */
+  readonly groupSize: number;
+  /** At most so many questions are drawn in a cycle, where groups without spread are dropped. */
+  readonly maxDraws: number;
+  readonly learningRate: number;
+  /** Optimizer steps. */
+  readonly warmupSteps: number;
+  /** Optimizer steps on each batch. */
+  readonly iterations: number;
+}
+
+/** Tokens; no plan of these worlds comes near them. */
+export const LONGEST_PROMPT = 200;
+export const LONGEST_PLAN = 160;
+
+/** Two minutes of arithmetic on one core. */
+const SMALL: Recipe = {
+  world: SMALL_WORLD,
+  train: 400,
+  heldOut: 40,
+  warmStart: { examples: 2000, steps: 300, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
+  learning: {
+    cycles: 40,
+    questions: 4,
+    groupSize: 16,
+    maxDraws: 8,
+    learningRate: 1e-3,
+    warmupSteps: 4,
+    iterations: 2,
+  },
+};
+
+/** Ten minutes of arithmetic on one core. */
+const WHOLE: Recipe = {
+  world: WHOLE_WORLD,
+  train: 1200,
+  heldOut: 32,
+  warmStart: { ...SMALL.warmStart, examples: 4000, steps: 700 },
+  learning: { ...SMALL.learning, cycles: 100, groupSize: 32, learningRate: 8e-4, warmupSteps: 10 },
+};
+
+export const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
+
+/** A tiny Qwen2 of 100,000 weights. */
+export function baseOf(texts: { readonly key: string; readonly sha256: string }): InitRequest['base'] {
+  return {
+    kind: 'tiny',
+    texts,
+    vocabulary: 400,
+    hidden: 64,
+    layers: 2,
+    heads: 4,
+    keyValueHeads: 2,
+    feedForward: 128,
+    maxPositions: 512,
+    initializerRange: 0.08,
+  };
+}
+
+/** The trainer's settings. */
+export function configOf(learning: Learning, seed: number): TrainerConfig {
+  const { cycles, questions, groupSize, learningRate, warmupSteps, iterations } = learning;
+  return {
+    seed,
+    device: 'cpu',
+    precision: 'float32',
+    tuning: { kind: 'full' },
+    loss: { name: 'dapo', epsilon: 0.2, epsilonHigh: 0.28, beta: 0 },
+    optimizer: {
+      learningRate,
+      beta1: 0.9,
+      beta2: 0.999,
+      epsilon: 1e-8,
+      weightDecay: 0,
+      maxGradNorm: 1,
+      schedule: 'constant',
+      warmupSteps,
+      totalSteps: cycles * iterations,
+    },
+    scale: 'group',
+    rollouts: questions * groupSize,
+    groupSize,
+    microBatch: questions * groupSize,
+    iterations,
+    temperature: 1,
+    maxPromptTokens: LONGEST_PROMPT,
+    maxCompletionTokens: LONGEST_PLAN,
+  };
+}
