@@ -1,0 +1,36 @@
+import { SMALL_WORLD } from '../../../src/testing/world';
+import { manifestKey, metricsKey } from '../../../src/training/keys';
+import { TRAIN_WORKFLOW } from '../../../src/training/names';
+import type { CycleMetrics, NightProgress } from '../../../src/training/progress';
+import { openTrainingStage, type TrainingStage } from '../../support/training-stage';
+
+let stage: TrainingStage;
+beforeAll(async () => {
+  stage = await openTrainingStage({
+    world: SMALL_WORLD,
+    seed: 1,
+    warmStartSteps: 40,
+    training: { questions: 2, groupSize: 4, cycles: 2, totalCycles: 2 },
+  });
+}, 300_000);
+afterAll(() => stage.close());
+
+async function read<T>(key: string): Promise<T> {
+  const bytes = await stage.store.read(key);
+  if (bytes === null) throw new Error(`nothing lies under ${key}`);
+  return JSON.parse(bytes.toString('utf8')) as T;
+}
+
+test('a night makes a checkpoint a cycle, and each is sampled by the next', async () => {
+  const { trainRun } = stage;
+  const progress = await stage.whileWorking(async () => {
+    const { id } = await stage.training.start({ trainRun, date: '2026-01-10' });
+    return stage.temporal.client.workflow.getHandle(id).result() as Promise<NightProgress>;
+  });
+  expect(progress).toMatchObject({ status: 'done', done: 2, cycles: { first: 1, last: 2 } });
+  const cycles = await Promise.all([1, 2].map((cycle) => read<CycleMetrics>(metricsKey(trainRun, cycle))));
+  expect(cycles.map(({ checkpoint }) => checkpoint)).toEqual(['lesson/000001', 'lesson/000002']);
+  expect(cycles[1]?.update?.logprobGap).toBeLessThan(1e-4);
+  expect(await read(manifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
+  expect(TRAIN_WORKFLOW).toBe('train');
+}, 300_000);
