@@ -27,7 +27,7 @@ export function decideCanary(
   const rolledBack = complaints.length > 0;
   const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
   const verdict = rolledBack
-    ? `${name} was taken back for ${before}: ${complaints.join(', and ')}`
+    ? `${name} gives way to ${before} again: ${complaints.join(', and ')}`
     : `${name} serves as it was tried`;
   return { rolledBack, sentence: `${verdict} (${describe(gains, probe)})` };
 }

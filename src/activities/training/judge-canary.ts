@@ -13,8 +13,8 @@ import { scorePolicy } from './score-policy';
 export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Promise<CanaryDecision> {
   const { trainRun, date, promoted, replaced, probe } = request;
   const [now, before] = await Promise.all([scorePolicy(store, promoted), scorePolicy(store, replaced)]);
-  const decision = decideCanary(now, before, probe);
-  if (decision.rolledBack) await takeBack(store, request, decision);
+  const judged = decideCanary(now, before, probe);
+  const decision = judged.rolledBack ? await takeBack(store, request, judged) : judged;
   const record = {
     schema: 1,
     trainRun,
@@ -31,10 +31,16 @@ export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Pr
 
 async function takeBack(
   store: Store,
-  { promoted }: JudgeCanaryRequest,
-  { sentence }: CanaryDecision,
-): Promise<void> {
+  { promoted, replaced }: JudgeCanaryRequest,
+  decision: CanaryDecision,
+): Promise<CanaryDecision> {
   const { serving } = await readServing(store);
-  const serves = serving !== null && describePolicy(serving) === describePolicy(promoted.policy);
-  if (serves) await rollback(store, sentence);
+  const serves = serving === null ? describePolicy('prompted') : describePolicy(serving);
+  if (serves === describePolicy(promoted.policy)) {
+    await rollback(store, decision.sentence);
+    return decision;
+  }
+  // An earlier attempt has done it.
+  if (serves === describePolicy(replaced.policy)) return decision;
+  return { rolledBack: false, sentence: `${decision.sentence}, but meanwhile ${serves} serves` };
 }

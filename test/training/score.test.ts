@@ -1,0 +1,57 @@
+import type { GroupRecord, Rollout } from '../../src/training/rollout';
+import { scoreQuestions } from '../../src/training/score';
+
+function rollout(index: number, change: Partial<Rollout>): Rollout {
+  return {
+    index,
+    root: index,
+    plan: null,
+    problem: null,
+    tokens: 0,
+    answer: null,
+    verdict: 'wrong',
+    reward: 0.5,
+    usage: { calls: 1, inputTokens: 0, outputTokens: 0 },
+    nanoUsd: 100,
+    spoiltBy: null,
+    ...change,
+  };
+}
+
+function group(question: string, rollouts: readonly Rollout[], round = 0): GroupRecord {
+  return {
+    trainRun: 'nightly',
+    purpose: 'evaluation',
+    cycle: 20,
+    question,
+    draw: 0,
+    round,
+    workers: ['a'],
+    checkpoint: 'nightly/000020',
+    samples: null,
+    rollouts,
+  };
+}
+
+test('a question scores the mean reward and cost of its rollouts, those without a verdict left aside', () => {
+  const rollouts = [
+    rollout(0, { reward: 1, nanoUsd: 300 }),
+    rollout(1, { reward: 0.5 }),
+    rollout(2, { reward: null, nanoUsd: 200 }),
+  ];
+  expect(scoreQuestions([group('q1', rollouts), group('q2', [rollout(0, {})])])).toEqual([
+    { question: 'q1', reward: 0.75, nanoUsd: 200 },
+    { question: 'q2', reward: 0.5, nanoUsd: 100 },
+  ]);
+});
+
+test('nothing graded is no reward, and one unknown price makes the cost unknown', () => {
+  const rollouts = [rollout(0, { reward: null, nanoUsd: null }), rollout(1, { reward: null })];
+  expect(scoreQuestions([group('q1', rollouts)])).toEqual([{ question: 'q1', reward: null, nanoUsd: null }]);
+});
+
+test('an answer that was reviewed counts as it came out of the review, at the price of both', () => {
+  const first = group('q1', [rollout(0, { reward: 0.5 }), rollout(1, { reward: 0 })]);
+  const second = group('q1', [rollout(0, { root: 0, reward: 1, nanoUsd: 50 })], 1);
+  expect(scoreQuestions([second, first])).toEqual([{ question: 'q1', reward: 0.5, nanoUsd: 125 }]);
+});
