@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { POLICY_FAILURES } from '../training/policy-failures';
-import { PolicyError } from './policy-error';
+import type { Answer } from './answer';
 import { completionReplySchema, tokenizeReplySchema, type CompletionReply } from './policy-reply';
-import { post, type Answer } from './post';
+import { post } from './post';
 import { readJson } from './read-json';
+import { badReply, cannotLoad, refused, unavailable } from './refusals';
 
 /** Replies wanted to one prompt. */
 export interface SampleRequest {
@@ -29,6 +29,19 @@ export interface Sample {
   readonly logprobs: readonly number[];
   readonly finishReason: 'stop' | 'length';
 }
+
+/**
+ * The policy's own distribution and nothing else. Each is said, since vLLM takes what is left out from the model's
+ * `generation_config.json`, and Qwen's penalizes repetition there.
+ */
+const UNTOUCHED = {
+  top_p: 1,
+  top_k: -1,
+  min_p: 0,
+  repetition_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+} as const;
 
 /**
  * The verbs of a policy server, each one HTTP request: what vLLM's OpenAI-compatible server and our own small one have
@@ -59,8 +72,7 @@ export class PolicyClient {
         n,
         ...(seed !== undefined && { seed }),
         temperature,
-        top_p: 1,
-        top_k: -1,
+        ...UNTOUCHED,
         max_tokens: maxTokens,
         logprobs: 0,
         return_token_ids: true,
@@ -69,7 +81,7 @@ export class PolicyClient {
     );
     const reply = this.read(answer, completionReplySchema, model);
     const problem = findMismatch(reply, request);
-    if (problem !== null) throw this.badReply(problem);
+    if (problem !== null) throw badReply(this.baseUrl, problem);
     return reply.choices.toSorted((a, b) => a.index - b.index).map((choice) => this.sampleOf(choice));
   }
 
@@ -77,12 +89,7 @@ export class PolicyClient {
   async load(model: string, path: string, signal: AbortSignal): Promise<void> {
     const answer = await post(this.urlOf('load_lora_adapter'), { lora_name: model, lora_path: path }, signal);
     if (answer.ok || answer.reason.includes('already been loaded')) return;
-    throw new PolicyError(
-      POLICY_FAILURES.unknownModel,
-      `the policy server ${this.baseUrl} cannot load ${model} from ${path}: it answered ${said(answer)}`,
-      'Check that the folder is there on its machine, and that a vLLM server was started with --enable-lora and ' +
-        'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; a whole model it must be started with.',
-    );
+    throw cannotLoad({ server: this.baseUrl, model, path }, answer);
   }
 
   private urlOf(route: string): string {
@@ -90,53 +97,22 @@ export class PolicyClient {
   }
 
   private read<Schema extends z.ZodType>(answer: Answer, schema: Schema, model: string): z.output<Schema> {
-    if (!answer.ok) throw this.refused(answer, model);
+    if (!answer.ok) throw refused({ server: this.baseUrl, model }, answer);
     const { success, data, error } = schema.safeParse(readJson(answer.body));
     if (success) return data;
     const [issue] = error.issues;
     const place = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-    throw this.badReply(`cannot be read${place}: ${issue?.message ?? 'no JSON'}`);
-  }
-
-  private refused(answer: Extract<Answer, { ok: false }>, model: string): PolicyError {
-    return answer.status === 404
-      ? new PolicyError(
-          POLICY_FAILURES.unknownModel,
-          `the policy server ${this.baseUrl} does not know ${model}: it answered ${said(answer)}`,
-          'Check that the address is that of a policy server and ends in /v1.',
-        )
-      : new PolicyError(
-          POLICY_FAILURES.rejected,
-          `the policy server ${this.baseUrl} refused a request to ${model}: it answered ${said(answer)}`,
-          'Correct the settings of the policy that it names.',
-        );
+    throw badReply(this.baseUrl, `cannot be read${place}: ${issue?.message ?? 'no JSON'}`);
   }
 
   private sampleOf({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }: Choice): Sample {
-    if (finishReason === 'abort') {
-      throw new PolicyError(
-        POLICY_FAILURES.unavailable,
-        `the policy server ${this.baseUrl} broke off a reply, as it does when it is put to sleep or stopped`,
-        'The request is made again by itself.',
-      );
-    }
-    return { text, tokenIds, logprobs: logprobs.token_logprobs, finishReason };
-  }
-
-  private badReply(problem: string): PolicyError {
-    return new PolicyError(
-      POLICY_FAILURES.badReply,
-      `an answer of the policy server ${this.baseUrl} ${problem}`,
-      'Check that it is vLLM 0.31 or our own policy server, and that the weights it serves are sound.',
-    );
+    if (finishReason !== 'abort') return { text, tokenIds, logprobs: logprobs.token_logprobs, finishReason };
+    // As vLLM does when it is put to sleep or stopped.
+    throw unavailable(`the policy server ${this.baseUrl} broke off a reply`);
   }
 }
 
 type Choice = CompletionReply['choices'][number];
-
-function said({ status, reason }: Extract<Answer, { ok: false }>): string {
-  return reason === '' ? `${status}` : `${status}, ${reason}`;
-}
 
 /** What the answer says of another request than ours; null where it fits. */
 function findMismatch({ model, choices }: CompletionReply, request: SampleRequest): string | null {

@@ -108,7 +108,7 @@ test.each([
   const asked = createAskPolicy()(policyOf('third', change), questionOf(), never);
   await expect(asked).rejects.toMatchObject({
     type,
-    message: expect.stringMatching(message),
+    message: expect.stringMatching(message) as string,
     retryable: false,
   });
 });
@@ -117,7 +117,7 @@ test('more tokens than the model has places for', async () => {
   const asked = createAskPolicy()(policyOf('one'), questionOf({ maxTokens: 600 }), never);
   await expect(asked).rejects.toMatchObject({
     type: POLICY_FAILURES.rejected,
-    message: expect.stringMatching(/answered 400, .*maximum context length is 512/),
+    message: expect.stringMatching(/answered 400, .*maximum context length is 512/) as string,
   });
 });
 

@@ -79,7 +79,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
     known: names,
-    bodiesTo: (path) => requests.flatMap((request) => (request.path === path ? request.body : [])),
+    bodiesTo: (path) => requests.filter((request) => request.path === path).map(({ body }) => body),
     script: (...next) => {
       replies = next;
       said = 0;
