@@ -29,19 +29,24 @@ export function runKey(trainRun: string): string {
   return `${runFolder(trainRun)}run.json`;
 }
 
+/** Of each night its record, and beside it what its judges decided. */
+export function nightsFolder(trainRun: string): string {
+  return `${runFolder(trainRun)}nights/`;
+}
+
 /** @param date local calendar date, e.g. `2026-11-21` */
 export function nightKey(trainRun: string, date: string): string {
-  return `${runFolder(trainRun)}nights/${date}.json`;
+  return `${nightsFolder(trainRun)}${date}.json`;
 }
 
 /** Why a night's candidate serves, or does not. */
 export function gateKey(trainRun: string, date: string): string {
-  return `${runFolder(trainRun)}nights/${date}-gate.json`;
+  return `${nightsFolder(trainRun)}${date}-gate.json`;
 }
 
 /** Whether a checkpoint that was promoted in that night was taken back, and why. */
 export function canaryKey(trainRun: string, date: string): string {
-  return `${runFolder(trainRun)}nights/${date}-canary.json`;
+  return `${nightsFolder(trainRun)}${date}-canary.json`;
 }
 
 /** @param name of the checkpoint in its run: `base`, `warm`, or its cycle as six digits */

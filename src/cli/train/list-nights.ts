@@ -1,4 +1,4 @@
-import { listTrainRuns, readNights, type NightRecord } from '../../client/training/read-nights';
+import { listTrainRuns, readNights, type TrainedNight } from '../../client/training/read-nights';
 import { configuredKeys } from '../../encryption/configured-keys';
 import { openStore } from '../../store/open-store';
 import { EXIT, type ExitCode } from '../exit-code';
@@ -27,7 +27,13 @@ export async function listNights({ config: file, run, json }: ListOptions): Prom
   return EXIT.answered;
 }
 
-function render({ trainRun, nights }: { readonly trainRun: string; readonly nights: NightRecord[] }): string {
+function render({
+  trainRun,
+  nights,
+}: {
+  readonly trainRun: string;
+  readonly nights: TrainedNight[];
+}): string {
   const paint = paintFor(process.stdout);
   return `${paint.strong(trainRun)}\n${renderNights(nights, { paint, columns: columnsOf(process.stdout) ?? 120 })}`;
 }

@@ -88,7 +88,7 @@ async function describeRest({ store, trainRun, temporal }: TrainingSession): Pro
   const served = serving === null ? 'no checkpoint' : checkpointId(serving);
   return [
     latest.length === 0
-      ? `No cycle of ${trainRun} is over.`
+      ? `No night of ${trainRun} was begun yet.`
       : renderNights(latest, { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) ?? 120 }),
     `serving  ${served}${pinned ? ', pinned' : ''}: ${reason}`,
     `schedule ${schedule === null ? 'none' : describeSchedule(schedule)}`,

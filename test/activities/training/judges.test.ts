@@ -5,10 +5,10 @@ import { pin, promote, readServing, rollback } from '../../../src/policy/serving
 import { FileStore } from '../../../src/store/file-store';
 import type { JudgeCandidateRequest, Tried } from '../../../src/training/evaluation';
 import { canaryKey, gateKey } from '../../../src/training/keys';
-import type { Manifest } from '../../../src/training/manifest';
 import type { GroupRecord } from '../../../src/training/rollout';
 import type { CheckpointRef } from '../../../src/training/train-input';
 import { freshFolder } from '../../local/fresh-folder';
+import { aManifest } from '../../support/a-manifest';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };
@@ -19,7 +19,7 @@ let store: FileStore;
 beforeEach(async () => {
   store = new FileStore(await freshFolder());
   for (const { name } of [CANDIDATE, BASELINE, { name: '000005' }])
-    await writeManifest(store, manifest(name));
+    await writeManifest(store, aManifest({ name }));
 });
 
 test('a better candidate serves from then on, and why is kept beside the night', async () => {
@@ -186,29 +186,6 @@ function groupOf(question: string, draw: number, reward: number): GroupRecord {
         spoiltBy: null,
       },
     ],
-  };
-}
-
-function manifest(name: string): Manifest {
-  return {
-    schema: 1,
-    trainRun: 'nightly',
-    name,
-    model: `nightly-${name}`,
-    path: `/checkpoints/nightly/${name}/model`,
-    kind: 'model',
-    weightsSha256: '0'.repeat(64),
-    tokenizerSha256: '0'.repeat(64),
-    prompt: 'compact',
-    chat: 'chatml',
-    describe: 'names',
-    maxSteps: 5,
-    trainedAtTemperature: 1,
-    temperature: 0.2,
-    maxPromptTokens: 512,
-    maxOutputTokens: 64,
-    servers: ['http://127.0.0.1:8001/v1'],
-    createdAt: '2026-11-21T00:00:00.000Z',
   };
 }
 
