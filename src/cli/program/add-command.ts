@@ -12,3 +12,6 @@ export const CONFIG = [
   '--config <file>',
   'configuration (default: $CONDUCTOR_CONFIG, then conductor.yaml)',
 ] as const;
+
+/** The option that every command about training takes. */
+export const RUN = ['--run <name>', 'training run (default: the one that the configuration names)'] as const;

@@ -1,8 +1,7 @@
 import { Option } from 'commander';
-import { CONFIG, type AddCommands } from './add-command';
+import { CONFIG, RUN, type AddCommands } from './add-command';
+import { addLearned } from './add-learned';
 import { readCount, readDuration, readHours, readUsd } from './read-argument';
-
-const RUN = ['--run <name>', 'training run (default: the one that the configuration names)'] as const;
 
 /** Commands that train a Conductor, and say which one serves. */
 export const addTraining: AddCommands = (program, settle) => {
@@ -103,7 +102,7 @@ export const addTraining: AddCommands = (program, settle) => {
       settle(await budgetNight(options));
     });
 
-  addServing(train, settle);
+  for (const add of [addLearned, addServing]) add(train, settle);
 };
 
 /** Commands about which checkpoint answers. */

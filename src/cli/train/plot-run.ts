@@ -1,34 +1,25 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMetrics } from '../../client/training/read-cycles';
-import { configuredKeys } from '../../encryption/configured-keys';
-import { openStore } from '../../store/open-store';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadSettings } from '../load-settings';
 import { print, say } from '../terminal';
 import { UsageError } from '../usage-error';
-import { chooseRun } from './choose-run';
+import { findTraining, type TrainOptions } from './open-training';
 import { drawPng } from './plot/draw-png';
 import { drawSvg } from './plot/draw-svg';
 import { effortPicture } from './plot/effort-picture';
 import { learningPicture } from './plot/learning-picture';
 import type { Picture } from './plot/panel';
 
-/** The options of `train plot` as the command line gives them. */
-export interface PlotOptions {
-  readonly config?: string;
+/** The options of `train plot`. */
+export interface PlotOptions extends TrainOptions {
   /** Folder for the pictures, made where it is not there. */
   readonly out: string;
 }
 
 /** Draws a training run from its metrics in the store, as SVG and PNG, and prints the files. Needs no server. */
-export async function plotRun(
-  named: string | undefined,
-  { config: file, out }: PlotOptions,
-): Promise<ExitCode> {
-  const config = await loadSettings(file);
-  const trainRun = chooseRun(named);
-  const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+export async function plotRun({ out, ...options }: PlotOptions): Promise<ExitCode> {
+  const { store, trainRun } = await findTraining(options);
   const cycles = await readMetrics(store, trainRun);
   if (cycles.length === 0) {
     throw new UsageError(

@@ -1,29 +1,21 @@
 import { readCycle, readGroups } from '../../client/training/read-cycles';
-import { configuredKeys } from '../../encryption/configured-keys';
-import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import type { GroupRecord } from '../../training/rollout';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadSettings } from '../load-settings';
 import { columnsOf, paintFor, print } from '../terminal';
 import { UsageError } from '../usage-error';
-import { chooseRun } from './choose-run';
+import { findTraining, type TrainOptions } from './open-training';
 import { renderCycle, type ShownCycle } from './show/render-cycle';
 
-/** The options of `train show` as the command line gives them. */
-export interface ShowOptions {
-  readonly config?: string;
-  /** Default: the training run that the configuration names. */
-  readonly run?: string;
+/** The options of `train show`. */
+export interface ShowOptions extends TrainOptions {
   readonly json?: boolean;
 }
 
 /** Prints a cycle, over or under way, from what lies in the store: its groups, plans, answers, verdicts and rewards. Needs no server. */
-export async function showCycle(cycle: number, { config: file, run, json }: ShowOptions): Promise<ExitCode> {
-  const config = await loadSettings(file);
-  const trainRun = chooseRun(run);
-  const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+export async function showCycle(cycle: number, { json, ...options }: ShowOptions): Promise<ExitCode> {
+  const { store, trainRun } = await findTraining(options);
   const shown = await readShown(store, trainRun, cycle);
   if (json) await print(await toJson(store, shown));
   else {
