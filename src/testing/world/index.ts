@@ -14,6 +14,7 @@ export type { ReviewOptimum } from './review';
 export { SMALL_WORLD } from './small-world';
 export { simulateWorld, startWorld } from './start-world';
 export type { WorldOptions } from './start-world';
+export { drawTeam, teamsOf } from './teams';
 export { chanceOfPlan, rewardOfPlan } from './value-plan';
 export { warmStartExamples } from './warm-start';
 export type { WarmStartExample, WarmStartOptions } from './warm-start';

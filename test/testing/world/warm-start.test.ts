@@ -6,10 +6,12 @@ import {
   questionSet,
   readQuestion,
   SMALL_WORLD,
+  teamsOf,
   warmStartExamples,
   WHOLE_WORLD,
 } from '../../../src/testing/world';
-import type { World } from '../../../src/testing/world';
+import type { Split, World, WorldWorker } from '../../../src/testing/world';
+import { workerOf } from '../../../src/testing/world/world';
 import { toReward } from '../../../src/testing/world/value-plan';
 
 function examplesOf(world: World, count: number) {
@@ -17,7 +19,7 @@ function examplesOf(world: World, count: number) {
   const optimum = findOptimum(world);
   const promptFor = (question: string) => `Q: ${question}`;
   const context = { workers: world.workers.map(({ id }) => id), maxSteps: world.maxSteps, round: 0 };
-  const examples = warmStartExamples({ world, optimum, questions, count, seed: 2, promptFor });
+  const examples = warmStartExamples({ world, questions, count, seed: 2, promptFor });
   return examples.map(({ prompt, completion }) => {
     const { topic } = readQuestion(world, prompt);
     const best = optimumFor(world, optimum, topic.name);
@@ -62,3 +64,33 @@ test.each([SMALL_WORLD, WHOLE_WORLD])(
     expect(rightShare / examples.length).toBeLessThan(0.1);
   },
 );
+
+test('with teams, the reasoning names whom each step wants, and the ordinal is where the prompt lists them', () => {
+  const teams = teamsOf(SMALL_WORLD, 'train', 2);
+  const questions = questionSet(SMALL_WORLD, 'train', 100, 1);
+  const promptFor = (_: string, workers: readonly WorldWorker[]) => workers.map(({ id }) => id).join();
+  const examples = warmStartExamples({
+    world: SMALL_WORLD,
+    questions,
+    count: 200,
+    seed: 2,
+    teams,
+    promptFor,
+  });
+  for (const { prompt, completion } of examples) {
+    const workers = prompt.split(',');
+    const { steps } = parsePlan(completion, { workers, maxSteps: 2, round: 0 });
+    const wanted = [...completion.matchAll(/ by (\w+)/g)].map(([, specialty]) => specialty);
+    expect(steps.map(({ worker }) => workerOf(SMALL_WORLD, worker).specialty)).toEqual(wanted);
+  }
+  expect(new Set(examples.map(({ prompt }) => prompt)).size).toBeGreaterThan(teams.length);
+});
+
+test('every team is either to learn in or held out, and none is too small', () => {
+  const namesOf = (split: Split) =>
+    teamsOf(WHOLE_WORLD, split, 2).map(({ workers }) => workers.map(({ id }) => id).join());
+  const all = [...namesOf('train'), ...namesOf('heldOut')];
+  expect(new Set(all).size).toBe(26);
+  expect(namesOf('heldOut')).toHaveLength(7);
+  expect(all.filter((names) => !names.includes(','))).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { findOptimum, questionSet, toJsonLines, warmStartExamples } from '../../../src/testing/world';
+import { questionSet, toJsonLines, warmStartExamples } from '../../../src/testing/world';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { promptFor, type Lesson } from './lesson';
 import { baseOf, configOf, type Learning } from './recipe';
@@ -28,7 +28,6 @@ export async function warmUp({ recipe, seed, steps, folder }: Lesson): Promise<C
   const { examples: count, ...how } = warmStart;
   const examples = warmStartExamples({
     world,
-    optimum: findOptimum(world),
     questions: questionSet(world, 'train', recipe.train, seed),
     count,
     seed,
