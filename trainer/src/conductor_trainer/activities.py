@@ -124,6 +124,8 @@ class TrainerActivities:
 @asynccontextmanager
 async def _heartbeats() -> AsyncIterator[Callable[[str], None]]:
     """Tells Temporal every few seconds that the work goes on, and in which phase it is."""
+    timeout = activity.info().heartbeat_timeout
+    pause = min(_HEARTBEAT_SECONDS, timeout.total_seconds() / 3) if timeout else _HEARTBEAT_SECONDS
     phase = ""
 
     def report(now: str) -> None:
@@ -133,7 +135,7 @@ async def _heartbeats() -> AsyncIterator[Callable[[str], None]]:
 
     async def beat() -> None:
         while True:
-            await asyncio.sleep(_HEARTBEAT_SECONDS)
+            await asyncio.sleep(pause)
             activity.heartbeat({"phase": phase})
 
     beating = asyncio.create_task(beat())

@@ -81,7 +81,7 @@ class ServerRefused(TrainerError):
 
 
 class ProbeFailed(TrainerError):
-    """A policy server serves other weights, or reads them otherwise, than those that were trained."""
+    """A policy server serves other weights than those that were trained, or reads them otherwise."""
 
     type = "Trainer.ProbeFailed"
     retryable = False
