@@ -246,6 +246,13 @@ def test_the_learning_rate_follows_the_schedule_of_the_whole_run(root: Path) -> 
         learn(root, 3, "000002", config, rows)
 
 
+def test_settings_that_change_hold_from_the_next_update_on(root: Path) -> None:
+    rows = rows_of_batch(root, "warm", config_of())
+    learn(root, 1, "warm", config_of(), rows)
+    slower = config_of(optimizer={"learningRate": 1e-3})
+    assert learn(root, 2, "000001", slower, rows)["metrics"]["learningRate"] == 1e-3
+
+
 def test_a_run_that_begins_with_another_runs_checkpoint_begins_its_schedule_anew(
     root: Path,
 ) -> None:

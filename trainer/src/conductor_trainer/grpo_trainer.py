@@ -97,6 +97,25 @@ class ExternalGRPOTrainer(GRPOTrainer):
     def _load_from_checkpoint(self, *args: Any, **kwargs: Any) -> None:
         """The policy has a folder of its own; `trainer/` has the rest of the state only."""
 
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        """What was learned of the gradients is the parent's; rates and the like are the request's.
+
+        Loaded as it is, the state would bring the old settings back without a word.
+        """
+        settings = [
+            {name: value for name, value in group.items() if name != "params"}
+            for group in self.optimizer.param_groups
+        ]
+        schedule = self.lr_scheduler
+        peak_rates = schedule.base_lrs
+        super()._load_optimizer_and_scheduler(checkpoint)
+        schedule.base_lrs = peak_rates
+        groups = zip(
+            self.optimizer.param_groups, settings, peak_rates, schedule.lr_lambdas, strict=True
+        )
+        for group, now, peak_rate, share in groups:
+            group.update({**now, "lr": peak_rate * share(schedule.last_epoch)})
+
 
 def _no_rewards(completions: Sequence[str], **_: Any) -> list[float | None]:
     return [0.0] * len(completions)

@@ -50,7 +50,7 @@ def told(type: str, message: str, retryable: bool) -> JsonObject:
 
 
 def _run(job: Job, report: Callable[[str], None]) -> JsonObject:
-    root, request, files = Path(job["root"]), job["request"], job["files"]
+    root, request, files = Path(job["root"]).absolute(), job["request"], job["files"]
     match job["job"]:
         case "init":
             return init(root, request, Path(files["texts"]) if "texts" in files else None)

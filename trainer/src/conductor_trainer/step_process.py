@@ -63,12 +63,18 @@ def _be_step(job: Job, answers_in: int, answers_out: int) -> Never:
         os._exit(status)
 
 
+def _first_gpu() -> str:
+    """One GPU trains; with more in sight the libraries would split a batch in their own way."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+
+
 def _spawn(job: Job, _answers_in: int, answers_out: int) -> tuple[int, Callable[[], int]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "conductor_trainer.step"],
         stdin=subprocess.PIPE,
         stdout=answers_out,
         process_group=0,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": _first_gpu()},
     )
     if process.stdin is not None:
         line_writer(process.stdin.fileno())({**job})
