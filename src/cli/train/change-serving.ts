@@ -45,6 +45,6 @@ export function readCheckpoint(text: string, trainRun: string): CheckpointRef {
 
 /** Nothing changed because it is so already, which is what was asked for. */
 function tell({ sentence }: ServingChange): ExitCode {
-  say(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
+  say(`${sentence}.`);
   return EXIT.answered;
 }

@@ -27,17 +27,23 @@ export function drawNight(progress: NightProgress, { paint, columns, now }: Nigh
   ];
 }
 
-function drawBar({ cycles: { first, last }, done }: NightProgress, paint: Paint): string {
-  const share = last < first ? 0 : (done - first + 1) / (last - first + 1);
-  const full = Math.round(Math.min(1, Math.max(0, share)) * BAR_COLUMNS);
+function drawBar(progress: NightProgress, paint: Paint): string {
+  const { cycles, done } = progress;
+  const share = hasClaimed(progress) ? (done - cycles.first + 1) / (cycles.last - cycles.first + 1) : 0;
+  const full = Math.round(share * BAR_COLUMNS);
   return paint.good('█'.repeat(full)) + paint.faint('░'.repeat(BAR_COLUMNS - full));
 }
 
-/** A night that has claimed no cycles yet has none to count. */
-function describeCycles({ cycles: { first, last }, done }: NightProgress): string[] {
-  if (first === 0 || last < first) return [];
+function describeCycles(progress: NightProgress): string[] {
+  if (!hasClaimed(progress)) return [];
+  const { first, last } = progress.cycles;
   const span = `cycles ${first} to ${last}`;
-  return [done < first ? span : `cycle ${done} done of ${span}`];
+  return [progress.done < first ? span : `cycle ${progress.done} done of ${span}`];
+}
+
+/** Before that, there are none to count. */
+function hasClaimed({ cycles: { first, last } }: NightProgress): boolean {
+  return first > 0 && last >= first;
 }
 
 function drawRewards({ rewards, best }: NightProgress, paint: Paint): string[] {
