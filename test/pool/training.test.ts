@@ -105,7 +105,8 @@ describe('what one asks for', () => {
 
 describe('a profile', () => {
   test.each(PROFILES)('%s needs nothing but questions, and the trainer takes it', (profile) => {
-    const { taskQueue: _, ...trainer } = resolveTraining(configOf({ profile, data })).trainer;
+    const { taskQueue, ...trainer } = resolveTraining(configOf({ profile, data })).trainer;
+    expect(taskQueue).toBe('conductor-trainer');
     expect(trainerConfigSchema.parse(trainer)).toEqual(trainer);
   });
 
@@ -161,7 +162,7 @@ describe('what cannot be trained is refused:', () => {
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],
     ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
   ])('%s', (_, change, message) => {
-    expect(() => configOf({ ...smallest, ...change } as ConfigInput['training'])).toThrow(message);
+    expect(() => configOf({ ...smallest, ...change })).toThrow(message);
   });
 
   test('with file, line and place where it stands in one', () => {

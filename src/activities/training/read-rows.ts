@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { ConfigError } from '../../pool/config-error';
 import { explainIssue } from '../../pool/explain-issue';
+import { isErrorLike } from '../models/error-like';
 
 /** A row of a file, and where it stands. */
 export interface Row<T> {
@@ -60,7 +61,7 @@ async function readLines(file: string): Promise<readonly string[]> {
   try {
     return (await readFile(resolve(file), 'utf8')).split(/\r?\n/);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = isErrorLike(error) ? error.message : String(error);
     throw new ConfigError(
       `${file} cannot be read: ${reason}; training.data and training.warmStart name files as the worker sees them`,
       { cause: error },
