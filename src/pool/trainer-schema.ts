@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TRAINER_TASK_QUEUE } from '../training/names';
 
 const count = z.int().positive();
 const share = z.number().min(0).max(1);
@@ -69,7 +70,7 @@ const optimizerSchema = z.strictObject({
 
 /** How the trainer makes a checkpoint of a batch; the defaults are the paper's (appendix A.1 and its configurations). */
 export const trainerSchema = z.strictObject({
-  taskQueue: z.string().min(1).default('conductor-trainer'),
+  taskQueue: z.string().min(1).default(TRAINER_TASK_QUEUE),
   device: z.enum(['cpu', 'cuda']).default('cuda'),
   precision: z.enum(['float32', 'bfloat16']).default('bfloat16'),
   tuning: tuningSchema.default({ kind: 'full' }),

@@ -38,9 +38,17 @@ test('the package holds what it needs, and nothing of the machine that built it'
   const files = await readdir(installed, { recursive: true, withFileTypes: true });
 
   expect(await readdir(installed)).toEqual(
-    expect.arrayContaining(['CHANGELOG.md', 'LICENSE', 'README.md', 'lib', 'package.json', 'src']),
+    expect.arrayContaining([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'lib',
+      'package.json',
+      'profiles',
+      'src',
+    ]),
   );
-  expect(await readdir(installed)).toHaveLength(6);
+  expect(await readdir(installed)).toHaveLength(7);
   for (const file of files.filter((entry) => entry.isFile())) {
     const path = join(file.parentPath, file.name);
     expect(path).not.toMatch(/\.(test\.[jt]s|env|pem|key|tgz)$/);

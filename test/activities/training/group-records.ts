@@ -5,7 +5,7 @@ import type { GroupRecord, Rollout } from '../../../src/training/rollout';
 const SHA = 'a'.repeat(64);
 
 /** A rollout of one step that earned something. */
-export function rolloutOf(index: number, reward: number | null): Rollout {
+function rolloutOf(index: number, reward: number | null): Rollout {
   return {
     index,
     root: index,
