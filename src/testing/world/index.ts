@@ -11,6 +11,8 @@ export { replyAs } from './reply-as';
 export type { WorldCall } from './reply-as';
 export { bestReview } from './review';
 export type { ReviewOptimum } from './review';
+export { simulateWorld } from './simulate-world';
+export type { SimulatedWorld } from './simulate-world';
 export { SMALL_WORLD } from './small-world';
 export { simulateWorld, startWorld } from './start-world';
 export type { WorldOptions } from './start-world';
