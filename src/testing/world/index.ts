@@ -14,7 +14,7 @@ export type { ReviewOptimum } from './review';
 export { simulateWorld } from './simulate-world';
 export type { SimulatedWorld } from './simulate-world';
 export { SMALL_WORLD } from './small-world';
-export { simulateWorld, startWorld } from './start-world';
+export { startWorld } from './start-world';
 export type { WorldOptions } from './start-world';
 export { drawTeam, teamsOf } from './teams';
 export { chanceOfPlan, rewardOfPlan } from './value-plan';
