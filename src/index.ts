@@ -14,6 +14,23 @@ export type { RetryRequest } from './client/retry-input';
 export { RefusedError } from './client/refused-error';
 export type { HeldLimits, LimitsChange } from './protocol/control';
 
+// Nights of training, begun by hand or by a schedule.
+export {
+  TrainingClient,
+  type NightHandle,
+  type NightRequest,
+  type TrainingClientOptions,
+} from './client/training/training-client';
+export {
+  findSchedule,
+  removeSchedule,
+  scheduleNights,
+  type NightSchedule,
+  type ScheduleRequest,
+} from './client/training/night-schedule';
+export type { NightProgress } from './training/progress';
+export type { NightBudget } from './training/train-input';
+
 // What a run takes, what it gives back, and why a call in it failed.
 export {
   solveInputSchema,

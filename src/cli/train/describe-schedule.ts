@@ -16,7 +16,7 @@ export function describeSchedule({ next, timeZone, isPaused, note }: NightSchedu
 }
 
 /** `Sun 22 Nov 2026, 03:30` on the clocks of a zone. */
-export function describeTime(time: Date, timeZone: string): string {
+function describeTime(time: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', {
     timeZone,
     weekday: 'short',

@@ -5,13 +5,14 @@ import { print, say } from '../terminal';
 import { UsageError } from '../usage-error';
 import { withTraining, type TrainOptions } from './open-training';
 
-type Order = Extract<keyof TrainingClient, 'pause' | 'resume' | 'stop'>;
+type Order = Extract<keyof TrainingClient, 'pause' | 'resume' | 'stop' | 'cancel'>;
 
 /** What a person is told once a night was told something: each is heard by the next worker. */
 const TOLD: Readonly<Record<Order, string>> = {
   pause: 'The night is held after the cycle that is under way; go on with: temporal-conductor train resume',
   resume: 'The night goes on.',
   stop: 'The night ends after the cycle that is under way, and what it learned is judged.',
+  cancel: 'The night ends now, and nothing of it is judged. A schedule that began it is paused.',
 };
 
 /** Holds the night under way, lets it go on, or ends it. */

@@ -18,7 +18,7 @@ export interface StatusOptions extends TrainOptions {
 }
 
 /** Between two looks at a night: each is a query that a worker answers. */
-const LOOK_MS = 1_000;
+const LOOK_MS = 2_000;
 
 /** Follows the night under way to its end; where none is, tells of the latest one, the next one and what serves. */
 export async function trainStatus(options: StatusOptions): Promise<ExitCode> {

@@ -1,4 +1,4 @@
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
 import {
   PAUSE_SIGNAL,
@@ -79,10 +79,24 @@ export class TrainingClient {
     return { id, runId: handle.firstExecutionRunId, night };
   }
 
-  /** How far the night under way has come, which takes a worker; null where none is under way. */
+  /**
+   * How far the night under way has come; null where none is under way.
+   *
+   * @throws RefusedError after half a minute in which no worker has answered
+   */
   async progress(trainRun: string): Promise<NightProgress | null> {
     if (!(await this.isUnderWay(trainRun))) return null;
-    return this.client.workflow.getHandle(nightWorkflowId(trainRun)).query<NightProgress>(PROGRESS_QUERY);
+    try {
+      return await this.client.workflow
+        .getHandle(nightWorkflowId(trainRun))
+        .query<NightProgress>(PROGRESS_QUERY);
+    } catch (error) {
+      if (!isGrpcServiceError(error)) throw error;
+      throw new RefusedError(
+        `nobody answers for the night of training run ${trainRun}: start a worker with "temporal-conductor worker" or "up"`,
+        { cause: error },
+      );
+    }
   }
 
   /** Whether a night of the run is under way. Needs no worker. */
@@ -108,6 +122,13 @@ export class TrainingClient {
   /** Ends the night after its present cycle, as if it had had no more of them: the gate still judges what was learned. */
   async stop(trainRun: string): Promise<void> {
     await this.signal(trainRun, STOP_SIGNAL);
+  }
+
+  /** Ends the night at once, in the middle of a cycle and without a gate. */
+  async cancel(trainRun: string): Promise<void> {
+    await this.steer(trainRun, async () => {
+      await this.client.workflow.getHandle(nightWorkflowId(trainRun)).cancel();
+    });
   }
 
   /** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */

@@ -84,12 +84,16 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
       code: 1,
       stderr: expect.stringContaining('is under way already') as unknown,
     });
-    for (const order of ['pause', 'resume', 'stop']) expect(await train(order)).toMatchObject({ code: 0 });
+    for (const order of [['pause'], ['resume'], ['stop'], ['stop', '--now']]) {
+      expect(await train(...order)).toMatchObject({ code: 0 });
+    }
     const { events } = await handle.fetchHistory();
     const heard = (events ?? []).flatMap(
       (event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? [],
     );
     expect(heard).toEqual(['pauseTraining', 'resumeTraining', 'stopTraining']);
+    const cancelled = (events ?? []).filter((event) => event.workflowExecutionCancelRequestedEventAttributes);
+    expect(cancelled).toHaveLength(1);
   } finally {
     await handle.terminate();
   }
