@@ -5,6 +5,7 @@ import { judgeReply } from '../activities/models/judge-reply';
 import type { ModelReply } from '../activities/models/model';
 import type { ConductorCard, ModelCard } from '../pool/card';
 import type { Config } from '../pool/config-schema';
+import type { ServedPolicy } from '../policy/served-policy';
 import { keyFor } from '../pool/keys';
 
 /** What came of one tiny call. */
@@ -19,8 +20,16 @@ export interface Ping {
 
 const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] as const;
 
-/** Calls a model once, with the settings and the key that a run would use; a failure is a result like another. */
-export async function pingModel(card: ConductorCard | ModelCard, config: Config): Promise<Ping> {
+/**
+ * Calls a model once, with the settings and the key that a run would use; a failure is a result like another.
+ *
+ * @param policy where a checkpoint is served, for a card that names one
+ */
+export async function pingModel(
+  card: ConductorCard | ModelCard,
+  config: Config,
+  policy?: ServedPolicy,
+): Promise<Ping> {
   const apiKey = keyFor(card, config, process.env);
   const signal = AbortSignal.timeout(card.timeoutMs);
   const { provider, model, timeoutMs, maxOutputTokens } = card;
@@ -35,7 +44,14 @@ export async function pingModel(card: ConductorCard | ModelCard, config: Config)
   const begun = performance.now();
   const since = (): number => Math.round(performance.now() - begun);
   try {
-    const reply = await complete({ card, messages: MESSAGES, maxOutputTokens, apiKey, signal });
+    const reply = await complete({
+      card,
+      messages: MESSAGES,
+      maxOutputTokens,
+      apiKey,
+      signal,
+      ...(policy && { policy }),
+    });
     const judgement = judgeReply(reply, context);
     const problem = judgement.usable ? null : judgement.failure.message;
     return { problem, latencyMs: since(), ...costOf(reply, card) };

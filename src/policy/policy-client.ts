@@ -102,7 +102,10 @@ export class PolicyClient {
     if (success) return data;
     const [issue] = error.issues;
     const place = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-    throw badReply(this.baseUrl, `cannot be read${place}: ${issue?.message ?? 'no JSON'}`);
+    throw badReply(
+      this.baseUrl,
+      `cannot be read${place}: ${issue?.message.replace('Invalid input: ', '') ?? ''}`,
+    );
   }
 
   private sampleOf({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }: Choice): Sample {

@@ -40,6 +40,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
   const names = new Set(known);
   let replies: readonly string[] = [''];
   let said = 0;
+  const next = (): string => replies[Math.min(said++, replies.length - 1)] ?? '';
 
   const routes: Readonly<Record<string, (body: PolicyRequest['body']) => OddAnswer>> = {
     '/tokenize': ({ prompt }) => {
@@ -52,9 +53,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
         const message = `The model \`${model}\` does not exist.`;
         return json(404, { error: { message, type: 'NotFoundError', param: 'model', code: 404 } });
       }
-      const reply = replies[Math.min(said, replies.length - 1)] ?? '';
-      said += 1;
-      return json(200, completionOf(body, reply));
+      return json(200, completionOf(body, next));
     },
     '/v1/load_lora_adapter': ({ lora_name: name }) => {
       names.add(String(name));
@@ -80,8 +79,8 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
     requests,
     known: names,
     bodiesTo: (path) => requests.filter((request) => request.path === path).map(({ body }) => body),
-    script: (...next) => {
-      replies = next;
+    script: (...all) => {
+      replies = all;
       said = 0;
     },
     answerOnce: (path, each) => odd.set(path, [...(odd.get(path) ?? []), each]),
@@ -93,38 +92,43 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
   };
 }
 
-function completionOf({ model, prompt, n }: PolicyRequest['body'], reply: string): unknown {
-  const ids = [...Buffer.from(reply), END];
+function completionOf({ model, prompt, n }: PolicyRequest['body'], next: () => string): unknown {
   const promptIds = prompt as readonly number[];
-  const count = Number(n);
+  const choices = Array.from({ length: Number(n) }, (_, index) => choiceOf(index, next(), promptIds));
+  const written = choices.reduce((sum, { token_ids: ids }) => sum + ids.length, 0);
   return {
     id: 'cmpl-1',
     object: 'text_completion',
     created: 1_760_000_000,
     model,
-    choices: Array.from({ length: count }, (_, index) => ({
-      index,
-      text: reply,
-      logprobs: {
-        text_offset: ids.map((_id, at) => at),
-        token_logprobs: ids.map(() => -0.25),
-        tokens: ids.map((id) => String.fromCharCode(id)),
-        top_logprobs: ids.map(() => null),
-      },
-      finish_reason: 'stop',
-      stop_reason: null,
-      token_ids: ids,
-      prompt_logprobs: null,
-      prompt_token_ids: promptIds,
-    })),
+    choices,
     service_tier: null,
     system_fingerprint: null,
     usage: {
       prompt_tokens: promptIds.length,
-      completion_tokens: count * ids.length,
-      total_tokens: promptIds.length + count * ids.length,
+      completion_tokens: written,
+      total_tokens: promptIds.length + written,
       prompt_tokens_details: null,
     },
+  };
+}
+
+function choiceOf(index: number, text: string, promptIds: readonly number[]) {
+  const ids = [...Buffer.from(text), END];
+  return {
+    index,
+    text,
+    logprobs: {
+      text_offset: ids.map((_id, at) => at),
+      token_logprobs: ids.map(() => -0.25),
+      tokens: ids.map((id) => String.fromCharCode(id)),
+      top_logprobs: ids.map(() => null),
+    },
+    finish_reason: 'stop',
+    stop_reason: null,
+    token_ids: ids,
+    prompt_logprobs: null,
+    prompt_token_ids: promptIds,
   };
 }
 

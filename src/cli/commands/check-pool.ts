@@ -5,13 +5,14 @@ import { oneLine } from '../../trace/one-line';
 import type { Paint } from '../../trace/paint';
 import { EXIT, type ExitCode } from '../exit-code';
 import { loadServable } from '../load-settings';
+import { pingConductor } from '../ping-conductor';
 import { pingModel, type Ping } from '../ping-model';
 import { paintFor, print } from '../terminal';
 
 /** Calls the Conductor and each worker once, a line each; fails if any of them does. */
 export async function checkPool(options: { readonly config?: string }): Promise<ExitCode> {
   const config = await loadServable(options.config);
-  const { conductor, workers } = resolveRun(config);
+  const { workers } = resolveRun(config);
   const paint = paintFor(process.stdout);
   const width = Math.max(...['conductor', ...workers.map(({ id }) => id)].map((name) => name.length));
   let failures = 0;
@@ -21,7 +22,7 @@ export async function checkPool(options: { readonly config?: string }): Promise<
   };
 
   // One after the other: a limit on requests at once shall not look like a broken worker.
-  await report('conductor', await pingModel(conductor, config));
+  await report('conductor', await pingConductor(config));
   for (const worker of workers) {
     if (worker.kind === 'model') await report(worker.id, await pingModel(worker, config));
     else await print(describeExternal(worker.id.padEnd(width), worker, paint));
