@@ -5,24 +5,31 @@ const count = z.int().positive();
 const share = z.number().min(0).max(1);
 
 /** Where a training run begins: a model at hand, or a tiny one of random weights. */
-export const baseSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('folder'),
-    /** A Hugging Face model with its tokenizer, as the trainer's machine sees it. */
-    path: z.string().min(1),
-  }),
-  z.strictObject({
-    kind: z.literal('tiny'),
-    vocabulary: z.int().min(300).default(400),
-    hidden: count.default(64),
-    layers: count.default(2),
-    heads: count.default(4),
-    keyValueHeads: count.default(2),
-    feedForward: count.default(128),
-    maxPositions: count.default(1024),
-    initializerRange: z.number().positive().default(0.08),
-  }),
-]);
+export const baseSchema = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({
+      kind: z.literal('folder'),
+      /** A Hugging Face model with its tokenizer, as the trainer's machine sees it. */
+      path: z.string().min(1),
+    }),
+    z.strictObject({
+      kind: z.literal('tiny'),
+      vocabulary: z.int().min(300).default(400),
+      hidden: count.default(64),
+      layers: count.default(2),
+      heads: count.default(4),
+      keyValueHeads: count.default(2),
+      feedForward: count.default(128),
+      maxPositions: count.default(1024),
+      initializerRange: z.number().positive().default(0.08),
+    }),
+  ],
+  {
+    error:
+      'expected the model to begin with, { kind: folder, path: … } or { kind: tiny }, here or in a profile',
+  },
+);
 
 /** Supervised steps on prompts and replies before the first cycle. */
 export const warmStartSchema = z.strictObject({

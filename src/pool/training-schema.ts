@@ -29,16 +29,19 @@ const rewardSchema = z
     error: 'expected more than what a wrong answer earns',
   });
 
-const policySchema = z.strictObject({
-  /** The server that plans are sampled from while training. */
-  baseUrl: baseUrlSchema,
-  prompt: z.enum(['full', 'compact']).default('full'),
-  describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
-  servingTemperature: temperature.default(0.2),
-  maxPromptTokens: count.default(8192),
-  maxOutputTokens: count.default(1024),
-  timeout: durationSchema.default('10m'),
-});
+const policySchema = z.strictObject(
+  {
+    /** The server that plans are sampled from while training. */
+    baseUrl: baseUrlSchema,
+    prompt: z.enum(['full', 'compact']).default('full'),
+    describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
+    servingTemperature: temperature.default(0.2),
+    maxPromptTokens: count.default(8192),
+    maxOutputTokens: count.default(1024),
+    timeout: durationSchema.default('10m'),
+  },
+  { error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile' },
+);
 
 const poolSchema = z.strictObject({
   adaptive: z.boolean().default(false),
@@ -54,7 +57,10 @@ export const trainingSchema = z
     run: trainRunSchema.default('nightly'),
     seed: z.int().min(0).max(0x7fffffff).default(42),
     /** Files of JSON lines, one question each. */
-    data: z.strictObject({ train: z.string().min(1), heldOut: z.string().min(1) }),
+    data: z.strictObject(
+      { train: z.string().min(1), heldOut: z.string().min(1) },
+      { error: 'expected two files of questions, { train: a.jsonl, heldOut: b.jsonl }' },
+    ),
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
     /** Of one night. */

@@ -152,6 +152,11 @@ describe('a profile', () => {
 describe('what cannot be trained is refused:', () => {
   test.each([
     ['an unknown setting', { size: 4 }, 'training.size is not a setting'],
+    [
+      'a base of another kind',
+      { base: { kind: 'hub' } },
+      'training.base.kind is "hub": expected one of folder, tiny',
+    ],
     ['no questions', { data: { train: 'a' } }, 'training.data.heldOut is missing'],
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
     [
@@ -179,6 +184,13 @@ describe('what cannot be trained is refused:', () => {
       ].join('\n'),
     );
     expect(() => readConfigFile(file)).toThrow(`${file}:6:3: training.groupSize is "many": expected number`);
+  });
+
+  test('with what is to be written where a part is missing altogether', () => {
+    const refusal = (): unknown => configOf({});
+    expect(refusal).toThrow('training.data is missing: expected two files of questions');
+    expect(refusal).toThrow('training.base is missing: expected the model to begin with');
+    expect(refusal).toThrow('training.policy is missing: expected where plans are sampled');
   });
 
   test('nothing configured', () => {
