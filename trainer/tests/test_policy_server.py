@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from conductor_trainer.policy_server.http_server import PolicyHttpServer
+from conductor_trainer.policy_server.policy import Policy, load_policy
 from conductor_trainer.policy_server.service import PolicyService
 from conductor_trainer.policy_server.shelf import PolicyShelf
 from policies import PROMPT, make_policy
@@ -34,24 +36,33 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture
 def client(folders: list[Path]) -> Iterator[httpx.Client]:
     """Of a server that knows the first policy as `first`, and has room for two."""
-    torch.set_num_threads(1)
     shelf = PolicyShelf({"first": folders[0]}, in_memory=2)
+    with serving(shelf) as url, httpx.Client(base_url=url, timeout=60) as client:
+        yield client
+
+
+@contextmanager
+def serving(shelf: PolicyShelf) -> Iterator[str]:
+    """A server in this process, by its URL."""
+    torch.set_num_threads(1)
     server = PolicyHttpServer(("127.0.0.1", 0), PolicyService(shelf))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    with httpx.Client(base_url=f"http://127.0.0.1:{server.server_address[1]}", timeout=60) as it:
-        yield it
+    yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
     server.server_close()
     thread.join()
 
 
 def tokenize(client: httpx.Client, model: str = "first") -> list[int]:
-    body = {"model": model, "prompt": PROMPT, "add_special_tokens": False}
-    answer = client.post("/tokenize", json=body).json()
+    answer = client.post("/tokenize", json=text_for(model)).json()
     assert answer["count"] == len(answer["tokens"])
     assert answer["max_model_len"] == 160
     return answer["tokens"]
+
+
+def text_for(model: str) -> dict[str, Any]:
+    return {"model": model, "prompt": PROMPT, "add_special_tokens": False}
 
 
 def ask(client: httpx.Client, **changes: Any) -> Any:
@@ -188,6 +199,29 @@ def test_a_folder_without_a_policy_is_not_named(client: httpx.Client, tmp_path: 
     assert broken.status_code == 400
     assert "'empty' cannot be loaded" in broken.json()["error"]["message"]
     assert len(client.get("/v1/models").json()["data"]) == 1
+
+
+def test_a_request_that_nobody_waits_for_is_dropped(folders: list[Path]) -> None:
+    """The first request holds the only thread until the second has hung up."""
+    holds, has_hung_up, loaded = threading.Event(), threading.Event(), []
+
+    def load_slowly(folder: Path) -> Policy:
+        loaded.append(folder)
+        holds.set()
+        assert has_hung_up.wait(60)
+        return load_policy(folder)
+
+    shelf = PolicyShelf({"first": folders[0], "second": folders[1]}, in_memory=2, read=load_slowly)
+    with serving(shelf) as url, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(httpx.post, f"{url}/tokenize", json=text_for("first"), timeout=60)
+        assert holds.wait(60)
+        with pytest.raises(httpx.TimeoutException):
+            httpx.post(f"{url}/tokenize", json=text_for("second"), timeout=0.2)
+        has_hung_up.set()
+        assert first.result().status_code == 200
+        # Whoever comes next is behind the one that was dropped.
+        httpx.post(f"{url}/tokenize", json=text_for("first"), timeout=60)
+    assert loaded == [folders[0]]
 
 
 def test_a_process_of_its_own_says_where_it_is_and_answers_the_same(

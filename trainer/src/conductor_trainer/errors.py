@@ -81,7 +81,7 @@ class ServerRefused(TrainerError):
 
 
 class ProbeFailed(TrainerError):
-    """A policy server serves other weights than those that were trained, or reads them otherwise."""
+    """A policy server serves other weights than were trained, or computes otherwise with them."""
 
     type = "Trainer.ProbeFailed"
     retryable = False

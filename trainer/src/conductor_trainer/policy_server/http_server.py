@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from select import select
 from typing import Any
 
 from conductor_trainer.policy_server.api_error import ApiError, bad_request, not_found
@@ -14,7 +15,10 @@ from conductor_trainer.policy_server.service import Body, PolicyService
 LONGEST_BODY = 32 * 1024 * 1024
 """Bytes; a hundred times the longest prompt that there is a model for."""
 
-Answer = Callable[[str, bytes], tuple[int, Body]]
+IsWanted = Callable[[], bool]
+"""Whether somebody still waits for the answer."""
+
+Answer = Callable[[str, bytes, IsWanted], tuple[int, Body]]
 """From `METHOD /path` and a body to a status and a body."""
 
 
@@ -36,15 +40,21 @@ class PolicyHttpServer(ThreadingHTTPServer):
             "POST /v1/unload_lora_adapter": service.unload,
         }
 
-    def answer(self, route: str, sent: bytes) -> tuple[int, Body]:
-        """Does what a request asks for when its turn has come; health is told at once."""
+    def answer(self, route: str, sent: bytes, is_wanted: IsWanted) -> tuple[int, Body]:
+        """Does what a request asks for when its turn has come; health is told at once.
+
+        Clients are killed and their requests asked again by others, so what nobody waits for any
+        more must not keep those waiting.
+        """
         if route == "GET /health":
             return 200, {}
         try:
             work = self._routes.get(route)
             if work is None:
                 raise not_found(f"There is no {route}.")
-            return 200, self._worker.submit(work, _parse(sent)).result()
+            body = _parse(sent)
+            done = self._worker.submit(lambda: work(body) if is_wanted() else {})
+            return 200, done.result()
         except ApiError as error:
             return error.status, error.body()
         except Exception as error:
@@ -80,7 +90,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             refusal = bad_request(f"A body of {length} bytes is over {LONGEST_BODY}.")
             return self._send(refusal.status, refusal.body())
-        self._send(*self._answer(f"{self.command} {self.path}", self.rfile.read(length)))
+        sent = self.rfile.read(length)
+        self._send(*self._answer(f"{self.command} {self.path}", sent, self._is_connected))
+
+    def _is_connected(self) -> bool:
+        """A client that waits for its answer sends nothing: what can be read is the end."""
+        readable, _, _ = select([self.connection], [], [], 0)
+        return not readable
 
     def _send(self, status: int, body: Body) -> None:
         payload = json.dumps(body).encode()
