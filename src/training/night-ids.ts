@@ -1,3 +1,8 @@
+import { describePolicy } from './evaluation';
+import { cycleName } from './keys';
+import type { GroupId } from './rollout';
+import type { GroupInput } from './train-input';
+
 /** Workflow id of a training run's night: the same for each, so that no two are ever under way together. */
 export function nightWorkflowId(trainRun: string): string {
   return `train-${trainRun}`;
@@ -15,3 +20,18 @@ export function scheduleIdOf(trainRun: string): string {
 
 /** Nights give way to people who wait: Temporal's last priority (https://docs.temporal.io/develop/task-queue-priority-fairness). */
 export const NIGHT_PRIORITY = 5;
+
+/** Workflow id of a group to learn from. */
+export function groupWorkflowId({
+  trainRun,
+  cycle,
+  draw,
+}: Pick<GroupId, 'trainRun' | 'cycle' | 'draw'>): string {
+  return `${trainRun}-${cycleName(cycle)}-${draw}`;
+}
+
+/** Workflow id of a group by which a policy is tried. */
+export function trialWorkflowId(trial: GroupInput): string {
+  const who = describePolicy(trial.writer).replace(/[^a-z0-9]+/gi, '-');
+  return `${groupWorkflowId(trial)}-${trial.purpose}-${who}`;
+}

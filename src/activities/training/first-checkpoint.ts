@@ -4,7 +4,12 @@ import type { Store } from '../../store/store';
 import type { OpenedNight } from '../../training/activities';
 import { examplesKey, tokenizerTextsKey } from '../../training/keys';
 import type { Question } from '../../training/question';
-import { trainerConfigSchema, type InitRequest } from '../../training/trainer-contract';
+import {
+  trainerConfigSchema,
+  type InitRequest,
+  type WarmStartRequest,
+} from '../../training/trainer-contract';
+import type { WarmStartInput } from '../../training/trainer-jobs';
 import type { TrainingSettings } from '../../training/training-settings';
 import { keepLines } from './keep-lines';
 import { readRows } from './read-rows';
@@ -21,7 +26,16 @@ const exampleSchema = z.strictObject({
   /** What it is to reply, without the marker at its end. */
   completion: z.string().min(1),
 });
-type Example = z.infer<typeof exampleSchema>;
+/** A prompt, and the reply to imitate. */
+export type Example = z.infer<typeof exampleSchema>;
+
+/** What a policy learns before any reward, and what the checkpoint that comes of it is called. */
+export interface Lesson extends Pick<
+  WarmStartRequest,
+  'name' | 'steps' | 'batch' | 'learningRate' | 'warmupSteps'
+> {
+  readonly examples: readonly Example[];
+}
 
 /** Names of the checkpoints that a training run begins with. */
 const BASE = 'base';
@@ -36,17 +50,40 @@ const WARM = 'warm';
 export async function askForFirstCheckpoint(
   store: Store,
   { base, warmStart }: Pick<TrainingConfig, 'base' | 'warmStart'>,
-  { trainRun, trainer }: TrainingSettings,
+  settings: TrainingSettings,
   questions: readonly Question[],
 ): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
-  const config = configSchema.parse(trainer);
-  const examples = warmStart === undefined ? [] : await readExamples(warmStart.examples);
-  const texts = examples.length > 0 ? examples.map(wholeText) : questions.map(({ question }) => question);
-  const init: InitRequest = { trainRun, base: await baseOf(store, base, texts), config };
-  if (warmStart === undefined) return { init, warmStart: null };
+  if (warmStart !== undefined) {
+    const lesson = { ...warmStart, name: WARM, examples: await readExamples(warmStart.examples) };
+    return askForWarmStart(store, base, lesson, settings);
+  }
+  const texts = questions.map(({ question }) => question);
+  return { init: await askForBase(store, base, texts, settings), warmStart: null };
+}
+
+/** The base model as a checkpoint, and supervised steps on examples that are at hand. */
+export async function askForWarmStart(
+  store: Store,
+  base: TrainingConfig['base'],
+  { examples, ...lesson }: Lesson,
+  settings: TrainingSettings,
+): Promise<Pick<WarmStartInput, 'init' | 'warmStart'>> {
+  const init = await askForBase(store, base, examples.map(wholeText), settings);
+  const { trainRun, config } = init;
   const stored = await keepLines(store, examples, examplesKey);
-  const parent = { trainRun, name: BASE };
-  return { init, warmStart: { ...warmStart, trainRun, parent, name: WARM, examples: stored, config } };
+  return {
+    init,
+    warmStart: { ...lesson, trainRun, parent: { trainRun, name: BASE }, examples: stored, config },
+  };
+}
+
+async function askForBase(
+  store: Store,
+  base: TrainingConfig['base'],
+  texts: readonly string[],
+  { trainRun, trainer }: TrainingSettings,
+): Promise<InitRequest> {
+  return { trainRun, base: await baseOf(store, base, texts), config: configSchema.parse(trainer) };
 }
 
 async function readExamples(file: string): Promise<readonly Example[]> {

@@ -1,5 +1,6 @@
+import { Option } from 'commander';
 import { CONFIG, RUN, type AddCommands } from './add-command';
-import { readCount } from './read-argument';
+import { readAmount, readCount, readWhole } from './read-argument';
 
 /** Commands that show what was learned, and take it in or out. */
 export const addLearned: AddCommands = (train, settle) => {
@@ -36,5 +37,25 @@ export const addLearned: AddCommands = (train, settle) => {
     .action(async (checkpoint: string, folder: string, options: object) => {
       const { exportCheckpoint } = await import('../train/export-checkpoint.js');
       settle(await exportCheckpoint(checkpoint, folder, options));
+    });
+
+  train
+    .command('warm-start')
+    .description('make a first checkpoint that imitates examples, for nights to begin with')
+    .option('--examples <file>', 'JSON lines: {"question", "plan"} or {"prompt", "completion"}')
+    .addOption(
+      new Option('--from-traces [run]', 'imitate the plans of a training run that were right').conflicts(
+        'examples',
+      ),
+    )
+    .requiredOption('--steps <number>', 'of the optimizer', readCount)
+    .requiredOption('--learning-rate <number>', 'e.g. 1e-5', readAmount)
+    .option('--batch <number>', 'examples of a step', readCount, 32)
+    .option('--warmup-steps <number>', 'over which the learning rate rises', readWhole, 0)
+    .option(...RUN)
+    .option(...CONFIG)
+    .action(async (options: { steps: number; learningRate: number; batch: number; warmupSteps: number }) => {
+      const { warmStart } = await import('../train/warm-start.js');
+      settle(await warmStart(options));
     });
 };

@@ -16,6 +16,20 @@ export function readCount(value: string): number {
   throw new InvalidArgumentError('Expected a whole number from 1.');
 }
 
+/** A whole number from 0. */
+export function readWhole(value: string): number {
+  const count = readInteger(value);
+  if (count >= 0) return count;
+  throw new InvalidArgumentError('Expected a whole number from 0.');
+}
+
+/** A number above 0, also as 1e-5. */
+export function readAmount(value: string): number {
+  const amount = Number(value);
+  if (/^\d*\.?\d+(e-?\d{1,3})?$/i.test(value) && amount > 0 && Number.isFinite(amount)) return amount;
+  throw new InvalidArgumentError('Expected a number above 0, e.g. 1e-5.');
+}
+
 /** Calls of a run: from 1 to as many as its result can tell of. */
 export function readCalls(value: string): number {
   const count = readInteger(value);

@@ -1,8 +1,9 @@
+import type { Example } from '../../activities/training/first-checkpoint';
 import { readSamples } from '../../activities/training/kept-samples';
 import { PlanError } from '../../plan/plan-error';
 import type { Store } from '../../store/store';
 import type { GroupRecord } from '../../training/rollout';
-import { UnknownWorkerError, writeExample, type AskedHow, type Example } from './plan-examples';
+import { UnknownWorkerError, writeExample, type AskedHow } from './plan-examples';
 import { readGroups, readMetrics } from './read-cycles';
 import { readTrainQuestions } from './read-train-questions';
 

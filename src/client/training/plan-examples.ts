@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Example } from '../../activities/training/first-checkpoint';
 import { planPrompts, type PromptSettings } from '../../activities/training/plan-prompts';
 import { parsePlan } from '../../plan/parse';
 import { planSchema } from '../../plan/plan';
@@ -6,12 +7,6 @@ import { renderPlan } from '../../plan/render';
 import { renderChatml, withoutMarkers } from '../../policy/chatml';
 import type { RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
-
-/** What a policy is to read and to reply, as its tokenizer gets it: markers included, but for the one at the reply's end. */
-export interface Example {
-  readonly prompt: string;
-  readonly completion: string;
-}
 
 const words = z.string().min(1);
 

@@ -1,8 +1,6 @@
 import { ChildWorkflowCancellationType, executeChild, ParentClosePolicy } from '@temporalio/workflow';
-import { describePolicy } from '../../training/evaluation';
-import { cycleName } from '../../training/keys';
 import { GROUP_WORKFLOW } from '../../training/names';
-import { NIGHT_PRIORITY } from '../../training/night-ids';
+import { groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../../training/night-ids';
 import type { GroupInput, GroupResult } from '../../training/train-input';
 
 /**
@@ -12,7 +10,7 @@ import type { GroupInput, GroupResult } from '../../training/train-input';
  */
 export function runGroup(input: GroupInput): Promise<GroupResult> {
   return executeChild(GROUP_WORKFLOW, {
-    workflowId: groupWorkflowId(input),
+    workflowId: input.purpose === 'training' ? groupWorkflowId(input) : trialWorkflowId(input),
     args: [input],
     priority: { priorityKey: NIGHT_PRIORITY },
     // Like a child of a solve: nothing of a night goes on spending after its end.
@@ -20,10 +18,4 @@ export function runGroup(input: GroupInput): Promise<GroupResult> {
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     staticSummary: `question ${input.question.index + 1}, ${input.plans} plans`,
   });
-}
-
-function groupWorkflowId({ trainRun, purpose, cycle, draw, writer }: GroupInput): string {
-  const place = `${trainRun}-${cycleName(cycle)}-${draw}`;
-  const who = describePolicy(writer).replace(/[^a-z0-9]+/gi, '-');
-  return purpose === 'training' ? place : `${place}-${purpose}-${who}`;
 }

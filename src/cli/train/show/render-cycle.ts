@@ -4,6 +4,7 @@ import { headLine, plainLine, type Line } from '../../../trace/line';
 import { counted } from '../../../trace/counted';
 import { PLAIN, type Paint } from '../../../trace/paint';
 import { describeSees } from '../../../trace/step-state';
+import { groupWorkflowId } from '../../../training/night-ids';
 import type { CycleMetrics } from '../../../training/progress';
 import type { GroupRecord, Rollout } from '../../../training/rollout';
 import { plain, percent } from '../plot/format-value';
@@ -61,7 +62,10 @@ function groupBranch(group: GroupRecord, paint: Paint): Branch {
   ];
   return {
     line: headLine(paint, `Group ${draw}`, facts),
-    notes: [plainLine(`Workers, in the order of the prompt: ${workers.join(', ')}`)],
+    notes: [
+      plainLine(`workers, in the order of the prompt: ${workers.join(', ')}`),
+      plainLine(`workflow ${groupWorkflowId(group)}`),
+    ],
     branches: foldRollouts(rollouts).map((fold) => foldBranch(fold, paint)),
   };
 }
