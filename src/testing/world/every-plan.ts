@@ -28,6 +28,6 @@ function stepsAt({ workers, phrases }: World, index: number): Step[] {
   const all = Array.from({ length: index }, (_, earlier) => earlier);
   const views = index === 0 ? [[]] : [[], all];
   return workers.flatMap(({ id }) =>
-    KINDS.flatMap((kind) => views.map((sees) => ({ worker: id, subtask: phrases[kind][0] ?? kind, sees }))),
+    KINDS.flatMap((kind) => views.map((sees) => ({ worker: id, subtask: phrases[kind], sees }))),
   );
 }

@@ -68,7 +68,7 @@ function drawStep(world: World, topic: Topic, kind: Kind, index: number, prior: 
   const seesAll = index > 0 && dice.happens(prior.seesAll);
   return {
     worker: drawWorker(world, topic, kind, prior, dice),
-    subtask: dice.pick(world.phrases[kind]),
+    subtask: world.phrases[kind],
     sees: seesAll ? Array.from({ length: index }, (_, earlier) => earlier) : [],
   };
 }

@@ -16,10 +16,4 @@ export const SMALL_WORLD: World = {
   name: 'small',
   topics: [TRIVIA, ALGEBRA],
   maxSteps: 2,
-  phrases: {
-    plan: ['Plan the steps to take.'],
-    solve: ['Solve the question.'],
-    verify: ['Check the earlier answer.'],
-    refine: ['Refine the earlier answer.'],
-  },
 };

@@ -88,11 +88,12 @@ const WORKERS: readonly WorldWorker[] = [
   },
 ];
 
-const PHRASES: Readonly<Record<Kind, readonly string[]>> = {
-  plan: ['Plan the steps to take.', 'Outline the way to the answer.'],
-  solve: ['Solve the question.', 'Answer the question.'],
-  verify: ['Check the earlier answer.', 'Verify the result.'],
-  refine: ['Refine the earlier answer.', 'Improve the result.'],
+/** One for each kind: a choice between words that mean the same would only be noise to learn through. */
+const PHRASES: Readonly<Record<Kind, string>> = {
+  plan: 'Plan the steps to take.',
+  solve: 'Solve the question.',
+  verify: 'Check the earlier answer.',
+  refine: 'Refine the earlier answer.',
 };
 
 /**

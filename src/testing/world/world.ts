@@ -49,7 +49,7 @@ export interface World {
   readonly workers: readonly WorldWorker[];
   readonly maxSteps: number;
   /** How an untrained policy words a subtask of each kind. */
-  readonly phrases: Readonly<Record<Kind, readonly string[]>>;
+  readonly phrases: Readonly<Record<Kind, string>>;
 }
 
 /** The same world with some of its workers only, in the order given. */

@@ -47,13 +47,13 @@ const SMALL: Recipe = {
   world: SMALL_WORLD,
   train: 400,
   heldOut: 40,
-  warmStart: { examples: 2000, steps: 300, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
+  warmStart: { examples: 2000, steps: 400, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
   learning: {
     cycles: 40,
     questions: 4,
     groupSize: 16,
     maxDraws: 8,
-    learningRate: 1e-3,
+    learningRate: 1.5e-3,
     warmupSteps: 4,
     iterations: 2,
   },
@@ -65,7 +65,7 @@ const WHOLE: Recipe = {
   train: 1200,
   heldOut: 32,
   warmStart: { ...SMALL.warmStart, examples: 4000, steps: 700 },
-  learning: { ...SMALL.learning, cycles: 100, groupSize: 32, learningRate: 8e-4, warmupSteps: 10 },
+  learning: { ...SMALL.learning, cycles: 100, groupSize: 32, learningRate: 1.2e-3, warmupSteps: 10 },
 };
 
 export const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
@@ -102,7 +102,7 @@ export function configOf(learning: Learning, seed: number): TrainerConfig {
       epsilon: 1e-8,
       weightDecay: 0,
       maxGradNorm: 1,
-      schedule: 'constant',
+      schedule: 'linear',
       warmupSteps,
       totalSteps: cycles * iterations,
     },
