@@ -18,10 +18,12 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from conductor_trainer.model import add_adapter, save_policy
 from conductor_trainer.policy_server.http_server import PolicyHttpServer
 from conductor_trainer.policy_server.policy import Policy, load_policy
 from conductor_trainer.policy_server.service import PolicyService
 from conductor_trainer.policy_server.shelf import PolicyShelf
+from conductor_trainer.requests import Tuning
 from policies import PROMPT, make_policy
 
 SERVER = (sys.executable, "-m", "conductor_trainer.policy_server")
@@ -77,6 +79,10 @@ def ask(client: httpx.Client, **changes: Any) -> Any:
 def expected_logprobs(folder: Path, prompt: list[int], reply: list[int], temperature: float) -> Any:
     """What a plain forward pass over the whole text gives, as the trainer computes it."""
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    return forward(model, prompt, reply, temperature)
+
+
+def forward(model: Any, prompt: list[int], reply: list[int], temperature: float) -> list[float]:
     ids_1T = torch.tensor([prompt + reply])
     with torch.no_grad():
         logits_TV = model(input_ids=ids_1T).logits[0, :-1] / temperature
@@ -189,6 +195,25 @@ def test_policies_come_and_go_by_name(client: httpx.Client, folders: list[Path])
     answer = client.post("/v1/completions", json={"model": "later-1", "prompt": [1]})
     assert answer.status_code == 404
     assert answer.json()["error"]["type"] == "NotFoundError"
+
+
+def test_an_adapter_is_served_as_its_base_with_the_adapter_upon_it(
+    client: httpx.Client, folders: list[Path], tmp_path: Path
+) -> None:
+    tuning: Tuning = {"kind": "lora", "rank": 4, "alpha": 8, "targets": "all-linear"}
+    adapted = add_adapter(AutoModelForCausalLM.from_pretrained(folders[0]), tuning, seed=0).eval()
+    with torch.no_grad():
+        for name, weights in adapted.named_parameters():
+            if "lora_B" in name:
+                weights.normal_(std=0.1)
+    save_policy(adapted, folders[0], folders[0], tmp_path)
+    body = {"lora_name": "adapted", "lora_path": str(tmp_path)}
+    assert client.post("/v1/load_lora_adapter", json=body).status_code == 200
+    assert ask(client, model="adapted") != ask(client)
+    [choice] = ask(client, model="adapted", n=1)
+    told = choice["logprobs"]["token_logprobs"]
+    wanted = forward(adapted, choice["prompt_token_ids"], choice["token_ids"], 1.0)
+    assert told == pytest.approx(wanted, abs=1e-4)
 
 
 def test_a_folder_without_a_policy_is_not_named(client: httpx.Client, tmp_path: Path) -> None:

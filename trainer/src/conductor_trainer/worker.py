@@ -7,6 +7,7 @@ import argparse
 import asyncio
 import json
 import signal
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from temporalio.worker import Worker
 
 from conductor_trainer.activities import TrainerActivities
 from conductor_trainer.encryption.codec import encryption_converter
-from conductor_trainer.encryption.keys import read_encryption_keys
+from conductor_trainer.encryption.keys import KeyProblem, read_encryption_keys
+from conductor_trainer.errors import TrainerError
 from conductor_trainer.step_runner import StepRunner
 from conductor_trainer.store.open_store import open_store
 
@@ -86,5 +88,13 @@ def _read_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def main() -> None:
+    """Serves, or says in one sentence why it cannot."""
+    try:
+        asyncio.run(serve(_read_arguments()))
+    except (KeyProblem, TrainerError, RuntimeError, ValueError) as error:
+        sys.exit(f"The trainer cannot start: {error}")
+
+
 if __name__ == "__main__":
-    asyncio.run(serve(_read_arguments()))
+    main()
