@@ -54,6 +54,8 @@ test('the checkpoint that serves writes the plan, asked as its manifest says', a
   });
   expect(call?.usage).toMatchObject({ inputTokens: (asked?.prompt as number[]).length });
   expect(result.costIsLowerBound).toBe(false);
+  // From its history alone, while no worker runs.
+  expect(await stage.client.trace(result.id)).toEqual(result);
 });
 
 test('a repair shows the policy its own turn, and a run keeps the checkpoint that it began with', async () => {

@@ -1,4 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -78,9 +80,12 @@ afterEach(async () => {
 });
 
 /** As a worker process runs it that knows nothing of an earlier one. */
-function sample(change: Partial<SamplePlansRequest> = {}): Promise<SamplePlansResult> {
+function sample(
+  change: Partial<SamplePlansRequest> = {},
+  activity = new MockActivityEnvironment(),
+): Promise<SamplePlansResult> {
   const dependencies = { store, questions: new QuestionSets(store), askPolicy: createAskPolicy() };
-  return new MockActivityEnvironment().run(() => samplePlans(dependencies, { ...request, ...change }));
+  return activity.run(() => samplePlans(dependencies, { ...request, ...change }));
 }
 
 function prompts(): string[] {
@@ -218,5 +223,33 @@ test('a checkpoint that the store does not know', async () => {
     type: POLICY_FAILURES.noManifest,
     nonRetryable: true,
     message: expect.stringContaining('nightly/000009') as string,
+  });
+});
+
+describe('a server that never answers', () => {
+  let silent: Server;
+  beforeEach(async () => {
+    silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    request = { ...request, policy: { ...request.policy, baseUrl: `http://127.0.0.1:${port}/v1` } };
+  });
+  afterEach(() => silent.close());
+
+  test('is given up when its time is over, and asked again', async () => {
+    const policySettings = { ...request.policy, timeoutMs: 20 };
+    await expect(sample({ policy: policySettings })).rejects.toMatchObject({
+      type: POLICY_FAILURES.unavailable,
+      nonRetryable: false,
+      message: expect.stringContaining('within 0.02 s') as string,
+    });
+  });
+
+  test('is left as soon as the group is cancelled', async () => {
+    const activity = new MockActivityEnvironment();
+    silent.once('connection', () => {
+      activity.cancel('CANCELLED');
+    });
+    await expect(sample({}, activity)).rejects.toMatchObject({ name: 'CancelledFailure' });
   });
 });
