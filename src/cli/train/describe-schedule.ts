@@ -12,10 +12,10 @@ export function describeSchedule({ next, timeZone, isPaused, note }: NightSchedu
   return `next ${next
     .slice(0, NIGHTS_SHOWN)
     .map((time) => describeTime(time, timeZone))
-    .join(', ')} (${timeZone})`;
+    .join(' · ')} (${timeZone})`;
 }
 
-/** `Sun 22 Nov 2026, 03:30` on the clocks of a zone. */
+/** `Sun, 22 Nov 2026, 03:30` on the clocks of a zone. */
 function describeTime(time: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', {
     timeZone,

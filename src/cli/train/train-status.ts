@@ -20,6 +20,9 @@ export interface StatusOptions extends TrainOptions {
 /** Between two looks at a night: each is a query that a worker answers. */
 const LOOK_MS = 2_000;
 
+/** Whoever waits longer than this for the first look is told for what. */
+const PATIENCE_MS = 5_000;
+
 /** Follows the night under way to its end; where none is, tells of the latest one, the next one and what serves. */
 export async function trainStatus(options: StatusOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
@@ -60,15 +63,20 @@ async function followNight(
   interruption: AbortSignal,
 ): Promise<ExitCode> {
   const view = await openNightView(process.stderr);
+  const patience = setTimeout(() => {
+    say('Waiting for a worker that tells of the night: start one with "temporal-conductor worker" …');
+  }, PATIENCE_MS);
   try {
     for (;;) {
       const progress = await unlessInterrupted(interruption, training.progress(trainRun));
+      clearTimeout(patience);
       if (progress === undefined) return leave(trainRun);
       if (progress === null) return EXIT.answered;
       view.show(progress);
       await unlessInterrupted(interruption, pause(LOOK_MS, undefined, { ref: false }));
     }
   } finally {
+    clearTimeout(patience);
     view.close();
   }
 }

@@ -1,4 +1,4 @@
-import { isGrpcServiceError, WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { ServiceError, WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
 import {
   PAUSE_SIGNAL,
@@ -91,7 +91,7 @@ export class TrainingClient {
         .getHandle(nightWorkflowId(trainRun))
         .query<NightProgress>(PROGRESS_QUERY);
     } catch (error) {
-      if (!isGrpcServiceError(error)) throw error;
+      if (!(error instanceof ServiceError)) throw error;
       throw new RefusedError(
         `nobody answers for the night of training run ${trainRun}: start a worker with "temporal-conductor worker" or "up"`,
         { cause: error },

@@ -134,18 +134,3 @@ test('where nothing was trained, status and list say so', async () => {
   });
   expect((await train('list')).stderr).toContain('No night was trained in file:');
 });
-
-test.each([
-  [['schedule', '--at', '25:00'], '--at "25:00" is no time of day'],
-  [['schedule', '--cron', '* * * *'], 'is not five fields'],
-  [['schedule', '--at', '03:30', '--timezone', 'Mars/Olympus'], '--timezone "Mars/Olympus" is unknown'],
-  [['schedule', '--at', '03:30', '--cron', '* * * * *'], 'cannot be used with option'],
-  [['start', '--date', '2026-02-30'], '--date "2026-02-30" is no date'],
-  [['start', '--from', '../x'], 'names no checkpoint'],
-  [['budget'], 'there is nothing to change'],
-  [['pause', '--run', 'No Name'], 'is no training run'],
-  [['promote', 'a/b/c'], 'names no checkpoint'],
-])('%j is refused before anything is begun', async (args, words) => {
-  const { code, stderr } = await train(...args);
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) as unknown });
-});
