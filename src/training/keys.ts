@@ -21,7 +21,7 @@ export function tokenizerTextsKey(sha256: string): string {
 }
 
 /** Everything of one training run lies below. */
-export function runFolder(trainRun: string): string {
+function runFolder(trainRun: string): string {
   return `training/${trainRun}/`;
 }
 
@@ -54,7 +54,7 @@ export function manifestKey(trainRun: string, name: string): string {
   return `${runFolder(trainRun)}checkpoints/${name}.json`;
 }
 
-export function cycleFolder(trainRun: string, cycle: number): string {
+function cycleFolder(trainRun: string, cycle: number): string {
   return `${runFolder(trainRun)}cycles/${cycleName(cycle)}/`;
 }
 
