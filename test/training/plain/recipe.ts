@@ -65,7 +65,14 @@ const WHOLE: Recipe = {
   train: 1200,
   heldOut: 32,
   warmStart: { ...SMALL.warmStart, examples: 4000, steps: 700 },
-  learning: { ...SMALL.learning, cycles: 100, groupSize: 32, learningRate: 1.2e-3, warmupSteps: 10 },
+  learning: {
+    ...SMALL.learning,
+    cycles: 100,
+    questions: 8,
+    maxDraws: 16,
+    learningRate: 1.2e-3,
+    warmupSteps: 10,
+  },
 };
 
 export const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
