@@ -114,7 +114,8 @@ def test_trl_scores_a_batch_into_what_the_trainer_hands_over(root: Path) -> None
     config = config_of()
     rows = rows_of_batch(root, "warm", config)
     stock = stock_trainer(root, config, rows)
-    stock.model.train()
+    model: Any = stock.model
+    model.train()
     theirs = stock._generate_and_score_completions(
         [{"prompt": topic} for topic in ("trivia", "algebra") for _ in range(4)]
     )
@@ -249,7 +250,7 @@ def test_the_learning_rate_follows_the_schedule_of_the_whole_run(root: Path) -> 
 def test_settings_that_change_hold_from_the_next_update_on(root: Path) -> None:
     rows = rows_of_batch(root, "warm", config_of())
     learn(root, 1, "warm", config_of(), rows)
-    slower = config_of(optimizer={"learningRate": 1e-3})
+    slower = config_of(optimizer={"learningRate": 1e-3}, iterations=1)
     assert learn(root, 2, "000001", slower, rows)["metrics"]["learningRate"] == 1e-3
 
 
@@ -302,7 +303,8 @@ def test_lora_trains_an_adapter_and_leaves_the_model_alone(adapted: Path, tmp_pa
     assert len({record.weightsSha256 for record in digests.values()}) == 4
     assert {record.base for record in digests.values()} == {"night/base/model"}
     # The first adapter changes nothing: it thinks what the model without one thinks.
-    whole = load_policy(root, digests["base"], config).get_base_model()
+    policy: Any = load_policy(root, digests["base"], config)
+    whole = policy.get_base_model()
     with_none = take_probe(whole, load_tokenizer(root / "night/base/model"))
     assert with_none.logprobs == pytest.approx(digests["base"].probe.logprobs, abs=1e-6)
 
@@ -324,6 +326,17 @@ def test_a_kl_term_of_an_adapter_measures_from_the_model_below_it(
         for base, warm in zip(base_row["sampledLogprobs"], row["sampledLogprobs"], strict=True)
     ]
     assert with_kl - without == pytest.approx(0.5 * sum(k3) / len(k3), rel=1e-4)
+
+
+def test_weights_stay_in_float32_where_arithmetic_is_in_bfloat16(root: Path) -> None:
+    config = config_of(precision="bfloat16", optimizer={"learningRate": 1e-5, "warmupSteps": 0})
+    metrics = learn(root, 1, "warm", config, rows_of_batch(root, "warm", config))["metrics"]
+    # The sampler of this test computes in float32, and the trainer did not.
+    assert 1e-4 < metrics["logprobGap"] < 0.1
+    before, after = weights(root, "warm"), weights(root, "000001")
+    assert {tensor.dtype for tensor in after.values()} == {torch.float32}
+    # A change so small would be lost in bfloat16.
+    assert all(not torch.equal(before[name], after[name]) for name in before)
 
 
 def test_tuning_cannot_change_within_a_run(root: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import PreTrainedTokenizerBase
@@ -24,9 +25,9 @@ def read_examples(path: Path, tokenizer: PreTrainedTokenizerBase) -> list[Exampl
     texts = [_read_line(number, line) for number, line in enumerate(path.open(), start=1)]
     if not texts:
         raise BadRequest("There are no examples to learn from: the file is empty.")
-    prompts = tokenizer([prompt for prompt, _ in texts], add_special_tokens=False)["input_ids"]
-    replies = tokenizer([reply for _, reply in texts], add_special_tokens=False)["input_ids"]
-    end_id = tokenizer.convert_tokens_to_ids(END_OF_TURN)
+    prompts = _encode(tokenizer, [prompt for prompt, _ in texts])
+    replies = _encode(tokenizer, [reply for _, reply in texts])
+    end_id: Any = tokenizer.convert_tokens_to_ids(END_OF_TURN)
     return [
         _example_of(prompt, reply if reply[-1:] == [end_id] else [*reply, end_id])
         for prompt, reply in zip(prompts, replies, strict=True)
@@ -47,6 +48,10 @@ def pad_examples(examples: Sequence[Example], pad_id: int) -> dict[str, torch.Te
         "labels": padded("labels", IGNORED),
         "attention_mask": (torch.arange(longest) < torch.tensor(lengths_B)[:, None]).long(),
     }
+
+
+def _encode(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[Any]:
+    return [*tokenizer(texts, add_special_tokens=False)["input_ids"]]
 
 
 def _example_of(prompt_ids: list[int], reply_ids: list[int]) -> Example:

@@ -102,19 +102,19 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
         Loaded as it is, the state would bring the old settings back without a word.
         """
+        optimizer: Any = self.optimizer
+        schedule: Any = self.lr_scheduler
         settings = [
             {name: value for name, value in group.items() if name != "params"}
-            for group in self.optimizer.param_groups
+            for group in optimizer.param_groups
         ]
-        schedule = self.lr_scheduler
         peak_rates = schedule.base_lrs
         super()._load_optimizer_and_scheduler(checkpoint)
-        schedule.base_lrs = peak_rates
-        groups = zip(
-            self.optimizer.param_groups, settings, peak_rates, schedule.lr_lambdas, strict=True
-        )
-        for group, now, peak_rate, share in groups:
-            group.update({**now, "lr": peak_rate * share(schedule.last_epoch)})
+        shares = [share(schedule.last_epoch) for share in schedule.lr_lambdas]
+        rates = [peak * share for peak, share in zip(peak_rates, shares, strict=True)]
+        schedule.base_lrs, schedule._last_lr = peak_rates, rates
+        for group, now, rate in zip(optimizer.param_groups, settings, rates, strict=True):
+            group.update({**now, "lr": rate})
 
 
 def _no_rewards(completions: Sequence[str], **_: Any) -> list[float | None]:
