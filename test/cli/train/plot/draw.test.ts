@@ -1,0 +1,47 @@
+import { drawPng } from '../../../../src/cli/train/plot/draw-png';
+import { drawSvg } from '../../../../src/cli/train/plot/draw-svg';
+import { effortPicture } from '../../../../src/cli/train/plot/effort-picture';
+import { learningPicture } from '../../../../src/cli/train/plot/learning-picture';
+import type { Picture } from '../../../../src/cli/train/plot/panel';
+import { madeUpCycles } from './made-up-cycles';
+
+const textsOf = (svg: string): string[] =>
+  [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text = '']) => text);
+const areasIn = (svg: string): number => svg.match(/fill-opacity="0.85"/g)?.length ?? 0;
+
+test('a picture of what was learned says what it is, and names every curve with its last value', async () => {
+  const texts = textsOf(await drawSvg(learningPicture(madeUpCycles(40))));
+  expect(texts).toEqual(
+    expect.arrayContaining([
+      'Training run made-up: what was learned',
+      'cycles 1–40 · nights 2026-11-20 to 2026-11-21 (dotted: where one begins)',
+      'Shape of plans',
+      'held-out 0.919',
+      'scholar 44%',
+      'tree 31.6%',
+    ]),
+  );
+});
+
+test('shares of one panel are stacked on each other and not on those of another', async () => {
+  // Four verdicts, four workers, five shapes.
+  expect(areasIn(await drawSvg(learningPicture(madeUpCycles(40))))).toBe(13);
+});
+
+test('what was never measured is said to be missing', async () => {
+  const texts = textsOf(await drawSvg(effortPicture(madeUpCycles(3, { usd: null, update: null }))));
+  // Cost, clipped, KL and entropy.
+  expect(texts.filter((text) => text === 'nothing measured yet')).toHaveLength(4);
+});
+
+test('the same cycles give the same panels, and a single cycle gives a picture too', async () => {
+  const picture: Picture = learningPicture(madeUpCycles(1));
+  expect(picture.subtitle).toBe('cycle 1 · night of 2026-11-21');
+  expect(textsOf(await drawSvg(picture))).toContain('Reward');
+});
+
+test('a PNG is twice as wide as the page', async () => {
+  const png = await drawPng(await drawSvg(learningPicture(madeUpCycles(5))));
+  expect(png.subarray(1, 4).toString('latin1')).toBe('PNG');
+  expect(png.readUInt32BE(16)).toBe(1920);
+});
