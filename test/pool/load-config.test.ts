@@ -124,7 +124,10 @@ describe('what a configuration may hold', () => {
   it('says which settings have no effect yet', async () => {
     write(FULL);
     const { notices } = await loadConfig({ env: {}, cwd: folder });
-    expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['limits.costUsd']);
+    expect(notices.map((notice) => notice.split(' ')[0])).toEqual([
+      'limits.costUsd',
+      'training.budget.costUsd',
+    ]);
     write(SMALLEST);
     expect((await loadConfig({ env: {}, cwd: folder })).notices).toEqual([]);
   });

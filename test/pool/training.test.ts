@@ -86,6 +86,11 @@ describe('what one asks for', () => {
     });
   });
 
+  test('may be written by a checkpoint that is not there yet', () => {
+    const settings = resolveTraining(configOf(smallest, { conductor: { provider: 'policy' } }));
+    expect(settings.run.workers).toHaveLength(3);
+  });
+
   test('limits of a run become those of a group', () => {
     const limits = { calls: 10, costUsd: 0.1, tokens: 1000, depth: 2, wallClock: '1m' };
     const { run } = resolveTraining(
@@ -167,7 +172,17 @@ describe('what cannot be trained is refused:', () => {
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],
     ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
   ])('%s', (_, change, message) => {
-    expect(() => configOf({ ...smallest, ...change })).toThrow(message);
+    const file = join(folder, 'conductor.yaml');
+    // Every JSON text is YAML, too.
+    writeFileSync(
+      file,
+      JSON.stringify({
+        conductor: MODEL,
+        workers: [{ ...MODEL, id: 'a' }],
+        training: { ...smallest, ...change },
+      }),
+    );
+    expect(() => readConfigFile(file)).toThrow(message);
   });
 
   test('with file, line and place where it stands in one', () => {

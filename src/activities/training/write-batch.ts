@@ -64,7 +64,7 @@ async function partOf(store: Store, key: string, request: WriteBatchRequest): Pr
 
 function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow[] {
   const groupId = [padded(group.cycle), padded(group.draw), group.round].join('/');
-  return group.rollouts.map(({ index, reward }) => {
+  return group.rollouts.map(({ index, reward, tokens }) => {
     const sample = samples.rollouts[index];
     if (sample === undefined)
       throw invalid(key, `rollout ${index} is not among its ${samples.rollouts.length} samples`);
@@ -73,6 +73,12 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
       throw invalid(
         key,
         `rollout ${index} has ${completionTokenIds.length} tokens and ${sampledLogprobs.length} log-probabilities`,
+      );
+    }
+    if (completionTokenIds.length !== tokens) {
+      throw invalid(
+        key,
+        `rollout ${index} carried out a plan of ${tokens} tokens, and its sample has ${completionTokenIds.length}: it is another one`,
       );
     }
     return batchRowSchema.parse({

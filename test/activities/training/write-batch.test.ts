@@ -130,6 +130,13 @@ describe('no batch is made of', () => {
     await refused(key, 'rollout 0 has 2 tokens and 1 log-probabilities');
   });
 
+  test('a sample that is not the plan that was carried out', async () => {
+    const group = groupOf(0, [1, 0]);
+    const rollouts = group.rollouts.map((rollout) => ({ ...rollout, tokens: 3 }));
+    const [key = ''] = await keep({ ...group, rollouts });
+    await refused(key, 'rollout 0 carried out a plan of 3 tokens, and its sample has 2');
+  });
+
   test('a group that was not sampled from a policy', async () => {
     await refused(
       await keepGroup({ store }, groupOf(0, [1], { samples: null })),
