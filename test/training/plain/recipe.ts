@@ -53,8 +53,8 @@ const SMALL: Recipe = {
     questions: 4,
     groupSize: 16,
     maxDraws: 8,
-    learningRate: 1.5e-3,
-    warmupSteps: 4,
+    learningRate: 1e-3,
+    warmupSteps: 8,
     iterations: 2,
   },
 };
@@ -70,7 +70,7 @@ const WHOLE: Recipe = {
     cycles: 100,
     questions: 8,
     maxDraws: 16,
-    learningRate: 1.2e-3,
+    learningRate: 1e-3,
     warmupSteps: 10,
   },
 };
