@@ -50,7 +50,7 @@ def pad_examples(examples: Sequence[Example], pad_id: int) -> dict[str, torch.Te
     }
 
 
-def _encode(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[Any]:
+def _encode(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[int]]:
     return [*tokenizer(texts, add_special_tokens=False)["input_ids"]]
 
 
