@@ -8,8 +8,12 @@ try:
     from tensorboard.backend.event_processing.directory_watcher import DirectoryWatcher
     from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
     from tensorboard.backend.event_processing.io_wrapper import IsSummaryEventsFile
-    from tensorboard.compat.proto.event_pb2 import Event
-    from tensorboard.compat.proto.summary_pb2 import Summary
+
+    # Generated code makes its classes when it is loaded, out of a type checker's sight.
+    from tensorboard.compat.proto.event_pb2 import Event  # pyright: ignore[reportAttributeAccessIssue]
+    from tensorboard.compat.proto.summary_pb2 import (
+        Summary,  # pyright: ignore[reportAttributeAccessIssue]
+    )
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 except ImportError as error:
     raise RuntimeError(
