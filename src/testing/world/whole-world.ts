@@ -5,8 +5,8 @@ const TOPICS: readonly Topic[] = [
     name: 'trivia',
     nouns: ['film', 'river', 'singer', 'planet', 'castle', 'poet', 'island', 'mountain'],
     lift: 0,
-    verifySpoils: 0.3,
-    refineSpoils: 0.3,
+    verifySpoils: 0.2,
+    refineSpoils: 0.2,
     decoy: { worker: 'critic', shape: ['solve', 'verify'] },
   },
   {

@@ -40,7 +40,7 @@ test.each([SMALL_WORLD, WHOLE_WORLD])(
 test.each([SMALL_WORLD, WHOLE_WORLD])(
   'the most likely plan of each topic of the $name world is a bad one',
   (world) => {
-    const examples = examplesOf(world, 4000);
+    const examples = examplesOf(world, 2000);
     const rewards = world.topics.map((topic) => {
       const counts = new Map<string, number>();
       const own = examples.filter((example) => example.topic.name === topic.name);

@@ -17,7 +17,7 @@ import { warmUp } from './warm-up';
 
 // Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to tell
 // what durability costs:
-//   TRAINER_PYTHON=… node --require ./test/support/run-typescript.cjs test/training/plain/main.ts
+//   node --require ./test/support/run-typescript.cjs test/training/plain/main.ts
 //     [--world small|whole] [--seeds 0,1,2] [--cycles N] [--folder DIR]
 // In a folder that is named, a warm start that was made before is found again.
 
@@ -47,7 +47,7 @@ async function teach(recipe: Recipe, seed: number, root: string, optimum: Optimu
   const trainRun = `plain-${recipe.world.name}-${seed}-${Date.now().toString(36)}`;
   const folder = join(root, trainRun);
   await mkdir(folder, { recursive: true });
-  const server = runPython('policy_server', ['--port', '0']);
+  const server = await runPython('policy_server', ['--port', '0']);
   const steps = await startStepServer(root);
   const { url } = z.object({ url: z.string() }).parse(await server.nextMessage());
   const lesson = { recipe, seed, steps, ask: createAskPolicy(), policyUrl: `${url}/v1`, folder };

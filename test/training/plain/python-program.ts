@@ -3,6 +3,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { trainerPython } from '../../support/python-program';
 
 /** A program of the trainer's package in a process of its own, which speaks JSON lines. */
 export interface PythonProgram {
@@ -15,12 +16,9 @@ export interface PythonProgram {
 
 const SOURCES = join(__dirname, '../../../trainer/src');
 
-/** Runs `python -m conductor_trainer.<name>` with the Python that `TRAINER_PYTHON` names. */
-export function runPython(name: string, args: readonly string[] = []): PythonProgram {
-  const python = process.env.TRAINER_PYTHON;
-  if (python === undefined) {
-    throw new Error('Set TRAINER_PYTHON to the Python that `node scripts/prepare-trainer.mjs` prints.');
-  }
+/** Runs `python -m conductor_trainer.<name>` in the trainer's environment. */
+export async function runPython(name: string, args: readonly string[] = []): Promise<PythonProgram> {
+  const python = await trainerPython();
   const child: ChildProcessWithoutNullStreams = spawn(python, ['-m', `conductor_trainer.${name}`, ...args], {
     env: { ...process.env, PYTHONPATH: SOURCES, OMP_NUM_THREADS: '1', HF_HUB_OFFLINE: '1' },
   });

@@ -29,7 +29,7 @@ const answerSchema = z.object({
 
 /** @param root folder of all checkpoints */
 export async function startStepServer(root: string): Promise<StepServer> {
-  const program = runPython('fork_server');
+  const program = await runPython('fork_server');
   await program.nextMessage();
   let id = 0;
   const perform = async <Result>(
