@@ -9,10 +9,11 @@ import { isKept, stateOf } from './step-state';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
 export function renderMarkdown(trace: SolveTrace): string {
-  const { status, degraded, question, estimate, rounds, answer, error, stoppedBy } = trace;
+  const { status, degraded, checkpoint, question, estimate, rounds, answer, error, stoppedBy } = trace;
   return [
     `**${status}**${degraded ? ' · degraded' : ''} · ${describeTokens(trace)} · ${describeCost(trace)}`,
     quote(previewOf(question)),
+    ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
     ...(estimate === undefined ? [] : [`Plan: ${describeEstimate(estimate)}`]),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
     ...rounds.flatMap(renderRound),

@@ -43,7 +43,7 @@ class TreeText {
   ) {}
 
   root(): Branch {
-    const { id, status, degraded, stoppedBy, question, estimate, waitsFor } = this.trace;
+    const { id, status, degraded, stoppedBy, checkpoint, question, estimate, waitsFor } = this.trace;
     const states = [
       status,
       waitsFor === undefined ? '' : `waits for ${waitsFor}`,
@@ -54,6 +54,7 @@ class TreeText {
       line: this.head(id, [...states, ...spent(this.trace)]),
       notes: [
         plainLine(previewOf(question)),
+        ...this.note('checkpoint', checkpoint ?? undefined),
         ...this.note('plan', estimate && describeEstimate(estimate)),
         ...waitingRuns(this.trace).flatMap((run) => this.note('to let it run:', howToApprove(run))),
       ],

@@ -17,6 +17,13 @@ describe('a run as markdown', () => {
     expect(paragraphs.join()).toContain('| 2 | 1 | conductor as `solve-1-r0s2` | Task 2 |');
   });
 
+  test('names the checkpoint that planned it, where it was one', () => {
+    expect(renderMarkdown(sampleFamily())).not.toContain('checkpoint');
+    expect(renderMarkdown(sampleFamily({ checkpoint: 'nightly/000040' })).split('\n\n')).toContain(
+      'Conductor: checkpoint `nightly/000040`',
+    );
+  });
+
   test('tells how to approve, and what a limit did', () => {
     expect(renderMarkdown(sampleWaiting())).toContain(
       '**Waits for approval**: `temporal-conductor approve solve-1 [--edit FILE | --reject REASON]`',

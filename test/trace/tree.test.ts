@@ -55,6 +55,11 @@ describe('the tree of a run', () => {
 });
 
 describe('the tree of a run with children', () => {
+  test('names the checkpoint that planned it, where it was one', () => {
+    expect(renderTree(sampleFamily())).not.toContain('checkpoint');
+    expect(renderTree(sampleFamily({ checkpoint: 'nightly/000040' }))).toContain('checkpoint nightly/000040');
+  });
+
   test('draws a child below its step, with what it cost, and reviews as further rounds', () => {
     expect(renderTree(sampleFamily()).split('\n')).toEqual([
       'solve-1  completed · 8 calls, 120 tokens · $0.0080',
