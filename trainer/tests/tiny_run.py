@@ -82,6 +82,16 @@ def reply_of(topic: str, worker: int) -> str:
     return f'This is {topic}.\nmodel_id = [{worker}]\nsubtasks = ["Solve it."]\naccess_list = [[]]'
 
 
+def write_texts(folder: Path) -> Path:
+    """What the tiny model's tokenizer is trained on."""
+    pairs = [(topic, n) for topic in TOPICS for n in range(4)]
+    path = folder / "texts.jsonl"
+    path.write_text(
+        "".join(json.dumps(prompt_of(topic) + reply_of(topic, n)) + "\n" for topic, n in pairs)
+    )
+    return path
+
+
 def checkpoint(name: str) -> CheckpointName:
     return CheckpointName(trainRun=RUN, name=name)
 
@@ -89,13 +99,11 @@ def checkpoint(name: str) -> CheckpointName:
 def begin(root: Path, files: Path, config: Config) -> None:
     """Makes `base`, and `warm` from a few steps of supervised learning."""
     pairs = [(prompt_of(topic), reply_of(topic, n)) for topic in TOPICS for n in range(4)]
-    texts = files / "texts.jsonl"
-    texts.write_text("".join(json.dumps(prompt + reply) + "\n" for prompt, reply in pairs))
     examples = files / "examples.jsonl"
     examples.write_text(
         "".join(json.dumps({"prompt": p, "completion": r}) + "\n" for p, r in pairs)
     )
-    init(root, {"trainRun": RUN, "base": TINY, "config": config}, texts)
+    init(root, {"trainRun": RUN, "base": TINY, "config": config}, write_texts(files))
     warm_start(root, warm_start_request(config), examples, lambda _: None)
 
 

@@ -35,10 +35,13 @@ def _place_base(request: InitRequest, texts: Path | None, temporary: Path) -> tu
     """Where the whole model lies now, and where it will be found. A given one stays in place."""
     base = request["base"]
     if base["kind"] == "folder":
-        folder = Path(base["path"])
-        if not folder.is_absolute():
-            raise BadRequest(f"The base model's folder must be absolute, got {base['path']!r}.")
-        return folder, base["path"]
+        folder = Path(base["path"]).absolute()
+        if not folder.is_dir():
+            raise BadRequest(
+                f"There is no folder {folder} on the trainer's machine. Put the base model there, "
+                "or name its folder."
+            )
+        return folder, str(folder)
     if texts is None:
         raise BadRequest("A tiny base model needs texts for its tokenizer; none were handed over.")
     build_tiny(base, read_texts(texts), request["config"]["seed"], temporary / "model")

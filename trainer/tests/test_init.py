@@ -1,0 +1,56 @@
+"""A training run begins with a model as it is, wherever that comes from."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conductor_trainer.checkpoint import require_record
+from conductor_trainer.errors import BadRequest, Conflict
+from conductor_trainer.init import init
+from conductor_trainer.weights import weights_sha256
+from tiny_run import LORA, RUN, TINY, checkpoint, config_of, write_texts
+
+
+def request_of(base: Any, **changes: Any) -> Any:
+    return {"trainRun": RUN, "base": base, "config": config_of(**changes)}
+
+
+def test_a_given_model_is_used_in_its_place(tmp_path: Path) -> None:
+    made = init(tmp_path / "a", request_of(TINY), write_texts(tmp_path))["checkpoint"]
+    given = {"kind": "folder", "path": made["path"]}
+    taken = init(tmp_path / "b", request_of(given), None)
+    assert taken == {"checkpoint": made, "replayed": False}
+    assert [path.name for path in (tmp_path / "b" / RUN / "base").iterdir()] == ["RESULT.json"]
+
+
+def test_with_lora_it_gets_an_adapter_that_changes_nothing(tmp_path: Path) -> None:
+    made = init(tmp_path, request_of(TINY, tuning=LORA), write_texts(tmp_path))["checkpoint"]
+    assert made["kind"] == "adapter"
+    assert made["path"] == str(tmp_path / RUN / "base" / "adapter")
+    assert made["weightsSha256"] == weights_sha256(Path(made["path"]))
+    whole = init(tmp_path / "whole", request_of(TINY), write_texts(tmp_path))["checkpoint"]
+    probes = [
+        require_record(root, checkpoint("base")).probe for root in (tmp_path, tmp_path / "whole")
+    ]
+    assert probes[0].logprobs == pytest.approx(probes[1].logprobs, abs=1e-6)
+    assert whole["tokenizerSha256"] == made["tokenizerSha256"]
+
+
+def test_it_happens_once(tmp_path: Path) -> None:
+    texts = write_texts(tmp_path)
+    first = init(tmp_path, request_of(TINY), texts)
+    assert init(tmp_path, request_of(TINY), None) == {**first, "replayed": True}
+    with pytest.raises(Conflict):
+        init(tmp_path, request_of(TINY, seed=8), texts)
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    nowhere = {"kind": "folder", "path": str(tmp_path / "nowhere")}
+    with pytest.raises(BadRequest, match=r"There is no folder .*/nowhere on the trainer's machine"):
+        init(tmp_path, request_of(nowhere), None)
+
+
+def test_a_tiny_model_without_texts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="needs texts"):
+        init(tmp_path, request_of(TINY), None)
