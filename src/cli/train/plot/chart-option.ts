@@ -83,7 +83,7 @@ function cycleAxis(gridIndex: number, cycles: readonly number[]): object {
   return {
     gridIndex,
     type: 'value',
-    min: cycles[0] ?? 0,
+    min: firstTick(cycles),
     max: cycles.at(-1) ?? 1,
     minInterval: 1,
     splitNumber: 5,
@@ -92,6 +92,12 @@ function cycleAxis(gridIndex: number, cycles: readonly number[]): object {
     splitLine: { show: false },
     axisLabel: { color: INK.faint, fontSize: 11, hideOverlap: true, showMinLabel: true, showMaxLabel: true },
   };
+}
+
+/** A single cycle stands at the end of an axis, which cannot begin where it ends. */
+function firstTick(cycles: readonly number[]): number {
+  const [first = 0] = cycles;
+  return cycles.length === 1 ? first - 1 : first;
 }
 
 function valueAxis(gridIndex: number, { top, format }: Panel): object {
