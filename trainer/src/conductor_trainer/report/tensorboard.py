@@ -1,5 +1,8 @@
 """TensorBoard, by the event files that it reads. Needs no torch."""
 
+# The library is optional, and the type checker's environment is without it.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from pathlib import Path
 
 from conductor_trainer.report.cycles import Cycle
@@ -8,12 +11,8 @@ try:
     from tensorboard.backend.event_processing.directory_watcher import DirectoryWatcher
     from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
     from tensorboard.backend.event_processing.io_wrapper import IsSummaryEventsFile
-
-    # Generated code makes its classes when it is loaded, out of a type checker's sight.
-    from tensorboard.compat.proto.event_pb2 import Event  # pyright: ignore[reportAttributeAccessIssue]
-    from tensorboard.compat.proto.summary_pb2 import (
-        Summary,  # pyright: ignore[reportAttributeAccessIssue]
-    )
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 except ImportError as error:
     raise RuntimeError(

@@ -1,11 +1,14 @@
 """Weights & Biases: one run of a fixed id, resumed by whoever reports next."""
 
+# The library is optional, and the type checker's environment is without it.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from pathlib import Path
 
 from conductor_trainer.report.cycles import Cycle
 
 try:
-    import wandb  # pyright: ignore[reportMissingImports]
+    import wandb
 except ImportError as error:
     raise RuntimeError(
         'Weights & Biases is not there: install the trainer as "conductor-trainer[wandb]"'
