@@ -162,6 +162,7 @@ def test_replies_follow_the_probabilities(client: httpx.Client) -> None:
         ({"temperature": -1}, 400, "`temperature` = -1 is refused"),
         ({"logprobs": 5}, 400, "`logprobs` = 5 is not served here"),
         ({"top_p": 0.9}, 400, "`top_p` = 0.9 is not served here"),
+        ({"repetition_penalty": 1.1}, 400, "`repetition_penalty` = 1.1 is not served here"),
         ({"stop": ["."]}, 400, "`stop` = ['.'] is not served here"),
     ],
 )

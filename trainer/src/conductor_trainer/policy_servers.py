@@ -38,6 +38,8 @@ class PolicyServer:
     async def probe(self, model: str, probe: Probe) -> float:
         """The largest difference of its log-probabilities of fixed tokens from the trainer's."""
         body = {"model": model, "prompt": probe.tokenIds, "max_tokens": 1, "prompt_logprobs": 0}
+        # What is left out, vLLM takes from the model's `generation_config.json`.
+        body |= {"temperature": 1, "top_p": 1, "top_k": -1, "repetition_penalty": 1}
         answer = await self._ask("POST", "/completions", body)
         told = answer.json()["choices"][0].get("prompt_logprobs")
         if not isinstance(told, list) or len(told) != len(probe.tokenIds):

@@ -18,6 +18,7 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "echo": (None, False),
     "presence_penalty": (None, 0),
     "frequency_penalty": (None, 0),
+    "repetition_penalty": (None, 1),
 }
 """Options of the dialect that change a reply, and the values with which they change nothing."""
 
