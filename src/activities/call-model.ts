@@ -58,15 +58,18 @@ function rolloutCallOf({ rollout, round, step, worker }: ModelCall): RolloutCall
   return rollout && { ...rollout, round, step, worker };
 }
 
-/** The part of a call that makes it the same call: everything that is sent, and not what it costs. */
-function identityOf(call: ModelCall): unknown {
-  const { provider, model, api, baseUrl, temperature, effort } = call.card;
+/**
+ * The part of a call that makes it the same call: everything that is sent, and not what it costs. A rollout that is
+ * played once more may find the same model at another address.
+ */
+function identityOf({ card, rollout, ...call }: ModelCall): unknown {
+  const { provider, model, api, baseUrl, temperature, effort } = card;
   const { messages, maxOutputTokens, outputSchema, seed } = call;
   return {
     provider,
     model,
     api,
-    baseUrl,
+    ...(rollout === undefined && { baseUrl }),
     temperature,
     effort,
     messages,

@@ -1,7 +1,8 @@
+import { Worker } from '@temporalio/worker';
 import { SMALL_WORLD } from '../../../src/testing/world';
 import { manifestKey, metricsKey } from '../../../src/training/keys';
-import { TRAIN_WORKFLOW } from '../../../src/training/names';
 import type { CycleMetrics, NightProgress } from '../../../src/training/progress';
+import { workflowBundle } from '../../support/temporal';
 import { openTrainingStage, type TrainingStage } from '../../support/training-stage';
 
 let stage: TrainingStage;
@@ -32,5 +33,9 @@ test('a night makes a checkpoint a cycle, and each is sampled by the next', asyn
   expect(cycles.map(({ checkpoint }) => checkpoint)).toEqual(['lesson/000001', 'lesson/000002']);
   expect(cycles[1]?.update?.logprobGap).toBeLessThan(1e-4);
   expect(await read(manifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
-  expect(TRAIN_WORKFLOW).toBe('train');
 }, 300_000);
+
+test.each(['train-lesson', 'lesson-000001-0'])('the history of %s replays', async (id) => {
+  const history = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
+  await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, id);
+});
