@@ -49,10 +49,10 @@ const SMALL: Recipe = {
   heldOut: 40,
   warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
   learning: {
-    cycles: 28,
-    questions: 8,
+    cycles: 40,
+    questions: 4,
     groupSize: 16,
-    maxDraws: 16,
+    maxDraws: 8,
     learningRate: 1e-3,
     warmupSteps: 8,
     iterations: 2,
