@@ -49,10 +49,10 @@ const SMALL: Recipe = {
   heldOut: 40,
   warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
   learning: {
-    cycles: 40,
-    questions: 4,
+    cycles: 28,
+    questions: 8,
     groupSize: 16,
-    maxDraws: 8,
+    maxDraws: 16,
     learningRate: 1e-3,
     warmupSteps: 8,
     iterations: 2,
@@ -64,13 +64,10 @@ const WHOLE: Recipe = {
   world: WHOLE_WORLD,
   train: 1200,
   heldOut: 32,
-  warmStart: { ...SMALL.warmStart, examples: 4000, steps: 700 },
+  warmStart: { ...SMALL.warmStart, examples: 4000, steps: 800 },
   learning: {
     ...SMALL.learning,
     cycles: 100,
-    questions: 8,
-    maxDraws: 16,
-    learningRate: 1e-3,
     warmupSteps: 10,
   },
 };
