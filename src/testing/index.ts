@@ -6,4 +6,5 @@ export type { Fault, FaultKind } from './faults';
 export type { Outcome, RequestRecord } from './request-log';
 export type { RetryAfter } from './retry-after';
 export type { Protocol } from './wire/wire';
-export * from './world';
+export { questionSet, SMALL_WORLD, startWorld, WHOLE_WORLD } from './world';
+export type { QuestionRow, World, WorldOptions } from './world';
