@@ -1,25 +1,18 @@
 /** A simulated world of questions and workers, in which a policy can learn to make up teams. */
 export { findOptimum, optimumFor } from './find-optimum';
-export type { Optimum, TopicOptimum, Valued } from './find-optimum';
-export { DECOY_PRIOR } from './prior';
-export type { Prior } from './prior';
+export type { Optimum } from './find-optimum';
 export { questionSet, toJsonLines } from './question-set';
 export type { QuestionRow, Split } from './question-set';
 export { readQuestion } from './question-text';
-export type { WorldQuestion } from './question-text';
 export { replyAs } from './reply-as';
-export type { WorldCall } from './reply-as';
 export { bestReview } from './review';
-export type { ReviewOptimum } from './review';
 export { simulateWorld } from './simulate-world';
-export type { SimulatedWorld } from './simulate-world';
 export { SMALL_WORLD } from './small-world';
 export { startWorld } from './start-world';
 export type { WorldOptions } from './start-world';
-export { drawTeam, teamsOf } from './teams';
+export { teamsOf } from './teams';
 export { chanceOfPlan, rewardOfPlan } from './value-plan';
 export { warmStartExamples } from './warm-start';
-export type { WarmStartExample, WarmStartOptions } from './warm-start';
 export { WHOLE_WORLD } from './whole-world';
 export { withWorkers } from './world';
-export type { Kind, Topic, TopicName, World, WorldWorker } from './world';
+export type { World, WorldWorker } from './world';
