@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { updateMetricsSchema } from './trainer-contract';
 import type { CycleMetrics } from './progress';
 
 const share = z.record(z.string(), z.number());
@@ -24,20 +25,7 @@ export const cycleMetricsSchema: z.ZodType<CycleMetrics> = z.object({
   workerTokens: z.number(),
   planTokens: z.number(),
   usd: z.number().nullable(),
-  update: z
-    .object({
-      loss: z.number(),
-      gradNorm: z.number(),
-      learningRate: z.number(),
-      ratio: z.number(),
-      clipShare: z.number(),
-      kl: z.number(),
-      entropy: z.number(),
-      logprobGap: z.number(),
-      tokens: z.number(),
-      seconds: z.number(),
-    })
-    .nullable(),
+  update: z.object(updateMetricsSchema.shape).nullable(),
   times: z.object({
     sampling: z.number(),
     rollouts: z.number(),

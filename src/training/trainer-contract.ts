@@ -99,7 +99,8 @@ const checkpointSchema = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-const updateMetricsSchema = z.strictObject({
+/** What an update came to, as it stands in the metrics of its cycle too. */
+export const updateMetricsSchema = z.strictObject({
   loss: z.number(),
   gradNorm: z.number(),
   learningRate: z.number(),

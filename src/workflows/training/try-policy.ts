@@ -1,5 +1,6 @@
 import type { PolicyRef, Tried } from '../../training/evaluation';
 import type { QuestionRef } from '../../training/activities';
+import { meanOf } from '../../training/mean-bound';
 import type { GroupResult } from '../../training/train-input';
 import { groupInput } from './group-input';
 import { inWindow } from './in-window';
@@ -45,5 +46,5 @@ function meanReward(groups: readonly GroupResult[]): number | null {
   const rewards = groups
     .flatMap(({ rounds }) => rounds.flatMap(({ rewards }) => rewards))
     .filter((reward) => reward !== null);
-  return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  return meanOf(rewards);
 }

@@ -1,3 +1,4 @@
+import { meanOf } from '../../../training/mean-bound';
 import type { Text } from '../../../protocol/text';
 import type { Rollout, Verdict } from '../../../training/rollout';
 
@@ -47,8 +48,7 @@ function foldOf(rollouts: readonly Rollout[]): Fold | null {
 
 /** The mean of the rewards there are; null where there are none. */
 export function meanReward(rollouts: readonly Rollout[]): number | null {
-  const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
-  return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  return meanOf(rollouts.flatMap(({ reward }) => reward ?? []));
 }
 
 function tally<Item>(items: readonly Item[]): Tally<Item>[] {
