@@ -7,17 +7,24 @@ import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { LONGEST_PLAN, LONGEST_PROMPT, type Recipe } from './recipe';
 import type { StepServer } from './step-server';
 
-/** One policy that is to learn the world of its recipe. */
-export interface Lesson {
+/** A policy server, and the world of a recipe that its policies write plans for. */
+export interface Desk {
   readonly recipe: Recipe;
   readonly seed: number;
-  readonly steps: StepServer;
   readonly ask: AskPolicy;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
+}
+
+/** One policy that is to learn the world of its recipe. */
+export interface Lesson extends Desk {
+  readonly steps: StepServer;
   /** For files that the trainer reads. */
   readonly folder: string;
 }
+
+/** What a policy server must know of a checkpoint to sample it. */
+export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'path' | 'tokenizerSha256'>;
 
 /** How plans are sampled. */
 export interface Sampling {
@@ -29,8 +36,8 @@ export interface Sampling {
 
 /** Has a checkpoint write plans for a question, through the product's own client and prompt. */
 export function samplePlans(
-  { recipe: { world }, ask, policyUrl }: Lesson,
-  { trainRun, name, path, tokenizerSha256 }: Checkpoint,
+  { recipe: { world }, ask, policyUrl }: Desk,
+  { trainRun, name, path, tokenizerSha256 }: Sampled,
   question: string,
   sampling: Sampling,
 ): Promise<PolicyAnswer> {

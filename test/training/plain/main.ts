@@ -7,9 +7,9 @@ import { createAskPolicy } from '../../../src/policy/ask-policy';
 import { findOptimum, questionSet } from '../../../src/testing/world';
 import type { Optimum } from '../../../src/testing/world';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
+import { runPython } from '../../support/python-program';
 import { learn, type Cycle } from './learn';
 import { samplePlans, type Lesson } from './lesson';
-import { runPython } from './python-program';
 import { RECIPES, type Recipe } from './recipe';
 import { tryOut } from './scoring';
 import { startStepServer } from './step-server';
@@ -49,10 +49,10 @@ async function teach(recipe: Recipe, seed: number, root: string, optimum: Optimu
   await mkdir(folder, { recursive: true });
   const server = await runPython('policy_server', ['--port', '0']);
   const steps = await startStepServer(root);
-  const { url } = z.object({ url: z.string() }).parse(await server.nextMessage());
+  const { url } = z.object({ url: z.string() }).parse(server.ready);
   const lesson = { recipe, seed, steps, ask: createAskPolicy(), policyUrl: `${url}/v1`, folder };
   await follow(lesson, trainRun, optimum);
-  await Promise.all([steps.close(), server.close()]);
+  await Promise.all([steps.close(), server.stop()]);
 }
 
 /** Parts of a run that are told of as one line. */

@@ -5,8 +5,7 @@ import { chanceOfPlan, questionSet, readQuestion } from '../../../src/testing/wo
 import type { Optimum, World } from '../../../src/testing/world';
 import { toReward } from '../../../src/testing/world/value-plan';
 import { samplingSeed } from '../../../src/training/seeds';
-import type { Checkpoint } from '../../../src/training/trainer-contract';
-import { samplePlans, type Lesson } from './lesson';
+import { samplePlans, type Desk, type Sampled } from './lesson';
 
 /** What a policy's plans are exactly worth on the held-out questions. */
 export interface Score {
@@ -23,15 +22,15 @@ const SAMPLES = 8;
 
 /** Tries a checkpoint on the held-out questions. */
 export async function tryOut(
-  lesson: Lesson,
+  desk: Desk,
   optimum: Optimum,
-  checkpoint: Checkpoint,
+  checkpoint: Sampled,
   temperature: number,
 ): Promise<Score> {
-  const { recipe, seed } = lesson;
+  const { recipe, seed } = desk;
   const chances: (number | null)[] = [];
   for (const [draw, { question }] of questionSet(recipe.world, 'heldOut', recipe.heldOut, seed).entries()) {
-    const { samples } = await samplePlans(lesson, checkpoint, question, {
+    const { samples } = await samplePlans(desk, checkpoint, question, {
       n: temperature === 0 ? 1 : SAMPLES,
       seed: samplingSeed({ seed, cycle: 0, draw, round: 0, purpose: 'evaluation' }),
       temperature,

@@ -11,7 +11,7 @@ import {
   type UpdateResult,
   type WarmStartResult,
 } from '../../../src/training/trainer-contract';
-import { runPython } from './python-program';
+import { runPython } from '../../support/python-program';
 
 /** The trainer's own steps, without Temporal: one after the other, each in a process of its own. */
 export interface StepServer {
@@ -30,7 +30,6 @@ const answerSchema = z.object({
 /** @param root folder of all checkpoints */
 export async function startStepServer(root: string): Promise<StepServer> {
   const program = await runPython('fork_server');
-  await program.nextMessage();
   let id = 0;
   const perform = async <Result>(
     job: string,
@@ -49,7 +48,7 @@ export async function startStepServer(root: string): Promise<StepServer> {
     init: (request, texts) => perform('init', request, { texts }, checkpointResultSchema),
     warmStart: (request, examples) => perform('warmStart', request, { examples }, warmStartResultSchema),
     update: (request, batch) => perform('update', request, { batch }, updateResultSchema),
-    close: () => program.close(),
+    close: () => program.stop(),
   };
 }
 
