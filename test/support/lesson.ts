@@ -11,19 +11,19 @@ export interface Lesson {
   readonly seed: number;
   /** Supervised steps before the first cycle. */
   readonly warmStartSteps: number;
+  /** Questions to learn from and to be tried on, and examples to imitate; default: as few as a short test needs. */
+  readonly size?: { readonly train: number; readonly heldOut: number; readonly examples: number };
   /** Over what holds for every lesson. */
   readonly training?: TrainingInput;
 }
 
 export const TRAIN_RUN = 'lesson';
-const TRAIN_QUESTIONS = 256;
-const HELD_OUT_QUESTIONS = 8;
-const EXAMPLES = 2000;
+const SHORT = { train: 256, heldOut: 8, examples: 2000 };
 
 /** Writes the files that a lesson's configuration names. */
-export async function writeLesson({ world, seed }: Lesson, folder: string): Promise<void> {
-  const train = questionSet(world, 'train', TRAIN_QUESTIONS, seed);
-  const heldOut = questionSet(world, 'heldOut', HELD_OUT_QUESTIONS, seed);
+export async function writeLesson({ world, seed, size = SHORT }: Lesson, folder: string): Promise<void> {
+  const train = questionSet(world, 'train', size.train, seed);
+  const heldOut = questionSet(world, 'heldOut', size.heldOut, seed);
   const { workers, maxSteps } = world;
   const promptFor = (question: string): string =>
     renderChatml(
@@ -40,7 +40,7 @@ export async function writeLesson({ world, seed }: Lesson, folder: string): Prom
   const examples = warmStartExamples({
     world,
     questions: train,
-    count: EXAMPLES,
+    count: size.examples,
     seed,
     promptFor,
   });

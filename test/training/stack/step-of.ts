@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
-/** The process that works on a trainer's step: a child of the fork server, which is the trainer's child; null: none. */
-export function stepOf(trainer: number): number | null {
-  const [forkServer] = childrenOf(trainer);
-  if (forkServer === undefined) return null;
-  return childrenOf(forkServer)[0] ?? null;
+/** The process of a trainer's next step: a child of the fork server, which is the trainer's child. */
+export async function stepOf(trainer: number): Promise<number> {
+  for (;;) {
+    const [step] = childrenOf(trainer).flatMap(childrenOf);
+    if (step !== undefined) return step;
+    await setImmediate();
+  }
 }
 
 /** Linux lists processes as folders of /proc. */
