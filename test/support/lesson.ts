@@ -74,7 +74,7 @@ export function trainingOf(
     questions: 4,
     groupSize: 16,
     window: 16,
-    policy: { baseUrl, prompt: 'compact', maxPromptTokens: 256, maxOutputTokens: 128 },
+    policy: { baseUrl, prompt: 'compact', maxPromptTokens: 256, maxOutputTokens: 160 },
     ...training,
     trainer: {
       taskQueue: trainerQueue,

@@ -94,7 +94,7 @@ function configOf(lesson: Lesson, { folder, worldUrl, policyUrl }: Places): Conf
       price,
     })),
     store: storeOf(folder),
-    limits: { costUsd: null },
+    limits: { steps: lesson.world.maxSteps, costUsd: null },
     temporal: { heartbeat: '5s' },
     training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue: TRAINER_QUEUE }),
   };

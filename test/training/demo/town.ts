@@ -1,0 +1,48 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { FileStore } from '../../../src/store/file-store';
+import { runCommand, startCommand } from '../../cli/command';
+import type { Lesson } from '../../support/lesson';
+import { openSurroundings } from '../stack/surroundings';
+
+/** A folder in which the product runs as anybody would run it: `up`, a trainer, a policy server, and commands. */
+export interface Town {
+  readonly store: FileStore;
+  /** Base URL of the policy server, ending in `/v1`. */
+  readonly policyUrl: string;
+  /** Address of Temporal's web page. */
+  readonly webPage: string;
+  /**
+   * Runs `temporal-conductor` with these arguments and returns what it printed.
+   *
+   * @throws Error with its own words where it did not exit with 0
+   */
+  readonly command: (...args: string[]) => Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openTown(lesson: Lesson, folder: string): Promise<Town> {
+  await mkdir(folder, { recursive: true });
+  const surroundings = await openSurroundings(lesson, folder);
+  await writeFile(join(folder, 'conductor.yaml'), stringify(surroundings.config));
+  const up = startCommand(['up'], { cwd: folder });
+  const [, address = ''] = await up.hear(/Temporal +(\S+),/);
+  const [, webPage = ''] = await up.hear(/Web page +(\S+)/);
+  await Promise.all([up.hear(/Ready\./), surroundings.startTrainer(address)]);
+  return {
+    store: new FileStore(join(folder, 'store')),
+    policyUrl: surroundings.policyUrl,
+    webPage,
+    command: async (...args) => {
+      const { code, stdout, stderr } = await runCommand(args, { cwd: folder });
+      if (code === 0) return stdout.trim();
+      throw new Error(`"temporal-conductor ${args.join(' ')}" exited with ${code}:\n${stderr}`);
+    },
+    close: async () => {
+      await surroundings.close();
+      up.signal('SIGTERM');
+      await up.ended;
+    },
+  };
+}
