@@ -42,7 +42,7 @@ export function resolveTraining(
   const training = trainingOf(config);
   const run = resolveRun(config, {}, day);
   checkPool(training, run);
-  const { seed, questions, groupSize, window, pool, recursion, evaluateEvery, gate, budget } = training;
+  const { seed, questions, groupSize, window, pool, recursion, evaluateEvery, gate, keep, budget } = training;
   return {
     trainRun: wishes.trainRun ?? training.run,
     seed,
@@ -57,6 +57,7 @@ export function resolveTraining(
     recursion,
     evaluateEvery,
     gate,
+    keep,
     budget: {
       nanoUsd: budget.costUsd === null ? null : Math.round(budget.costUsd * 1e9),
       wallClockMs: Math.round(budget.hours * HOUR_MS),
@@ -71,12 +72,25 @@ function checkPool({ pool, reward }: TrainingConfig, run: ResolvedRun): void {
   if (pool.adaptive && pool.least > length) {
     throw new ConfigError(`training.pool.least is ${pool.least}, and there are ${length} workers: lower it`);
   }
+  for (const team of pool.heldOut) checkHeldOut(team, run);
   const [unpriced] = unpricedOf(run).filter(({ worker }) => worker !== null);
   if (reward.costWeight > 0 && unpriced !== undefined) {
     throw new ConfigError(
       `training.reward.costWeight is ${reward.costWeight}, and no price is known of ${unpriced.name}: ` +
         'give it a "price:", take it out of the pool, or leave the cost out of the reward',
     );
+  }
+}
+
+function checkHeldOut(team: readonly string[], { workers }: ResolvedRun): void {
+  const ids = workers.map(({ id }) => id);
+  const held = `training.pool.heldOut holds back [${team.join(', ')}]`;
+  const unknown = team.find((id) => !ids.includes(id));
+  if (unknown !== undefined) {
+    throw new ConfigError(`${held}, and there is no worker ${unknown}: there are ${ids.join(', ')}`);
+  }
+  if (ids.every((id) => team.includes(id))) {
+    throw new ConfigError(`${held}, which are all workers: leave one out, or take the team off the list`);
   }
 }
 

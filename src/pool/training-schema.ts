@@ -43,11 +43,18 @@ const policySchema = z.strictObject(
   { error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile' },
 );
 
-const poolSchema = z.strictObject({
-  adaptive: z.boolean().default(false),
-  least: count.default(2),
-  permuteIds: z.boolean().default(false),
-});
+const poolSchema = z
+  .strictObject({
+    adaptive: z.boolean().default(false),
+    least: count.default(2),
+    permuteIds: z.boolean().default(false),
+    /** Teams that are never trained on. */
+    heldOut: z.array(z.array(z.string().min(1)).min(1)).default([]),
+  })
+  .refine(({ adaptive, heldOut }) => adaptive || heldOut.length === 0, {
+    path: ['heldOut'],
+    error: 'expected "adaptive: true" beside it: else every question is given all workers',
+  });
 
 /** How a Conductor is trained. What is not said is as in the paper. */
 export const trainingSchema = z
@@ -85,6 +92,12 @@ export const trainingSchema = z
     evaluateEvery: count.nullable().default(null),
     gate: z
       .strictObject({ maxCostRatio: z.number().positive().default(1), samples: count.default(4) })
+      .prefault({}),
+    keep: z
+      .strictObject({
+        last: z.int().nonnegative().default(5),
+        every: count.nullable().default(null),
+      })
       .prefault({}),
     budget: z
       .strictObject({

@@ -7,14 +7,17 @@ import type {
   JudgeCandidateRequest,
   PolicyRef,
 } from './evaluation';
-import type { Manifest } from './manifest';
 import type { CycleMetrics } from './progress';
 import type { CheckpointRef } from './train-input';
 import type { Checkpoint, CheckpointResult, PublishRequest, PublishResult } from './trainer-contract';
 import type {
+  CollectRequest,
+  CollectResult,
   ExportRequest,
   ExportResult,
   InitRequest,
+  RetireRequest,
+  RetireResult,
   UpdateRequest,
   UpdateResult,
   WarmStartRequest,
@@ -124,6 +127,25 @@ export interface KeepCheckpointRequest {
   readonly settings: TrainingSettings;
 }
 
+/** A checkpoint that can be sampled from now on. */
+export interface KeptCheckpoint {
+  /** Checkpoints of any training run that are asked beside it: what serves, and what the next rollback would bring back. */
+  readonly served: readonly CheckpointRef[];
+}
+
+/** A training run whose old checkpoints may go. */
+export interface ForgetCheckpointsRequest {
+  readonly trainRun: string;
+  /** Needed by whoever asks. */
+  readonly needed: readonly CheckpointRef[];
+  readonly keep: TrainingSettings['keep'];
+}
+
+export interface RememberedCheckpoints {
+  /** Names of the training run's checkpoints that are still known. */
+  readonly kept: readonly string[];
+}
+
 /** A night that is over. */
 export interface CloseNightRequest {
   readonly trainRun: string;
@@ -162,10 +184,12 @@ export interface TrainingActivities {
   /** Keeps a group, and returns its key. */
   [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
   [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
-  /** Keeps the manifest of a checkpoint, which can be sampled from then on. */
-  [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<Manifest>;
+  /** Keeps the manifest of a checkpoint, which can be sampled from then on, and tells what is served beside it. */
+  [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<KeptCheckpoint>;
   [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
   [names.CLOSE_NIGHT](request: CloseNightRequest): Promise<void>;
+  /** Takes the manifests of checkpoints that nobody needs out of the store: from then on nobody can come to need them. */
+  [names.FORGET_CHECKPOINTS](request: ForgetCheckpointsRequest): Promise<RememberedCheckpoints>;
   /** Whoever a candidate must beat: what serves, or where nothing does, what the night began with. */
   [names.FIND_BASELINE](begun: CheckpointRef): Promise<PolicyRef>;
   /** Lets the candidate serve where it is better than what serves, and keeps the reasons. */
@@ -181,4 +205,6 @@ export interface TrainerActivities {
   [names.UPDATE](request: UpdateRequest): Promise<UpdateResult>;
   [names.PUBLISH](request: PublishRequest): Promise<PublishResult>;
   [names.EXPORT](request: ExportRequest): Promise<ExportResult>;
+  [names.RETIRE](request: RetireRequest): Promise<RetireResult>;
+  [names.COLLECT](request: CollectRequest): Promise<CollectResult>;
 }

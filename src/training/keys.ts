@@ -20,9 +20,12 @@ export function tokenizerTextsKey(sha256: string): string {
   return `tokenizer-texts/${sha256}.jsonl`;
 }
 
+/** All training runs lie below. */
+export const TRAINING_FOLDER = 'training/';
+
 /** Everything of one training run lies below. */
 function runFolder(trainRun: string): string {
-  return `training/${trainRun}/`;
+  return `${TRAINING_FOLDER}${trainRun}/`;
 }
 
 export function runKey(trainRun: string): string {
@@ -39,6 +42,14 @@ export function nightKey(trainRun: string, date: string): string {
   return `${nightsFolder(trainRun)}${date}.json`;
 }
 
+/** Whose record lies under a key: a training run's, or with a date a night's. null for every other key. */
+export function readRecordKey(
+  key: string,
+): { readonly trainRun: string; readonly date: string | null } | null {
+  const [, trainRun, date] = /^training\/([^/]+)\/(?:run|nights\/(\d{4}-\d\d-\d\d))\.json$/.exec(key) ?? [];
+  return trainRun === undefined ? null : { trainRun, date: date ?? null };
+}
+
 /** Why a night's candidate serves, or does not. */
 export function gateKey(trainRun: string, date: string): string {
   return `${nightsFolder(trainRun)}${date}-gate.json`;
@@ -49,9 +60,14 @@ export function canaryKey(trainRun: string, date: string): string {
   return `${nightsFolder(trainRun)}${date}-canary.json`;
 }
 
+/** The manifests of a run's checkpoints, and nothing else. */
+export function checkpointsFolder(trainRun: string): string {
+  return `${runFolder(trainRun)}checkpoints/`;
+}
+
 /** @param name of the checkpoint in its run: `base`, `warm`, or its cycle as six digits */
 export function manifestKey(trainRun: string, name: string): string {
-  return `${runFolder(trainRun)}checkpoints/${name}.json`;
+  return `${checkpointsFolder(trainRun)}${name}.json`;
 }
 
 function cycleFolder(trainRun: string, cycle: number): string {

@@ -33,6 +33,7 @@ export const FIND_BASELINE = 'conductor.train.findBaseline';
 export const JUDGE_CANDIDATE = 'conductor.train.judgeCandidate';
 export const JUDGE_CANARY = 'conductor.train.judgeCanary';
 export const CLOSE_NIGHT = 'conductor.train.closeNight';
+export const FORGET_CHECKPOINTS = 'conductor.train.forgetCheckpoints';
 
 /** Activities of the trainer, a worker of its own. */
 export const INIT = 'conductor.trainer.init';

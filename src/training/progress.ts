@@ -63,4 +63,6 @@ export interface NightProgress {
   /** Rewards of the cycles so far, oldest first. */
   readonly rewards: readonly number[];
   readonly best: { readonly checkpoint: string; readonly heldOut: number } | null;
+  /** What went wrong last without harm to the night, in one sentence. */
+  readonly warning: string | null;
 }

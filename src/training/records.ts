@@ -27,6 +27,8 @@ export const nightRecordSchema = z.object({
   done: z.int().nonnegative(),
   /** Where it stands; null while the trainer has yet to make the first checkpoint. */
   checkpoint: checkpoint.nullable(),
+  /** Where it began; absent in records of versions that did not note it. */
+  begun: checkpoint.nullable().optional(),
   train: questions,
   heldOut: questions,
   openedAt: z.string(),

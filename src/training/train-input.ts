@@ -35,6 +35,7 @@ export interface CarriedNight {
   readonly spentNanoUsd: number;
   readonly rewards: readonly number[];
   readonly best: NightProgress['best'];
+  readonly warning: NightProgress['warning'];
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
 }

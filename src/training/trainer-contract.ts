@@ -154,12 +154,7 @@ export const retireRequestSchema = z.strictObject({
   keep: z.array(name),
   servers: z.array(z.url()),
 });
-export const collectRequestSchema = z.strictObject({
-  trainRun,
-  keep: z.array(name),
-  keepLast: z.int().nonnegative(),
-  keepEvery: z.int().positive().nullable(),
-});
+export const collectRequestSchema = z.strictObject({ trainRun, keep: z.array(name) });
 export const exportRequestSchema = z.strictObject({ checkpoint: parent, directory: z.string() });
 
 export const checkpointResultSchema = z.strictObject({
@@ -191,6 +186,10 @@ export type WarmStartResult = z.infer<typeof warmStartResultSchema>;
 export type CheckpointResult = z.infer<typeof checkpointResultSchema>;
 export type PublishRequest = z.infer<typeof publishRequestSchema>;
 export type PublishResult = z.infer<typeof publishResultSchema>;
+export type RetireRequest = z.infer<typeof retireRequestSchema>;
+export type RetireResult = z.infer<typeof retireResultSchema>;
+export type CollectRequest = z.infer<typeof collectRequestSchema>;
+export type CollectResult = z.infer<typeof collectResultSchema>;
 export type ExportRequest = z.infer<typeof exportRequestSchema>;
 export type ExportResult = z.infer<typeof exportResultSchema>;
 

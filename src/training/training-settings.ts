@@ -28,6 +28,15 @@ export interface PolicySettings {
   readonly timeoutMs: number;
 }
 
+/** Which workers a group is given, and in what order. */
+export interface PoolSettings {
+  readonly adaptive: boolean;
+  readonly least: number;
+  readonly permuteIds: boolean;
+  /** Teams, by the ids of their workers, that no group is ever given. Absent in nights of older versions: none. */
+  readonly heldOut?: readonly (readonly string[])[];
+}
+
 /** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */
 export interface TrainingSettings {
   readonly trainRun: string;
@@ -44,11 +53,13 @@ export interface TrainingSettings {
   readonly maxDraws: number;
   readonly reward: RewardSettings;
   readonly policy: PolicySettings;
-  readonly pool: { readonly adaptive: boolean; readonly least: number; readonly permuteIds: boolean };
+  readonly pool: PoolSettings;
   readonly recursion: { readonly rounds: 1 | 2; readonly rootDiscount: number };
   /** The held-out questions are tried after each so many cycles; null: only by the gate. */
   readonly evaluateEvery: number | null;
   readonly gate: { readonly maxCostRatio: number; readonly samples: number };
+  /** Checkpoints that stay on the trainer's disk though nobody needs them: of the last cycles, and of each n-th one. */
+  readonly keep: { readonly last: number; readonly every: number | null };
   readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
   readonly trainer: TrainerConfig & { readonly taskQueue: string };
   /**

@@ -12,6 +12,10 @@ import { testTaskQueue } from './temporal';
 export interface TrainingStage extends Stage {
   readonly trainRun: string;
   readonly training: TrainingClient;
+  /** Folder of the trainer's checkpoints, a folder for each training run. */
+  readonly checkpoints: string;
+  /** Base URL of the policy server, ending in `/v1`. */
+  readonly policyUrl: string;
   readonly policyServer: PythonProgram;
   readonly trainer: PythonProgram;
 }
@@ -21,13 +25,14 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
   await writeLesson(lesson, folder);
   const policyServer = await runPython('policy_server', ['--port', '0']);
   const { url } = policyServer.ready as { readonly url: string };
+  const policyUrl = `${url}/v1`;
   const trainerQueue = testTaskQueue();
   const stage = await openStage({
     workers: lesson.world.workers.map(({ id }) => id),
     simulation: simulateWorld(lesson),
     configure: (config) => ({
       ...config,
-      training: trainingOf(lesson, { folder, baseUrl: `${url}/v1`, trainerQueue }),
+      training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue }),
     }),
   });
   const checkpoints = join(folder, 'checkpoints');
@@ -40,6 +45,8 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
     ...stage,
     trainRun: TRAIN_RUN,
     training: new TrainingClient({ client: stage.temporal.client, taskQueue: stage.taskQueue }),
+    checkpoints,
+    policyUrl,
     policyServer,
     trainer,
     close: async () => {

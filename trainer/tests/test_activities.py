@@ -152,7 +152,7 @@ async def test_collect_removes_old_cycles_and_never_what_is_kept(
         (keep(tmp_path, name, record) / "weights").write_bytes(bytes(1000))
     # What a collection left that was killed halfway.
     (tmp_path / RUN / ".going-000000").mkdir()
-    request = {"trainRun": RUN, "keep": ["000002"], "keepLast": 2, "keepEvery": 4}
+    request = {"trainRun": RUN, "keep": ["000002", "000004", "000007", "000008"]}
     result = await ActivityEnvironment().run(activities.collect, request)
     assert result["removed"] == ["000001", "000003", "000005", "000006"]
     assert result["bytes"] > 4000

@@ -7,6 +7,7 @@ import { asFailure } from '../as-failure';
 import { closeCycle } from './close-cycle';
 import { closeNight } from './close-night';
 import { findBaseline } from './find-baseline';
+import { forgetCheckpoints } from './forget-checkpoints';
 import { gradeAnswers } from './grade-answers';
 import { keepGroup } from './groups';
 import { judgeCanary } from './judge-canary';
@@ -42,6 +43,7 @@ export function createTrainingActivities(dependencies: TrainingDependencies): Tr
     [names.KEEP_CHECKPOINT]: (request) => asFailure(() => keepCheckpoint(dependencies, request)),
     [names.CLOSE_CYCLE]: (request) => asFailure(() => closeCycle(dependencies, request)),
     [names.CLOSE_NIGHT]: (request) => asFailure(() => closeNight(dependencies, request)),
+    [names.FORGET_CHECKPOINTS]: (request) => asFailure(() => forgetCheckpoints(dependencies, request)),
     [names.FIND_BASELINE]: (begun) => asFailure(() => findBaseline(dependencies, begun)),
     [names.JUDGE_CANDIDATE]: (request) => asFailure(() => judgeCandidate(store, request)),
     [names.JUDGE_CANARY]: (request) => asFailure(() => judgeCanary(store, request)),

@@ -68,6 +68,7 @@ export async function openNight(
       ...cycles,
       ...sets,
       checkpoint: from,
+      begun: earlier?.begun ?? from,
       openedAt: earlier?.openedAt ?? new Date().toISOString(),
       closedAt: null,
       decision: null,

@@ -1,6 +1,6 @@
 import { readNight } from '../../activities/training/records';
 import type { Store } from '../../store/store';
-import { nightsFolder } from '../../training/keys';
+import { nightsFolder, readRecordKey, TRAINING_FOLDER } from '../../training/keys';
 import { isNightDate } from '../../training/night-date';
 import type { CycleMetrics } from '../../training/progress';
 import type { NightRecord } from '../../training/records';
@@ -12,9 +12,9 @@ export type TrainedNight = NightRecord & { readonly cycles: readonly CycleMetric
 /** Names of all training runs in the store, in alphabetical order. */
 export async function listTrainRuns(store: Store): Promise<string[]> {
   const runs: string[] = [];
-  for await (const { key } of store.entries('training/')) {
-    const [, run] = /^training\/([^/]+)\/run\.json$/.exec(key) ?? [];
-    if (run !== undefined) runs.push(run);
+  for await (const { key } of store.entries(TRAINING_FOLDER)) {
+    const record = readRecordKey(key);
+    if (record?.date === null) runs.push(record.trainRun);
   }
   return runs.sort();
 }

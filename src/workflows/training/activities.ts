@@ -58,5 +58,16 @@ export function trainerActivities(
   });
 }
 
+/**
+ * The activities of the trainer that a night can do without: what they leave undone the next night does. A trainer that
+ * is away is not waited for longer than it takes to start one.
+ */
+export function dispensableActivities(
+  summary: string,
+  { taskQueue, heartbeatMs }: Omit<TrainerPatience, 'remainingMs'>,
+): ActivityInterfaceFor<TrainerActivities> {
+  return trainerActivities(summary, { taskQueue, heartbeatMs, remainingMs: 2 * 60_000 });
+}
+
 /** How long a policy server that does not answer is waited for. */
 const SERVER_AWAY_MS = 10 * 60_000;

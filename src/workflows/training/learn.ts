@@ -1,4 +1,4 @@
-import type { OpenedNight } from '../../training/activities';
+import type { KeptCheckpoint, OpenedNight } from '../../training/activities';
 import { INIT, KEEP_CHECKPOINT, PUBLISH, UPDATE, WARM_START, WRITE_BATCH } from '../../training/names';
 import type { CheckpointRef } from '../../training/train-input';
 import type { Checkpoint, UpdateMetrics } from '../../training/trainer-contract';
@@ -17,6 +17,8 @@ const TOLERANCE = { cpu: 1e-4, cuda: 0.05 } as const;
 export interface Learned {
   readonly checkpoint: Checkpoint;
   readonly metrics: UpdateMetrics;
+  /** What else policy servers are asked for. */
+  readonly served: readonly CheckpointRef[];
 }
 
 /** Has the trainer take one step from the checkpoint at hand, and the policy server load what came of it. */
@@ -47,8 +49,8 @@ export async function learn(
       config,
     }),
   );
-  await watch.time('publish', () => publish(settings, checkpoint, patience));
-  return { checkpoint, metrics };
+  const { served } = await watch.time('publish', () => publish(settings, checkpoint, patience));
+  return { checkpoint, metrics, served };
 }
 
 /**
@@ -76,14 +78,14 @@ async function publish(
   settings: TrainingSettings,
   checkpoint: Checkpoint,
   patience: TrainerPatience,
-): Promise<void> {
+): Promise<KeptCheckpoint> {
   const { trainRun, name } = checkpoint;
   const { model } = await trainerActivities(`publish ${name}`, patience)[PUBLISH]({
     checkpoint: { trainRun, name },
     servers: [settings.policy.baseUrl],
     tolerance: TOLERANCE[settings.trainer.device],
   });
-  await bookActivities(`keep ${name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });
+  return bookActivities(`keep ${name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });
 }
 
 /** How far the policy server's log-probabilities of the night's checkpoint are off the trainer's, and may be. */

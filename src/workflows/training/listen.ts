@@ -56,5 +56,6 @@ function notOpened(date: string): NightProgress {
     startedAt: workflowInfo().startTime.toISOString(),
     rewards: [],
     best: null,
+    warning: null,
   };
 }

@@ -1,4 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
+import { readCheckpointId } from '../../training/checkpoint-id';
 import { describePolicy } from '../../training/evaluation';
 import type { OpenedNight } from '../../training/activities';
 import type { CycleMetrics, NightProgress } from '../../training/progress';
@@ -64,6 +65,18 @@ export class Night {
     this.carried = { ...this.carried, spentNanoUsd: this.carried.spentNanoUsd + nanoUsd };
   }
 
+  /** Something went wrong that does the night no harm. */
+  warn(warning: string): void {
+    this.carried = { ...this.carried, warning };
+  }
+
+  /** What it needs itself, having come to a checkpoint: that, where it began, and its best. */
+  neededWith(checkpoint: CheckpointRef): readonly CheckpointRef[] {
+    const { begun, best } = this.carried;
+    const held = best === null ? null : readCheckpointId(best.checkpoint);
+    return [begun, ...(held === null ? [] : [held]), checkpoint];
+  }
+
   /** A cycle is over. */
   advance(checkpoint: CheckpointRef, { cycle, rewardMean, heldOut }: CycleMetrics): void {
     const { rewards, best } = this.carried;
@@ -84,7 +97,7 @@ export class Night {
   }
 
   progress(): NightProgress {
-    const { opened, done, spentNanoUsd, startedAt, rewards, best } = this.carried;
+    const { opened, done, spentNanoUsd, startedAt, rewards, best, warning } = this.carried;
     const { date, first, last } = opened.night;
     return {
       trainRun: opened.settings.trainRun,
@@ -97,6 +110,7 @@ export class Night {
       startedAt: new Date(startedAt).toISOString(),
       rewards,
       best,
+      warning,
     };
   }
 
@@ -119,6 +133,7 @@ export function beginNight(opened: OpenedNight, checkpoint: CheckpointRef, order
     spentNanoUsd: 0,
     rewards: [],
     best: null,
+    warning: null,
     budget: opened.settings.budget,
     isPaused: orders.isPaused,
   };

@@ -3,6 +3,7 @@ import type { CycleTimes } from '../../training/progress';
 import { covered, type Span } from '../../training/spans';
 import type { CheckpointRef, GroupPart } from '../../training/train-input';
 import { bookActivities } from './activities';
+import { retireCheckpoints } from './clear-away';
 import { learn, type Learned } from './learn';
 import type { Night } from './night';
 import { playCycle } from './play-cycle';
@@ -25,6 +26,8 @@ export async function runCycle(night: Night, cycle: number): Promise<void> {
   const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
   const times = timesOf(spans, Date.now() - begun);
   night.phase = 'figures';
+  // Beside the figures, which take as long.
+  const cleared = learned === null ? null : retireCheckpoints(night, checkpoint, learned.served);
   const metrics = await bookActivities(`figures of cycle ${cycle}`)[CLOSE_CYCLE]({
     night: claimed.date,
     cycle,
@@ -37,6 +40,7 @@ export async function runCycle(night: Night, cycle: number): Promise<void> {
     times,
     heldOut: await tryOnHeldOut(night, cycle, checkpoint),
   });
+  await cleared;
   night.advance(checkpoint, metrics);
 }
 

@@ -5,6 +5,7 @@ import { nightDate } from '../../training/night-date';
 import type { NightProgress } from '../../training/progress';
 import type { TrainInput } from '../../training/train-input';
 import { bookActivities } from './activities';
+import { collectCheckpoints } from './clear-away';
 import { judge } from './judge';
 import { firstCheckpoint } from './learn';
 import { listen } from './listen';
@@ -63,6 +64,8 @@ async function runNight(night: Night, input: TrainInput): Promise<void> {
     checkpoint: night.checkpoint,
     decision,
   });
+  night.phase = 'clearing away';
+  await collectCheckpoints(night);
 }
 
 async function goOnInNewRun(night: Night, input: TrainInput): Promise<never> {

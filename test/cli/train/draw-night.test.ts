@@ -17,6 +17,7 @@ const NIGHT: NightProgress = {
   startedAt: STARTED,
   rewards: [0.5, 0.56, 0.62, 0.72, 0.9],
   best: { checkpoint: 'nightly/000024', heldOut: 0.875 },
+  warning: null,
 };
 
 function draw(change: Partial<NightProgress> = {}, columns = 100): string[] {
@@ -33,6 +34,12 @@ test('a night is seen at a glance: how far, what it learned, what it spent, how 
     'reward ▁▂▃▅█ 0.500 → 0.900  best held out 0.875: nightly/000024',
     '$1.23 spent · 50 min so far · about 2 h 30 min to go',
   ]);
+});
+
+test('what went wrong without harm is told below', () => {
+  expect(draw({ warning: "old checkpoints were left on the trainer's disk" }).at(-1)).toBe(
+    "old checkpoints were left on the trainer's disk",
+  );
 });
 
 test('a night that has just begun has nothing to reckon by, and says nothing of it', () => {

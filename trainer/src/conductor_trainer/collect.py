@@ -16,12 +16,9 @@ def collect(root: Path, request: CollectRequest) -> CollectResult:
     `base` and the warm start always stay: adapters are nothing without what they adapt.
     """
     run_folder = root / request["trainRun"]
-    cycles = cycles_in(run_folder)
-    kept = {*request["keep"], *_last(cycles, request["keepLast"])}
-    every = request["keepEvery"]
     removed, size = [], 0
-    for name in cycles:
-        if name in kept or (every is not None and int(name) % every == 0):
+    for name in cycles_in(run_folder):
+        if name in request["keep"]:
             continue
         # Gone for everybody at once; a collection that was killed halfway is finished by the next.
         (run_folder / name).rename(run_folder / f"{_GOING}{name}")
@@ -40,10 +37,6 @@ def checkpoints_in(run_folder: Path) -> list[str]:
 def cycles_in(run_folder: Path) -> list[str]:
     """The same for those that cycles made, oldest first."""
     return [name for name in checkpoints_in(run_folder) if name.isdecimal()]
-
-
-def _last(cycles: list[str], count: int) -> list[str]:
-    return cycles[len(cycles) - count :] if count else []
 
 
 def _size_of(folder: Path) -> int:

@@ -136,8 +136,6 @@ class RetireResult(TypedDict):
 class CollectRequest(TypedDict):
     trainRun: str
     keep: list[str]
-    keepLast: int
-    keepEvery: int | None
 
 
 class CollectResult(TypedDict):

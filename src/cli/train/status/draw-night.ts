@@ -18,12 +18,13 @@ const CURVE_COLUMNS = 48;
 
 /** One picture of a night under way: how far it is, how much longer it may take, what it learned and spent. A string a line. */
 export function drawNight(progress: NightProgress, { paint, columns, now }: NightFrame): string[] {
-  const { trainRun, night, status, phase } = progress;
+  const { trainRun, night, status, phase, warning } = progress;
   return [
     paint.strong(oneLine(`${trainRun} · night ${night} · ${status}`, columns)),
     `${drawBar(progress, paint)} ${oneLine([...describeCycles(progress), phase].join(' · '), columns - BAR_COLUMNS - 1)}`,
     ...drawRewards(progress, paint),
     paint.faint(oneLine(describeSums(progress, now).join(' · '), columns)),
+    ...(warning === null ? [] : [paint.bad(oneLine(warning, columns))]),
   ];
 }
 

@@ -17,9 +17,10 @@ export async function openNightView(screen: Screen): Promise<NightView> {
 function openPlainView(screen: Screen): NightView {
   let last = '';
   return {
-    show: ({ night, status, phase, done, rewards }) => {
+    show: ({ night, status, phase, done, rewards, warning }) => {
       const reward = rewards.at(-1)?.toFixed(3) ?? 'none yet';
-      const line = `night ${night} · ${status} · ${phase} · cycle ${done} done · reward ${reward}`;
+      const parts = [`night ${night}`, status, phase, `cycle ${done} done`, `reward ${reward}`];
+      const line = [...parts, ...(warning === null ? [] : [warning])].join(' · ');
       if (line !== last) screen.write(`${line}\n`);
       last = line;
     },
