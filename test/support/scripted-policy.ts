@@ -24,12 +24,17 @@ export interface ScriptedPolicy {
   bodiesTo(path: string): readonly PolicyRequest['body'][];
   /** What it writes in answer to the next requests, one reply after the other; the last one again and again. */
   script(...replies: readonly string[]): void;
+  /** Writes what is returned for a request and the place of the reply in it. */
+  writeEach(write: Writer): void;
   /** Answers the next request to a path so. */
   answerOnce(path: string, answer: OddAnswer): void;
   /** The names that can be asked for. */
   readonly known: Set<string>;
   close(): Promise<void>;
 }
+
+/** What is replied to a request, place by place. */
+export type Writer = (body: PolicyRequest['body'], place: number) => string;
 
 /** A token is a byte, and the end of a reply one more. */
 const END = 256;
@@ -38,9 +43,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
   const requests: PolicyRequest[] = [];
   const odd = new Map<string, OddAnswer[]>();
   const names = new Set(known);
-  let replies: readonly string[] = [''];
-  let said = 0;
-  const next = (): string => replies[Math.min(said++, replies.length - 1)] ?? '';
+  let write = inTurn(['']);
 
   const routes: Readonly<Record<string, (body: PolicyRequest['body']) => OddAnswer>> = {
     '/tokenize': ({ prompt }) => {
@@ -53,7 +56,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
         const message = `The model \`${model}\` does not exist.`;
         return json(404, { error: { message, type: 'NotFoundError', param: 'model', code: 404 } });
       }
-      return json(200, completionOf(body, next));
+      return json(200, completionOf(body, write));
     },
     '/v1/load_lora_adapter': ({ lora_name: name }) => {
       names.add(String(name));
@@ -79,9 +82,11 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
     requests,
     known: names,
     bodiesTo: (path) => requests.filter((request) => request.path === path).map(({ body }) => body),
-    script: (...all) => {
-      replies = all;
-      said = 0;
+    script: (...replies) => {
+      write = inTurn(replies);
+    },
+    writeEach: (each) => {
+      write = each;
     },
     answerOnce: (path, each) => odd.set(path, [...(odd.get(path) ?? []), each]),
     close: async () => {
@@ -92,9 +97,18 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
   };
 }
 
-function completionOf({ model, prompt, n }: PolicyRequest['body'], next: () => string): unknown {
+/** One after the other, whoever asks; the last one again and again. */
+function inTurn(replies: readonly string[]): Writer {
+  let said = 0;
+  return () => replies[Math.min(said++, replies.length - 1)] ?? '';
+}
+
+function completionOf(body: PolicyRequest['body'], write: Writer): unknown {
+  const { model, prompt, n } = body;
   const promptIds = prompt as readonly number[];
-  const choices = Array.from({ length: Number(n) }, (_, index) => choiceOf(index, next(), promptIds));
+  const choices = Array.from({ length: Number(n) }, (_, place) =>
+    choiceOf(place, write(body, place), promptIds),
+  );
   const written = choices.reduce((sum, { token_ids: ids }) => sum + ids.length, 0);
   return {
     id: 'cmpl-1',

@@ -1,0 +1,75 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { askForWarmStart } from '../../../src/activities/training/first-checkpoint';
+import { scheduleNights } from '../../../src/client/training/night-schedule';
+import { beginExport, beginWarmStart } from '../../../src/client/training/trainer-jobs';
+import { parseConfig } from '../../../src/pool/load-config';
+import { resolveTraining, trainingOf } from '../../../src/pool/resolve-training';
+import { scheduleIdOf } from '../../../src/training/night-ids';
+import type { ScriptedTraining } from '../../support/scripted-training';
+import { until } from '../../support/until';
+
+/** Lets something happen on a stage, and returns whose history is kept once it is over. */
+export type Play = (stage: ScriptedTraining) => Promise<WorkflowHandle>;
+
+/** The training run of everything that is played: the ids of children are made of it. */
+export const TRAIN_RUN = 'shape';
+
+export const night: Play = async (stage) => {
+  const { id, runId } = await stage.training.start({ trainRun: TRAIN_RUN, date: '2026-01-10' });
+  return stage.temporal.client.workflow.getHandle(id, runId);
+};
+
+/** A night that hears something while its first cycle is under way. */
+export function nightThatHears(say: Play | ((stage: ScriptedTraining) => Promise<unknown>)): Play {
+  return async (stage) => {
+    const letGo = stage.providers.hold('a');
+    const heard = await night(stage);
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    await say(stage);
+    letGo();
+    return heard;
+  };
+}
+
+/** A night of which the history of another run is kept: a child's, or the one that it went on in. */
+export function nightFor(workflowId: string): Play {
+  return async (stage) => {
+    await (await night(stage)).result();
+    return stage.temporal.client.workflow.getHandle(workflowId);
+  };
+}
+
+/** A schedule that is due now. */
+export const scheduledNight: Play = async ({ temporal: { client }, taskQueue }) => {
+  const request = { trainRun: TRAIN_RUN, taskQueue, timeZone: 'UTC', jitterMs: 0, timeLimitMs: 60_000 };
+  await scheduleNights(client, { ...request, cron: '0 0 1 1 *' });
+  const schedule = client.schedule.getHandle(scheduleIdOf(TRAIN_RUN));
+  await schedule.trigger();
+  const { info } = await until(
+    () => schedule.describe(),
+    ({ info: { recentActions } }) => recentActions.length > 0,
+  );
+  await schedule.delete();
+  return client.workflow.getHandle(info.recentActions[0]?.action.workflow.workflowId ?? '');
+};
+
+export const warmStart: Play = async ({ config, store, temporal: { client }, taskQueue }) => {
+  const checked = parseConfig(config);
+  const settings = resolveTraining(checked, { trainRun: TRAIN_RUN });
+  const examples = [{ prompt: 'What is 6 times 7?', completion: '42' }];
+  const lesson = { name: 'warm', examples, steps: 2, batch: 2, learningRate: 1e-3, warmupSteps: 0 };
+  const asked = await askForWarmStart(store, trainingOf(checked).base, lesson, settings);
+  const { id } = await beginWarmStart(client, taskQueue, { ...asked, settings });
+  return client.workflow.getHandle(id);
+};
+
+export const exportCheckpoint: Play = async ({ temporal: { client }, taskQueue, trainerQueue }) => {
+  const { id } = await beginExport(client, taskQueue, {
+    checkpoint: { trainRun: TRAIN_RUN, name: '000001' },
+    directory: '/exports/shape',
+    taskQueue: trainerQueue,
+    heartbeatMs: 1_000,
+    timeoutMs: 60_000,
+  });
+  return client.workflow.getHandle(id);
+};

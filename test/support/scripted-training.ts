@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { TrainingClient } from '../../src/client/training/training-client';
+import { renderPlan } from '../../src/plan/render';
+import type { ConfigInput } from '../../src/pool/config-schema';
+import type { TrainingInput } from '../../src/pool/training-schema';
+import { toJsonLines } from '../../src/testing/world';
+import type { TrainerActivities } from '../../src/training/activities';
+import type { NightProgress } from '../../src/training/progress';
+import { startScriptedPolicy, type ScriptedPolicy } from './scripted-policy';
+import { openStage, step, type Stage, type StageOptions } from './stage';
+import { standInTrainer } from './stand-in-trainer';
+import { testTaskQueue } from './temporal';
+
+/**
+ * Whole nights without a model, in a second each: the real workflows and activities, a policy server that writes what it
+ * is told, and a trainer that learns nothing. Worker `a` is always right, and `b` never.
+ */
+export interface ScriptedTraining extends Stage {
+  readonly trainRun: string;
+  readonly training: TrainingClient;
+  readonly policy: ScriptedPolicy;
+  /** What the trainer does; a test may replace any of it before it works. */
+  readonly trainer: TrainerActivities;
+  /** Where the trainer listens. */
+  readonly trainerQueue: string;
+  /** What came of the night under way, or of the last one. */
+  result(): Promise<NightProgress>;
+}
+
+export interface ScriptedTrainingOptions extends Pick<StageOptions, 'address'> {
+  /** Over what holds for every night here. */
+  readonly training?: TrainingInput;
+  readonly limits?: ConfigInput['limits'];
+  /** Questions that a policy is tried on. The gate needs five. */
+  readonly heldOut?: number;
+  /** Default: one that no other test has. */
+  readonly trainRun?: string;
+}
+
+const WORKERS = ['a', 'b', 'c'];
+const TRAIN_QUESTIONS = 8;
+const RIGHT = '42';
+const WRONG = '41';
+
+/** What a policy may reply. */
+export const REPLIES = {
+  right: renderPlan({ steps: [step('a', 'Answer it.')] }, WORKERS),
+  wrong: renderPlan({ steps: [step('b', 'Answer it.')] }, WORKERS),
+  /** Right, after two steps. */
+  long: renderPlan({ steps: [step('b', 'Answer it.'), step('a', 'Check it.', [0])] }, WORKERS),
+  /** The answer at hand is accepted. */
+  accept: 'model_id = []\nsubtasks = []\naccess_list = []',
+  none: 'I would ask somebody.',
+} as const;
+
+export async function openScriptedTraining(options: ScriptedTrainingOptions = {}): Promise<ScriptedTraining> {
+  const { training = {}, heldOut = 1, limits = {}, address } = options;
+  const { trainRun = `run-${randomUUID()}` } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'questions-'));
+  await writeQuestions(folder, heldOut);
+  const policy = await startScriptedPolicy();
+  const trainer = standInTrainer((model) => policy.known.add(model));
+  const trainerQueue = testTaskQueue();
+  const stage = await openStage({
+    workers: WORKERS,
+    ...(address !== undefined && { address }),
+    configure: (config) => ({
+      ...config,
+      limits: { ...config.limits, ...limits },
+      temporal: { heartbeat: '1s' },
+      training: {
+        ...trainingOf(folder, policy.baseUrl),
+        run: trainRun,
+        ...training,
+        trainer: { taskQueue: trainerQueue },
+      },
+    }),
+  });
+  stage.providers.answer('a', RIGHT);
+  stage.providers.answer('b', WRONG);
+  stage.providers.answer('conductor', REPLIES.wrong);
+  // While it learns, a policy is right every other time; as it serves, always, but for the one that it began with.
+  policy.writeEach(({ model, temperature }, place) => {
+    const isRight = temperature === 1 ? place % 2 === 0 : model !== `${trainRun}-base`;
+    return isRight ? REPLIES.right : REPLIES.wrong;
+  });
+  return {
+    ...stage,
+    trainRun,
+    policy,
+    trainer,
+    trainerQueue,
+    training: new TrainingClient({ client: stage.temporal.client, taskQueue: stage.taskQueue }),
+    result: () =>
+      stage.temporal.client.workflow.getHandle(`train-${trainRun}`).result() as Promise<NightProgress>,
+    whileWorking: async (work, workerOptions = {}) => {
+      const { identity } = workerOptions;
+      const worker = await Worker.create({
+        connection: stage.temporal.nativeConnection,
+        taskQueue: trainerQueue,
+        activities: trainer,
+        ...(identity !== undefined && { identity }),
+      });
+      return worker.runUntil(() => stage.whileWorking(work, workerOptions));
+    },
+    close: async () => {
+      await policy.close();
+      await stage.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+const TRAIN = 'train.jsonl';
+const HELD_OUT = 'held-out.jsonl';
+
+async function writeQuestions(folder: string, heldOut: number): Promise<void> {
+  for (const [file, count] of [
+    [TRAIN, TRAIN_QUESTIONS],
+    [HELD_OUT, heldOut],
+  ] as const) {
+    const rows = Array.from({ length: count }, (_, index) => ({
+      id: `${file}-${index}`,
+      question: `What is 6 times 7, in ${file} the ${index + 1}. time?`,
+      grader: 'number',
+      answer: RIGHT,
+    }));
+    await writeFile(join(folder, file), toJsonLines(rows));
+  }
+}
+
+function trainingOf(folder: string, baseUrl: string): TrainingInput {
+  return {
+    data: { train: join(folder, TRAIN), heldOut: join(folder, HELD_OUT) },
+    base: { kind: 'tiny' },
+    cycles: 1,
+    totalCycles: 10,
+    questions: 1,
+    groupSize: 2,
+    maxDraws: 1,
+    gate: { samples: 1 },
+    policy: { baseUrl, prompt: 'compact', maxPromptTokens: 4096 },
+  };
+}

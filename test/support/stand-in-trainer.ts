@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import * as names from '../../src/training/names';
+import type { TrainerActivities } from '../../src/training/activities';
+import { cycleName } from '../../src/training/keys';
+import type { Checkpoint } from '../../src/training/trainer-contract';
+import { payload as exported } from '../training/golden/exportResult.json';
+import { payload as updated } from '../training/golden/updateResult.json';
+
+/**
+ * A trainer without Python, for what a night does with its answers: checkpoints are as they are called, and what is
+ * published can be asked of the policy server from then on.
+ */
+export function standInTrainer(publish: (model: string) => void): TrainerActivities {
+  return {
+    [names.INIT]: ({ trainRun }) => answer(made(trainRun, 'base')),
+    [names.WARM_START]: ({ trainRun, name }) => answer({ ...made(trainRun, name), loss: 0.4, seconds: 2 }),
+    [names.UPDATE]: ({ trainRun, cycle }) =>
+      answer({ ...made(trainRun, cycleName(cycle)), metrics: updated.metrics }),
+    [names.PUBLISH]: ({ checkpoint: { trainRun, name } }) => {
+      const model = `${trainRun}-${name}`;
+      publish(model);
+      return answer({ model, logprobGap: 0 });
+    },
+    [names.RETIRE]: () => answer({ retired: [] }),
+    [names.COLLECT]: () => answer({ removed: [], bytes: 0 }),
+    [names.EXPORT]: ({ directory }) => answer({ ...exported, directory }),
+  };
+}
+
+function made(
+  trainRun: string,
+  name: string,
+): { readonly checkpoint: Checkpoint; readonly replayed: boolean } {
+  const path = `/checkpoints/${trainRun}/${name}/model`;
+  const weightsSha256 = sha256(`${trainRun}/${name}`);
+  const tokenizerSha256 = sha256(trainRun);
+  return {
+    checkpoint: { trainRun, name, path, kind: 'model', weightsSha256, tokenizerSha256 },
+    replayed: false,
+  };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function answer<T>(value: T): Promise<T> {
+  return Promise.resolve(value);
+}
