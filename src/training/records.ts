@@ -7,8 +7,8 @@ const questions = z.object({ set: z.string(), count: z.int().positive() });
 export const runRecordSchema = z.object({
   schema: z.literal(1),
   trainRun: z.string(),
-  /** The last cycle that a night has claimed; 0 before the first. */
-  claimed: z.int().nonnegative(),
+  /** The last cycle that is over; 0 before the first. */
+  done: z.int().nonnegative(),
   /** What the next night goes on from; null before the first cycle is over. */
   checkpoint: checkpoint.nullable(),
 });

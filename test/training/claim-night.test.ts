@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { claimedAfter, claimNight } from '../../src/training/claim-night';
+import { claimNight, type Claim } from '../../src/training/claim-night';
 import type { NightRecord, RunRecord } from '../../src/training/records';
 
-const run = (claimed: number): RunRecord => ({ schema: 1, trainRun: 'run', claimed, checkpoint: null });
+const run = (done: number): RunRecord => ({ schema: 1, trainRun: 'run', done, checkpoint: null });
 const night = (first: number, last: number, done: number, isClosed: boolean): NightRecord => ({
   schema: 1,
   trainRun: 'run',
@@ -24,33 +24,46 @@ test('a night of a new date claims the next cycles', () => {
 });
 
 test.each([
-  ['that was interrupted goes on where it was', run(5), night(1, 5, 2, false), false],
+  ['that was interrupted goes on where it was', run(2), night(1, 5, 2, false), false],
   ['whose gate was not asked yet is not over', run(5), night(1, 5, 5, false), false],
   ['that was trained to its end is not trained again', run(5), night(1, 5, 5, true), true],
   ['that was stopped goes on with what it left', run(2), night(1, 5, 2, true), false],
-  ['that was stopped has nothing left once a later one has claimed it', run(4), night(1, 5, 2, true), true],
-  ['that was interrupted has nothing left once a later one went on', run(8), night(1, 5, 2, false), true],
+  ['that was stopped has nothing left once a later one has trained it', run(3), night(1, 5, 2, true), true],
+  ['that was interrupted has nothing left either', run(3), night(1, 5, 2, false), true],
 ])('a night %s', (_, record, earlier, isTrained) => {
   const { first, last, done } = earlier;
   expect(claimNight(record, earlier, 3)).toEqual({ first, last, done, isTrained });
 });
 
-test('whatever nights do, no cycle is trained twice and none is left out for ever', () => {
-  const wishes = fc.array(fc.record({ cycles: fc.integer({ min: 1, max: 5 }), done: fc.nat(5) }), {
-    maxLength: 8,
+test('a night that has trained nothing yet goes on after what was trained since', () => {
+  const earlier = night(3, 4, 2, false);
+  expect(claimNight(run(2), earlier, 9)).toEqual({ first: 3, last: 4, done: 2, isTrained: false });
+  expect(claimNight(run(7), earlier, 9)).toEqual({ first: 8, last: 9, done: 7, isTrained: false });
+});
+
+test('however nights end, and in whichever order, no cycle is trained twice and none is left out', () => {
+  const nights = fc.record({
+    date: fc.nat(3),
+    cycles: fc.integer({ min: 1, max: 5 }),
+    trained: fc.nat(5),
+    isClosed: fc.boolean(),
   });
   fc.assert(
-    fc.property(wishes, (nights) => {
-      let record = run(0);
+    fc.property(fc.array(nights, { maxLength: 12 }), (wishes) => {
+      const records = new Map<number, NightRecord>();
       const trained: number[] = [];
-      for (const { cycles, done } of nights) {
-        const claim = claimNight(record, null, cycles);
-        const last = Math.min(claim.last, claim.done + done);
-        for (let cycle = claim.first; cycle <= last; cycle += 1) trained.push(cycle);
-        record = run(claim.last);
-        record = run(claimedAfter(record, night(claim.first, claim.last, last, true)));
+      for (const { date, cycles, trained: most, isClosed } of wishes) {
+        const claim = claimNight(run(trained.length), records.get(date) ?? null, cycles);
+        if (claim.isTrained) continue;
+        const done = Math.min(claim.last, claim.done + most);
+        trained.push(...cyclesAfter(claim, done));
+        records.set(date, night(claim.first, claim.last, done, isClosed));
       }
       expect(trained).toEqual(trained.map((_, index) => index + 1));
     }),
   );
 });
+
+function cyclesAfter({ done }: Claim, last: number): number[] {
+  return Array.from({ length: last - done }, (_, index) => done + 1 + index);
+}

@@ -43,13 +43,8 @@ async function advance(
   { settings: { trainRun }, night: date, cycle, checkpoint }: CloseCycleRequest,
 ): Promise<void> {
   const night = await readNight(store, trainRun, date);
-  if (night === null || night.done > cycle) return;
-  await writeNight(store, { ...night, done: cycle, checkpoint });
   const run = await readRun(store, trainRun);
-  await writeRun(store, {
-    schema: 1,
-    trainRun,
-    claimed: Math.max(run?.claimed ?? 0, night.last),
-    checkpoint,
-  });
+  if (night === null || Math.max(night.done, run?.done ?? 0) > cycle) return;
+  await writeNight(store, { ...night, done: cycle, checkpoint });
+  await writeRun(store, { schema: 1, trainRun, done: cycle, checkpoint });
 }

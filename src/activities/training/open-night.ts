@@ -17,7 +17,7 @@ import type { TrainingSettings } from '../../training/training-settings';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { keepLines } from './keep-lines';
 import { readQuestions } from './read-questions';
-import { readNight, readRun, writeNight, writeRun } from './records';
+import { readNight, readRun, writeNight } from './records';
 
 const requestSchema = z.object({
   trainRun: trainRunSchema.exactOptional(),
@@ -48,20 +48,19 @@ export async function openNight(
   const wished = resolveTraining(config, request);
   const questions = await readQuestions(training.data);
   const { trainRun } = wished;
-  const run = await readRun(store, trainRun);
-  const earlier = await readNight(store, trainRun, request.date);
-  const claim = claimNight(run, earlier, wished.cycles);
-  const settings: TrainingSettings = { ...wished, cycles: claim.last - claim.first + 1 };
-  const from = await findBeginning(store, request, { run, earlier, claim });
+  const known = await claim(store, trainRun, request.date, wished.cycles);
+  const { earlier, claimed } = known;
+  const settings: TrainingSettings = { ...wished, cycles: claimed.last - claimed.first + 1 };
+  const from = await findBeginning(store, request, known);
   const first = await askForFirstCheckpoint(store, training, settings, questions.train);
   const sets = {
     train: earlier?.train ?? (await keepSet(store, questions.train)),
     heldOut: earlier?.heldOut ?? (await keepSet(store, questions.heldOut)),
   };
   const { date } = request;
-  const { isTrained, ...cycles } = claim;
+  const { isTrained, ...cycles } = claimed;
   if (!isTrained) {
-    await keepClaim(store, run, {
+    await writeNight(store, {
       schema: 1,
       trainRun,
       date,
@@ -76,9 +75,9 @@ export async function openNight(
   }
   return {
     settings,
-    night: { date, first: claim.first, last: claim.last },
+    night: { date, first: claimed.first, last: claimed.last },
     isTrained,
-    done: claim.done,
+    done: claimed.done,
     from,
     ...first,
     ...sets,
@@ -93,18 +92,26 @@ function checkRequest(request: OpenNightRequest): void {
 
 interface Known {
   readonly run: RunRecord | null;
+  /** The night as far as it has come; null where it begins. */
   readonly earlier: NightRecord | null;
-  readonly claim: Claim;
+  readonly claimed: Claim;
+}
+
+async function claim(store: Store, trainRun: string, date: string, cycles: number): Promise<Known> {
+  const run = await readRun(store, trainRun);
+  const night = await readNight(store, trainRun, date);
+  const claimed = claimNight(run, night, cycles);
+  return { run, earlier: night?.first === claimed.first ? night : null, claimed };
 }
 
 /** Where the first cycle that is to come begins: a night that has gone on from somewhere stays with that. */
 async function findBeginning(
   store: Store,
   { from }: OpenNightRequest,
-  { run, earlier, claim }: Known,
+  { run, earlier, claimed }: Known,
 ): Promise<CheckpointRef | null> {
   const own = earlier?.checkpoint ?? null;
-  if (claim.isTrained || claim.done >= claim.first) return own;
+  if (claimed.isTrained || claimed.done >= claimed.first) return own;
   const wish = from === undefined ? null : readCheckpointId(from);
   if (wish === null) return own ?? run?.checkpoint ?? null;
   await readManifest(store, wish);
@@ -114,12 +121,4 @@ async function findBeginning(
 async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['train']> {
   const { key } = await keepLines(store, questions, questionSetKey);
   return { set: key, count: questions.length };
-}
-
-/** The night first: whoever is killed in between finds it, and goes on with what it claimed. */
-async function keepClaim(store: Store, run: RunRecord | null, night: NightRecord): Promise<void> {
-  await writeNight(store, night);
-  const { trainRun, last } = night;
-  const claimed = Math.max(run?.claimed ?? 0, last);
-  await writeRun(store, { schema: 1, trainRun, claimed, checkpoint: run?.checkpoint ?? null });
 }

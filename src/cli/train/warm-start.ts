@@ -70,12 +70,12 @@ function lessonOf(
 async function beginNightsWith(store: Store, checkpoint: CheckpointRef): Promise<void> {
   const { trainRun } = checkpoint;
   const run = await readRun(store, trainRun);
-  if ((run?.claimed ?? 0) > 0) {
+  if ((run?.done ?? 0) > 0) {
     say(
       `${trainRun} has cycles already; to go on from this instead: temporal-conductor train start --from ${checkpointId(checkpoint)}`,
     );
     return;
   }
-  await writeRun(store, { schema: 1, trainRun, claimed: 0, checkpoint });
+  await writeRun(store, { schema: 1, trainRun, done: 0, checkpoint });
   say(`The first night of ${trainRun} will begin with it.`);
 }

@@ -56,7 +56,7 @@ test('night and training run stand where the cycle has brought them', async () =
   expect(await readRun(folder.store, 'sums')).toEqual({
     schema: 1,
     trainRun: 'sums',
-    claimed: 3,
+    done: 1,
     checkpoint: checkpoint(1),
   });
 });
@@ -69,7 +69,7 @@ test('an attempt that comes late takes nothing back', async () => {
   expect(await readRun(folder.store, 'sums')).toMatchObject({ checkpoint: checkpoint(2) });
 });
 
-test('a night that is closed gives back what it left, once', async () => {
+test('a night that is closed is kept with what it left, once', async () => {
   await closeCycle(folder, closedCycle(settings, DATE, 1));
   const over = { trainRun: 'sums', date: DATE, done: 1, checkpoint: checkpoint(1), decision: 'It serves.' };
   await closeNight(folder, over);
@@ -80,7 +80,7 @@ test('a night that is closed gives back what it left, once', async () => {
     closedAt: expect.any(String) as string,
     decision: 'It serves.',
   });
-  expect(await readRun(folder.store, 'sums')).toMatchObject({ claimed: 1 });
+  expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 1 });
 });
 
 test('a night that was never opened cannot be closed', async () => {

@@ -61,7 +61,7 @@ test('what serves stays, and so does everything that rollbacks would bring back'
 });
 
 test('what the nights of another training run stand on and began with stays while they last', async () => {
-  await writeRun(folder.store, { schema: 1, trainRun: 'third', claimed: 0, checkpoint: sums('000001') });
+  await writeRun(folder.store, { schema: 1, trainRun: 'third', done: 0, checkpoint: sums('000001') });
   await writeNight(folder.store, OTHERS_NIGHT);
   await writeNight(folder.store, { ...OTHERS_NIGHT, date: '2026-11-22', checkpoint: sums('000005') });
   expect(await forget()).toEqual(['000001', '000003', '000005', '000006', 'base']);

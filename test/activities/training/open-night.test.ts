@@ -81,17 +81,29 @@ test('a night that was trained to its end is not trained again', async () => {
   expect(await open()).toMatchObject({ isTrained: true, done: 3, from: { name: '000003' } });
 });
 
-test('what a stopped night left is claimed by the next one, and then it has nothing left itself', async () => {
-  await train('2026-11-21', 1);
-  await close('2026-11-21', 1);
-  expect(await open({ date: '2026-11-22' })).toMatchObject({ night: { first: 2, last: 4 } });
-  expect(await open()).toMatchObject({ isTrained: true });
-});
+test.each(['stopped', 'interrupted'])(
+  'what a night that was %s left is trained by the next one, and then it has nothing left itself',
+  async (how) => {
+    await train('2026-11-21', 1);
+    if (how === 'stopped') await close('2026-11-21', 1);
+    expect(await open({ date: '2026-11-22' })).toMatchObject({
+      night: { first: 2, last: 4 },
+      from: { name: '000001' },
+    });
+    await train('2026-11-22', 2);
+    expect(await open()).toMatchObject({ isTrained: true, done: 1 });
+  },
+);
 
-test('an interrupted night that a later one overtook stays as it is', async () => {
-  await train('2026-11-21', 1);
-  expect(await open({ date: '2026-11-22' })).toMatchObject({ night: { first: 4, last: 6 } });
-  expect(await open()).toMatchObject({ isTrained: true, done: 1 });
+test('a night that was interrupted before its first cycle was over begins after the ones that were trained since', async () => {
+  await open({ cycles: 2 });
+  await train('2026-11-22', 1, 2, 3);
+  expect(await open()).toMatchObject({
+    night: { first: 4, last: 5 },
+    done: 3,
+    isTrained: false,
+    from: { name: '000003' },
+  });
 });
 
 describe('from', () => {

@@ -69,7 +69,7 @@ test('right plans are learned by another run, whose first night begins with them
   expect(id).toMatch(/^imitation\/warm-[0-9a-f]{8}$/);
   const checkpoint = { trainRun: 'imitation', name: id.slice('imitation/'.length) };
   expect(await readManifest(stage.store, checkpoint)).toMatchObject({ prompt: 'compact' });
-  expect(await readRun(stage.store, 'imitation')).toMatchObject({ claimed: 0, checkpoint });
+  expect(await readRun(stage.store, 'imitation')).toMatchObject({ done: 0, checkpoint });
 
   expect(exported).toMatchObject({ code: 0 });
   const files = ['README.md', 'chat_template.jinja', 'config.json', 'model.safetensors', 'tokenizer.json'];
