@@ -99,8 +99,9 @@ function rewardOf({ reward }: TrainingConfig): RewardSettings {
   return { unparseable, parseable, correct, costWeight, lengthWeight };
 }
 
-function policyOf({ temperature, policy: { timeout, ...policy } }: TrainingConfig): PolicySettings {
-  return { ...policy, temperature, timeoutMs: durationMs(timeout) };
+function policyOf({ temperature, policy }: TrainingConfig): PolicySettings {
+  const { timeout, patience, ...rest } = policy;
+  return { ...rest, temperature, timeoutMs: durationMs(timeout), patienceMs: durationMs(patience) };
 }
 
 function trainerOf(training: TrainingConfig): TrainingSettings['trainer'] {

@@ -39,6 +39,8 @@ const policySchema = z.strictObject(
     maxPromptTokens: count.default(8192),
     maxOutputTokens: count.default(1024),
     timeout: durationSchema.default('10m'),
+    /** How long a server that is away is waited for. */
+    patience: durationSchema.default('10m'),
   },
   { error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile' },
 );

@@ -26,6 +26,8 @@ export interface PolicySettings {
   readonly maxOutputTokens: number;
   /** How long one request for a group of plans may take, in milliseconds. */
   readonly timeoutMs: number;
+  /** How long a server that is away is waited for, in milliseconds. */
+  readonly patienceMs: number;
 }
 
 /** Which workers a group is given, and in what order. */

@@ -74,9 +74,11 @@ def keep(root: Path, name: str, record: Record) -> Path:
     return folder
 
 
-async def fail(work: Any, request: Any) -> ApplicationError:
+async def fail(work: Any, request: Any, attempt: int = 1) -> ApplicationError:
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, attempt=attempt)
     with pytest.raises(ApplicationError) as caught:
-        await ActivityEnvironment().run(work, request)
+        await environment.run(work, request)
     return caught.value
 
 
@@ -160,6 +162,19 @@ async def test_collect_removes_old_cycles_and_never_what_is_kept(
     assert left == ["000002", "000004", "000007", "000008", "base", "warm"]
     again = await ActivityEnvironment().run(activities.collect, request)
     assert again == {"removed": [], "bytes": 0}
+
+
+async def test_what_nobody_foresaw_is_tried_three_times(
+    tmp_path: Path, activities: TrainerActivities, record: Record
+) -> None:
+    keep(tmp_path, "000001", record)
+    # Where the folder of a collection would go, something lies that no rename replaces.
+    (tmp_path / RUN / ".going-000001").write_text("")
+    request = {"trainRun": RUN, "keep": []}
+    errors = [await fail(activities.collect, request, attempt) for attempt in (1, 2, 3)]
+    assert {error.type for error in errors} == {"Trainer.Failed"}
+    assert [error.non_retryable for error in errors] == [False, False, True]
+    assert "NotADirectoryError" in str(errors[0])
 
 
 async def test_a_broken_request_is_refused_before_anything_is_done(

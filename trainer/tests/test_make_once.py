@@ -2,13 +2,22 @@
 
 import json
 import os
+import resource
 import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from conductor_trainer.checkpoint import Probe, Record, identity_of, read_record, require_record
-from conductor_trainer.errors import CheckpointMissing, Conflict
+from conductor_trainer.errors import (
+    CheckpointMissing,
+    CheckpointUnreadable,
+    Conflict,
+    DiskFull,
+)
 from conductor_trainer.make_once import make_once
 from conductor_trainer.requests import CheckpointName
 from tiny_run import config_of
@@ -50,6 +59,49 @@ def test_another_request_is_refused_for_good(tmp_path: Path) -> None:
     make_once(tmp_path, TARGET, "same", build)
     with pytest.raises(Conflict, match="night/000001 was made from another request") as failure:
         make_once(tmp_path, TARGET, "other", fail)
+    assert not failure.value.retryable
+
+
+@pytest.fixture
+def no_room() -> Iterator[None]:
+    """A disk on which no file can grow beyond 100 kB: the system's refusal takes the same way."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+WEIGHTS = {"weights": torch.zeros(50_000)}
+
+
+@pytest.mark.usefixtures("no_room")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda file: file.write_bytes(bytes(200_000)),
+        lambda file: save_file(WEIGHTS, file),
+        lambda file: torch.save(WEIGHTS, file),
+    ],
+)
+def test_a_full_disk_is_told_for_good_whoever_met_it(
+    tmp_path: Path, write: Callable[[Path], object]
+) -> None:
+    def fill(folder: Path) -> Record:
+        write(folder / "weights")
+        return record_of("same")
+
+    with pytest.raises(DiskFull, match="took no more while 000001 was written") as failure:
+        make_once(tmp_path, TARGET, "same", fill)
+    assert not failure.value.retryable
+    assert files_below(tmp_path) == {"night/.lock"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}", '{"probe": 3}', "[]"])
+def test_a_record_that_cannot_be_read_is_told_for_good(tmp_path: Path, text: str) -> None:
+    make_once(tmp_path, TARGET, "same", build)
+    (tmp_path / "night" / "000001" / "RESULT.json").write_text(text)
+    with pytest.raises(CheckpointUnreadable, match=r"night/000001/RESULT.json") as failure:
+        require_record(tmp_path, TARGET)
     assert not failure.value.retryable
 
 

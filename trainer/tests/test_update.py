@@ -14,7 +14,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 
 from conductor_trainer.batch import read_batch
 from conductor_trainer.checkpoint import require_record
-from conductor_trainer.errors import BadRequest, NonFiniteLoss
+from conductor_trainer.errors import BadRequest, ModelInvalid, NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
@@ -23,6 +23,7 @@ from conductor_trainer.requests import Config
 from conductor_trainer.tensors import Tensors, to_tensors
 from conductor_trainer.update import expected_of, update
 from tiny_run import (
+    FULL,
     LORA,
     begin,
     checkpoint,
@@ -344,3 +345,18 @@ def test_tuning_cannot_change_within_a_run(root: Path) -> None:
     rows = rows_of_batch(root, "warm", config_of())
     with pytest.raises(BadRequest, match="of kind 'model', but the settings' `tuning` needs"):
         learn(root, 1, "warm", config, rows)
+
+
+@pytest.mark.parametrize("tuning", [FULL, LORA])
+def test_weights_that_cannot_be_read_are_told_by_their_folder(
+    warm: Path, adapted: Path, tmp_path: Path, tuning: Any
+) -> None:
+    config = config_of(tuning=tuning)
+    root = Path(shutil.copytree(warm if tuning == FULL else adapted, tmp_path / "checkpoints"))
+    rows = rows_of_batch(root, "warm", config)
+    folder = require_record(root, checkpoint("warm")).folder
+    (file,) = (root / folder).glob("*.safetensors")
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(ModelInvalid, match=folder) as failure:
+        learn(root, 1, "warm", config, rows)
+    assert not failure.value.retryable

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities, type ActivityInterfaceFor } from '@temporalio/workflow';
 import type { TrainerActivities, TrainingActivities } from '../../training/activities';
+import type { PolicySettings } from '../../training/training-settings';
 
 /**
  * The activities that only touch the store and reckon. A minute is long for them, and a full disk may be emptied; a
@@ -15,16 +16,17 @@ export function bookActivities(summary: string): ActivityInterfaceFor<TrainingAc
 }
 
 /**
- * The activity that samples plans. One request may take as long as the policy's `timeout` says; a server that
- * restarts is waited for, a server that stays away ends the night.
+ * The activity that samples plans. One request may take as long as the policy's `timeout` says; a server that restarts is
+ * waited for, as long as its `patience` says, and one that stays away ends the night.
  */
 export function samplingActivities(
   summary: string,
-  { timeoutMs, heartbeatMs }: { readonly timeoutMs: number; readonly heartbeatMs: number },
+  { timeoutMs, patienceMs }: Pick<PolicySettings, 'timeoutMs' | 'patienceMs'>,
+  heartbeatMs: number,
 ): ActivityInterfaceFor<TrainingActivities> {
   return proxyActivities<TrainingActivities>({
     startToCloseTimeout: timeoutMs,
-    scheduleToCloseTimeout: Math.max(2 * timeoutMs, SERVER_AWAY_MS),
+    scheduleToCloseTimeout: Math.max(2 * timeoutMs, patienceMs),
     heartbeatTimeout: heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '500ms', maximumInterval: '10s' },
@@ -68,6 +70,3 @@ export function dispensableActivities(
 ): ActivityInterfaceFor<TrainerActivities> {
   return trainerActivities(summary, { taskQueue, heartbeatMs, remainingMs: 2 * 60_000 });
 }
-
-/** How long a policy server that does not answer is waited for. */
-const SERVER_AWAY_MS = 10 * 60_000;

@@ -3,6 +3,7 @@ import { COLLECT, FORGET_CHECKPOINTS, RETIRE } from '../../training/names';
 import type { CheckpointRef } from '../../training/train-input';
 import { bookActivities, dispensableActivities } from './activities';
 import type { Night } from './night';
+import { rootFailure } from './root-failure';
 
 /**
  * Has the policy server forget the training run's checkpoints, all but the ones that somebody asks for.
@@ -52,14 +53,8 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
     await work();
   } catch (error) {
     if (isCancellation(error)) return;
-    const warning = `${loss}: ${reasonOf(error)}`;
+    const warning = `${loss}: ${rootFailure(error).message}`;
     log.warn(warning);
     night.warn(warning);
   }
-}
-
-/** The innermost cause tells what happened; those around it, that an activity failed. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : reasonOf(error.cause);
 }

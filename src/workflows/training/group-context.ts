@@ -1,13 +1,14 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Background } from '../../protocol/parent';
 import type { Text } from '../../protocol/text';
-import type { GroupInput } from '../../training/train-input';
+import type { GroupInput, GroupPart } from '../../training/train-input';
 import { emptyTrace } from '../../trace/apply-event';
 import { Approval } from '../approval';
 import type { Limits } from '../limits';
 import { Recorder } from '../recorder';
 import type { RunContext } from '../run-context';
 import { Steering } from '../steering';
+import type { Stopwatch } from './stopwatch';
 
 /** What every rollout of a group shares. */
 export interface GroupContext {
@@ -15,6 +16,7 @@ export interface GroupContext {
   /** Of the whole group: what one rollout leaves is there for the next. */
   readonly limits: Limits;
   readonly question: { readonly id: string; readonly text: Text };
+  readonly watch: Stopwatch<GroupPart>;
 }
 
 /**

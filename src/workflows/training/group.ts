@@ -1,19 +1,11 @@
-import { describePolicy } from '../../training/evaluation';
-import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../../training/names';
-import type { AskedQuestion, SamplePlansResult } from '../../training/activities';
-import { rewardOf, rewardOfRoot } from '../../training/reward';
-import type { GroupRecord } from '../../training/rollout';
+import { READ_QUESTION, SAMPLE_PLANS } from '../../training/names';
+import type { SamplePlansResult } from '../../training/activities';
 import { samplingSeed } from '../../training/seeds';
-import type {
-  CheckpointRef,
-  GroupInput,
-  GroupPart,
-  GroupResult,
-  GroupRound,
-} from '../../training/train-input';
+import type { CheckpointRef, GroupInput, GroupPart, GroupResult } from '../../training/train-input';
 import { Limits } from '../limits';
 import { bookActivities, samplingActivities } from './activities';
 import type { GroupContext } from './group-context';
+import { keepRounds, type PlayedRound } from './keep-rounds';
 import { playPrompted, playSampled, type Played, type Root } from './play-round';
 import { Stopwatch } from './stopwatch';
 
@@ -44,22 +36,14 @@ export async function trainGroup(input: GroupInput): Promise<GroupResult> {
   };
 }
 
-/** One round as it was played. */
-interface PlayedRound {
-  readonly question: AskedQuestion;
-  /** Store key; null where nothing was sampled from a policy. */
-  readonly samples: string | null;
-  readonly rollouts: readonly Played[];
-}
-
 async function playByPrompt(
   input: GroupInput,
   limits: Limits,
   watch: Stopwatch<GroupPart>,
 ): Promise<readonly PlayedRound[]> {
   const question = await bookActivities('read the question')[READ_QUESTION](input.question);
-  const group: GroupContext = { input, limits, question };
-  return [{ question, samples: null, rollouts: await watch.time('rollouts', () => playPrompted(group)) }];
+  const group: GroupContext = { input, limits, question, watch };
+  return [{ question, samples: null, rollouts: await playPrompted(group) }];
 }
 
 async function playByPolicy(
@@ -70,12 +54,8 @@ async function playByPolicy(
 ): Promise<readonly PlayedRound[]> {
   const play = async (roots: readonly Root[] | null): Promise<PlayedRound> => {
     const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
-    const group: GroupContext = { input, limits, question };
-    return {
-      question,
-      samples,
-      rollouts: await watch.time('rollouts', () => playSampled(group, plans, roots)),
-    };
+    const group: GroupContext = { input, limits, question, watch };
+    return { question, samples, rollouts: await playSampled(group, plans, roots) };
   };
   const first = await play(null);
   const roots = input.recursion.rounds === 2 ? rootsIn(first.rollouts) : [];
@@ -90,11 +70,7 @@ function sample(
   const { trainRun, purpose, cycle, draw, question, workers, temperature, policy, run } = input;
   const round = roots === null ? 0 : 1;
   const plans = roots?.length ?? input.plans;
-  const { timeoutMs } = policy;
-  const activities = samplingActivities(`${plans} plans, round ${round + 1}`, {
-    timeoutMs,
-    heartbeatMs: run.heartbeatMs,
-  });
+  const activities = samplingActivities(`${plans} plans, round ${round + 1}`, policy, run.heartbeatMs);
   return activities[SAMPLE_PLANS]({
     trainRun,
     purpose,
@@ -118,56 +94,4 @@ function rootsIn(rollouts: readonly Played[]): readonly Root[] {
   return rollouts.flatMap(({ plan, answer, spoiltBy }, index) =>
     plan === null || answer === null || spoiltBy !== null ? [] : [{ index, plan, answer }],
   );
-}
-
-async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Promise<readonly GroupRound[]> {
-  const rewards = rewardsOf(input, rounds);
-  const kept: GroupRound[] = [];
-  for (const [index, played] of rounds.entries()) {
-    const round = index === 0 ? 0 : 1;
-    const record = recordOf(input, round, played, rewards[index] ?? []);
-    const key = await bookActivities(`keep round ${round + 1}`)[KEEP_GROUP](record);
-    kept.push({ round, key, rewards: record.rollouts.map(({ reward }) => reward) });
-  }
-  return kept;
-}
-
-/** What each rollout of each round earns; what a second round made of a first is discounted into the first's. */
-function rewardsOf(
-  { reward, recursion }: GroupInput,
-  [first, second]: readonly PlayedRound[],
-): readonly (readonly (number | null)[])[] {
-  const own = (round: PlayedRound | undefined): readonly (number | null)[] =>
-    round?.rollouts.map((rollout) => rewardOf(rollout, reward)) ?? [];
-  const later = own(second);
-  const laterOf = new Map(second?.rollouts.map(({ root }, index) => [root, later[index] ?? null]));
-  const roots = own(first).map((earned, index) => {
-    const after = laterOf.get(index);
-    return after === undefined ? earned : rewardOfRoot(earned, after, recursion.rootDiscount);
-  });
-  return [roots, later];
-}
-
-function recordOf(
-  { trainRun, purpose, cycle, draw, workers, writer }: GroupInput,
-  round: 0 | 1,
-  { question, samples, rollouts }: PlayedRound,
-  rewards: readonly (number | null)[],
-): GroupRecord {
-  return {
-    trainRun,
-    purpose,
-    cycle,
-    question: question.id,
-    draw,
-    round,
-    workers: workers.map(({ id }) => id),
-    checkpoint: describePolicy(writer),
-    samples,
-    rollouts: rollouts.map((rollout, index) => ({
-      ...rollout,
-      index,
-      reward: rewards[index] ?? null,
-    })),
-  };
 }

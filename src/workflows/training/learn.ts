@@ -80,9 +80,12 @@ async function publish(
   patience: TrainerPatience,
 ): Promise<KeptCheckpoint> {
   const { trainRun, name } = checkpoint;
-  const { model } = await trainerActivities(`publish ${name}`, patience)[PUBLISH]({
+  const { baseUrl, patienceMs } = settings.policy;
+  // Whoever made the checkpoint is there; it is the policy server that may be away.
+  const remainingMs = Math.min(patience.remainingMs, patienceMs);
+  const { model } = await trainerActivities(`publish ${name}`, { ...patience, remainingMs })[PUBLISH]({
     checkpoint: { trainRun, name },
-    servers: [settings.policy.baseUrl],
+    servers: [baseUrl],
     tolerance: TOLERANCE[settings.trainer.device],
   });
   return bookActivities(`keep ${name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });

@@ -35,7 +35,7 @@ export async function playSampled(
   plans: readonly SampledPlan[],
   roots: readonly Root[] | null,
 ): Promise<readonly Played[]> {
-  const outcomes = await inWindow(plans, group.input.window, async (sampled, index) => {
+  const outcomes = await playInWindow(group, plans, async (sampled, index) => {
     const root = roots?.[index] ?? null;
     return { ...(await carryOut(group, sampled, index, root)), root: root?.index ?? index };
   });
@@ -45,11 +45,19 @@ export async function playSampled(
 /** Has the prompted Conductor plan and solves, so many times, as a solve that is served would be. */
 export async function playPrompted(group: GroupContext): Promise<readonly Played[]> {
   const places = Array.from({ length: group.input.plans }, (_, index) => index);
-  const outcomes = await inWindow(places, group.input.window, async (index) => {
+  const outcomes = await playInWindow(group, places, async (index) => {
     const outcome = await runPrompted(rolloutContext(group, index, 0));
     return { ...outcome, problem: null, tokens: 0, root: index };
   });
   return judge(group, outcomes);
+}
+
+function playInWindow<Item>(
+  { input, watch }: GroupContext,
+  items: readonly Item[],
+  play: (item: Item, index: number) => Promise<CarriedOut>,
+): Promise<CarriedOut[]> {
+  return watch.time('rollouts', () => inWindow(items, input.window, play));
 }
 
 async function carryOut(
@@ -72,10 +80,12 @@ async function judge(group: GroupContext, outcomes: readonly CarriedOut[]): Prom
   const grades =
     judged.length === 0
       ? []
-      : await bookActivities(`grade ${judged.length} answers`)[GRADE_ANSWERS]({
-          question: group.input.question,
-          answers: judged.map(({ answer }) => answer),
-        });
+      : await group.watch.time('grading', () =>
+          bookActivities(`grade ${judged.length} answers`)[GRADE_ANSWERS]({
+            question: group.input.question,
+            answers: judged.map(({ answer }) => answer),
+          }),
+        );
   const verdicts = new Map(judged.map((outcome, place) => [outcome, grades[place] ?? 'ungraded']));
   return outcomes.map((outcome) => ({ ...outcome, verdict: verdicts.get(outcome) ?? withoutGrade(outcome) }));
 }

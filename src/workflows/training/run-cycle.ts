@@ -1,7 +1,6 @@
+import { cycleTimes } from '../../training/cycle-times';
 import { CLOSE_CYCLE } from '../../training/names';
-import type { CycleTimes } from '../../training/progress';
-import { covered, type Span } from '../../training/spans';
-import type { CheckpointRef, GroupPart } from '../../training/train-input';
+import type { CheckpointRef } from '../../training/train-input';
 import { bookActivities } from './activities';
 import { retireCheckpoints } from './clear-away';
 import { learn, type Learned } from './learn';
@@ -23,11 +22,11 @@ export async function runCycle(night: Night, cycle: number): Promise<void> {
   night.phase = 'update';
   const learned = learnable.length === 0 ? null : await learn(night, cycle, learnable, watch);
   const checkpoint = learned === null ? night.checkpoint : checkpointOf(learned);
-  const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
-  const times = timesOf(spans, Date.now() - begun);
-  night.phase = 'figures';
   // Beside the figures, which take as long.
   const cleared = learned === null ? null : retireCheckpoints(night, checkpoint, learned.served);
+  const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
+  const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
+  night.phase = 'figures';
   const metrics = await bookActivities(`figures of cycle ${cycle}`)[CLOSE_CYCLE]({
     night: claimed.date,
     cycle,
@@ -37,8 +36,8 @@ export async function runCycle(night: Night, cycle: number): Promise<void> {
     groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
     dropped,
     update: learned?.metrics ?? null,
-    times,
-    heldOut: await tryOnHeldOut(night, cycle, checkpoint),
+    times: cycleTimes(spans, Date.now() - begun),
+    heldOut,
   });
   await cleared;
   night.advance(checkpoint, metrics);
@@ -55,18 +54,4 @@ async function tryOnHeldOut(night: Night, cycle: number, checkpoint: CheckpointR
   night.phase = 'held-out questions';
   const { meanReward } = await tryPolicy(night, 'evaluation', checkpoint, cycle, heldOutQuestions(night));
   return meanReward;
-}
-
-/** How long each part was under way; parts of different groups overlap, so they add up to more than the whole. */
-function timesOf(spans: readonly Span<GroupPart | 'update' | 'publish'>[], whole: number): CycleTimes {
-  const of = (part: GroupPart | 'update' | 'publish'): number =>
-    covered(spans.filter((span) => span.part === part));
-  return {
-    sampling: of('sampling'),
-    rollouts: of('rollouts'),
-    grading: of('grading'),
-    update: of('update'),
-    publish: of('publish'),
-    whole,
-  };
 }

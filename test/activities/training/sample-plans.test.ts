@@ -71,6 +71,7 @@ beforeEach(async () => {
       maxPromptTokens: 400,
       maxOutputTokens: 64,
       timeoutMs: 10_000,
+      patienceMs: 10_000,
     },
   };
 });

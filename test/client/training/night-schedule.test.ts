@@ -127,7 +127,7 @@ test.each([
   ]);
 });
 
-test('a night that fails pauses the schedule, and the note says so', async () => {
+test('a night that fails pauses the schedule, and the note says what failed', async () => {
   const failing = (): Promise<void> =>
     Promise.reject(ApplicationFailure.nonRetryable('the trainer is broken', 'Trainer.StepFailed'));
   await stage.whileWorking(failing, async () => {
@@ -138,7 +138,7 @@ test('a night that fails pauses the schedule, and the note says so', async () =>
   const { trainRun } = stage.request;
   expect(await findSchedule(stage.temporal.client, trainRun)).toMatchObject({
     isPaused: true,
-    note: expect.stringContaining('failure') as unknown,
+    note: expect.stringMatching(/night \d{4}-\d\d-\d\d failed: the trainer is broken/) as unknown,
   });
   // Whoever changes the times has not said that the trainer is mended.
   await schedule({ cron: '0 4 * * *' });

@@ -21,6 +21,9 @@ from conductor_trainer.store.stored_file import stored_file
 
 _HEARTBEAT_SECONDS = 3.0
 
+_ATTEMPTS = 3
+"""What nobody foresaw may pass by itself; if it does not, a night shall not be spent on it."""
+
 Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
 
 
@@ -34,14 +37,22 @@ def _activity(name: str) -> Callable[[Work], Work]:
             try:
                 check_request(name, request)
                 return await work(self, request)
-            except TrainerError as error:
+            except Exception as cause:
+                error = _foreseen(cause)
+                is_over = error.type == TrainerError.type and activity.info().attempt >= _ATTEMPTS
                 raise ApplicationError(
-                    str(error), type=error.type, non_retryable=not error.retryable
-                ) from error
+                    str(error), type=error.type, non_retryable=is_over or not error.retryable
+                ) from cause
 
         return perform
 
     return make
+
+
+def _foreseen(error: Exception) -> TrainerError:
+    if isinstance(error, TrainerError):
+        return error
+    return TrainerError(f"The trainer failed: {type(error).__name__}: {error}")
 
 
 class TrainerActivities:

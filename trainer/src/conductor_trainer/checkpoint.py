@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from conductor_trainer.errors import CheckpointMissing
+from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable
 from conductor_trainer.requests import CheckpointName, Config, JsonObject
 
 RESULT_FILE = "RESULT.json"
@@ -68,17 +68,22 @@ def checkpoint_folder(root: Path, checkpoint: CheckpointName) -> Path:
 
 
 def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
-    """None where there is no such checkpoint."""
+    """None where there is no such checkpoint. Raises `CheckpointUnreadable`."""
+    file = checkpoint_folder(root, checkpoint) / RESULT_FILE
     try:
-        text = (checkpoint_folder(root, checkpoint) / RESULT_FILE).read_text()
+        fields = json.loads(file.read_text())
+        return Record(**{**fields, "probe": Probe(**fields["probe"])})
     except FileNotFoundError:
         return None
-    fields = json.loads(text)
-    return Record(**{**fields, "probe": Probe(**fields["probe"])})
+    except (ValueError, TypeError, KeyError) as cause:
+        raise CheckpointUnreadable(
+            f"{file} cannot be read ({type(cause).__name__}: {cause}): it was altered, or is of "
+            "another version. Put back a copy of the checkpoint, or go on from another one."
+        ) from cause
 
 
 def require_record(root: Path, checkpoint: CheckpointName) -> Record:
-    """Raises `CheckpointMissing`."""
+    """Raises `CheckpointMissing` or `CheckpointUnreadable`."""
     record = read_record(root, checkpoint)
     if record is None:
         raise CheckpointMissing(

@@ -31,6 +31,20 @@ class CheckpointMissing(TrainerError):
     retryable = False
 
 
+class CheckpointUnreadable(TrainerError):
+    """The record of a checkpoint is there, and says nothing that can be read."""
+
+    type = "Trainer.CheckpointUnreadable"
+    retryable = False
+
+
+class DiskFull(TrainerError):
+    """The disk took no more of a checkpoint; nothing was kept, and somebody must make room."""
+
+    type = "Trainer.DiskFull"
+    retryable = False
+
+
 class Conflict(TrainerError):
     """A checkpoint of that name was made from another input, and checkpoints never change."""
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from conductor_trainer.checkpoint import RESULT_FILE, Record, checkpoint_folder, read_record
-from conductor_trainer.errors import Conflict
+from conductor_trainer.disk_full import is_disk_full
+from conductor_trainer.errors import Conflict, DiskFull, TrainerError
 from conductor_trainer.requests import CheckpointName
 
 
@@ -22,7 +23,7 @@ def make_once(
 
     Returns its record, and True where it was there already. A process that dies, at whatever
     moment, leaves nothing but a temporary folder, which the next one sweeps away. Raises
-    `Conflict` where another request made it.
+    `Conflict` where another request made it, and `DiskFull` where there is no room for it.
     """
     final = checkpoint_folder(root, checkpoint)
     final.parent.mkdir(parents=True, exist_ok=True)
@@ -39,8 +40,15 @@ def make_once(
             sync_tree(temporary)
             temporary.rename(final)
             _sync(final.parent)
-        except BaseException:
+        except BaseException as error:
+            is_full = not isinstance(error, TrainerError) and is_disk_full(error, temporary)
             shutil.rmtree(temporary, ignore_errors=True)
+            if is_full:
+                raise DiskFull(
+                    f"The disk of {final.parent} took no more while {checkpoint['name']} was "
+                    f"written ({error}). Nothing of it was kept: make room there, or set "
+                    "`training.keep` lower."
+                ) from error
             raise
         return record, False
 

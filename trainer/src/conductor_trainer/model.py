@@ -2,6 +2,8 @@
 
 import hashlib
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -69,9 +71,16 @@ def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
 
 def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
     """Raises `ModelInvalid` where there is none."""
-    try:
+    with _naming(folder):
         return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
-    except (OSError, ValueError) as cause:
+
+
+@contextmanager
+def _naming(folder: Path) -> Iterator[None]:
+    """Broken files make each library raise exceptions of its own, and few name the folder."""
+    try:
+        yield
+    except Exception as cause:
         raise ModelInvalid(f"There is no model in {folder} that can be loaded: {cause}") from cause
 
 
@@ -86,7 +95,8 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
     _require_kind(record, "adapter")
     is_half = config["precision"] == "bfloat16"
     base = load_model(root / record.base, torch.bfloat16 if is_half else torch.float32)
-    return PeftModel.from_pretrained(base, root / record.folder, is_trainable=True)
+    with _naming(root / record.folder):
+        return PeftModel.from_pretrained(base, root / record.folder, is_trainable=True)
 
 
 def add_adapter(model: PreTrainedModel, tuning: Tuning, seed: int) -> PeftModel:

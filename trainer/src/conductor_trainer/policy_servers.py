@@ -8,8 +8,8 @@ import httpx
 from conductor_trainer.checkpoint import Probe
 from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
 
-_SECONDS_TO_LOAD = 300.0
-"""A server may have to read gigabytes from a shared disk before it answers."""
+_TIMEOUT = httpx.Timeout(300.0, connect=10.0)
+"""A server may have to read gigabytes from a shared disk before it answers, but not to be there."""
 
 
 class PolicyServer:
@@ -54,12 +54,12 @@ class PolicyServer:
     ) -> httpx.Response:
         try:
             answer = await self._client.request(
-                method, self._url + path, json=body, timeout=_SECONDS_TO_LOAD
+                method, self._url + path, json=body, timeout=_TIMEOUT
             )
         except httpx.TransportError as error:
             raise ServerUnavailable(
                 f"The policy server {self._url} cannot be reached ({type(error).__name__}): "
-                "see whether it runs, and whether `trainer.servers` names it rightly."
+                "see whether it runs, and whether `training.policy.baseUrl` is right from here."
             ) from error
         if answer.status_code >= 500 or answer.status_code == 429:
             raise ServerUnavailable(f"{self._url}{path} answers {_said(answer)}.")
