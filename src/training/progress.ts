@@ -1,13 +1,22 @@
 import type { UpdateMetrics } from './trainer-contract';
 import type { Verdict } from './rollout';
 
-/** Wall-clock time of the parts of one cycle, in milliseconds. */
+/**
+ * Wall-clock time of the parts of one cycle, in milliseconds: how long each was under way, be it in one group or in many.
+ * Groups overlap, so the parts add up to more than the whole.
+ *
+ * It is the workflow's own clock, which stands still within a workflow task: a part begins with the task that asks for it
+ * and ends with the one that hears of its end, so that its way through Temporal's queues counts as its own.
+ */
 export interface CycleTimes {
   readonly sampling: number;
   readonly rollouts: number;
   readonly grading: number;
   readonly update: number;
   readonly publish: number;
+  /** None of these was under way: groups were begun and summed up, the batch was written, held-out questions were tried. */
+  readonly between: number;
+  /** From the first draw to the figures. */
   readonly whole: number;
 }
 

@@ -44,7 +44,7 @@ export function closedCycle(
     groups,
     dropped: 0,
     update: null,
-    times: { sampling: 1, rollouts: 1, grading: 1, update: 1, publish: 1, whole: 5 },
+    times: { sampling: 1, rollouts: 1, grading: 1, update: 1, publish: 1, between: 0, whole: 5 },
     heldOut: null,
   };
 }

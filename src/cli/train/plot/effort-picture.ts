@@ -76,6 +76,7 @@ const PARTS: readonly (keyof CycleTimes)[] = [
   'update',
   'publish',
   'grading',
+  'between',
 ];
 
 function timesPanel(cycles: readonly CycleMetrics[]): Panel {

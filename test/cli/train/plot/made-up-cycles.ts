@@ -66,6 +66,7 @@ function madeUpCycle(cycle: number, count: number): CycleMetrics {
       grading: 40,
       update: 650,
       publish: 120,
+      between: 230,
       whole: 8900,
     },
     heldOut: cycle % 10 === 0 ? correct + (1 - correct) * 0.48 : null,
