@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import type { ConfigInput } from '../../../src/pool/config-schema';
 import { FileStore } from '../../../src/store/file-store';
 import { runCommand, startCommand } from '../../cli/command';
 import type { Lesson } from '../../support/lesson';
@@ -9,8 +10,14 @@ import { openSurroundings } from '../stack/surroundings';
 /** A folder in which the product runs as anybody would run it: `up`, a trainer, a policy server, and commands. */
 export interface Town {
   readonly store: FileStore;
+  /** What worker and commands are configured by. */
+  readonly config: ConfigInput;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
+  /** Process of `up`, the worker. */
+  readonly up: number;
+  /** Of Temporal's server, `host:port`. */
+  readonly address: string;
   /** Address of Temporal's web page. */
   readonly webPage: string;
   /**
@@ -22,9 +29,10 @@ export interface Town {
   close(): Promise<void>;
 }
 
-export async function openTown(lesson: Lesson, folder: string): Promise<Town> {
+/** @param delayMs what every call of the world's workers takes */
+export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Promise<Town> {
   await mkdir(folder, { recursive: true });
-  const surroundings = await openSurroundings(lesson, folder);
+  const surroundings = await openSurroundings(lesson, folder, delayMs);
   await writeFile(join(folder, 'conductor.yaml'), stringify(surroundings.config));
   const up = startCommand(['up'], { cwd: folder });
   const [, address = ''] = await up.hear(/Temporal +(\S+),/);
@@ -32,7 +40,10 @@ export async function openTown(lesson: Lesson, folder: string): Promise<Town> {
   await Promise.all([up.hear(/Ready\./), surroundings.startTrainer(address)]);
   return {
     store: new FileStore(join(folder, 'store')),
+    config: surroundings.config,
     policyUrl: surroundings.policyUrl,
+    up: up.pid,
+    address,
     webPage,
     command: async (...args) => {
       const { code, stdout, stderr } = await runCommand(args, { cwd: folder });

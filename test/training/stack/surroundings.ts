@@ -28,12 +28,21 @@ export interface Surroundings {
   close(): Promise<void>;
 }
 
-/** Starts a lesson's world and a policy server, and writes the lesson's files beside them. */
-export async function openSurroundings(lesson: Lesson, folder: string): Promise<Surroundings> {
+/**
+ * Starts a lesson's world and a policy server, and writes the lesson's files beside them.
+ *
+ * @param delayMs what every call of the world's workers takes
+ */
+export async function openSurroundings(lesson: Lesson, folder: string, delayMs = 0): Promise<Surroundings> {
   await writeLesson(lesson, folder);
   const requestLog = join(folder, 'requests.jsonl');
-  const { name } = lesson.world;
-  const world = runChild(WORLD, ['--world', name, '--seed', `${lesson.seed}`, '--log', requestLog], {});
+  const served = {
+    '--world': lesson.world.name,
+    '--seed': `${lesson.seed}`,
+    '--delay': `${delayMs}`,
+    '--log': requestLog,
+  };
+  const world = runChild(WORLD, Object.entries(served).flat(), {});
   const worldUrl = await world.nextLine();
   let policyServer = await runPython('policy_server', ['--port', '0']);
   const { url } = policyServer.ready as { readonly url: string };
