@@ -170,6 +170,11 @@ describe('what cannot be trained is refused:', () => {
       'training.reward.correct is 0.5: expected more',
     ],
     ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],
+    [
+      'teams held back from a pool that never changes',
+      { pool: { heldOut: [['a', 'b']] } },
+      'training.pool.heldOut is [["a","b"]]: expected "adaptive: true" beside it',
+    ],
     ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
   ])('%s', (_, change, message) => {
     const file = join(folder, 'conductor.yaml');
@@ -220,6 +225,17 @@ describe('what cannot be trained is refused:', () => {
     expect(() => resolveTraining(configOf({ ...smallest, ...adaptive }))).toThrow(
       'training.pool.least is 4, and there are 3 workers',
     );
+  });
+
+  test.each([
+    [['a', 'z'], 'training.pool.heldOut holds back [a, z], and there is no worker z: there are a, b, c'],
+    [['c', 'a', 'b'], 'training.pool.heldOut holds back [c, a, b], which are all workers: leave one out'],
+  ])('the team %j held back', (team, message) => {
+    const adaptive = {
+      pool: { adaptive: true, heldOut: [['a', 'b'], team] },
+      policy: { ...smallest.policy, describe: 'notes' },
+    } as const;
+    expect(() => resolveTraining(configOf({ ...smallest, ...adaptive }))).toThrow(message);
   });
 
   test('a reward that counts a cost nobody knows', () => {

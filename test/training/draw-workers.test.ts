@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { RunWorker } from '../../src/protocol/run';
 import { drawWorkers } from '../../src/training/draw-workers';
+import type { PoolSettings } from '../../src/training/training-settings';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 /** Each may be stood in for by all others. */
@@ -14,9 +15,9 @@ const workers = names.map((id): RunWorker => ({
   fallback: names.filter((other) => other !== id),
 }));
 
-const fixed = { adaptive: false, least: 2, permuteIds: false };
+const fixed: PoolSettings = { adaptive: false, least: 2, permuteIds: false };
 const drawOf = (cycle: number, pool = fixed) => drawWorkers(workers, { seed: 5, cycle, draw: 0, pool });
-const idsOf = (cycle: number, pool = fixed) => drawOf(cycle, pool).map(({ id }) => id);
+const idsOf = (cycle: number, pool = fixed): string[] => drawOf(cycle, pool).map(({ id }) => id);
 
 test('a fixed pool is the configured one', () => {
   expect(drawOf(1)).toEqual(workers);
@@ -32,6 +33,38 @@ test('an adaptive pool has each size from the least to all, in the order of the 
   expect([...sizes.keys()].toSorted()).toEqual([2, 3, 4, 5]);
   for (const count of sizes.values()) expect(Math.abs(count - 100)).toBeLessThan(45);
 });
+
+test('a team that is held out is never drawn, and every other one is', () => {
+  const teams = fc.array(fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 4 }));
+  fc.assert(
+    fc.property(teams, fc.boolean(), fc.integer({ min: 1 }), (heldOut, permuteIds, cycle) => {
+      const ids = idsOf(cycle, { adaptive: true, least: 1, permuteIds, heldOut });
+      expect(heldOut.map(keyOf)).not.toContain(keyOf(ids));
+    }),
+  );
+  const heldOut = [
+    ['e', 'a'],
+    ['b', 'c'],
+    ['a', 'b', 'c', 'd'],
+  ];
+  const drawn = Array.from({ length: 1500 }, (_, cycle) =>
+    keyOf(idsOf(cycle, { adaptive: true, least: 2, permuteIds: true, heldOut })),
+  );
+  expect(new Set(drawn).size).toBe(26 - heldOut.length);
+});
+
+test('what is held out changes nothing where it would not have been drawn', () => {
+  const pool = { adaptive: true, least: 2, permuteIds: true };
+  const heldOut = [['a', 'b']];
+  for (let cycle = 1; cycle <= 200; cycle++) {
+    const ids = idsOf(cycle, pool);
+    if (keyOf(ids) !== 'a,b') expect(idsOf(cycle, { ...pool, heldOut })).toEqual(ids);
+  }
+});
+
+function keyOf(team: readonly string[]): string {
+  return team.toSorted().join();
+}
 
 test('a fallback that is not in the pool is not asked either', () => {
   fc.assert(

@@ -1,6 +1,7 @@
 /** A simulated world of questions and workers, in which a policy can learn to make up teams. */
 export { findOptimum, optimumFor } from './find-optimum';
 export type { Optimum } from './find-optimum';
+export { MIDDLE_WORLD } from './middle-world';
 export { questionSet, toJsonLines } from './question-set';
 export type { QuestionRow, Split } from './question-set';
 export { readQuestion } from './question-text';

@@ -14,6 +14,8 @@ export interface ReviewOptimum {
   readonly onDoubt: Plan;
   /** That the answer is right after the second round. */
   readonly chance: number;
+  /** That an answer which was right is wrong after it. */
+  readonly spoils: number;
 }
 
 /**
@@ -27,7 +29,14 @@ export function bestReview(world: World, topic: Topic, { plan, chance }: Valued)
   const isRevision = (kind === 'verify' || kind === 'refine') && plan.steps.length > 1;
   const onSure = bestAfter(world, topic, isRevision, chance * CANDOUR, (1 - chance) * (1 - CANDOUR));
   const onDoubt = bestAfter(world, topic, isRevision, chance * (1 - CANDOUR), (1 - chance) * CANDOUR);
-  return { onSure: onSure.plan, onDoubt: onDoubt.plan, chance: onSure.chance + onDoubt.chance };
+  const spoils = ({ plan: review }: Valued): number =>
+    1 - chanceOfPlan(world, topic, review, [{ is: 'answer', isGood: true, isRevision }]);
+  return {
+    onSure: onSure.plan,
+    onDoubt: onDoubt.plan,
+    chance: onSure.chance + onDoubt.chance,
+    spoils: CANDOUR * spoils(onSure) + (1 - CANDOUR) * spoils(onDoubt),
+  };
 }
 
 /** The weights say how likely it is to come here with a right and with a wrong answer; so does the chance returned. */

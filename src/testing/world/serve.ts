@@ -1,16 +1,21 @@
 import { parseArgs } from 'node:util';
 import { continueLog } from '../log-file';
 import { readPort } from '../read-port';
+import { MIDDLE_WORLD } from './middle-world';
 import { SMALL_WORLD } from './small-world';
 import { startWorld } from './start-world';
 import { WHOLE_WORLD } from './whole-world';
 import type { World } from './world';
 
 // A world as a program of its own, so that it may be killed, or go on when all others are:
-//   node serve.js [--world small|whole] [--seed N] [--port N] [--delay MILLISECONDS] [--log FILE.jsonl]
+//   node serve.js [--world small|middle|whole] [--seed N] [--port N] [--delay MILLISECONDS] [--log FILE.jsonl]
 // Prints its URL when ready; ends on SIGTERM or SIGINT. A log that is there already is continued.
 
-const WORLDS: Readonly<Record<string, World>> = { small: SMALL_WORLD, whole: WHOLE_WORLD };
+const WORLDS: Readonly<Record<string, World>> = {
+  small: SMALL_WORLD,
+  middle: MIDDLE_WORLD,
+  whole: WHOLE_WORLD,
+};
 
 async function serve(): Promise<void> {
   const { world, seed, port, delay, log } = parseArgs({
@@ -38,7 +43,7 @@ async function serve(): Promise<void> {
 function readWorld(name: string): World {
   const world = WORLDS[name];
   if (world) return world;
-  throw new Error(`--world takes ${Object.keys(WORLDS).join(' or ')}, not "${name}".`);
+  throw new Error(`--world takes one of ${Object.keys(WORLDS).join(', ')}, not "${name}".`);
 }
 
 function readWhole(option: string, text: string): number {

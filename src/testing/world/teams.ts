@@ -4,14 +4,14 @@ import { withWorkers, type World } from './world';
 
 /**
  * Worlds with some of the workers only, each of which has an optimum of its own: `train` to learn in, `heldOut` to be
- * tried in, about a fourth of all.
+ * tried in, about a fourth of all. All of them together are never held out.
  *
  * @param least how many workers a team has at least
  */
 export function teamsOf(world: World, split: Split, least: number): World[] {
   return subsetsOf(world.workers.map(({ id }) => id))
     .filter(({ length }) => length >= least)
-    .filter((_, index) => (index % 4 === 1) === (split === 'heldOut'))
+    .filter((ids, index) => isHeldOut(world, ids, index) === (split === 'heldOut'))
     .map((ids) => withWorkers(world, ids));
 }
 
@@ -23,6 +23,10 @@ export function drawTeam(teams: readonly World[], dice: Dice): World {
     team,
     keyed.sort((a, b) => a.key - b.key).map(({ id }) => id),
   );
+}
+
+function isHeldOut({ workers }: World, { length }: readonly string[], index: number): boolean {
+  return index % 4 === 1 && length < workers.length;
 }
 
 function subsetsOf(ids: readonly string[]): string[][] {

@@ -24,7 +24,8 @@ export interface WarmStartOptions {
   readonly prior?: Prior;
   /**
    * Each example has the workers of one of these, in an order of its own; default: those of the world, in its order.
-   * The line of reasoning then tells of each step whom it wants, so that the policy looks for that worker in its prompt.
+   * The line of reasoning then tells of each step whom it wants, by specialty and ordinal, so that the policy looks for
+   * that worker in its prompt.
    */
   readonly teams?: readonly World[];
   /** Everything that the policy reads, for one question to some workers. */
@@ -56,10 +57,12 @@ export function warmStartExamples(options: WarmStartOptions): WarmStartExample[]
   });
 }
 
-function reasoning(world: World, { steps }: Plan, withSpecialties: boolean): string {
+function reasoning(world: World, { steps }: Plan, withWorkers: boolean): string {
   const wanted = steps.map(({ worker, subtask }) => {
     const kind = kindOf(subtask);
-    return withSpecialties ? `${kind} by ${workerOf(world, worker).specialty}` : kind;
+    if (!withWorkers) return kind;
+    const ordinal = world.workers.findIndex(({ id }) => id === worker);
+    return `${kind} by ${workerOf(world, worker).specialty} ${ordinal}`;
   });
   return wanted.join(', ');
 }

@@ -44,7 +44,7 @@ export interface WorldWorker {
 
 /** A world of questions and workers in which the best plans are teams that differ from topic to topic. */
 export interface World {
-  readonly name: 'small' | 'whole';
+  readonly name: 'small' | 'middle' | 'whole';
   readonly topics: readonly Topic[];
   readonly workers: readonly WorldWorker[];
   readonly maxSteps: number;

@@ -85,6 +85,14 @@ test('a review helps every topic: it starts anew where the worker is in doubt, a
   }
 });
 
+test('even the best review spoils an answer now and then: it starts anew in doubt, and fails', () => {
+  const [trivia] = findOptimum(SMALL_WORLD).topics;
+  if (trivia === undefined) throw new Error('The small world must have a topic.');
+  const { spoils } = bestReview(SMALL_WORLD, topicOf(SMALL_WORLD, 'trivia'), trivia.best);
+  // In doubt of a right answer in 15 of 100 cases; then the quick worker, a little distracted, solves once more.
+  expect(spoils).toBeCloseTo(0.15 * (1 - 0.95 * 0.97), 10);
+});
+
 test('what a world lacks is named, with what it has', () => {
   expect(() => withWorkers(SMALL_WORLD, ['writer'])).toThrow(
     'The small world has no worker "writer"; it has quick, maths, critic.',

@@ -47,7 +47,7 @@ test('a world of its own process is killed, comes back, and still gives the same
 });
 
 test.each([
-  ['--world', 'large', '--world takes small or whole, not "large".'],
+  ['--world', 'large', '--world takes one of small, middle, whole, not "large".'],
   ['--seed', 'luck', '--seed takes a whole number from 0, not "luck".'],
   ['--port', 'http', '--port takes a number from 0'],
 ])('%s %s is refused in a sentence', async (option, value, sentence) => {
