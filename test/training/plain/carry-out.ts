@@ -1,5 +1,5 @@
 import type { Plan } from '../../../src/plan/plan';
-import { workerMessages } from '../../../src/plan/worker-prompt';
+import { workerMessages, type GivenText } from '../../../src/plan/worker-prompt';
 import { replyAs } from '../../../src/testing/world';
 import type { World } from '../../../src/testing/world';
 
@@ -8,12 +8,14 @@ export interface Errand {
   readonly world: World;
   readonly seed: number;
   readonly question: string;
+  /** What every step is shown. */
+  readonly background?: readonly GivenText[];
   /** Tells this run from all others. */
   readonly name: string;
 }
 
 /** Carries out a plan without any process but this one, in the product's own words; returns the last step's reply. */
-export function carryOut({ steps }: Plan, { world, seed, question, name }: Errand): string {
+export function carryOut({ steps }: Plan, { world, seed, question, background = [], name }: Errand): string {
   const outputs: string[] = [];
   for (const [index, { worker, subtask, sees }] of steps.entries()) {
     const seen = sees.map((step) => ({
@@ -21,7 +23,7 @@ export function carryOut({ steps }: Plan, { world, seed, question, name }: Erran
       subtask: steps[step]?.subtask ?? '',
       output: outputs[step] ?? '',
     }));
-    const messages = workerMessages({ question, subtask, sees: seen, layout: 'tagged' });
+    const messages = workerMessages({ question, subtask, background, sees: seen, layout: 'tagged' });
     const prompt = messages.map(({ text }) => text).join('\n\n');
     outputs.push(replyAs(world, seed, { worker, prompt, callId: `${name}/${index}` }));
   }

@@ -7,7 +7,7 @@ import { rollOut, type RolledOut } from './roll-out';
 import { handOver } from './step-server';
 
 /** What a cycle came to. */
-export interface Cycle extends Pick<RolledOut, 'outcomes' | 'draws'> {
+export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
   readonly cycle: number;
   readonly checkpoint: Checkpoint;
   /** null where no group had a spread. */
@@ -17,36 +17,38 @@ export interface Cycle extends Pick<RolledOut, 'outcomes' | 'draws'> {
 }
 
 /** Cycles of rollouts and update, one after the other, from a checkpoint on: what training does, in a plain loop. */
-export async function* learn(lesson: Lesson, from: Checkpoint, trainRun: string): AsyncGenerator<Cycle> {
+export async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   const { recipe, seed } = lesson;
   const questions = questionSet(recipe.world, 'train', recipe.train, seed);
   let checkpoint = from;
   for (let cycle = 1; cycle <= recipe.learning.cycles; cycle += 1) {
     const began = performance.now();
-    const { rows, outcomes, draws } = await rollOut(lesson, questions, checkpoint, cycle);
+    const { rows, rounds, draws } = await rollOut(lesson, questions, checkpoint, cycle);
     const rolledOut = performance.now();
-    const updated = rows.length === 0 ? null : await update(lesson, checkpoint, { trainRun, cycle }, rows);
+    const updated = rows.length === 0 ? null : await update(lesson, checkpoint, cycle, rows);
     checkpoint = updated?.checkpoint ?? checkpoint;
     const times = { rollouts: rolledOut - began, update: performance.now() - rolledOut };
-    yield { cycle, checkpoint, outcomes, draws, metrics: updated?.metrics ?? null, times };
+    yield { cycle, checkpoint, rounds, draws, metrics: updated?.metrics ?? null, times };
   }
 }
 
 async function update(
-  { recipe, seed, steps, folder }: Lesson,
-  { trainRun, name, tokenizerSha256 }: Checkpoint,
-  step: { readonly trainRun: string; readonly cycle: number },
+  { recipe, seed, trainRun, steps, folder }: Lesson,
+  { trainRun: from, name, tokenizerSha256 }: Checkpoint,
+  cycle: number,
   rows: RolledOut['rows'],
 ) {
   const header: BatchHeader = {
     schema: 1,
-    ...step,
+    trainRun,
+    cycle,
     policy: name,
     rollouts: rows.length,
     temperature: 1,
     tokenizerSha256,
   };
   const { path, stored } = await handOver(folder, 'batch.jsonl.gz', gzipSync(toJsonLines([header, ...rows])));
-  const config = configOf(recipe.learning, seed);
-  return steps.update({ ...step, parent: { trainRun, name }, batch: stored, config }, path);
+  const config = configOf(recipe, seed);
+  const parent = { trainRun: from, name };
+  return steps.update({ trainRun, cycle, parent, batch: stored, config }, path);
 }

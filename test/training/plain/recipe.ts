@@ -1,6 +1,8 @@
 import { SMALL_WORLD, WHOLE_WORLD } from '../../../src/testing/world';
 import type { World } from '../../../src/testing/world';
+import type { Describe } from '../../../src/training/manifest';
 import type { InitRequest, TrainerConfig } from '../../../src/training/trainer-contract';
+import type { TrainingSettings } from '../../../src/training/training-settings';
 
 /** Everything that decides how a policy learns a world, beside the seed. */
 export interface Recipe {
@@ -9,6 +11,13 @@ export interface Recipe {
   readonly train: number;
   /** Questions to be tried on. */
   readonly heldOut: number;
+  /** What the prompt tells of the workers; notes are measured on the training questions. */
+  readonly describe: Describe;
+  /** Which of the workers each group is given. */
+  readonly pool: TrainingSettings['pool'];
+  /** With two, every answer is reviewed by the policy itself. */
+  readonly recursion: TrainingSettings['recursion'];
+  readonly maxPromptTokens: number;
   readonly warmStart: WarmStart;
   readonly learning: Learning;
 }
@@ -43,10 +52,14 @@ export const LONGEST_PROMPT = 200;
 export const LONGEST_PLAN = 160;
 
 /** Two minutes of arithmetic on one core. */
-const SMALL: Recipe = {
+export const SMALL: Recipe = {
   world: SMALL_WORLD,
   train: 400,
   heldOut: 40,
+  describe: 'ordinals',
+  pool: { adaptive: false, least: 2, permuteIds: false },
+  recursion: { rounds: 1, rootDiscount: 0.25 },
+  maxPromptTokens: LONGEST_PROMPT,
   warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
   learning: {
     cycles: 28,
@@ -61,6 +74,7 @@ const SMALL: Recipe = {
 
 /** Ten minutes of arithmetic on one core. */
 const WHOLE: Recipe = {
+  ...SMALL,
   world: WHOLE_WORLD,
   train: 1200,
   heldOut: 32,
@@ -73,6 +87,12 @@ const WHOLE: Recipe = {
 };
 
 export const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
+
+/** The same over another number of cycles, where one is given. */
+export function withCycles(recipe: Recipe, cycles: string | undefined): Recipe {
+  if (cycles === undefined) return recipe;
+  return { ...recipe, learning: { ...recipe.learning, cycles: Number(cycles) } };
+}
 
 /** A tiny Qwen2 of 100,000 weights. */
 export function baseOf(texts: { readonly key: string; readonly sha256: string }): InitRequest['base'] {
@@ -91,8 +111,12 @@ export function baseOf(texts: { readonly key: string; readonly sha256: string })
 }
 
 /** The trainer's settings. */
-export function configOf(learning: Learning, seed: number): TrainerConfig {
+export function configOf(
+  { learning, recursion, maxPromptTokens }: Pick<Recipe, 'learning' | 'recursion' | 'maxPromptTokens'>,
+  seed: number,
+): TrainerConfig {
   const { cycles, questions, groupSize, learningRate, warmupSteps, iterations } = learning;
+  const rollouts = questions * groupSize * recursion.rounds;
   return {
     seed,
     device: 'cpu',
@@ -111,12 +135,12 @@ export function configOf(learning: Learning, seed: number): TrainerConfig {
       totalSteps: cycles * iterations,
     },
     scale: 'group',
-    rollouts: questions * groupSize,
+    rollouts,
     groupSize,
-    microBatch: questions * groupSize,
+    microBatch: rollouts,
     iterations,
     temperature: 1,
-    maxPromptTokens: LONGEST_PROMPT,
+    maxPromptTokens,
     maxCompletionTokens: LONGEST_PLAN,
   };
 }

@@ -1,26 +1,18 @@
-import type { PolicyAnswer } from '../../../src/policy/ask-policy';
 import type { QuestionRow } from '../../../src/testing/world';
-import { answerIn } from '../../../src/testing/world/read-prompt';
 import { drawQuestions } from '../../../src/training/draw-questions';
-import { samplingSeed } from '../../../src/training/seeds';
+import { drawWorkers } from '../../../src/training/draw-workers';
 import { hasSpread } from '../../../src/training/spread';
 import type { BatchRow, Checkpoint } from '../../../src/training/trainer-contract';
-import { carryOut } from './carry-out';
-import { samplePlans, type Lesson } from './lesson';
-import { planIn } from './scoring';
-
-/** What one plan came to. */
-interface Outcome {
-  readonly reward: number;
-  /** Of the plan; 0 where the reply was none. */
-  readonly steps: number;
-}
+import type { Lesson } from './lesson';
+import { playGroup } from './play-group';
+import type { Played } from './play-round';
 
 /** The rollouts of one cycle. */
 export interface RolledOut {
   /** Those that there is something to learn from. */
   readonly rows: readonly BatchRow[];
-  readonly outcomes: readonly Outcome[];
+  /** All of them, round by round. */
+  readonly rounds: readonly (readonly Played[])[];
   readonly draws: number;
 }
 
@@ -31,27 +23,27 @@ export async function rollOut(
   checkpoint: Checkpoint,
   cycle: number,
 ): Promise<RolledOut> {
-  const { seed, recipe } = lesson;
-  const { questions: wanted, groupSize, maxDraws } = recipe.learning;
+  const { seed, recipe, workers } = lesson;
+  const { questions: wanted, groupSize: plans, maxDraws } = recipe.learning;
   const drawn = drawQuestions({ seed, count: questions.length, questions: wanted, cycle }, maxDraws);
   const groups: BatchRow[][] = [];
-  const outcomes: Outcome[] = [];
+  const rounds: Played[][] = [[], []];
   let draw = 0;
   for (; draw < maxDraws && groups.length < wanted; draw += 1) {
-    const question = questionAt(questions, drawn[draw]);
-    const sampling = {
-      n: groupSize,
-      seed: samplingSeed({ seed, cycle, draw, round: 0, purpose: 'training' }),
+    const played = await playGroup(lesson, checkpoint, {
+      purpose: 'training',
+      cycle,
+      draw,
+      question: questionAt(questions, drawn[draw]),
+      workers: drawWorkers(workers, { seed, cycle, draw, pool: recipe.pool }),
+      plans,
       temperature: 1,
-    };
-    const answer = await samplePlans(lesson, checkpoint, question.question, sampling);
-    const group = answer.samples.map(({ text }, index) =>
-      outcomeOf(lesson, question, text, `${cycle}/${draw}/${index}`),
-    );
-    outcomes.push(...group);
-    if (hasSpread(group.map(({ reward }) => reward))) groups.push(toRows(answer, group, draw));
+    });
+    for (const [round, each] of played.entries()) rounds[round]?.push(...each);
+    const rows = played.flatMap((each, round) => toRows(each, draw, round));
+    if (rows.length > 0) groups.push(rows);
   }
-  return { rows: groups.flat(), outcomes, draws: draw };
+  return { rows: groups.flat(), rounds: rounds.filter(({ length }) => length > 0), draws: draw };
 }
 
 function questionAt(questions: readonly QuestionRow[], index: number | undefined): QuestionRow {
@@ -61,32 +53,19 @@ function questionAt(questions: readonly QuestionRow[], index: number | undefined
   return question;
 }
 
-function outcomeOf(
-  { recipe: { world }, seed }: Lesson,
-  { question, answer }: QuestionRow,
-  text: string,
-  name: string,
-): Outcome {
-  const plan = planIn(world, text);
-  if (plan === null) return { reward: 0, steps: 0 };
-  const reply = carryOut(plan, { world, seed, question, name });
-  return { reward: answerIn(reply) === Number(answer) ? 1 : 0.5, steps: plan.steps.length };
-}
-
-function toRows(
-  { promptTokenIds, samples }: PolicyAnswer,
-  group: readonly Outcome[],
-  draw: number,
-): BatchRow[] {
-  return samples.map(({ tokenIds, logprobs, finishReason }, index) => ({
-    rolloutId: `${padded(draw)}/${padded(index)}`,
-    groupId: padded(draw),
-    round: 0,
-    promptTokenIds: [...promptTokenIds],
-    completionTokenIds: [...tokenIds],
-    sampledLogprobs: [...logprobs],
-    reward: group[index]?.reward ?? null,
-    finishReason,
+/** None where there is nothing to learn from. */
+function toRows(played: readonly Played[], draw: number, round: number): BatchRow[] {
+  if (!hasSpread(played.map(({ reward }) => reward))) return [];
+  const groupId = round === 0 ? padded(draw) : `${padded(draw)}/${round}`;
+  return played.map(({ sample, reward }, index) => ({
+    rolloutId: `${groupId}/${padded(index)}`,
+    groupId,
+    round,
+    promptTokenIds: [...sample.promptTokenIds],
+    completionTokenIds: [...sample.tokenIds],
+    sampledLogprobs: [...sample.logprobs],
+    reward,
+    finishReason: sample.finishReason,
   }));
 }
 

@@ -1,11 +1,11 @@
-import { parsePlan } from '../../../src/plan/parse';
-import type { Plan } from '../../../src/plan/plan';
-import { PlanError } from '../../../src/plan/plan-error';
 import { chanceOfPlan, questionSet, readQuestion } from '../../../src/testing/world';
 import type { Optimum, World } from '../../../src/testing/world';
 import { toReward } from '../../../src/testing/world/value-plan';
 import { samplingSeed } from '../../../src/training/seeds';
-import { samplePlans, type Desk, type Sampled } from './lesson';
+import type { Desk, Sampled } from './lesson';
+import { planIn } from './plan-in';
+import { sampleRound } from './sample-round';
+import { workersFor } from './workers';
 
 /** What a policy's plans are exactly worth on the held-out questions. */
 export interface Score {
@@ -20,7 +20,7 @@ export interface Score {
 /** Plans a question, where they are sampled at all. */
 const SAMPLES = 8;
 
-/** Tries a checkpoint on the held-out questions. */
+/** Tries a checkpoint on the held-out questions, with all workers. */
 export async function tryOut(
   desk: Desk,
   optimum: Optimum,
@@ -28,13 +28,16 @@ export async function tryOut(
   temperature: number,
 ): Promise<Score> {
   const { recipe, seed } = desk;
+  const workers = workersFor(recipe, seed);
   const chances: (number | null)[] = [];
   for (const [draw, { question }] of questionSet(recipe.world, 'heldOut', recipe.heldOut, seed).entries()) {
-    const { samples } = await samplePlans(desk, checkpoint, question, {
-      n: temperature === 0 ? 1 : SAMPLES,
-      seed: samplingSeed({ seed, cycle: 0, draw, round: 0, purpose: 'evaluation' }),
-      temperature,
-    });
+    const plans = temperature === 0 ? 1 : SAMPLES;
+    const samples = await sampleRound(
+      desk,
+      checkpoint,
+      { question, workers, plans },
+      { seed: samplingSeed({ seed, cycle: 0, draw, round: 0, purpose: 'evaluation' }), temperature },
+    );
     chances.push(...samples.map(({ text }) => chanceIn(recipe.world, question, text)));
   }
   const known = chances.filter((chance) => chance !== null);
@@ -45,17 +48,8 @@ export async function tryOut(
   };
 }
 
-/** The plan in a reply; null where there is none. */
-export function planIn({ workers, maxSteps }: World, text: string): Plan | null {
-  try {
-    return parsePlan(text, { workers: workers.map(({ id }) => id), maxSteps, round: 0 });
-  } catch (error) {
-    if (error instanceof PlanError) return null;
-    throw error;
-  }
-}
-
-function chanceIn(world: World, question: string, text: string): number | null {
+/** The exact chance that a reply's plan is right; null where it has none. */
+export function chanceIn(world: World, question: string, text: string): number | null {
   const plan = planIn(world, text);
   return plan && chanceOfPlan(world, readQuestion(world, question).topic, plan);
 }

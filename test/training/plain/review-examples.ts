@@ -1,0 +1,44 @@
+import type { Plan } from '../../../src/plan/plan';
+import { renderPlan } from '../../../src/plan/render';
+import type { RunWorker } from '../../../src/protocol/run';
+import { findOptimum, optimumFor } from '../../../src/testing/world';
+import type { QuestionRow } from '../../../src/testing/world';
+import { diceFor } from '../../../src/testing/world/dice';
+import { kindOf } from '../../../src/testing/world/kind-of';
+import { DECOY_PRIOR, drawPriorPlan } from '../../../src/testing/world/prior';
+import type { WarmStartExample } from '../../../src/testing/world/warm-start';
+import { carryOut } from './carry-out';
+import type { Recipe } from './recipe';
+import { promptFor } from './sample-round';
+
+/** How often an untrained policy accepts an answer, be it a good or a bad one. */
+const ACCEPTS = 0.5;
+
+/** How an untrained policy reviews: whether it accepts has nothing to do with the answer, and what it plans is mostly bad. */
+export function reviewExamples(
+  recipe: Recipe,
+  workers: readonly RunWorker[],
+  questions: readonly QuestionRow[],
+  seed: number,
+  count: number,
+): WarmStartExample[] {
+  const { world } = recipe;
+  const optimum = findOptimum(world);
+  return Array.from({ length: count }, (_, index) => {
+    const dice = diceFor('reviews', world.name, seed, index);
+    const { question, topic } = dice.pick(questions);
+    const best = optimumFor(world, optimum, topic);
+    const first = drawPriorPlan(world, best, DECOY_PRIOR, dice);
+    const answer = carryOut(first, { world, seed, question, name: `reviews/${index}` });
+    const second = dice.happens(ACCEPTS) ? { steps: [] } : drawPriorPlan(world, best, DECOY_PRIOR, dice);
+    const ids = workers.map(({ id }) => id);
+    return {
+      prompt: promptFor(recipe, { question, workers, review: { plan: first, answer } }),
+      completion: `About ${topic}: ${reasoning(second)}.\n${renderPlan(second, ids)}`,
+    };
+  });
+}
+
+function reasoning({ steps }: Plan): string {
+  return steps.length === 0 ? 'accept' : steps.map(({ subtask }) => kindOf(subtask)).join(', ');
+}
