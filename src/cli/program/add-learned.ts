@@ -17,6 +17,16 @@ export const addLearned: AddCommands = (train, settle) => {
     });
 
   train
+    .command('notes')
+    .description('print notes on the workers, from how they answered the training questions')
+    .option(...RUN)
+    .option(...CONFIG)
+    .action(async (options: object) => {
+      const { writeNotes } = await import('../train/write-notes.js');
+      settle(await writeNotes(options));
+    });
+
+  train
     .command('plot')
     .description('draw a training run as SVG and PNG')
     .requiredOption('--out <folder>', 'for the pictures')

@@ -25,7 +25,7 @@ export async function examplesOfRun(trainRun: string, asked: AskedHow): Promise<
   let unfit = 0;
   for (const { cycle } of await readMetrics(asked.store, trainRun)) {
     for (const group of await readGroups(asked.store, trainRun, cycle)) {
-      const question = questions.get(group.question);
+      const question = questions.get(group.question)?.question;
       for (const reply of await rightReplies(asked.store, group)) {
         const example = question === undefined ? null : await tryExample(question, reply, group, asked);
         if (example === null) unfit += 1;

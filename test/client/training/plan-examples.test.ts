@@ -2,16 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepSamples } from '../../../src/activities/training/kept-samples';
-import { keepLines } from '../../../src/activities/training/keep-lines';
-import { writeNight } from '../../../src/activities/training/records';
 import { examplesOfRun } from '../../../src/client/training/examples-of-run';
 import { writeExample, type AskedHow } from '../../../src/client/training/plan-examples';
 import { FileStore } from '../../../src/store/file-store';
 import { parseConfig } from '../../../src/pool/load-config';
 import { resolveRun } from '../../../src/pool/resolve-run';
-import { groupKey, metricsKey, questionSetKey } from '../../../src/training/keys';
 import { aGroup, aRollout } from '../../cli/train/show/a-group';
-import { madeUpCycles } from '../../cli/train/plot/made-up-cycles';
+import { keepRun } from './keep-run';
 
 let folder: string;
 let asked: AskedHow;
@@ -80,24 +77,6 @@ test.each([
 test('a training run gives its right plans of first rounds, each once, and counts those that do not fit', async () => {
   const { store } = asked;
   const questions = [{ id: 'algebra-17', question: 'How many?', answer: '42', grader: 'exact' }];
-  const { key: set } = await keepLines(store, questions, questionSetKey);
-  await writeNight(store, {
-    schema: 1,
-    trainRun: 'nightly',
-    date: '2026-11-21',
-    first: 1,
-    last: 1,
-    done: 1,
-    checkpoint: null,
-    train: { set, count: 1 },
-    heldOut: { set, count: 1 },
-    openedAt: '2026-11-21T00:00:00.000Z',
-    closedAt: null,
-    decision: null,
-  });
-  for (const cycle of madeUpCycles(1)) {
-    await store.write(metricsKey('nightly', 1), Buffer.from(JSON.stringify(cycle)));
-  }
   const right = 'Easy.\nmodel_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]';
   const long = 'model_id = [0, 0, 0]\nsubtasks = ["a", "b", "c"]\naccess_list = [[], [], []]';
   const replies = [right, right, 'model_id = [1]', long];
@@ -115,9 +94,8 @@ test('a training run gives its right plans of first rounds, each once, and count
     })),
   });
   const rollouts = [aRollout(0), aRollout(1), aRollout(2, { verdict: 'wrong' }), aRollout(3)];
-  const group = aGroup(rollouts, { samples: 'samples.json', cycle: 1 });
-  await store.write(groupKey('nightly', 1, 0, 0), Buffer.from(JSON.stringify(group)));
-  await store.write(groupKey('nightly', 1, 0, 1), Buffer.from(JSON.stringify({ ...group, round: 1 })));
+  const group = aGroup(rollouts, { samples: 'samples.json' });
+  await keepRun(store, 'nightly', questions, [group, { ...group, round: 1 }]);
 
   const { examples, unfit } = await examplesOfRun('nightly', asked);
   expect(examples.map(({ completion }) => completion)).toEqual([right]);

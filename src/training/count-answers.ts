@@ -1,0 +1,49 @@
+import type { GroupRecord } from './rollout';
+
+/** How the answers of one worker to the questions of one topic turned out. */
+export interface AnswerCount {
+  readonly worker: string;
+  readonly topic: string;
+  readonly answers: number;
+  readonly right: number;
+}
+
+/**
+ * Counts who answered what rightly while a policy was trained: a rollout's answer is that of whoever had its last step,
+ * alone or with a team before him. What nobody could judge does not count; nor do answers of a second round, which are
+ * to other prompts.
+ *
+ * @param topics of the questions, by id; a question without one is left out
+ * @returns in the order in which workers, and then topics, first came up
+ */
+export function countAnswers(
+  groups: readonly GroupRecord[],
+  topics: ReadonlyMap<string, string>,
+): AnswerCount[] {
+  const counts = new Map<string, AnswerCount>();
+  for (const { worker, topic, isRight } of groups.flatMap((group) => answersIn(group, topics))) {
+    const key = JSON.stringify([worker, topic]);
+    const { answers, right } = counts.get(key) ?? { answers: 0, right: 0 };
+    counts.set(key, { worker, topic, answers: answers + 1, right: right + (isRight ? 1 : 0) });
+  }
+  return [...counts.values()];
+}
+
+interface JudgedAnswer {
+  readonly worker: string;
+  readonly topic: string;
+  readonly isRight: boolean;
+}
+
+function answersIn(
+  { purpose, round, question, rollouts }: GroupRecord,
+  topics: ReadonlyMap<string, string>,
+): JudgedAnswer[] {
+  const topic = topics.get(question);
+  if (purpose !== 'training' || round !== 0 || topic === undefined) return [];
+  return rollouts.flatMap(({ plan, verdict }) => {
+    const worker = plan?.steps.at(-1)?.worker;
+    if (worker === undefined || verdict === 'ungraded') return [];
+    return [{ worker, topic, isRight: verdict === 'correct' }];
+  });
+}
