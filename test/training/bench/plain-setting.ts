@@ -1,0 +1,100 @@
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readQuestions } from '../../../src/activities/training/read-questions';
+import { createAskPolicy, type AskPolicy } from '../../../src/policy/ask-policy';
+import { PolicyClient } from '../../../src/policy/policy-client';
+import type { ServedPolicy } from '../../../src/policy/served-policy';
+import type { ModelCard } from '../../../src/pool/card';
+import { configSchema } from '../../../src/pool/config-schema';
+import { resolveTraining, trainingOf } from '../../../src/pool/resolve-training';
+import { SMALL_WORLD } from '../../../src/testing/world';
+import type { World } from '../../../src/testing/world';
+import type { Question } from '../../../src/training/question';
+import type { CheckpointRef } from '../../../src/training/train-input';
+import {
+  trainerConfigSchema,
+  type Checkpoint,
+  type TrainerConfig,
+} from '../../../src/training/trainer-contract';
+import type { TrainingSettings } from '../../../src/training/training-settings';
+import { TRAIN_RUN } from '../../support/lesson';
+import type { Town } from '../demo/town';
+import { startStepServer, type StepServer } from '../plain/step-server';
+import { createAskWorker, type AskWorker } from './ask-worker';
+
+/** What a loop without Temporal has: the settings, questions, workers and policy server of a town, and its own trainer. */
+export interface PlainSetting {
+  readonly settings: TrainingSettings;
+  /** What the trainer is told of them. */
+  readonly config: TrainerConfig;
+  readonly world: World;
+  readonly questions: readonly Question[];
+  readonly workers: readonly ModelCard[];
+  readonly askPolicy: AskPolicy;
+  readonly askWorker: AskWorker;
+  readonly policyServer: PolicyClient;
+  readonly steps: StepServer;
+  /** Folder of its checkpoints: a copy of what the night began with, and what it makes of that. */
+  readonly root: string;
+}
+
+/** @param folder of the town, after a night */
+export async function openPlainSetting({ config, policyUrl }: Town, folder: string): Promise<PlainSetting> {
+  const resolved = configSchema.parse(config);
+  const settings = resolveTraining(resolved);
+  const workers = settings.run.workers.filter((worker) => worker.kind === 'model');
+  const { train } = await readQuestions(trainingOf(resolved).data);
+  const root = join(folder, 'plain');
+  for (const name of ['base', FIRST]) {
+    await cp(join(folder, 'checkpoints', TRAIN_RUN, name), join(root, TRAIN_RUN, name), { recursive: true });
+  }
+  return {
+    settings,
+    config: z.object(trainerConfigSchema.shape).parse(settings.trainer),
+    world: SMALL_WORLD,
+    questions: train,
+    workers,
+    askPolicy: createAskPolicy(),
+    askWorker: createAskWorker(workers[0]?.baseUrl ?? ''),
+    policyServer: new PolicyClient(policyUrl),
+    steps: await startStepServer(root),
+    root,
+  };
+}
+
+/** What a night begins with where examples are configured. */
+const FIRST = 'warm';
+
+const resultSchema = z.object({ folder: z.string(), tokenizerSha256: z.string() });
+
+/** A checkpoint, and how to ask the policy server for it. */
+export interface PlainPolicy {
+  readonly checkpoint: CheckpointRef;
+  readonly served: ServedPolicy;
+}
+
+/** The checkpoint that the night began with. */
+export async function firstPolicy(setting: PlainSetting): Promise<PlainPolicy> {
+  const result = await readFile(join(setting.root, TRAIN_RUN, FIRST, 'RESULT.json'), 'utf8');
+  const { folder, tokenizerSha256 } = resultSchema.parse(JSON.parse(result));
+  const path = join(setting.root, folder);
+  return toPolicy(setting, { trainRun: TRAIN_RUN, name: FIRST, path, tokenizerSha256 });
+}
+
+/** The policy server knows it by a name that no night gives. */
+export function toPolicy(
+  { settings: { policy } }: PlainSetting,
+  {
+    trainRun,
+    name,
+    path,
+    tokenizerSha256,
+  }: Pick<Checkpoint, keyof CheckpointRef | 'path' | 'tokenizerSha256'>,
+): PlainPolicy {
+  const { maxPromptTokens, baseUrl } = policy;
+  return {
+    checkpoint: { trainRun, name },
+    served: { model: `plain-${name}`, path, tokenizerSha256, maxPromptTokens, servers: [baseUrl] },
+  };
+}
