@@ -98,7 +98,9 @@ export class PolicyClient {
 
   private read<Schema extends z.ZodType>(answer: Answer, schema: Schema, model: string): z.output<Schema> {
     if (!answer.ok) throw refused({ server: this.baseUrl, model }, answer);
-    const { success, data, error } = schema.safeParse(readJson(answer.body));
+    const content = readJson(answer.body);
+    if (content === null) throw badReply(this.baseUrl, `cannot be read: it ${describeNoJson(answer.body)}`);
+    const { success, data, error } = schema.safeParse(content);
     if (success) return data;
     const [issue] = error.issues;
     const place = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
@@ -116,6 +118,12 @@ export class PolicyClient {
 }
 
 type Choice = CompletionReply['choices'][number];
+
+/** Python writes numbers that JSON does not have, and so tells of broken weights. */
+function describeNoJson(body: string): string {
+  const [, number] = /[[:,]\s*(NaN|-?Infinity)\b/.exec(body) ?? [];
+  return number === undefined ? 'is no JSON' : `holds ${number}, which is no number`;
+}
 
 /** What the answer says of another request than ours; null where it fits. */
 function findMismatch({ model, choices }: CompletionReply, request: SampleRequest): string | null {

@@ -1,4 +1,11 @@
-import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  TimeoutFailure,
+} from '@temporalio/common';
+
+const WRAPPERS = [ActivityFailure, ChildWorkflowFailure, TimeoutFailure];
 
 /** What failed at the bottom, and in which words. */
 export interface RootFailure {
@@ -7,10 +14,15 @@ export interface RootFailure {
   readonly message: string;
 }
 
-/** Looks through the failures of activities and children, whose own words tell no more than that they failed. */
+/**
+ * Looks through the failures of activities and children, whose own words tell no more than that they failed, and through
+ * time that ran out, to what had kept failing until then.
+ */
 export function rootFailure(error: unknown): RootFailure {
-  const isWrapper = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
-  if (isWrapper && error.cause !== undefined) return rootFailure(error.cause);
+  if (WRAPPERS.some((wrapper) => error instanceof wrapper)) {
+    const { cause } = error as Error;
+    if (cause !== undefined) return rootFailure(cause);
+  }
   const type = error instanceof ApplicationFailure ? (error.type ?? null) : null;
   return { type, message: error instanceof Error ? error.message : String(error) };
 }

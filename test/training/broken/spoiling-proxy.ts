@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** Makes something else of the text of an answer. */
+export type Spoil = (body: string) => string;
+
+const asItIs: Spoil = (body) => body;
+
+/** Stands before a policy server, and does no more than pass on what is said, until it is told to. */
+export interface SpoilingProxy {
+  /** Base URL that ends in `/v1`. */
+  readonly url: string;
+  /** From here on requests go to the server of this base URL. */
+  leadTo(target: string): void;
+  /** From here on the answers of a route, e.g. `/v1/completions`, are spoilt. */
+  spoil(route: string, spoil: Spoil): void;
+  /** From the next request of a route on, nobody listens any more. */
+  vanishAt(route: string): void;
+  /** Everything is as in the beginning. */
+  mend(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openSpoilingProxy(): Promise<SpoilingProxy> {
+  const faults = new Map<string, Spoil | 'vanish'>();
+  let origin = '';
+  const server = createServer((request, response) => {
+    const fault = faults.get(request.url ?? '');
+    if (fault === 'vanish') {
+      server.close();
+      server.closeAllConnections();
+      return;
+    }
+    passOn(origin, request, response, fault ?? asItIs).catch(() => response.destroy());
+  });
+  const listen = async (port: number): Promise<number> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const port = await listen(0);
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    leadTo: (target) => {
+      ({ origin } = new URL(target));
+    },
+    spoil: (route, spoil) => {
+      faults.set(route, spoil);
+    },
+    vanishAt: (route) => {
+      faults.set(route, 'vanish');
+    },
+    mend: async () => {
+      faults.clear();
+      if (!server.listening) await listen(port);
+    },
+    close: async () => {
+      server.closeAllConnections();
+      if (server.listening) await once(server.close(), 'close');
+    },
+  };
+}
+
+async function passOn(
+  origin: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  spoil: Spoil,
+): Promise<void> {
+  const { method = 'GET', url = '/' } = request;
+  const body = await text(request);
+  const answer = await fetch(origin + url, { method, ...(method === 'POST' && { body }) });
+  response.writeHead(answer.status, { 'Content-Type': 'application/json' });
+  response.end(spoil(await answer.text()));
+}
