@@ -23,15 +23,17 @@ export interface TrainingStage extends Stage {
 export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> {
   const folder = await mkdtemp(join(tmpdir(), 'lesson-'));
   await writeLesson(lesson, folder);
+  const { workers, maxSteps } = lesson.world;
   const policyServer = await runPython('policy_server', ['--port', '0']);
   const { url } = policyServer.ready as { readonly url: string };
   const policyUrl = `${url}/v1`;
   const trainerQueue = testTaskQueue();
   const stage = await openStage({
-    workers: lesson.world.workers.map(({ id }) => id),
+    workers: workers.map(({ id }) => id),
     simulation: simulateWorld(lesson),
     configure: (config) => ({
       ...config,
+      limits: { ...config.limits, steps: maxSteps },
       training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue }),
     }),
   });
@@ -43,7 +45,7 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
   );
   return {
     ...stage,
-    trainRun: TRAIN_RUN,
+    trainRun: lesson.training?.run ?? TRAIN_RUN,
     training: new TrainingClient({ client: stage.temporal.client, taskQueue: stage.taskQueue }),
     checkpoints,
     policyUrl,

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findOptimum, type Optimum } from '../../../src/testing/world';
 import { toReward } from '../../../src/testing/world/value-plan';
-import { RECIPES, type Recipe } from '../plain/recipe';
+import { RECIPES, withCycles, type Recipe } from '../plain/recipe';
+import { timed } from '../plain/timed';
 import { runSeed, type Learned } from './run-seed';
 
 // A Conductor learns a simulated world, by the product's own processes and commands, on the processor of this machine:
@@ -26,7 +27,7 @@ async function main(): Promise<void> {
       folder: { type: 'string' },
     },
   }).values;
-  const recipe = recipeOf(world, cycles);
+  const recipe = withCycles(recipeOf(world), cycles);
   const root = resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-demo-'))));
   const optimum = findOptimum(recipe.world);
   describeWorld(recipe, optimum).forEach((line) => {
@@ -46,11 +47,10 @@ async function main(): Promise<void> {
   if (failures.length > 0) process.exitCode = 1;
 }
 
-function recipeOf(name: string, cycles: string | undefined): Recipe {
+function recipeOf(name: string): Recipe {
   const recipe = RECIPES[name];
-  if (!recipe) throw new Error(`--world takes ${Object.keys(RECIPES).join(' or ')}, not "${name}".`);
-  if (cycles === undefined) return recipe;
-  return { ...recipe, learning: { ...recipe.learning, cycles: Number(cycles) } };
+  if (recipe) return recipe;
+  throw new Error(`--world takes ${Object.keys(RECIPES).join(' or ')}, not "${name}".`);
 }
 
 /** What there is to be reached, and what is easily had; ratios of rewards. */
@@ -82,17 +82,6 @@ function shortfalls({ seed, before, after, promoted }: Learned): string[] {
       : [`the warm start was at ${before.greedy.ratio.toFixed(3)} already`],
     promoted ? [] : ['the gate did not promote what was learned'],
   ].flatMap((lines) => lines.map((line) => `seed ${seed}: ${line}`));
-}
-
-/** Writes lines with the minutes since the first. */
-function timed(): (line: string) => void {
-  const began = performance.now();
-  return (line) => {
-    const seconds = Math.round((performance.now() - began) / 1000);
-    console.log(
-      `${String(Math.floor(seconds / 60)).padStart(2)}:${String(seconds % 60).padStart(2, '0')}  ${line}`,
-    );
-  };
 }
 
 main().catch((error: unknown) => {
