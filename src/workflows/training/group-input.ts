@@ -43,7 +43,8 @@ export function groupInput(night: Night, { side, ...wish }: GroupWish): GroupInp
       limits: {
         ...run.limits,
         nanoUsd: most === Infinity ? null : most,
-        wallClockMs: Math.max(1, Math.min(wallClockMs, night.remainingMs())),
+        // A night is judged after its time as well.
+        wallClockMs: isTrial ? wallClockMs : Math.max(1, Math.min(wallClockMs, night.remainingMs())),
       },
     },
   };

@@ -11,12 +11,15 @@ import { heldOutQuestions, tryPolicy } from './try-policy';
  * serves from then on. Where that is the new one, some questions are asked once more through the servers that serve it,
  * and it is taken back if it does not answer them as well.
  *
- * @returns what was decided, in a sentence or two; null where the night learned nothing
+ * @returns what was decided, in a sentence or two; null where nothing is to be judged
  */
 export async function judge(night: Night): Promise<string | null> {
   const { checkpoint, begun } = night;
   const baseline = await bookActivities('what serves?')[FIND_BASELINE](begun);
   if (describePolicy(checkpoint) === describePolicy(baseline)) return null;
+  if (night.remainingNanoUsd() === 0) {
+    return `${describePolicy(checkpoint)} was not judged: the money of the night is used up`;
+  }
   const questions = heldOutQuestions(night);
   const candidate = await tryPolicy(night, 'evaluation', checkpoint, night.done, questions);
   const serving = await tryPolicy(night, 'evaluation', baseline, night.done, questions);

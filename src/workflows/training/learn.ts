@@ -39,7 +39,7 @@ export async function learn(
     temperature,
     groups,
   });
-  const { config, patience } = trainerOf(settings, night.remainingMs());
+  const { config, patience } = trainerOf(settings, night.patienceMs());
   const { checkpoint, metrics } = await watch.time('update', () =>
     trainerActivities(`update of cycle ${cycle}`, patience)[UPDATE]({
       trainRun,
@@ -94,7 +94,7 @@ async function publish(
 /** How far the policy server's log-probabilities of the night's checkpoint are off the trainer's, and may be. */
 export async function probe(night: Night): Promise<{ logprobGap: number; tolerance: number }> {
   const { settings } = night.opened;
-  const { patience } = trainerOf(settings, night.remainingMs());
+  const { patience } = trainerOf(settings, night.patienceMs());
   const { logprobGap } = await trainerActivities('probe', patience)[PUBLISH]({
     checkpoint: night.checkpoint,
     servers: [settings.policy.baseUrl],

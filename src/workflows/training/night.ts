@@ -6,6 +6,9 @@ import type { CycleMetrics, NightProgress } from '../../training/progress';
 import type { CarriedNight, CheckpointRef } from '../../training/train-input';
 import type { Orders } from './orders';
 
+/** What the cycle under way, and the gate, may take beyond the night's time. */
+const OVERTIME_MS = 60 * 60_000;
+
 /** Where a night stands. */
 export class Night {
   private carried: CarriedNight;
@@ -44,6 +47,11 @@ export class Night {
   remainingMs(): number {
     const { wallClockMs } = this.orders.current ?? this.carried.budget;
     return Math.max(0, this.carried.startedAt + wallClockMs - Date.now());
+  }
+
+  /** How long the trainer is waited for: the cycle under way is finished though the night's time be used up. */
+  patienceMs(): number {
+    return this.remainingMs() + OVERTIME_MS;
   }
 
   /** 10⁻⁹ USD that are left; null where there is no such limit. */

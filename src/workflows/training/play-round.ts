@@ -95,6 +95,6 @@ function isToBeGraded({ plan, spoiltBy }: CarriedOut): boolean {
   return plan !== null && spoiltBy === null;
 }
 
-function withoutGrade({ plan }: CarriedOut): Verdict {
-  return plan === null ? 'unparseable' : 'ungraded';
+function withoutGrade({ plan, spoiltBy }: CarriedOut): Verdict {
+  return plan === null && spoiltBy === null ? 'unparseable' : 'ungraded';
 }

@@ -1,8 +1,10 @@
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
 import { FAILURES } from '../../protocol/failures';
 import type { SolveTrace, StepTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
 import type { Rollout } from '../../training/rollout';
+import { limitIn } from '../limit-failure';
 import { obtainPlan } from '../obtain-plan';
 import { lastOutputOf, runPlan } from '../run-plan';
 import type { RunContext } from '../run-context';
@@ -26,8 +28,13 @@ export async function runSampled(context: RunContext, plan: Plan): Promise<Outco
 
 /** Has the prompted Conductor write a plan as in any solve, repairs included, and carries it out. */
 export async function runPrompted(context: RunContext): Promise<Outcome> {
-  const { plan } = await obtainPlan(context, { review: undefined, rejected: [], first: null });
-  return carryOut(context, plan);
+  try {
+    const { plan } = await obtainPlan(context, { review: undefined, rejected: [], first: null });
+    return await carryOut(context, plan);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure) || limitIn(error.type ?? '') === null) throw error;
+    return { ...notRun(null), plan: null, spoiltBy: error.message, ...costOf(context.recorder.trace) };
+  }
 }
 
 async function carryOut(context: RunContext, plan: Plan): Promise<Outcome> {
