@@ -1,9 +1,9 @@
 /** `npm run chaos -- --seed N --solves 200 --kills 50`: ends with 0 when everything held, with 1 when something did not. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflows } from '../support/bundle-workflows';
 import { reportOf } from './report';
 import { runChaos, type ChaosOptions } from './run-chaos';
 
@@ -35,14 +35,6 @@ function readNumber(name: string, text: string, least: number): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= least) return number;
   throw new Error(`--${name} takes a whole number from ${least}, not "${text}".`);
-}
-
-async function bundleWorkflows(folder: string): Promise<string> {
-  const path = join(folder, 'workflow-bundle.js');
-  const workflowsPath = require.resolve('../../src/workflows');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-  await writeFile(path, code);
-  return path;
 }
 
 main().catch((error: unknown) => {

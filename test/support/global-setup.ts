@@ -1,16 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { configuredServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
 import { atTheEnd } from './at-the-end';
+import { bundleWorkflows } from './bundle-workflows';
 
 /** One server and one workflow bundle for the whole jest run; `temporal.ts` hands them to the tests. */
 export default async function globalSetup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'conductor-test-'));
   atTheEnd(() => rm(folder, { recursive: true, force: true }));
-  await Promise.all([startServer(folder), bundleWorkflows(folder)]);
+  const [bundle] = await Promise.all([bundleWorkflows(folder), startServer(folder)]);
+  process.env.TEST_WORKFLOW_BUNDLE = bundle;
 }
 
 async function startServer(folder: string): Promise<void> {
@@ -18,14 +19,4 @@ async function startServer(folder: string): Promise<void> {
   const server = (await configuredServer(options)) ?? (await embeddedServer(options));
   atTheEnd(() => server.stop());
   process.env.TEST_TEMPORAL_ADDRESS = server.address;
-}
-
-async function bundleWorkflows(folder: string): Promise<void> {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: require.resolve('../../src/workflows'),
-    logger: new DefaultLogger('ERROR'),
-  });
-  const path = join(folder, 'workflow-bundle.js');
-  await writeFile(path, code);
-  process.env.TEST_WORKFLOW_BUNDLE = path;
 }
