@@ -17,8 +17,8 @@ const RECURSION: Recipe = {
   heldOut: 96,
   recursion: { rounds: 2, rootDiscount: 0.25 },
   maxPromptTokens: 320,
-  warmStart: { ...SMALL.warmStart, examples: 4000, steps: 800 },
-  learning: { ...SMALL.learning, cycles: 40, questions: 4, maxDraws: 8 },
+  warmStart: { ...SMALL.warmStart, examples: 3000 },
+  learning: { ...SMALL.learning, cycles: 36, questions: 4, maxDraws: 8 },
 };
 
 async function learnReviews(lesson: Lesson, tell: (line: string) => void): Promise<boolean> {

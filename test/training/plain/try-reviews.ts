@@ -18,7 +18,7 @@ export interface Reviewed {
 }
 
 /** Plans of each question. */
-const SAMPLES = 16;
+const SAMPLES = 8;
 
 /** Has a checkpoint answer the held-out questions, and review its answers. */
 export async function tryReviews(

@@ -5,8 +5,8 @@ import type { Recipe } from './recipe';
 
 /** The workers of a recipe's world, as a night has them. */
 export function workersFor({ world, describe, train }: Recipe, seed: number): RunWorker[] {
-  const questions = questionSet(world, 'train', train, seed);
-  const notes = describe === 'notes' ? measureNotes(world, questions, seed) : null;
+  const notes =
+    describe === 'notes' ? measureNotes(world, questionSet(world, 'train', train, seed), seed) : null;
   return world.workers.map(({ id }) => ({
     kind: 'activity',
     id,
