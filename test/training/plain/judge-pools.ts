@@ -1,5 +1,6 @@
 import { lowerBound95 } from '../../../src/training/mean-bound';
-import { halfWidth95, mean } from './mean';
+import { halfWidth95 } from './half-width';
+import { mean } from './mean';
 import type { Taught } from './teach';
 import type { TeamScore } from './try-teams';
 

@@ -1,4 +1,5 @@
-import { halfWidth95, halfWidthOfShare95, mean } from './mean';
+import { halfWidth95, halfWidthOfShare95 } from './half-width';
+import { mean } from './mean';
 import type { Reviewed } from './try-reviews';
 
 /** Whether reviews mend more than chance explains, and spoil no more than the best reviewer would. */
