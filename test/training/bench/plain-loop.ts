@@ -50,14 +50,12 @@ export async function playPlainly(
 async function playCycle(setting: PlainSetting, policy: PlainPolicy, cycle: number): Promise<PlainCycle> {
   const began = performance.now();
   const { groups, keep } = await rollOut(setting, policy, cycle);
-  const played = performance.now();
   const rows = groups.filter((_, draw) => keep.includes(draw)).flat();
   const learned = rows.length === 0 ? null : await learn(setting, policy, cycle, rows);
-  const ended = performance.now();
   return {
     figures: {
-      wallMs: ended - began,
-      learningMs: ended - played,
+      wallMs: performance.now() - began,
+      learningMs: learned?.tookMs ?? 0,
       rollouts: groups.flat().length,
       weightsSha256: learned?.weightsSha256 ?? null,
     },
@@ -104,11 +102,13 @@ async function learn(setting: PlainSetting, policy: PlainPolicy, cycle: number, 
   const packed = gzipSync(toJsonLines([header, ...rows]));
   const { path, stored } = await handOver(root, `batch-${cycle}.jsonl.gz`, packed);
   const request = { trainRun, cycle, parent: policy.checkpoint, batch: stored, config };
+  const began = performance.now();
   const { checkpoint } = await steps.update(request, path);
   const next = toPolicy(setting, checkpoint);
   await policyServer.load(next.served.model, next.served.path, new AbortController().signal);
   return {
     policy: next,
+    tookMs: performance.now() - began,
     weightsSha256: checkpoint.weightsSha256,
     update: { request, batch: path, rollouts: rows.length },
   };
