@@ -17,7 +17,7 @@ export async function judge(night: Night): Promise<string | null> {
   const { checkpoint, begun } = night;
   const baseline = await bookActivities('what serves?')[FIND_BASELINE](begun);
   if (describePolicy(checkpoint) === describePolicy(baseline)) return null;
-  if (night.remainingNanoUsd() === 0) {
+  if (night.isOutOfMoney()) {
     return `${describePolicy(checkpoint)} was not judged: the money of the night is used up`;
   }
   const questions = heldOutQuestions(night);

@@ -12,6 +12,8 @@ const OVERTIME_MS = 60 * 60_000;
 /** Where a night stands. */
 export class Night {
   private carried: CarriedNight;
+  /** 10⁻⁹ USD that a group wanted more than; null: none did. */
+  private tooLittle: number | null = null;
   /** For people: what it is doing now. */
   phase = 'begin';
   isOver = false;
@@ -45,7 +47,7 @@ export class Night {
 
   /** Milliseconds of the night's time that are left. */
   remainingMs(): number {
-    const { wallClockMs } = this.orders.current ?? this.carried.budget;
+    const { wallClockMs } = this.budget();
     return Math.max(0, this.carried.startedAt + wallClockMs - Date.now());
   }
 
@@ -56,8 +58,19 @@ export class Night {
 
   /** 10⁻⁹ USD that are left; null where there is no such limit. */
   remainingNanoUsd(): number | null {
-    const { nanoUsd } = this.orders.current ?? this.carried.budget;
+    const { nanoUsd } = this.budget();
     return nanoUsd === null ? null : Math.max(0, nanoUsd - this.carried.spentNanoUsd);
+  }
+
+  /** A group could not be paid to its end: none that begins now would come further. */
+  runShort(): void {
+    this.tooLittle = this.budget().nanoUsd;
+  }
+
+  isOutOfMoney(): boolean {
+    const { nanoUsd } = this.budget();
+    const isShort = nanoUsd !== null && this.tooLittle !== null && nanoUsd <= this.tooLittle;
+    return isShort || this.remainingNanoUsd() === 0;
   }
 
   /** Why no further cycle begins, or null. */
@@ -65,7 +78,7 @@ export class Night {
     if (this.done >= this.opened.night.last) return 'all its cycles are over';
     if (this.orders.isStopped) return 'it was told to stop';
     if (this.remainingMs() === 0) return 'its time is used up';
-    if (this.remainingNanoUsd() === 0) return 'its money is used up';
+    if (this.isOutOfMoney()) return 'its money is used up';
     return null;
   }
 
@@ -100,8 +113,7 @@ export class Night {
 
   /** For the next run of the workflow. */
   toCarry(): CarriedNight {
-    const { current, isPaused } = this.orders;
-    return { ...this.carried, budget: current ?? this.carried.budget, isPaused };
+    return { ...this.carried, budget: this.budget(), isPaused: this.orders.isPaused };
   }
 
   progress(): NightProgress {
@@ -120,6 +132,10 @@ export class Night {
       best,
       warning,
     };
+  }
+
+  private budget(): CarriedNight['budget'] {
+    return this.orders.current ?? this.carried.budget;
   }
 
   private status(): NightProgress['status'] {

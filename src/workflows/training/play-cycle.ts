@@ -36,6 +36,7 @@ export function playCycle(night: Night, cycle: number): Promise<PlayedCycle> {
           const played = runGroup(input).then((result) => {
             groups[input.draw] = result;
             underWay.delete(played);
+            if (result.stoppedBy === 'cost' && isNightsShare(night, input)) night.runShort();
           });
           underWay.add(played);
         }
@@ -54,6 +55,11 @@ function choose(night: Night, groups: readonly (GroupResult | null)[]): GroupCho
   const { questions, maxDraws } = night.opened.settings;
   const spreads = groups.map((group) => group && learnableIn(group).length > 0);
   return chooseGroups({ wanted: questions, maxDraws, spreads });
+}
+
+/** Whether it is the night that keeps a group from spending more, and not the limit that every group has. */
+function isNightsShare({ opened }: Night, { run }: GroupInput): boolean {
+  return run.limits.nanoUsd !== opened.settings.run.limits.nanoUsd;
 }
 
 /** The rounds of a group whose rewards differ. */

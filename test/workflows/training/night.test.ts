@@ -11,6 +11,7 @@ import {
   type ScriptedTraining,
   type ScriptedTrainingOptions,
 } from '../../support/scripted-training';
+import { standInTrainer } from '../../support/stand-in-trainer';
 import { until } from '../../support/until';
 
 jest.setTimeout(300_000);
@@ -91,25 +92,42 @@ test('a night that is paused begins no further cycle until it is resumed', async
 });
 
 test.each([
-  ['is told to stop', (trainRun: string) => stage.training.stop(trainRun), 'beats'],
-  ['has used up its time', (trainRun: string) => stage.training.setBudget(trainRun, { hours: 0 }), 'beats'],
+  ['is told to stop', (trainRun: string) => stage.training.stop(trainRun), 'does not replace'],
+  [
+    'has used up its time',
+    (trainRun: string) => stage.training.setBudget(trainRun, { hours: 0 }),
+    'does not replace',
+  ],
   [
     'has used up its money',
     (trainRun: string) => stage.training.setBudget(trainRun, { costUsd: 0 }),
     'was not judged: the money of the night is used up',
   ],
 ])('a night that %s ends after its cycle, and the next one trains the rest', async (_, say, decision) => {
-  await open({ heldOut: 5, training: { cycles: 3 } });
+  await open({ training: { cycles: 2 } });
   await stage.whileWorking(async () => {
     await trainAndSay(DATE, say);
     expect(await stage.result()).toMatchObject({ status: 'done', done: 1 });
     expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain(decision);
-    expect(await train(NEXT)).toMatchObject({ done: 4, cycles: { first: 2, last: 4 } });
+    expect(await train(NEXT)).toMatchObject({ done: 3, cycles: { first: 2, last: 3 } });
   });
 });
 
+test('a night whose money pays no group to its end begins no further cycle, and is not judged', async () => {
+  await open({ training: { cycles: 3 } });
+  await stage.whileWorking(async () => {
+    await trainAndSay(DATE, (trainRun) => stage.training.setBudget(trainRun, { costUsd: 0.001 }));
+    expect(await stage.result()).toMatchObject({ status: 'done', done: 2 });
+  });
+  expect(await cycles()).toMatchObject([
+    { verdicts: { correct: 1, wrong: 1 } },
+    { verdicts: { ungraded: 2 } },
+  ]);
+  expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain('was not judged');
+});
+
 test('a night that is ended at once is not judged, and the next one goes on with what was sampled', async () => {
-  await open({ heldOut: 5 });
+  await open({});
   await stage.whileWorking(async () => {
     await trainAndSay(DATE, (trainRun) => stage.training.cancel(trainRun));
     await expect(stage.result()).rejects.toThrow();
@@ -123,7 +141,6 @@ test('a night that is ended at once is not judged, and the next one goes on with
 
 test('a night whose trainer fails leaves what serves, and the next one trains its cycle', async () => {
   await open({});
-  const update = stage.trainer[UPDATE];
   stage.trainer[UPDATE] = () =>
     Promise.reject(ApplicationFailure.nonRetryable('the loss is NaN', 'Trainer.StepFailed'));
   await stage.whileWorking(async () => {
@@ -131,7 +148,10 @@ test('a night whose trainer fails leaves what serves, and the next one trains it
     expect((failure as WorkflowFailedError).cause).toMatchObject({ cause: { type: 'Trainer.StepFailed' } });
     expect((await readServing(stage.store)).serving).toBeNull();
   });
-  stage.trainer[UPDATE] = update;
+  Object.assign(
+    stage.trainer,
+    standInTrainer((model) => stage.policy.known.add(model)),
+  );
   await stage.whileWorking(async () => {
     expect(await train(NEXT)).toMatchObject({ done: 1, cycles: { first: 1, last: 1 } });
   });
@@ -146,14 +166,14 @@ test('a night whose history grows long goes on in a new run, and comes to the sa
       heldOut,
     ]);
   const training = { cycles: 3, evaluateEvery: 2, seed: 3 };
-  await open({ heldOut: 5, training });
+  await open({ training });
   await stage.whileWorking(() => train(DATE));
   const whole = await facts();
   const { rewards, best, spentNanoUsd } = await stage.result();
   await stage.close();
 
   const server = await startImpatientServer(60);
-  await open({ heldOut: 5, training, address: server.address });
+  await open({ training, address: server.address });
   const { runId } = await stage.whileWorking(async () => {
     const night = await stage.training.start({ trainRun: stage.trainRun, date: DATE });
     expect(await stage.result()).toMatchObject({
