@@ -17,7 +17,7 @@ export interface Extent {
   readonly steps: number;
 }
 
-/** About six minutes on two quiet cores. */
+/** For a machine that does nothing else. */
 export const WHOLE: Extent = {
   questions: 8,
   plans: 16,
