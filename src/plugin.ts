@@ -12,7 +12,7 @@ import type { ConfigInput } from './pool/config-schema';
 import { parseConfig, readConfigFile } from './pool/load-config';
 import { openStore } from './store/open-store';
 import type { Store } from './store/store';
-import { ProviderWorkers } from './worker/provider-workers';
+import { SideWorkers } from './worker/side-workers';
 
 /** What a worker that solves is given. */
 export interface ConductorPluginOptions {
@@ -32,7 +32,7 @@ export interface ConductorPluginOptions {
  * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,
  * interceptors and runtime stay as they are. Where the configuration says `encryption`, the data converter is yours to
  * mount, too (`encryptionConverter`), and a worker that would send in the clear is refused. Where it says
- * `queuePerProvider`, workers for the providers' queues run beside yours, and end with it.
+ * `queuePerProvider` or `training.slots`, workers for the queues that are kept apart run beside yours, and end with it.
  *
  * @example
  * // workflows.ts
@@ -42,7 +42,7 @@ export interface ConductorPluginOptions {
  */
 export class ConductorPlugin extends SimplePlugin {
   private readonly encrypts: boolean;
-  private readonly providerWorkers: ProviderWorkers;
+  private readonly sideWorkers: SideWorkers;
 
   constructor(options: ConductorPluginOptions) {
     const config =
@@ -58,18 +58,18 @@ export class ConductorPlugin extends SimplePlugin {
     });
     const training = createTrainingActivities({ config, store, askPolicy: createAskPolicy() });
     super({ name: 'temporal-conductor.ConductorPlugin', activities: { ...activities, ...training } });
-    this.providerWorkers = new ProviderWorkers(config, activities);
+    this.sideWorkers = new SideWorkers(config, { solving: activities, training });
     this.encrypts = config.encryption !== undefined;
   }
 
   override configureWorker(options: WorkerOptions): WorkerOptions {
     if (this.encrypts) checkEncrypted(options.dataConverter);
     const configured = super.configureWorker(options);
-    this.providerWorkers.mount(configured);
+    this.sideWorkers.mount(configured);
     return configured;
   }
 
   override runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
-    return this.providerWorkers.run(worker, () => super.runWorker(worker, next));
+    return this.sideWorkers.run(worker, () => super.runWorker(worker, next));
   }
 }

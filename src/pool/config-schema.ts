@@ -13,7 +13,7 @@ import {
   priceSchema,
 } from './setting-schemas';
 import { checkWorkers } from './check-workers';
-import { callsPerSecondSchema, checkQueues, pacing } from './pacing-schemas';
+import { callsPerSecondSchema, checkQueues, checkSlots, pacing } from './pacing-schemas';
 import { trainingSchema, type TrainingInput } from './training-schema';
 
 const name = z.string().min(1);
@@ -121,21 +121,26 @@ const temporalSchema = z
  * Everything the product will know is read, so that one file serves each version; what this version cannot do is
  * either refused here or told as a notice, never passed over.
  */
-export const configSchema = z.strictObject({
-  conductor: conductorSchema,
-  workers: z.array(workerSchema).min(1, { error: 'expected at least one worker' }).superRefine(checkWorkers),
-  limits: limitsSchema.prefault({}),
-  recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
-  temporal: temporalSchema.prefault({}),
-  store: z
-    .string()
-    .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
-    .default('file:.conductor/store'),
-  /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
-  encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
-  /** How a Conductor is trained; for the `train` commands alone. */
-  training: trainingSchema.exactOptional(),
-});
+export const configSchema = z
+  .strictObject({
+    conductor: conductorSchema,
+    workers: z
+      .array(workerSchema)
+      .min(1, { error: 'expected at least one worker' })
+      .superRefine(checkWorkers),
+    limits: limitsSchema.prefault({}),
+    recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
+    temporal: temporalSchema.prefault({}),
+    store: z
+      .string()
+      .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
+      .default('file:.conductor/store'),
+    /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
+    encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
+    /** How a Conductor is trained; for the `train` commands alone. */
+    training: trainingSchema.exactOptional(),
+  })
+  .superRefine(checkSlots);
 
 /** A configuration as a program or a person writes it, defaults and what a profile says left out. */
 export type ConfigInput = Omit<z.input<typeof configSchema>, 'training'> & {

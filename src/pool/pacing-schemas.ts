@@ -31,6 +31,20 @@ export const callsPerSecondSchema = z.strictObject({
   policy: z.number().positive().exactOptional(),
 });
 
+/** Checks that no rate of a queue is passed by: groups with slots of their own wait in another one. */
+export function checkSlots(
+  { temporal, training }: { temporal: { callsPerSecond?: unknown }; training?: { slots: number | null } },
+  context: z.RefinementCtx,
+): void {
+  if (temporal.callsPerSecond === undefined || (training?.slots ?? null) === null) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['training', 'slots'],
+    message:
+      'calls of nights with slots of their own would not be counted in temporal.callsPerSecond; remove one of the two',
+  });
+}
+
 /** Checks that rates of queues are asked for only where there are such queues. */
 export function checkQueues(
   { queuePerProvider, callsPerSecond }: { queuePerProvider: boolean; callsPerSecond?: unknown },

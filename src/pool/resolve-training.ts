@@ -42,7 +42,8 @@ export function resolveTraining(
   const training = trainingOf(config);
   const run = resolveRun(config, {}, day);
   checkPool(training, run);
-  const { seed, questions, groupSize, window, pool, recursion, evaluateEvery, gate, keep, budget } = training;
+  const { seed, questions, groupSize, window, slots, pool, recursion } = training;
+  const { evaluateEvery, gate, keep, budget } = training;
   return {
     trainRun: wishes.trainRun ?? training.run,
     seed,
@@ -50,6 +51,7 @@ export function resolveTraining(
     groupSize,
     cycles: wishes.cycles ?? training.cycles,
     window,
+    slots,
     maxDraws: training.maxDraws ?? 2 * questions,
     reward: rewardOf(training),
     policy: policyOf(training),
@@ -63,7 +65,12 @@ export function resolveTraining(
       wallClockMs: Math.round(budget.hours * HOUR_MS),
     },
     trainer: trainerOf(training),
-    run: { ...run, limits: groupLimits(run.limits, training) },
+    run: {
+      ...run,
+      // A queue of their own is beside those of the providers, too.
+      queuePerProvider: run.queuePerProvider && slots === null,
+      limits: groupLimits(run.limits, training),
+    },
   };
 }
 

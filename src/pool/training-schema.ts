@@ -81,6 +81,8 @@ export const trainingSchema = z
     /** Default: twice as many as `questions`. */
     maxDraws: count.exactOptional(),
     window: count.default(10),
+    /** Activities of nights that a worker process has at once, besides its own; null: among its own. */
+    slots: count.nullable().default(null),
     temperature: temperature.default(1),
     reward: rewardSchema.prefault({}),
     policy: policySchema,

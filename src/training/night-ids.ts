@@ -21,6 +21,11 @@ export function scheduleIdOf(trainRun: string): string {
 /** Nights give way to people who wait: Temporal's last priority (https://docs.temporal.io/develop/task-queue-priority-fairness). */
 export const NIGHT_PRIORITY = 5;
 
+/** Where groups wait, if nights have slots of their own. Never change how it is formed. */
+export function groupQueue(taskQueue: string): string {
+  return `${taskQueue}-nights`;
+}
+
 /** Workflow id of a group to learn from. */
 export function groupWorkflowId({
   trainRun,

@@ -70,6 +70,8 @@ export interface GroupInput extends Omit<GroupId, 'question'> {
   readonly run: ResolvedRun;
   /** Rollouts that run at once. */
   readonly window: number;
+  /** It waits in the queue of groups, where they have slots of their own. */
+  readonly isApart: boolean;
 }
 
 /** One round of a group, as its workflow reports it: what it comes to in the batch, everything else in the store. */

@@ -51,6 +51,8 @@ export interface TrainingSettings {
   readonly cycles: number;
   /** Rollouts of one group that run at once. */
   readonly window: number;
+  /** Activities of groups that a worker process has at once, apart from all others; null: they share its slots. */
+  readonly slots: number | null;
   /** Groups without spread are dropped and others drawn in their place, up to this many draws in a cycle. */
   readonly maxDraws: number;
   readonly reward: RewardSettings;

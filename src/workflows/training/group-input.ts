@@ -23,7 +23,7 @@ export interface GroupWish {
  */
 export function groupInput(night: Night, { side, ...wish }: GroupWish): GroupInput {
   const { settings } = night.opened;
-  const { trainRun, seed, policy, reward, window, recursion, run } = settings;
+  const { trainRun, seed, policy, reward, window, slots, recursion, run } = settings;
   const isTrial = wish.purpose !== 'training';
   const { nanoUsd, wallClockMs } = run.limits;
   const left = night.remainingNanoUsd();
@@ -37,6 +37,7 @@ export function groupInput(night: Night, { side, ...wish }: GroupWish): GroupInp
     policy,
     reward,
     window,
+    isApart: slots !== null,
     recursion: isTrial ? { ...recursion, rounds: 1 } : recursion,
     run: {
       ...run,

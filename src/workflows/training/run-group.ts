@@ -1,6 +1,11 @@
-import { ChildWorkflowCancellationType, executeChild, ParentClosePolicy } from '@temporalio/workflow';
+import {
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { GROUP_WORKFLOW } from '../../training/names';
-import { groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../../training/night-ids';
+import { groupQueue, groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../../training/night-ids';
 import type { GroupInput, GroupResult } from '../../training/train-input';
 
 /**
@@ -12,6 +17,7 @@ export function runGroup(input: GroupInput): Promise<GroupResult> {
   return executeChild(GROUP_WORKFLOW, {
     workflowId: input.purpose === 'training' ? groupWorkflowId(input) : trialWorkflowId(input),
     args: [input],
+    ...(input.isApart && { taskQueue: groupQueue(workflowInfo().taskQueue) }),
     priority: { priorityKey: NIGHT_PRIORITY },
     // Like a child of a solve: nothing of a night goes on spending after its end.
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

@@ -34,7 +34,7 @@ beforeAll(async () => {
         maxPromptTokens: 256,
         maxOutputTokens: 128,
         timeout: '10s',
-        patience: '5s',
+        patience: '10s',
       },
     },
   });
@@ -89,7 +89,10 @@ test.each(dated)(
       expect(night.message).toContain(`night ${date} failed`);
       expect(night.note).toContain(night.message);
       expect(await readServing(stage.store)).toEqual(before);
-      expect(solved).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'lesson/000001' });
+      expect(solved).toMatchObject({ status: 'completed', checkpoint: 'lesson/000001' });
+      // Whatever so young a policy answered.
+      expect(solved.calls[0]).toMatchObject({ purpose: 'plan', model: 'lesson-000001' });
+      expect(solved.calls[0]?.usage?.outputTokens).toBeGreaterThan(0);
     } finally {
       await mend();
     }

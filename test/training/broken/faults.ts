@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readManifest, writeManifest } from '../../../src/policy/manifests';
@@ -27,7 +27,10 @@ export interface Fault {
   readonly inflict: (surroundings: Surroundings) => Promise<() => Promise<void>>;
 }
 
-/** Everything that can be broken in a night, one after the other. */
+/**
+ * Everything that can be broken in a night, in the order of a night: what one has sampled serves the next ones again, as
+ * long as nothing is wrong with it.
+ */
 export const FAULTS: readonly Fault[] = [
   {
     what: 'log-probabilities that are no numbers',
@@ -40,6 +43,12 @@ export const FAULTS: readonly Fault[] = [
     type: 'Policy.BadReply',
     says: /cannot be read at choices\.0\.logprobs\.token_logprobs: expected a log-probability for each token/,
     inflict: spoilt((body) => body.replace(/("token_logprobs": ?\[)[^,]+, ?/, '$1')),
+  },
+  {
+    what: 'a policy server that is gone before a night',
+    type: 'Policy.Unavailable',
+    says: /the policy server gave no answer to http:/,
+    inflict: goneAt('/tokenize', '/v1/completions'),
   },
   {
     what: 'token ids beyond the vocabulary',
@@ -79,12 +88,6 @@ export const FAULTS: readonly Fault[] = [
     inflict: cutShort('RESULT.json', 1),
   },
   {
-    what: 'a policy server that is gone before a night',
-    type: 'Policy.Unavailable',
-    says: /the policy server gave no answer to http:/,
-    inflict: goneAt('/tokenize', '/v1/completions'),
-  },
-  {
     what: 'a policy server that is gone when it shall load what was learned',
     type: 'Trainer.ServerUnavailable',
     says: /The policy server http:\S+ cannot be reached/,
@@ -113,9 +116,15 @@ function cutShort(file: string, bytes: number): Fault['inflict'] {
   return async ({ stage, served }) => {
     const path = join(stage.checkpoints, served.trainRun, served.name, file);
     const whole = await readFile(path);
-    await writeFile(path, whole.subarray(0, bytes));
-    return () => writeFile(path, whole);
+    await replace(path, whole.subarray(0, bytes));
+    return () => replace(path, whole);
   };
+}
+
+/** As another file of that name: who has the old one open, as a policy server has its weights, keeps it. */
+async function replace(path: string, bytes: Uint8Array): Promise<void> {
+  await writeFile(`${path}.new`, bytes);
+  await rename(`${path}.new`, path);
 }
 
 /** Bounds the files that the trainer's steps may write, as a full disk does; its fork server hands the bound on. */
