@@ -116,6 +116,16 @@ export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
     },
   },
   scheduled: { play: scheduledNight },
+  'scheduled-and-ended': {
+    play: async (stage) => {
+      const letGo = stage.providers.hold('a');
+      const nightly = await scheduledNight(stage);
+      await stage.providers.waitForRequest(({ model }) => model === 'a');
+      await stage.training.cancel(TRAIN_RUN);
+      letGo();
+      return nightly;
+    },
+  },
   'left-out': {
     play: async (stage) => {
       const letGo = stage.providers.hold('a');
