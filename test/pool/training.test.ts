@@ -86,6 +86,21 @@ describe('what one asks for', () => {
     });
   });
 
+  test('how long a policy server is waited for, and which checkpoints stay', () => {
+    const policy = { ...smallest.policy, patience: '90s' };
+    const { keep, ...settings } = resolveTraining(configOf({ ...smallest, policy, keep: { every: 10 } }));
+    expect(settings.policy.patienceMs).toBe(90_000);
+    expect(keep).toEqual({ last: 5, every: 10 });
+  });
+
+  test('slots of their own keep nights out of the queues of providers', () => {
+    const temporal = { queuePerProvider: true };
+    const runOf = (training: ConfigInput['training']) =>
+      resolveTraining(configOf(training, { temporal })).run;
+    expect(runOf(smallest).queuePerProvider).toBe(true);
+    expect(runOf({ ...smallest, slots: 4 }).queuePerProvider).toBe(false);
+  });
+
   test('may be written by a checkpoint that is not there yet', () => {
     const settings = resolveTraining(configOf(smallest, { conductor: { provider: 'policy' } }));
     expect(settings.run.workers).toHaveLength(3);
@@ -236,6 +251,13 @@ describe('what cannot be trained is refused:', () => {
       policy: { ...smallest.policy, describe: 'notes' },
     } as const;
     expect(() => resolveTraining(configOf({ ...smallest, ...adaptive }))).toThrow(message);
+  });
+
+  test('slots of their own where a rate counts the calls of a queue', () => {
+    const temporal = { queuePerProvider: true, callsPerSecond: { openai: 5 } };
+    expect(() => configOf({ ...smallest, slots: 4 }, { temporal })).toThrow(
+      /training\.slots .*would not be counted in temporal\.callsPerSecond; remove one of the two/,
+    );
   });
 
   test('a reward that counts a cost nobody knows', () => {
