@@ -23,7 +23,7 @@ export interface ScriptedTraining extends Stage {
   readonly trainRun: string;
   readonly training: TrainingClient;
   readonly policy: ScriptedPolicy;
-  /** What the trainer does; a test may replace any of it before it works. */
+  /** What the trainer does; a test may replace any of it. */
   readonly trainer: TrainerActivities;
   /** Where the trainer listens. */
   readonly trainerQueue: string;
@@ -102,7 +102,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
       const worker = await Worker.create({
         connection: stage.temporal.nativeConnection,
         taskQueue: trainerQueue,
-        activities: trainer,
+        activities: asTheyAre(trainer),
         ...(identity !== undefined && { identity }),
       });
       return worker.runUntil(() => stage.whileWorking(work, workerOptions));
@@ -113,6 +113,12 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** A worker takes its activities once and for all; these do whatever the trainer's do at the time. */
+function asTheyAre(trainer: TrainerActivities): object {
+  const names = Object.keys(trainer) as (keyof TrainerActivities)[];
+  return Object.fromEntries(names.map((name) => [name, (request: never) => trainer[name](request)]));
 }
 
 const TRAIN = 'train.jsonl';
