@@ -28,7 +28,7 @@ const POOLS: Recipe = {
     heldOut: teamsOf(MIDDLE_WORLD, 'heldOut', LEAST).map(({ workers }) => workers.map(({ id }) => id)),
   },
   warmStart: { ...SMALL.warmStart, examples: 5000, steps: 700 },
-  learning: { ...SMALL.learning, cycles: 50, warmupSteps: 10 },
+  learning: { ...SMALL.learning, cycles: 50, questions: 8, groupSize: 16, maxDraws: 16, warmupSteps: 10 },
 };
 
 async function learnPools(lesson: Lesson, tell: (line: string) => void): Promise<boolean> {

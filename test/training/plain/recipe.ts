@@ -63,9 +63,9 @@ export const SMALL: Recipe = {
   warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
   learning: {
     cycles: 28,
-    questions: 8,
-    groupSize: 16,
-    maxDraws: 16,
+    questions: 4,
+    groupSize: 32,
+    maxDraws: 8,
     learningRate: 1e-3,
     warmupSteps: 8,
     iterations: 2,
@@ -79,11 +79,7 @@ const WHOLE: Recipe = {
   train: 1200,
   heldOut: 32,
   warmStart: { ...SMALL.warmStart, examples: 4000, steps: 800 },
-  learning: {
-    ...SMALL.learning,
-    cycles: 100,
-    warmupSteps: 10,
-  },
+  learning: { ...SMALL.learning, cycles: 60, questions: 8, maxDraws: 16, warmupSteps: 10 },
 };
 
 export const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };

@@ -18,7 +18,7 @@ const RECURSION: Recipe = {
   recursion: { rounds: 2, rootDiscount: 0.25 },
   maxPromptTokens: 320,
   warmStart: { ...SMALL.warmStart, examples: 3000 },
-  learning: { ...SMALL.learning, cycles: 48, questions: 4, maxDraws: 8 },
+  learning: { ...SMALL.learning, cycles: 48, groupSize: 16 },
 };
 
 async function learnReviews(lesson: Lesson, tell: (line: string) => void): Promise<boolean> {
