@@ -1,4 +1,4 @@
-import { ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
+import { ScheduleOverlapPolicy, WorkflowFailedError, type ScheduleDescription } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { holdSchedule } from '../../../src/client/training/night-schedule';
 import { scheduleIdOf } from '../../../src/training/night-ids';
@@ -22,16 +22,15 @@ export interface BrokenNight {
 export async function breakNight({ temporal, trainRun }: TrainingStage, date: string): Promise<BrokenNight> {
   const { client } = temporal;
   const schedule = client.schedule.getHandle(scheduleIdOf(trainRun));
+  const look = (): Promise<ScheduleDescription> => schedule.describe();
   await holdSchedule(client, trainRun, false);
+  await until(look, ({ state }) => !state.paused);
   await schedule.backfill({
     start: new Date(`${date}T03:00:00Z`),
     end: new Date(`${date}T04:00:00Z`),
     overlap: ScheduleOverlapPolicy.BUFFER_ALL,
   });
-  const { state, info } = await until(
-    () => schedule.describe(),
-    ({ state }) => state.paused,
-  );
+  const { state, info } = await until(look, ({ state }) => state.paused);
   const night = info.recentActions.at(-1)?.action.workflow.workflowId ?? '';
   return { ...(await failureOf(client.workflow.getHandle(night).result())), note: state.note ?? '' };
 }
