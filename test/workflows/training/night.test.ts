@@ -3,6 +3,7 @@ import { readNight, readRun } from '../../../src/activities/training/records';
 import { readMetrics } from '../../../src/client/training/read-cycles';
 import { readServing } from '../../../src/policy/serving';
 import { UPDATE } from '../../../src/training/names';
+import { nightWorkflowId } from '../../../src/training/night-ids';
 import { samplingSeed } from '../../../src/training/seeds';
 import { startImpatientServer } from '../../support/impatient-server';
 import {
@@ -38,6 +39,15 @@ async function trainAndSay(date: string, say: (trainRun: string) => Promise<unkn
   await stage.providers.waitForRequest(({ model }) => model === 'a');
   await say(stage.trainRun);
   letGo();
+}
+
+/** Workflow ids of the night's groups, as far as it has begun them. */
+async function groupsBegun(): Promise<(string | null | undefined)[]> {
+  const { events } = await stage.temporal.client.workflow
+    .getHandle(nightWorkflowId(stage.trainRun))
+    .fetchHistory();
+  const children = (events ?? []).map((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
+  return children.flatMap((child) => (child ? [child.workflowId] : []));
 }
 
 const cycles = () => readMetrics(stage.store, stage.trainRun);
@@ -86,6 +96,7 @@ test('a night that is paused begins no further cycle until it is resumed', async
       (progress) => progress?.done === 1,
     );
     expect(await stage.training.progress(stage.trainRun)).toMatchObject({ status: 'paused', done: 1 });
+    expect(await groupsBegun()).toEqual([`${stage.trainRun}-000001-0`]);
     await stage.training.resume(stage.trainRun);
     expect(await stage.result()).toMatchObject({ status: 'done', done: 2 });
   });
@@ -185,7 +196,7 @@ test('a night whose history grows long goes on in a new run, and comes to the sa
     return night;
   });
   expect(await facts()).toEqual(whole);
-  const last = await stage.temporal.client.workflow.getHandle(`train-${stage.trainRun}`).describe();
+  const last = await stage.temporal.client.workflow.getHandle(nightWorkflowId(stage.trainRun)).describe();
   expect(last.runId).not.toBe(runId);
   await stage.close();
   await server.stop();
