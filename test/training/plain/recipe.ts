@@ -48,7 +48,7 @@ export interface Learning {
 }
 
 /** Tokens; no plan of these worlds comes near them. */
-export const LONGEST_PROMPT = 200;
+const LONGEST_PROMPT = 200;
 export const LONGEST_PLAN = 160;
 
 /** Two minutes of arithmetic on one core. */

@@ -82,7 +82,7 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
 }
 
 /** The store of a folder. */
-export function storeOf(folder: string): string {
+function storeOf(folder: string): string {
   return `file:${join(folder, 'store')}`;
 }
 
