@@ -62,7 +62,7 @@ function reasoning(world: World, { steps }: Plan, withWorkers: boolean): string 
     const kind = kindOf(subtask);
     if (!withWorkers) return kind;
     const ordinal = world.workers.findIndex(({ id }) => id === worker);
-    return `${kind} by ${workerOf(world, worker).specialty} ${ordinal}`;
+    return `${kind} by ${workerOf(world, worker).specialty}${ordinal}`;
   });
   return wanted.join(', ');
 }

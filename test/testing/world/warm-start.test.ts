@@ -80,9 +80,9 @@ test('with teams, the reasoning names whom each step wants, and the ordinal is w
   for (const { prompt, completion } of examples) {
     const workers = prompt.split(',');
     const { steps } = parsePlan(completion, { workers, maxSteps: 2, round: 0 });
-    const wanted = [...completion.matchAll(/ by (\w+ \d)/g)].map(([, worker]) => worker);
+    const wanted = [...completion.matchAll(/ by (\w+\d)/g)].map(([, worker]) => worker);
     const told = steps.map(
-      ({ worker }) => `${workerOf(SMALL_WORLD, worker).specialty} ${workers.indexOf(worker)}`,
+      ({ worker }) => `${workerOf(SMALL_WORLD, worker).specialty}${workers.indexOf(worker)}`,
     );
     expect(told).toEqual(wanted);
   }
