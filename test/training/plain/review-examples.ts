@@ -34,9 +34,14 @@ export function reviewExamples(
     const ids = workers.map(({ id }) => id);
     return {
       prompt: promptFor(recipe, { question, workers, review: { plan: first, answer } }),
-      completion: `About ${topic}: ${reasoning(second)}.\n${renderPlan(second, ids)}`,
+      completion: `About ${topic}, ${heard(answer)}: ${reasoning(second)}.\n${renderPlan(second, ids)}`,
     };
   });
+}
+
+/** It reads out how sure the answer is, and makes nothing of it: what to make of it is left to be learned. */
+function heard(answer: string): string {
+  return answer.includes('I am sure') ? 'sure' : 'doubt';
 }
 
 function reasoning({ steps }: Plan): string {
