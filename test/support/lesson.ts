@@ -17,6 +17,7 @@ export interface Lesson {
   readonly training?: TrainingInput;
 }
 
+/** Where a lesson names no run of its own: on one Temporal server each needs one. */
 export const TRAIN_RUN = 'lesson';
 const SHORT = { train: 256, heldOut: 8, examples: 2000 };
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
     world: SMALL_WORLD,
     seed: 1,
     warmStartSteps: 60,
-    training: { questions: 2, groupSize: 4, cycles: 1, totalCycles: 1 },
+    training: { run: 'taken', questions: 2, groupSize: 4, cycles: 1, totalCycles: 1 },
   });
   folder = await makeFolder();
   const { config, taskQueue, temporal, trainRun } = stage;
@@ -40,7 +40,7 @@ function train(...args: string[]): Promise<Ended> {
 test('a cycle is told from the store, for people and for programs', async () => {
   const told = await train('show', '1');
   expect(told).toMatchObject({ code: 0 });
-  expect(told.stdout).toMatch(/^lesson cycle 1 {2}night 2026-01-10\n│ {2}checkpoint lesson\/000001/);
+  expect(told.stdout).toMatch(/^taken cycle 1 {2}night 2026-01-10\n│ {2}checkpoint taken\/000001/);
   const { stdout } = await train('show', '1', '--json');
   const { groups } = JSON.parse(stdout) as { groups: { rollouts: unknown[] }[] };
   expect(groups.map(({ rollouts }) => rollouts.length)).toEqual(groups.map(() => 4));
@@ -59,7 +59,7 @@ test('a cycle that never was exits with 2', async () => {
 });
 
 test('right plans are learned by another run, whose first night begins with them, and taken out as a model', async () => {
-  const lesson = ['--from-traces', 'lesson', '--steps', '2', '--learning-rate', '1e-3', '--batch', '2'];
+  const lesson = ['--from-traces', 'taken', '--steps', '2', '--learning-rate', '1e-3', '--batch', '2'];
   const [learned, exported] = await stage.whileWorking(async () => {
     const learned = await train('warm-start', '--run', 'imitation', ...lesson);
     return [learned, await train('export', learned.stdout.trim(), 'exported')];

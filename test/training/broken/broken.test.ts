@@ -3,12 +3,12 @@ import { scheduleNights } from '../../../src/client/training/night-schedule';
 import { promote, readServing } from '../../../src/policy/serving';
 import { questionSet, SMALL_WORLD } from '../../../src/testing/world';
 import type { NightProgress } from '../../../src/training/progress';
-import { TRAIN_RUN } from '../../support/lesson';
 import { openTrainingStage, type TrainingStage } from '../../support/training-stage';
 import { breakNight } from './broken-night';
 import { FAULTS } from './faults';
 import { openSpoilingProxy, type SpoilingProxy } from './spoiling-proxy';
 
+const TRAIN_RUN = 'broken';
 const SERVED = { trainRun: TRAIN_RUN, name: '000001' };
 const [{ question } = { question: '' }] = questionSet(SMALL_WORLD, 'heldOut', 1, 5);
 
@@ -22,6 +22,7 @@ beforeAll(async () => {
     seed: 3,
     warmStartSteps: 60,
     training: {
+      run: TRAIN_RUN,
       questions: 2,
       groupSize: 8,
       maxDraws: 8,
@@ -89,9 +90,9 @@ test.each(dated)(
       expect(night.message).toContain(`night ${date} failed`);
       expect(night.note).toContain(night.message);
       expect(await readServing(stage.store)).toEqual(before);
-      expect(solved).toMatchObject({ status: 'completed', checkpoint: 'lesson/000001' });
+      expect(solved).toMatchObject({ status: 'completed', checkpoint: 'broken/000001' });
       // Whatever so young a policy answered.
-      expect(solved.calls[0]).toMatchObject({ purpose: 'plan', model: 'lesson-000001' });
+      expect(solved.calls[0]).toMatchObject({ purpose: 'plan', model: 'broken-000001' });
       expect(solved.calls[0]?.usage?.outputTokens).toBeGreaterThan(0);
     } finally {
       await mend();

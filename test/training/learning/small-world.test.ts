@@ -14,7 +14,8 @@ const { cycles } = SMALL.learning;
 
 let stage: TrainingStage;
 beforeAll(async () => {
-  stage = await openTrainingStage(lessonOf(SMALL, SEED));
+  const lesson = lessonOf(SMALL, SEED);
+  stage = await openTrainingStage({ ...lesson, training: { ...lesson.training, run: 'small' } });
 }, 300_000);
 afterAll(() => stage.close(), 300_000);
 
