@@ -55,7 +55,7 @@ test('a training run is drawn', async () => {
 test('a cycle that never was exits with 2', async () => {
   const { code, stderr } = await train('show', '7');
   expect(code).toBe(2);
-  expect(stderr).toContain('there is no cycle 7 of training run lesson');
+  expect(stderr).toContain('there is no cycle 7 of training run taken');
 });
 
 test('right plans are learned by another run, whose first night begins with them, and taken out as a model', async () => {
