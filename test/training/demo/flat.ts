@@ -1,5 +1,5 @@
 /** Looks without a gain after which a curve is flat. */
-const PATIENCE = 4;
+const PATIENCE = 3;
 /** What counts as a gain. */
 const GAIN = 0.005;
 
