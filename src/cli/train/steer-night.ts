@@ -12,7 +12,8 @@ const TOLD: Readonly<Record<Order, string>> = {
   pause: 'The night is held after the cycle that is under way; go on with: temporal-conductor train resume',
   resume: 'The night goes on.',
   stop: 'The night ends after the cycle that is under way, and what it learned is judged.',
-  cancel: 'The night ends now, and nothing of it is judged. The next one goes on with the cycle that was under way.',
+  cancel:
+    'The night ends now, and nothing of it is judged. The next one goes on with the cycle that was under way.',
 };
 
 /** Holds the night under way, lets it go on, or ends it. */

@@ -6,6 +6,7 @@ import {
   defaultPayloadConverter,
   RetryState,
 } from '@temporalio/common';
+import { encodeTimeoutType } from '@temporalio/common/lib/failure';
 import { rootFailure } from '../../../src/workflows/training/root-failure';
 
 const activity = (cause: Error): Error =>
@@ -24,7 +25,7 @@ const timeout = (last?: Error): Error =>
   new DefaultFailureConverter().failureToError(
     {
       message: 'activity ScheduleToClose timeout',
-      timeoutFailureInfo: { timeoutType: 3 },
+      timeoutFailureInfo: { timeoutType: encodeTimeoutType('SCHEDULE_TO_CLOSE') ?? null },
       ...(last && { cause: new DefaultFailureConverter().errorToFailure(last, defaultPayloadConverter) }),
     },
     defaultPayloadConverter,
