@@ -1,26 +1,16 @@
 import { join } from 'node:path';
-import { createAskPolicy } from '../../../src/policy/ask-policy';
-import { readManifest } from '../../../src/policy/manifests';
 import { solveResultSchema } from '../../../src/protocol/solve';
-import { questionSet, type Optimum } from '../../../src/testing/world';
+import { questionSet } from '../../../src/testing/world';
 import { readCheckpointId } from '../../../src/training/checkpoint-id';
 import { checkpointId } from '../../../src/training/manifest';
 import type { CheckpointRef } from '../../../src/training/train-input';
-import type { Recipe } from '../plain/recipe';
-import { tryOut, type Score } from '../plain/scoring';
 import { followNight } from './follow-night';
 import { lessonOf } from './lesson-of';
 import { openTown, type Town } from './town';
+import { describeWorth, tryAt, weigh, type Worth, type Yardstick } from './weigh';
 
 /** A date of its own, so that the demo is the same on each day. */
 const NIGHT = '2026-01-10';
-
-/** What a policy is worth at the temperatures of training, of serving, and always the likeliest token. */
-interface Worth {
-  readonly hot: Score;
-  readonly cool: Score;
-  readonly greedy: Score;
-}
 
 /** What one seed came to. */
 export interface Learned {
@@ -32,10 +22,7 @@ export interface Learned {
   readonly minutes: number;
 }
 
-export interface Course {
-  readonly recipe: Recipe;
-  readonly seed: number;
-  readonly optimum: Optimum;
+export interface Course extends Yardstick {
   /** Where everything is kept. */
   readonly folder: string;
   readonly tell: (line: string) => void;
@@ -124,31 +111,4 @@ async function solveOnce({ recipe, seed }: Course, { command }: Town): Promise<s
   const [row] = questionSet(recipe.world, 'heldOut', 1, seed);
   const printed = await command('solve', row?.question ?? '', '--json');
   return solveResultSchema.parse(JSON.parse(printed)).checkpoint;
-}
-
-async function weigh(course: Course, town: Town, checkpoint: CheckpointRef): Promise<Worth> {
-  const hot = await tryAt(course, town, checkpoint, 1);
-  const cool = await tryAt(course, town, checkpoint, 0.2);
-  return { hot, cool, greedy: await tryAt(course, town, checkpoint, 0) };
-}
-
-async function tryAt(
-  { recipe, seed, optimum }: Course,
-  { store, policyUrl }: Town,
-  checkpoint: CheckpointRef,
-  temperature: number,
-): Promise<Score> {
-  const sampled = await readManifest(store, checkpoint);
-  return tryOut({ recipe, seed, ask: createAskPolicy(), policyUrl }, optimum, sampled, temperature);
-}
-
-/** Ratio of rewards, of accuracies, and the share of replies that are plans. */
-function describeWorth({ hot, cool, greedy }: Worth): string {
-  const told = Object.entries({ 'T=1': hot, 'T=0.2': cool, greedy });
-  return told
-    .map(
-      ([name, { ratio, accuracyRatio, formatRate }]) =>
-        `${name} ${ratio.toFixed(3)} (of accuracy ${accuracyRatio.toFixed(3)}, plans ${formatRate.toFixed(2)})`,
-    )
-    .join('  ');
 }
