@@ -10,7 +10,7 @@ export interface AnswerCount {
 
 /**
  * Counts who answered what rightly while a policy was trained: a rollout's answer is that of whoever had its last step,
- * alone or with a team before him. What nobody could judge does not count; nor do answers of a second round, which are
+ * alone or after a team. What nobody could judge does not count; nor do answers of a second round, which are
  * to other prompts.
  *
  * @param topics of the questions, by id; a question without one is left out

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findOptimum, type Optimum } from '../../../src/testing/world';
 import { toReward } from '../../../src/testing/world/value-plan';
-import { RECIPES, withCycles, type Recipe } from '../plain/recipe';
+import { recipeFor, withCycles, type Recipe } from '../plain/recipe';
 import { timed } from '../plain/timed';
 import { runSeed, type Learned } from './run-seed';
 
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
       folder: { type: 'string' },
     },
   }).values;
-  const recipe = withCycles(recipeOf(world), cycles);
+  const recipe = withCycles(recipeFor(world), cycles);
   const root = resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-demo-'))));
   const optimum = findOptimum(recipe.world);
   describeWorld(recipe, optimum).forEach((line) => {
@@ -45,12 +45,6 @@ async function main(): Promise<void> {
   const failures = learned.flatMap(shortfalls);
   for (const failure of failures) console.error(failure);
   if (failures.length > 0) process.exitCode = 1;
-}
-
-function recipeOf(name: string): Recipe {
-  const recipe = RECIPES[name];
-  if (recipe) return recipe;
-  throw new Error(`--world takes ${Object.keys(RECIPES).join(' or ')}, not "${name}".`);
 }
 
 /** What there is to be reached, and what is easily had; ratios of rewards. */

@@ -7,7 +7,7 @@ import type { Optimum } from '../../../src/testing/world';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import type { Lesson } from './lesson';
 import { openLesson } from './open-lesson';
-import { RECIPES, withCycles, type Recipe } from './recipe';
+import { recipeFor, withCycles, type Recipe } from './recipe';
 import { sampleRound } from './sample-round';
 import { tryOut } from './scoring';
 import { teach } from './teach';
@@ -28,16 +28,10 @@ async function main(): Promise<void> {
       folder: { type: 'string' },
     },
   }).values;
-  const recipe = withCycles(recipeOf(world), cycles);
+  const recipe = withCycles(recipeFor(world), cycles);
   const root = folder ?? (await mkdtemp(join(tmpdir(), 'plain-')));
   const optimum = findOptimum(recipe.world);
   for (const seed of seeds.split(',')) await run(recipe, Number(seed), root, optimum);
-}
-
-function recipeOf(name: string): Recipe {
-  const recipe = RECIPES[name];
-  if (recipe) return recipe;
-  throw new Error(`--world takes ${Object.keys(RECIPES).join(' or ')}, not "${name}".`);
 }
 
 async function run(recipe: Recipe, seed: number, root: string, optimum: Optimum): Promise<void> {

@@ -82,7 +82,14 @@ const WHOLE: Recipe = {
   learning: { ...SMALL.learning, cycles: 60, questions: 8, maxDraws: 16, warmupSteps: 10 },
 };
 
-export const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
+const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
+
+/** The recipe of a world, as `--world` names it. */
+export function recipeFor(world: string): Recipe {
+  const recipe = RECIPES[world];
+  if (recipe) return recipe;
+  throw new Error(`--world takes ${Object.keys(RECIPES).join(' or ')}, not "${world}".`);
+}
 
 /** The same over another number of cycles, where one is given. */
 export function withCycles(recipe: Recipe, cycles: string | undefined): Recipe {
