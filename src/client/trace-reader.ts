@@ -25,6 +25,8 @@ export class TraceReader {
   /** Known from the first Conductor call on, or from the parent. */
   private run: ResolvedRun | null = null;
   private now = '';
+  /** A plan is written that is to be approved, and the run has not taken it up yet. */
+  private waitsSoon = false;
   private current: SolveTrace;
 
   constructor(
@@ -40,6 +42,7 @@ export class TraceReader {
 
   async read(event: HistoryEvent): Promise<void> {
     if (event.workflowTaskStartedEventAttributes) this.now = timeOf(event);
+    if (event.workflowTaskCompletedEventAttributes) this.askApproval();
     const milestone = await readMilestone(event, this.decoder);
     if (milestone !== null) this.apply(milestone, timeOf(event));
   }
@@ -124,10 +127,16 @@ export class TraceReader {
       const estimate = estimatePlan(plan, run, this.current.question, background);
       this.record({ kind: 'estimated', estimate });
     }
-    if (waits) this.record({ kind: 'approval-asked' });
+    this.waitsSoon = waits;
     for (const [step, output] of (input.given?.outputs ?? []).entries()) {
       if (output !== null) this.record({ kind: 'step-kept', round, step, output });
     }
+  }
+
+  /** Only when the run has seen the plan itself can it hear a verdict: one that comes earlier is refused. */
+  private askApproval(): void {
+    if (this.waitsSoon) this.record({ kind: 'approval-asked' });
+    this.waitsSoon = false;
   }
 
   private get depth(): number {
