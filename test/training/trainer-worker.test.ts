@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
@@ -10,28 +10,35 @@ import { INIT, WARM_START } from '../../src/training/names';
 import { checkpointResultSchema } from '../../src/training/trainer-contract';
 import { keyRing, keysText } from '../encryption/test-keys';
 import { type PythonProgram, runPython } from '../support/python-program';
+import { type S3Server, startS3Server } from '../support/s3-server';
 import { connect, type TestTemporal, testTaskQueue } from '../support/temporal';
 import { until } from '../support/until';
 import { payload as init } from './golden/initRequest.json';
 import { payload as warmStart } from './golden/warmStartRequest.json';
 
-// The Python worker as it is started by hand, with all that travels and lies encrypted; its first step waits for torch.
+// The Python worker as it is started by hand, with all that travels, and all that lies in its bucket, encrypted; its first
+// step waits for torch.
 jest.setTimeout(180_000);
 
 const KEYS_VARIABLE = 'TRAINER_TEST_KEYS';
 const taskQueue = testTaskQueue();
 const keys = keyRing('a');
+const STORE = 's3://bucket/store';
 
 let folder: string;
 let temporal: TestTemporal;
 let client: Client;
+let bucket: S3Server;
 let worker: PythonProgram;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'conductor-trainer-'));
   temporal = await connect();
   client = new Client({ connection: temporal.client.connection, dataConverter: encryptionConverter(keys) });
-  const places = ['--store', `file:${folder}/store`, '--checkpoints', `${folder}/checkpoints`];
+  await mkdir(join(folder, 'buckets', 'bucket'), { recursive: true });
+  bucket = await startS3Server(join(folder, 'buckets'));
+  Object.assign(process.env, bucket.env);
+  const places = ['--store', STORE, '--checkpoints', `${folder}/checkpoints`];
   const queue = ['--task-queue', taskQueue, '--encryption-key-env', KEYS_VARIABLE];
   worker = await runPython('worker', [...places, ...queue], {
     TEMPORAL_ADDRESS: temporal.address,
@@ -41,6 +48,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await worker.stop();
+  await bucket.close();
   await temporal.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -62,6 +70,14 @@ test('what the contract forbids fails for good, with field and value', async () 
   expect(failure).toMatchObject({ type: 'Trainer.BadRequest', nonRetryable: true });
   expect(failure.message).toContain('initRequest.config.seed');
   expect(failure.message).toContain('-1');
+});
+
+test('what the store does not have fails for good, by its key', async () => {
+  const { base } = init;
+  const texts = { ...base.texts, key: 'training/night-shift/lost.jsonl' };
+  const failure = await failureOf(run(INIT, { ...init, trainRun: 'textless', base: { ...base, texts } }));
+  expect(failure).toMatchObject({ type: 'Trainer.NotInStore', nonRetryable: true });
+  expect(failure.message).toContain(texts.key);
 });
 
 test('a step that is cancelled is killed, and the next one has its place', async () => {
@@ -91,7 +107,7 @@ async function initRequest(): Promise<typeof init> {
 async function keep(name: string, lines: readonly unknown[]): Promise<{ key: string; sha256: string }> {
   const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const key = `training/night-shift/${name}`;
-  await openStore('file:store', folder, { keys }).write(key, bytes);
+  await openStore(STORE, folder, { keys }).write(key, bytes);
   return { key, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
