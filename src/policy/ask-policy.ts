@@ -7,7 +7,7 @@ import { PromptTokens } from './prompt-tokens';
 import type { ServedPolicy } from './served-policy';
 
 /** What a policy is asked. */
-export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'prompt'> {
+export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabulary' | 'prompt'> {
   readonly messages: readonly Message[];
 }
 
@@ -35,7 +35,8 @@ export function createAskPolicy(): AskPolicy {
     return onFirstServer(policy.servers, (client) =>
       onceLoaded(policy, client, signal, async () => {
         const promptTokenIds = await prompts.of(prompt, policy, client, signal);
-        const request = { ...sampling, model: policy.model, prompt: promptTokenIds };
+        const { model, vocabulary } = policy;
+        const request = { ...sampling, model, vocabulary, prompt: promptTokenIds };
         return { promptTokenIds, samples: await client.sample(request, signal) };
       }),
     );

@@ -9,6 +9,8 @@ import { badReply, cannotLoad, refused, unavailable } from './refusals';
 export interface SampleRequest {
   /** As the server calls the checkpoint. */
   readonly model: string;
+  /** How many token ids it knows: whatever answers with others is not this checkpoint. */
+  readonly vocabulary: number;
   /** Token ids. */
   readonly prompt: readonly number[];
   /** How many replies. */
@@ -133,7 +135,11 @@ function findMismatch({ model, choices }: CompletionReply, request: SampleReques
     return `has ${indexes.size} replies, and ${request.n} were asked for`;
   }
   const isOther = choices.some(({ prompt_token_ids: read }) => read && !isEqual(read, request.prompt));
-  return isOther ? 'is to another prompt than was sent' : null;
+  if (isOther) return 'is to another prompt than was sent';
+  const strange = choices.flatMap(({ token_ids: ids }) => ids).find((id) => id >= request.vocabulary);
+  return strange === undefined
+    ? null
+    : `holds token ${strange}, and ${request.model} knows 0 to ${request.vocabulary - 1}`;
 }
 
 function isEqual(a: readonly number[], b: readonly number[]): boolean {

@@ -24,6 +24,8 @@ export const manifestSchema = z.strictObject({
   kind: z.enum(['model', 'adapter']),
   weightsSha256: z.string(),
   tokenizerSha256: z.string(),
+  /** How many token ids the model knows, from 0 on. */
+  vocabulary: z.int().positive(),
   prompt: promptStyleSchema,
   /** Turns are written as ChatML, with these markers known to the tokenizer. */
   chat: z.literal('chatml'),

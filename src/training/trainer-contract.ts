@@ -96,6 +96,8 @@ const checkpointSchema = z.strictObject({
   /** Over the names, types and bytes of all tensors in ascending order of names. */
   weightsSha256: sha256,
   tokenizerSha256: sha256,
+  /** How many token ids the model knows, from 0 on. */
+  vocabulary: z.int().positive(),
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 

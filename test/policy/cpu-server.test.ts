@@ -37,7 +37,8 @@ const MESSAGES = [{ role: 'user', text: 'How much is 17 and 26?' }] as const;
 
 function policyOf(model: string, change: Partial<ServedPolicy> = {}): ServedPolicy {
   const path = join(folder, model);
-  return { model, path, tokenizerSha256: 'same', maxPromptTokens: 200, servers: [baseUrl], ...change };
+  const tokens = { tokenizerSha256: 'same', vocabulary: 400, maxPromptTokens: 200 };
+  return { model, path, ...tokens, servers: [baseUrl], ...change };
 }
 
 function questionOf(change: Partial<PolicyQuestion> = {}): PolicyQuestion {

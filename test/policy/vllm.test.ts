@@ -20,6 +20,7 @@ const never = new AbortController().signal;
 const MODEL = 'nightly-000012';
 const REQUEST: SampleRequest = {
   model: MODEL,
+  vocabulary: 152_064,
   prompt: vllm.TOKENIZED.tokens,
   n: 2,
   seed: 7,
@@ -101,6 +102,7 @@ test('a model that is not known is loaded, and asked once more', async () => {
     model: MODEL,
     path: '/checkpoints/12',
     tokenizerSha256: 'x',
+    vocabulary: 152_064,
     maxPromptTokens: 100,
     servers: [server.baseUrl],
   };
@@ -151,6 +153,11 @@ test.each([
   ['a way to end that is unknown', withChoice({ finish_reason: 'repetition' }), /choices\.1\.finish_reason/],
   ['one reply twice', withChoice({ index: 1 }), /has 1 replies, and 2 were asked for/],
   ['a reply too few', { ...vllm.COMPLETED, choices: [early] }, /has 1 replies, and 2 were asked for/],
+  [
+    'a token that the checkpoint does not know',
+    withChoice({ token_ids: early.token_ids.map(() => 152_064) }),
+    /holds token 152064, and nightly-000012 knows 0 to 152063/,
+  ],
   ['another prompt', withChoice({ prompt_token_ids: [1, 2] }), /to another prompt than was sent/],
   ['another model', { ...vllm.COMPLETED, model: 'nightly-000011' }, /by nightly-000011/],
   ['a number that JSON lacks', JSON.stringify(withLogprobs(-1, 'x')).replace('"x"', 'NaN'), /cannot be read/],

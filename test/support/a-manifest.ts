@@ -11,6 +11,7 @@ export function aManifest(change: Partial<Manifest> = {}): Manifest {
     kind: 'model',
     weightsSha256: 'a'.repeat(64),
     tokenizerSha256: 'b'.repeat(64),
+    vocabulary: 400,
     prompt: 'compact',
     chat: 'chatml',
     describe: 'ordinals',

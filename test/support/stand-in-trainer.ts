@@ -35,7 +35,7 @@ function made(
   const weightsSha256 = sha256(`${trainRun}/${name}`);
   const tokenizerSha256 = sha256(trainRun);
   return {
-    checkpoint: { trainRun, name, path, kind: 'model', weightsSha256, tokenizerSha256 },
+    checkpoint: { trainRun, name, path, kind: 'model', weightsSha256, tokenizerSha256, vocabulary: 400 },
     replayed: false,
   };
 }

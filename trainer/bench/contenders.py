@@ -39,7 +39,7 @@ def by_trl(root: Path, request: UpdateRequest, batch: Path) -> None:
     """
     config, parent = request["config"], require_record(root, request["parent"])
     tokenizer = load_tokenizer(root / parent.folder)
-    rollouts = read_batch(batch.read_bytes(), expected_of(request, parent, len(tokenizer)))
+    rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
     at_once: Config = {**config, "rollouts": len(rollouts), "microBatch": len(rollouts)}
     args = grpo_config(at_once, config["iterations"], root / "trl")
     args.num_generations = config["groupSize"]

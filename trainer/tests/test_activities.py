@@ -46,7 +46,7 @@ def record(policy: Path) -> Record:
     digest = "ab" * 32
     probe = Probe(ids, scores)
     folder = str(policy)
-    return Record(digest, "model", folder, folder, digest, digest, 1, probe, config)
+    return Record(digest, "model", folder, folder, digest, digest, 400, 1, probe, config)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ TARGET = CheckpointName(trainRun="night", name="000001")
 def record_of(identity: str) -> Record:
     probe = Probe([1, 2, 3], [-0.5, -1.25])
     folder = "night/000001/model"
-    return Record(identity, "model", folder, "/base", "a", "b", 2, probe, config_of())
+    return Record(identity, "model", folder, "/base", "a", "b", 400, 2, probe, config_of())
 
 
 def build(folder: Path) -> Record:

@@ -131,7 +131,7 @@ def tensors_of(
 ) -> Tensors:
     record = require_record(root, checkpoint(parent))
     tokenizer = load_tokenizer(root / record.folder)
-    expected = expected_of(update_request(cycle, parent, config), record, len(tokenizer))
+    expected = expected_of(update_request(cycle, parent, config), record)
     rollouts = read_batch(pack_batch(root, cycle, parent, config, rows), expected)
     return to_tensors(rollouts, config, pad_id_of(tokenizer))
 

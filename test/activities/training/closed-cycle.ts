@@ -15,6 +15,7 @@ export function manifestOf(checkpoint: CheckpointRef): Manifest {
     kind: 'model',
     weightsSha256: SHA,
     tokenizerSha256: SHA,
+    vocabulary: 400,
     prompt: 'full',
     chat: 'chatml',
     describe: 'ordinals',

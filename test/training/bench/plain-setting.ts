@@ -66,7 +66,7 @@ export async function openPlainSetting({ config, policyUrl }: Town, folder: stri
 /** What a night begins with where examples are configured. */
 const FIRST = 'warm';
 
-const resultSchema = z.object({ folder: z.string(), tokenizerSha256: z.string() });
+const resultSchema = z.object({ folder: z.string(), tokenizerSha256: z.string(), vocabulary: z.int() });
 
 /** A checkpoint, and how to ask the policy server for it. */
 export interface PlainPolicy {
@@ -77,9 +77,9 @@ export interface PlainPolicy {
 /** The checkpoint that the night began with. */
 export async function firstPolicy(setting: PlainSetting): Promise<PlainPolicy> {
   const result = await readFile(join(setting.root, TRAIN_RUN, FIRST, 'RESULT.json'), 'utf8');
-  const { folder, tokenizerSha256 } = resultSchema.parse(JSON.parse(result));
+  const { folder, ...tokens } = resultSchema.parse(JSON.parse(result));
   const path = join(setting.root, folder);
-  return toPolicy(setting, { trainRun: TRAIN_RUN, name: FIRST, path, tokenizerSha256 });
+  return toPolicy(setting, { trainRun: TRAIN_RUN, name: FIRST, path, ...tokens });
 }
 
 /** The policy server knows it by a name that no night gives. */
@@ -90,11 +90,19 @@ export function toPolicy(
     name,
     path,
     tokenizerSha256,
-  }: Pick<Checkpoint, keyof CheckpointRef | 'path' | 'tokenizerSha256'>,
+    vocabulary,
+  }: Pick<Checkpoint, keyof CheckpointRef | 'path' | 'tokenizerSha256' | 'vocabulary'>,
 ): PlainPolicy {
   const { maxPromptTokens, baseUrl } = policy;
   return {
     checkpoint: { trainRun, name },
-    served: { model: `plain-${name}`, path, tokenizerSha256, maxPromptTokens, servers: [baseUrl] },
+    served: {
+      model: `plain-${name}`,
+      path,
+      tokenizerSha256,
+      vocabulary,
+      maxPromptTokens,
+      servers: [baseUrl],
+    },
   };
 }

@@ -52,8 +52,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     what: 'token ids beyond the vocabulary',
-    type: 'Trainer.BatchInvalid',
-    says: /completionTokenIds.*99999/,
+    type: 'Policy.BadReply',
+    says: /holds token 99999, and broken-\d{6} knows 0 to \d+/,
     inflict: spoilt((body) => body.replace(/("token_ids": ?\[)\d+/g, '$199999')),
   },
   {

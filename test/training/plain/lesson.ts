@@ -24,4 +24,4 @@ export interface Lesson extends Desk {
 }
 
 /** What a policy server must know of a checkpoint to sample it. */
-export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'path' | 'tokenizerSha256'>;
+export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'path' | 'tokenizerSha256' | 'vocabulary'>;

@@ -42,6 +42,8 @@ class Record:
     """The whole model that training began with, written like `folder`."""
     weightsSha256: str
     tokenizerSha256: str
+    vocabulary: int
+    """How many token ids the model knows, those that no text has included."""
     step: int
     """Optimizer steps behind it in its training run; a warm start does not count."""
     probe: Probe

@@ -42,7 +42,7 @@ def update(
         report("loading")
         parent_folder = root / parent.folder
         tokenizer = load_tokenizer(parent_folder)
-        rollouts = read_batch(batch.read_bytes(), expected_of(request, parent, len(tokenizer)))
+        rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
         policy = load_policy(root, parent, config)
         trainer = ExternalGRPOTrainer(
             model=policy,
@@ -74,7 +74,7 @@ def _state_folder(root: Path, request: UpdateRequest) -> Path | None:
     return folder if is_same_run and folder.is_dir() else None
 
 
-def expected_of(request: UpdateRequest, parent: Record, vocabulary: int) -> Expected:
+def expected_of(request: UpdateRequest, parent: Record) -> Expected:
     """What the batch must agree with: the request, and the checkpoint whose plans it holds."""
     config = request["config"]
     return Expected(
@@ -83,7 +83,7 @@ def expected_of(request: UpdateRequest, parent: Record, vocabulary: int) -> Expe
         policy=request["parent"]["name"],
         tokenizer_sha256=parent.tokenizerSha256,
         temperature=config["temperature"],
-        vocabulary=vocabulary,
+        vocabulary=parent.vocabulary,
         most_rollouts=config["rollouts"],
         most_prompt_tokens=config["maxPromptTokens"],
         most_completion_tokens=config["maxCompletionTokens"],
