@@ -28,5 +28,10 @@ export function claimNight(run: RunRecord | null, night: NightRecord | null, cyc
   }
   const { first, last, done, closedAt } = night;
   const isOver = closedAt !== null && done >= last;
-  return { first, last, done, isTrained: isOver || trained > done };
+  return { first, last, done, isTrained: isOver || isOvertaken(night, run) };
+}
+
+/** A later night has trained what this one left: it does not go on from where it stands. */
+export function isOvertaken({ done }: NightRecord, run: RunRecord | null): boolean {
+  return done < (run?.done ?? 0);
 }

@@ -71,6 +71,15 @@ test('what the nights of another training run stand on and began with stays whil
   expect(await forget()).toEqual(['000001', '000006', 'base']);
 });
 
+test('an interrupted night holds nothing more once a later one has trained what it left', async () => {
+  const other = { schema: 1, trainRun: 'other', checkpoint: null } as const;
+  await writeNight(folder.store, OTHERS_NIGHT);
+  await writeRun(folder.store, { ...other, done: OTHERS_NIGHT.done });
+  expect(await forget()).toEqual(['000003', '000006', 'base']);
+  await writeRun(folder.store, { ...other, done: OTHERS_NIGHT.done + 1 });
+  expect(await forget()).toEqual(['000006', 'base']);
+});
+
 test('the checkpoint that the configuration keeps to stays', async () => {
   const { workers } = folder.config();
   const config = parseConfig({ conductor: { provider: 'policy', checkpoint: 'sums/000002' }, workers });
