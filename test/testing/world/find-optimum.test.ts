@@ -67,6 +67,16 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+test('every plan is valued once: any workers and kinds, each later step with all before it and with none', () => {
+  const plans = Array.from(everyPlan(SMALL_WORLD));
+  // Three workers and four kinds; a first step has nothing to see, any other has two views.
+  const [first, later] = [3 * 4, 3 * 4 * 2];
+  expect(SMALL_WORLD.maxSteps).toBe(2);
+  expect(new Set(plans.map(({ plan }) => JSON.stringify(plan))).size).toBe(first + first * later);
+  expect(plans.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 10);
+  expect(plans.at(-1)?.share).toBeCloseTo(1 / (2 * first * later), 12);
+});
+
 test('which plan is best depends on which workers there are', () => {
   expect(bestPlans(findOptimum(withWorkers(WHOLE_WORLD, ['coder', 'quick', 'writer'])))).toEqual([
     'trivia quick:solve 0.9500',
