@@ -19,10 +19,11 @@ const NOISE = 3 * Math.sqrt(0.25 / RUNS);
 interface Asked {
   readonly question: string;
   readonly given?: readonly GivenText[];
+  readonly seed?: number;
 }
 
 /** Carries a plan out by texts alone, as the product does: each step is sent the product's own prompt. */
-function carryOut({ steps }: Plan, { question, given = [] }: Asked, run: string): string {
+function carryOut({ steps }: Plan, { question, given = [], seed = 1 }: Asked, run: string): string {
   const outputs: string[] = [];
   for (const [index, { worker, subtask, sees }] of steps.entries()) {
     const seen = sees.map((step) => ({
@@ -31,7 +32,9 @@ function carryOut({ steps }: Plan, { question, given = [] }: Asked, run: string)
       output: outputs[step] ?? '',
     }));
     const [message] = workerMessages({ question, subtask, background: given, sees: seen, layout: 'tagged' });
-    outputs.push(replyAs(WHOLE_WORLD, 1, { worker, prompt: message?.text ?? '', callId: `${run}/${index}` }));
+    outputs.push(
+      replyAs(WHOLE_WORLD, seed, { worker, prompt: message?.text ?? '', callId: `${run}/${index}` }),
+    );
   }
   return outputs.at(-1) ?? '';
 }
@@ -85,13 +88,14 @@ test('so they do in a review, whose workers are shown the answer so far', () => 
   expect(Math.abs(right / RUNS - review.chance)).toBeLessThan(NOISE);
 });
 
-test('a call that is made again gets the same reply, another call of the same prompt its own', () => {
+test('a call that is made again gets the same reply; another call of the same prompt, or another world, its own', () => {
   const [{ question } = { question: '' }] = questionSet(WHOLE_WORLD, 'train', 1, 0);
-  const replies = (callIds: readonly string[]) =>
-    callIds.map((id) => carryOut({ steps: [step('coder', 'Solve it.')] }, { question }, id));
+  const replies = (callIds: readonly string[], seed = 1) =>
+    callIds.map((id) => carryOut({ steps: [step('coder', 'Solve it.')] }, { question, seed }, id));
   const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`);
   expect(replies(ids)).toEqual(replies(ids));
   expect(new Set(replies(ids)).size).toBeGreaterThan(1);
+  expect(replies(ids, 2)).not.toEqual(replies(ids));
 });
 
 test('a topic is told by a whole word: there is no lease in a plea', () => {

@@ -1,4 +1,5 @@
 import { parsePlan } from '../../../src/plan/parse';
+import type { Plan, Step } from '../../../src/plan/plan';
 import {
   chanceOfPlan,
   findOptimum,
@@ -11,6 +12,7 @@ import {
   WHOLE_WORLD,
 } from '../../../src/testing/world';
 import type { Split, World, WorldWorker } from '../../../src/testing/world';
+import { kindOf } from '../../../src/testing/world/kind-of';
 import { workerOf } from '../../../src/testing/world/world';
 import { toReward } from '../../../src/testing/world/value-plan';
 
@@ -58,12 +60,40 @@ test.each([SMALL_WORLD, WHOLE_WORLD])(
     const ratio =
       rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length / findOptimum(world).reward;
     expect(ratio).toBeLessThan(0.85);
-    const rightShare = examples.filter(
-      ({ plan, topic, best }) => chanceOfPlan(world, topic, plan) === best.best.chance,
-    ).length;
-    expect(rightShare / examples.length).toBeLessThan(0.1);
+    const isBest = ({ plan, topic, best }: (typeof examples)[number]): boolean =>
+      chanceOfPlan(world, topic, plan) === best.best.chance;
+    expect(shareOf(examples, isBest)).toBeLessThan(0.1);
   },
 );
+
+test.each([SMALL_WORLD, WHOLE_WORLD])(
+  'the parts of the best plans of the $name world come up often enough to be found',
+  (world) => {
+    const examples = examplesOf(world, 2000);
+    for (const topic of world.topics) {
+      const own = examples.filter((example) => example.topic.name === topic.name);
+      const isBestShape = ({ plan, best }: (typeof own)[number]): boolean =>
+        kindsOf(plan) === kindsOf(best.best.plan);
+      expect(shareOf(own, isBestShape)).toBeGreaterThan(0.2);
+
+      const steps = own.flatMap(({ plan }) => plan.steps);
+      const hasBestWorker = ({ worker, subtask }: Step): boolean => {
+        const kind = kindOf(subtask);
+        const most = Math.max(...world.workers.map((each) => each[kind][topic.name]));
+        return workerOf(world, worker)[kind][topic.name] === most;
+      };
+      expect(shareOf(steps, hasBestWorker)).toBeGreaterThan(0.25);
+    }
+  },
+);
+
+function kindsOf({ steps }: Plan): string {
+  return steps.map(({ subtask }) => kindOf(subtask)).join();
+}
+
+function shareOf<Item>(items: readonly Item[], is: (item: Item) => boolean): number {
+  return items.filter(is).length / items.length;
+}
 
 test('with teams, the reasoning names whom each step wants, and the ordinal is where the prompt lists them', () => {
   const teams = teamsOf(SMALL_WORLD, 'train', 2);
