@@ -71,7 +71,6 @@ async function record(server: string, adapter: string): Promise<void> {
     tokenized,
     completed: await during(untilBothEnds((seed) => client.sample({ ...sampling, seed }, never))),
     tooLong: await during(client.sample({ ...sampling, maxTokens: 10 ** 6 }, never)),
-    greedy: await during(client.sample({ ...sampling, temperature: 0 }, never)),
     models: await ask(server, '/v1/models'),
     probed: await ask(server, '/v1/completions', {
       ...{ model: MODEL, prompt, max_tokens: 1, prompt_logprobs: 0 },
