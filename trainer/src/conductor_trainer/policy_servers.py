@@ -25,15 +25,23 @@ class PolicyServer:
         return [model["id"] for model in answer.json()["data"]]
 
     async def load(self, name: str, folder: str) -> None:
-        """Has it serve a folder by a name; that it does already is as good."""
+        """Has it serve a folder by a name; that it does already is as good.
+
+        So it is with a vLLM that was started with a whole model: it can load adapters alone.
+        """
+        if name in await self.models():
+            return
         body = {"lora_name": name, "lora_path": folder}
-        answer = await self._ask("POST", "/load_lora_adapter", body, allowed=(400,))
-        if answer.status_code == 400 and "already been loaded" not in answer.text:
+        # vLLM says 500 of whatever it cannot load, now or later.
+        answer = await self._ask("POST", "/load_lora_adapter", body, allowed=(400, 500))
+        if answer.is_error and "already been loaded" not in answer.text:
             raise self._refused(answer)
 
-    async def unload(self, name: str) -> None:
-        """Has it forget a name; that it does not know it is as good."""
-        await self._ask("POST", "/unload_lora_adapter", {"lora_name": name}, allowed=(404,))
+    async def unload(self, name: str) -> bool:
+        """Has it forget a name. False where it has loaded nothing of that name."""
+        body = {"lora_name": name}
+        answer = await self._ask("POST", "/unload_lora_adapter", body, allowed=(404,))
+        return answer.is_success
 
     async def probe(self, model: str, probe: Probe) -> float:
         """The largest difference of its log-probabilities of fixed tokens from the trainer's."""
@@ -61,17 +69,18 @@ class PolicyServer:
                 f"The policy server {self._url} cannot be reached ({type(error).__name__}): "
                 "see whether it runs, and whether `training.policy.baseUrl` is right from here."
             ) from error
+        if answer.is_success or answer.status_code in allowed:
+            return answer
         if answer.status_code >= 500 or answer.status_code == 429:
             raise ServerUnavailable(f"{self._url}{path} answers {_said(answer)}.")
-        if answer.is_error and answer.status_code not in allowed:
-            raise self._refused(answer)
-        return answer
+        raise self._refused(answer)
 
     def _refused(self, answer: httpx.Response) -> ServerRefused:
         return ServerRefused(
             f"{answer.request.url} answers {_said(answer)}. Checkpoints must lie on a disk that "
             "the server sees under the same path, and vLLM must be started with "
-            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora."
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora; or, for whole models, anew with "
+            "each and its name (--model, --served-model-name)."
         )
 
 

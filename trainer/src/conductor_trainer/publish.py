@@ -62,6 +62,6 @@ async def retire(root: Path, request: RetireRequest) -> RetireResult:
         for url in request["servers"]:
             server = PolicyServer(url, client)
             for model in sorted(candidates.intersection(await server.models())):
-                await server.unload(model)
-                retired.add(model)
+                if await server.unload(model):
+                    retired.add(model)
     return {"retired": sorted(retired)}

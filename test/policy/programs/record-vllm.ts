@@ -1,7 +1,7 @@
 /**
- * Writes down what a vLLM server answers to our requests, as `vllm-exchanges.json`:
+ * Writes down what a vLLM server answers to our requests, as `vllm-exchanges.json` beside its tests:
  *
- *     node --require ./test/support/run-typescript.cjs test/policy/record-vllm.ts BASE_URL ADAPTER
+ *     node --require ./test/support/run-typescript.cjs test/policy/programs/record-vllm.ts BASE_URL ADAPTER
  *
  * BASE_URL ends in `/v1`; ADAPTER is a folder with a LoRA checkpoint of its model, which both see under this path. The
  * server was started with the flags of docker/training.yaml. The requests are those of the policy client; the trainer's
@@ -13,11 +13,11 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { renderChatml } from '../../src/policy/chatml';
-import { PolicyClient, type Sample } from '../../src/policy/policy-client';
-import { readJson } from '../../src/policy/read-json';
+import { renderChatml } from '../../../src/policy/chatml';
+import { PolicyClient, type Sample } from '../../../src/policy/policy-client';
+import { readJson } from '../../../src/policy/read-json';
 
-const OUTPUT = join(__dirname, 'vllm-exchanges.json');
+const OUTPUT = join(__dirname, '../vllm-exchanges.json');
 const MODEL = 'nightly-000012';
 const never = new AbortController().signal;
 
@@ -55,6 +55,7 @@ async function record(server: string, adapter: string): Promise<void> {
 
   const text = renderChatml([{ role: 'user', text: 'Hi' }]);
   await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL });
+  const modelsBefore = await ask(server, '/v1/models');
   const unknownModel = await during(client.tokenize(MODEL, text, never));
   const loaded = await during(client.load(MODEL, adapter, never));
   const prompt = await client.tokenize(MODEL, text, never);
@@ -62,6 +63,7 @@ async function record(server: string, adapter: string): Promise<void> {
   const sampling = { model: MODEL, vocabulary: Infinity, prompt, n: 2, temperature: 1, maxTokens: 12 };
   const exchanges = {
     version: await ask(server, '/version'),
+    modelsBefore,
     unknownModel,
     loaded,
     loadedAlready: await during(client.load(MODEL, adapter, never)),
