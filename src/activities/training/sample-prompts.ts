@@ -31,11 +31,10 @@ export async function samplePrompts(
   signal: AbortSignal,
 ): Promise<readonly PromptedSample[]> {
   const replies = new Map<number, PromptedSample>();
-  await eachInParallel(placesByPrompt(prompts), async ({ messages, places: [first = 0, ...others] }) => {
-    const n = 1 + others.length;
-    const question = { messages, n, seed: (seed + first) % SEEDS, temperature, maxTokens };
+  await eachInParallel(requestsFor(prompts, seed), async ({ places, ...drawn }) => {
+    const question = { ...drawn, n: places.length, temperature, maxTokens };
     const { promptTokenIds, samples } = await ask(policy, question, signal);
-    for (const [at, place] of [first, ...others].entries()) {
+    for (const [at, place] of places.entries()) {
       const sample = samples[at];
       if (sample !== undefined) replies.set(place, { ...sample, promptTokenIds });
     }
@@ -47,6 +46,21 @@ interface PromptPlaces {
   readonly messages: readonly Message[];
   /** Ascending. */
   readonly places: number[];
+}
+
+/**
+ * Each reply has a seed of its own: vLLM draws the second by the seed of the request and 1, and so on. Requests whose
+ * seeds lay closer would share their luck.
+ */
+function* requestsFor(
+  prompts: readonly (readonly Message[])[],
+  seed: number,
+): Iterable<PromptPlaces & { readonly seed: number }> {
+  let next = seed;
+  for (const { messages, places } of placesByPrompt(prompts)) {
+    yield { messages, places, seed: next % SEEDS };
+    next += places.length;
+  }
 }
 
 function placesByPrompt(prompts: readonly (readonly Message[])[]): Iterable<PromptPlaces> {

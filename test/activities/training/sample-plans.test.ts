@@ -179,8 +179,9 @@ describe('a second round', () => {
     const { samples } = await sample({ round: 1, earlier });
     const asked = policy.bodiesTo('/v1/completions').map(({ n, seed }) => ({ n, seed }));
     expect(asked.sort((a, b) => Number(a.seed) - Number(b.seed))).toEqual([
+      // The second reply of the first request is drawn by 12.
       { n: 2, seed: 11 },
-      { n: 1, seed: 12 },
+      { n: 1, seed: 13 },
     ]);
     expect(
       prompts()
