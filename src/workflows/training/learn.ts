@@ -8,10 +8,11 @@ import type { Night } from './night';
 import type { Stopwatch } from './stopwatch';
 
 /**
- * How far a log-probability on the probe may be off what the trainer says. On a CPU both reckon alike; a GPU's kernels
- * differ between the two by rounding. Another model, template or tokenizer is off by far more.
+ * How far a log-probability on the probe may be off what the trainer says. On a CPU both reckon alike. For a GPU both
+ * reckon in bfloat16, which rounds logits of 16 and more to steps of 0.125: on 63 tokens of a tiny model vLLM and
+ * transformers were up to 0.25 apart with equal weights, and from 1.1 to 7.7 with those of other checkpoints.
  */
-const TOLERANCE = { cpu: 1e-4, cuda: 0.05 } as const;
+const TOLERANCE = { cpu: 1e-4, cuda: 0.5 } as const;
 
 /** What a cycle's update came to. */
 export interface Learned {
