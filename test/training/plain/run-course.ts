@@ -35,7 +35,7 @@ async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1]): P
   const root = resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-'))));
   for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
     const tell = timed();
-    tell(`seed ${seed}, the ${recipe.world.name} world`);
+    tell(`seed ${seed}, the ${recipe.world.name} world, in a plain loop without Temporal`);
     const lesson = await openLesson(withCycles(recipe, cycles), seed, root);
     try {
       if (!(await run(lesson, tell))) process.exitCode = 1;
