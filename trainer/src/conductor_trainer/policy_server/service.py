@@ -1,17 +1,15 @@
 """What the server answers, apart from HTTP: one method a route, from body to body."""
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
 
+from conductor_trainer.http_answers import Body
 from conductor_trainer.policy_server.api_error import bad_request
 from conductor_trainer.policy_server.completion_request import read_completion_request, read_text
 from conductor_trainer.policy_server.policy import Policy
 from conductor_trainer.policy_server.sampling import Reply, sample_replies, score_tokens
 from conductor_trainer.policy_server.shelf import PolicyShelf
-
-Body = Mapping[str, object]
 
 
 class PolicyService:
