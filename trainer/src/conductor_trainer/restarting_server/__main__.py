@@ -1,0 +1,65 @@
+"""`python -m conductor_trainer.restarting_server --port 8001 -- COMMAND…`: serves whole models."""
+
+import argparse
+import json
+import signal
+import threading
+
+from conductor_trainer.http_answers import AnsweringServer
+from conductor_trainer.restarting_server.inner_server import InnerServer
+from conductor_trainer.restarting_server.service import RestartingService
+
+_FIELDS = ("{model}", "{folder}", "{port}")
+
+
+def main() -> None:
+    """Serves whole models, after one line on stdout, `{"url": …}`, that says where."""
+    options = _read_arguments()
+    inner = InnerServer(options.command, start_limit=options.start_limit, grace=options.grace)
+    server = AnsweringServer((options.host, options.port), RestartingService(inner).respond)
+    host, port = server.server_address[:2]
+    print(json.dumps({"url": f"http://{host}:{port}"}), flush=True)
+
+    # `shutdown` waits for the loop that the handler interrupts, so another thread must call it.
+    def stop(*_signal: object) -> None:
+        threading.Thread(target=server.shutdown).start()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    server.serve_forever(poll_interval=0.1)
+    inner.close()
+
+
+def _read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="conductor_trainer.restarting_server",
+        description="Serves whole models with a server that is started anew for each.",
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
+    parser.add_argument("--port", type=int, default=8001, help="0 takes a free one")
+    parser.add_argument(
+        "--start-limit",
+        type=float,
+        default=600,
+        help="seconds until the server must answer /health (default: 600)",
+    )
+    parser.add_argument(
+        "--grace",
+        type=float,
+        default=30,
+        help="seconds from SIGTERM to SIGKILL when it is stopped (default: 30)",
+    )
+    parser.add_argument(
+        "command",
+        nargs="+",
+        help="what serves one model, after --, with {model}, {folder} and {port} in their places",
+    )
+    options = parser.parse_args()
+    missing = [each for each in _FIELDS if not any(each in word for word in options.command)]
+    if missing:
+        parser.error(f"the command has no {' and no '.join(missing)}: it must serve that")
+    return options
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""What is answered: names of whole models, and whatever the server behind says of one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+
+import httpx
+
+from conductor_trainer.http_answers import Body, IsWanted, Reply, as_json, read_body
+from conductor_trainer.policy_server.api_error import ApiError, not_found
+from conductor_trainer.policy_server.completion_request import read_text
+from conductor_trainer.restarting_server.inner_server import InnerServer, WholeModel
+from conductor_trainer.restarting_server.turns import Turns
+
+_RELAYED = ("POST /tokenize", "POST /v1/completions")
+
+
+class RestartingService:
+    """The routes of a policy server, of which one model at a time is answered for."""
+
+    def __init__(self, inner: InnerServer) -> None:
+        self._inner = inner
+        self._turns = Turns()
+        self._models: dict[str, WholeModel] = {}
+        self._naming = Lock()
+        # A connection for each request: one kept open may have been closed at the other end.
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+        self._client = httpx.Client(timeout=None, limits=limits, trust_env=False)
+        self._routes: dict[str, Callable[[Body, IsWanted], Body]] = {
+            "GET /v1/models": self._list,
+            "POST /v1/load_lora_adapter": self._load,
+            "POST /v1/unload_lora_adapter": self._unload,
+        }
+
+    def respond(self, route: str, sent: bytes, is_wanted: IsWanted) -> Reply:
+        """Answers one request, when its model's turn has come. Raises `ApiError`."""
+        if route in _RELAYED:
+            model = self._find(read_text(read_body(sent), "model"))
+            return self._relay(route, sent, model, is_wanted)
+        work = self._routes.get(route)
+        if work is None:
+            raise not_found(f"There is no {route}.")
+        return as_json(work(read_body(sent), is_wanted))
+
+    def _list(self, _body: Body, _is_wanted: IsWanted) -> Body:
+        data = [
+            {"id": name, "object": "model", "owned_by": "conductor"} for name in [*self._models]
+        ]
+        return {"object": "list", "data": data}
+
+    def _load(self, body: Body, is_wanted: IsWanted) -> Body:
+        """Names a folder, and starts the server on it to be sure that it can be served."""
+        name, folder = read_text(body, "lora_name"), Path(read_text(body, "lora_path"))
+        model = self._name(name, folder)
+        try:
+            with self._turns.turn(model):
+                if is_wanted():
+                    self._inner.serve(model)
+        except ApiError:
+            self._forget(model)
+            raise
+        return {"message": f"Success: LoRA adapter '{name}' added successfully."}
+
+    def _name(self, name: str, folder: Path) -> WholeModel:
+        if not (folder / "config.json").exists():
+            raise not_found(
+                f"No whole model found for '{name}' in {folder}. This server is started anew for "
+                "each whole model; adapters are for a vLLM with --enable-lora."
+            )
+        with self._naming:
+            known = self._models.get(name)
+            if known is not None:
+                said = f"The lora adapter '{name}' has already been loaded from {known.folder}."
+                raise ApiError(400, "InvalidUserInput", said)
+            self._models[name] = WholeModel(name, folder)
+            return self._models[name]
+
+    def _unload(self, body: Body, _is_wanted: IsWanted) -> Body:
+        """Forgets a name. Its server runs on until another model is asked for."""
+        name = read_text(body, "lora_name")
+        known = self._models.get(name)
+        if known is None:
+            raise not_found(f"The lora adapter '{name}' cannot be found.")
+        self._forget(known)
+        return {"message": f"Success: LoRA adapter '{name}' removed successfully."}
+
+    def _forget(self, model: WholeModel) -> None:
+        with self._naming:
+            if self._models.get(model.name) is model:
+                del self._models[model.name]
+
+    def _find(self, name: str) -> WholeModel:
+        model = self._models.get(name)
+        if model is None:
+            there = ", ".join(self._models) or "none"
+            raise not_found(
+                f"The model `{name}` does not exist (there is: {there}): it was never "
+                "loaded, or not since the server was started; POST /v1/load_lora_adapter loads it."
+            )
+        return model
+
+    def _relay(self, route: str, sent: bytes, model: WholeModel, is_wanted: IsWanted) -> Reply:
+        with self._turns.turn(model):
+            if not is_wanted():
+                # What nobody waits for any more must not have the server started anew.
+                return as_json({})
+            try:
+                return self._ask(route, sent, model)
+            except httpx.TransportError as error:
+                raise ApiError(
+                    503,
+                    "ServiceUnavailableError",
+                    f"The server for `{model.name}` broke off {route} ({type(error).__name__}): "
+                    "see what it says on stderr. The next request starts it again if it has ended.",
+                ) from error
+
+    def _ask(self, route: str, sent: bytes, model: WholeModel) -> Reply:
+        url = self._inner.serve(model)
+        try:
+            return self._send(url, route, sent)
+        except httpx.TransportError:
+            # A reply that nobody got may be sampled again.
+            if not self._inner.has_ended(url):
+                raise
+            return self._send(self._inner.serve(model), route, sent)
+
+    def _send(self, url: str, route: str, sent: bytes) -> Reply:
+        method, path = route.split(" ")
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        answer = self._client.request(method, url + path, content=sent, headers=headers)
+        content_type = answer.headers.get("Content-Type", "text/plain")
+        return Reply(answer.status_code, answer.content, content_type)

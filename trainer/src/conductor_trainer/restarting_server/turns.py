@@ -1,0 +1,66 @@
+"""Whose turn it is, where many want one of several things that exclude each other."""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Lock
+
+
+@dataclass
+class _Group:
+    """Those who wait for the same thing, and will go together."""
+
+    size: int = 0
+    may_go: Event = field(default_factory=Event)
+
+
+class Turns:
+    """Lets in together whoever wants the same thing, and one thing after the other.
+
+    1. All who are in at a time want the same thing.
+    2. Once somebody waits, nobody overtakes: whoever wants what is being used waits as well.
+    3. When the last one leaves, the group that has waited longest goes in as one.
+    4. Somebody waits only while somebody is in, whose leaving lets the next ones go.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._current: Hashable = None
+        self._inside = 0
+        self._waiting: OrderedDict[Hashable, _Group] = OrderedDict()
+
+    @contextmanager
+    def turn(self, wanted: Hashable) -> Iterator[None]:
+        """Waits for a turn, and leaves at the end of the block."""
+        self.ask(wanted).wait()
+        try:
+            yield
+        finally:
+            self.leave()
+
+    def ask(self, wanted: Hashable) -> Event:
+        """Gets in line. The event is set once the turn has come, which may be so already."""
+        with self._lock:
+            if not self._waiting and (self._inside == 0 or self._current == wanted):
+                self._current = wanted
+                self._inside += 1
+                return _now()
+            group = self._waiting.setdefault(wanted, _Group())
+            group.size += 1
+            return group.may_go
+
+    def leave(self) -> None:
+        """Ends a turn."""
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0 and self._waiting:
+                self._current, group = self._waiting.popitem(last=False)
+                self._inside = group.size
+                group.may_go.set()
+
+
+def _now() -> Event:
+    event = Event()
+    event.set()
+    return event
