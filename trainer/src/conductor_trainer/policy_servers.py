@@ -79,8 +79,8 @@ class PolicyServer:
         return ServerRefused(
             f"{answer.request.url} answers {_said(answer)}. Checkpoints must lie on a disk that "
             "the server sees under the same path, and vLLM must be started with "
-            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora; or, for whole models, anew with "
-            "each and its name (--model, --served-model-name)."
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora; or, for whole models, by "
+            "`python -m conductor_trainer.restarting_server`, which starts it anew with each."
         )
 
 
