@@ -79,7 +79,7 @@ const WHOLE: Recipe = {
   train: 1200,
   heldOut: 32,
   warmStart: { ...SMALL.warmStart, examples: 4000, steps: 800 },
-  learning: { ...SMALL.learning, cycles: 45, questions: 12, maxDraws: 24, warmupSteps: 10 },
+  learning: { ...SMALL.learning, cycles: 60, questions: 8, maxDraws: 16, warmupSteps: 10 },
 };
 
 const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
