@@ -186,30 +186,6 @@ def test_a_folder_without_a_whole_model_is_not_named(served: Outer, tmp_path: Pa
     assert served.names() == [*NAMES]
 
 
-def test_a_model_that_cannot_be_served_is_told_why_and_is_not_named(
-    served: Outer, tmp_path: Path
-) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    answer = served.load("broken", tmp_path)
-    error = answer.json()["error"]
-    assert (answer.status_code, error["type"]) == (503, "ServiceUnavailableError")
-    assert "The server for `broken` ended with status 1." in error["message"]
-    assert "Unrecognized model" in error["message"]
-    assert served.names() == [*NAMES]
-
-
-def test_a_name_loaded_again_means_its_new_folder(
-    served: Outer, alone: httpx.Client, folders: dict[str, Path]
-) -> None:
-    assert served.load("other", folders["one"]).status_code == 200
-    first = ask(served.client, "other")
-    assert served.unload("other").status_code == 200
-    assert served.load("other", folders["two"]).status_code == 200
-    second = ask(served.client, "other")
-    served.unload("other")
-    assert [first, second] == [ask(alone, name) for name in NAMES]
-
-
 @pytest.mark.anyio
 async def test_the_trainer_publishes_probes_and_retires_through_it(
     served: Outer, alone: httpx.Client, tmp_path: Path
@@ -231,6 +207,19 @@ async def test_the_trainer_publishes_probes_and_retires_through_it(
     served.unload("run-000002")
 
 
+def test_a_model_that_cannot_be_served_is_told_why_and_is_not_named(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    behind = ("sh", "-c", "echo {model} has no layer 7 >&2; exit 3", "{port}", "{folder}")
+    with restarting(tmp_path / "started", *behind) as outer:
+        answer = outer.load("one", folders["one"])
+        assert outer.names() == []
+    error = answer.json()["error"]
+    assert (answer.status_code, error["type"]) == (503, "ServiceUnavailableError")
+    assert "The server for `one` ended with status 3." in error["message"]
+    assert "It said last: one has no layer 7" in error["message"]
+
+
 def test_a_command_that_is_not_there_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
     behind = ("no-such-server", "{port}", "{model}", "{folder}")
     with restarting(tmp_path / "started", *behind) as outer:
@@ -242,8 +231,10 @@ def test_a_command_that_is_not_there_is_told(folders: dict[str, Path], tmp_path:
 def test_a_server_that_never_gets_ready_is_given_up(
     folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    behind = ("sh", "-c", "echo loading {folder}; sleep 600", "{port}", "{model}")
-    with restarting(tmp_path / "started", *behind, options=["--start-limit", "1"]) as outer:
+    """Even where it does not hear that it should stop."""
+    behind = ("sh", "-c", 'trap "" TERM; echo loading {folder}; sleep 600', "{port}", "{model}")
+    limits = ["--start-limit", "1", "--grace", "0"]
+    with restarting(tmp_path / "started", *behind, options=limits) as outer:
         answer = outer.load("one", folders["one"])
         [pid] = outer.started()
         assert not is_alive(pid)
@@ -252,15 +243,27 @@ def test_a_server_that_never_gets_ready_is_given_up(
     assert f"loading {folders['one']}" in message
 
 
+def test_a_name_loaded_again_is_started_anew(tmp_path: Path) -> None:
+    """The folder may hold other weights by then."""
+    (tmp_path / "health").touch()
+    (tmp_path / "config.json").touch()
+    with restarting(tmp_path / "started", *SWIFT_BEHIND) as outer:
+        assert outer.load("one", tmp_path).status_code == 200
+        assert outer.unload("one").status_code == 200
+        assert outer.names() == []
+        assert outer.load("one", tmp_path).status_code == 200
+        assert len(outer.started()) == 2
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_what_it_started_ends_with_it(tmp_path: Path, number: signal.Signals) -> None:
-    """A child of the server behind, too. A pipe that both hold open tells when they are gone."""
+    """Also a child that does not hear. A pipe that all hold open tells when they are gone."""
     for name in ("config.json", "health"):
         (tmp_path / name).touch()
     held = tmp_path / "held"
     os.mkfifo(held)
     reader = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
-    holding = ("sh", "-c", 'exec 9> "$0"; sleep 600 & exec "$@"', str(held))
+    holding = ("sh", "-c", 'exec 9> "$0"; (trap "" TERM; exec sleep 600) & exec "$@"', str(held))
     command = [sys.executable, "-m", "conductor_trainer.restarting_server", "--port", "0", "--"]
     process, client = start([*command, *holding, *SWIFT_BEHIND])
     with client:
