@@ -69,10 +69,12 @@ def restarting(notes: Path, *behind: str, options: Sequence[str] = ()) -> Iterat
     command = [sys.executable, "-m", "conductor_trainer.restarting_server", "--port", "0"]
     process, client = start([*command, *options, "--", *NOTED, str(notes), *behind])
     notes.touch()
-    yield Outer(client, process, notes)
-    client.close()
-    process.terminate()
-    assert process.wait(60) == 0
+    try:
+        yield Outer(client, process, notes)
+    finally:
+        client.close()
+        process.terminate()
+        assert process.wait(60) == 0
 
 
 @pytest.fixture(scope="module")
@@ -221,11 +223,14 @@ def test_a_model_that_cannot_be_served_is_told_why_and_is_not_named(
 
 
 def test_a_command_that_is_not_there_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
-    behind = ("no-such-server", "{port}", "{model}", "{folder}")
-    with restarting(tmp_path / "started", *behind) as outer:
-        answer = outer.load("one", folders["one"])
+    program = [sys.executable, "-m", "conductor_trainer.restarting_server", "--port", "0", "--"]
+    process, client = start([*program, "no-such-server", "{port}", "{model}", "{folder}"])
+    with client:
+        answer = Outer(client, process, tmp_path).load("one", folders["one"])
+    process.terminate()
+    assert process.wait(60) == 0
     assert answer.status_code == 503
-    assert "no-such-server" in answer.json()["error"]["message"]
+    assert "no-such-server cannot be started" in answer.json()["error"]["message"]
 
 
 def test_a_server_that_never_gets_ready_is_given_up(
