@@ -35,7 +35,7 @@ export function cannotLoad({ server, model, path }: Asked & { path: string }, re
     POLICY_FAILURES.unknownModel,
     `the policy server ${server} cannot load ${model} from ${path}: it answered ${said(refusal)}`,
     'Check that the folder is there on its machine, and that a vLLM server was started with --enable-lora and ' +
-      'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; a whole model it must be started with.',
+      'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; for whole models, put conductor_trainer.restarting_server before it.',
   );
 }
 
