@@ -75,8 +75,14 @@ async function record(server: string, adapter: string): Promise<void> {
     tooLong: await during(client.sample({ ...sampling, maxTokens: 10 ** 6 }, never)),
     models: await ask(server, '/v1/models'),
     probed: await ask(server, '/v1/completions', {
-      ...{ model: MODEL, prompt, max_tokens: 1, prompt_logprobs: 0 },
-      ...{ temperature: 1, top_p: 1, top_k: -1, repetition_penalty: 1 },
+      model: MODEL,
+      prompt,
+      max_tokens: 1,
+      prompt_logprobs: 0,
+      temperature: 1,
+      top_p: 1,
+      top_k: -1,
+      repetition_penalty: 1,
     }),
     unloaded: await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL }),
     unloadedAlready: await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL }),
@@ -87,11 +93,9 @@ async function record(server: string, adapter: string): Promise<void> {
 }
 
 async function ask(server: string, path: string, request?: unknown): Promise<Exchange> {
-  const response = await fetch(`${server.replace(/\/v1$/, '')}${path}`, {
-    ...(request !== undefined && {
-      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(request) },
-    }),
-  });
+  const headers = { 'Content-Type': 'application/json' };
+  const sent = request === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(request) };
+  const response = await fetch(`${server.replace(/\/v1$/, '')}${path}`, sent);
   const body = await response.text();
   return {
     path,

@@ -12,14 +12,11 @@ import { SMALL_WORLD } from '../../../src/testing/world';
 import type { World } from '../../../src/testing/world';
 import type { Question } from '../../../src/training/question';
 import type { CheckpointRef } from '../../../src/training/train-input';
-import {
-  trainerConfigSchema,
-  type Checkpoint,
-  type TrainerConfig,
-} from '../../../src/training/trainer-contract';
+import { trainerConfigSchema, type TrainerConfig } from '../../../src/training/trainer-contract';
 import type { TrainingSettings } from '../../../src/training/training-settings';
 import { TRAIN_RUN } from '../../support/lesson';
 import type { Town } from '../demo/town';
+import type { Sampled } from '../plain/lesson';
 import { startStepServer, type StepServer } from '../plain/step-server';
 import { createAskWorker, type AskWorker } from './ask-worker';
 
@@ -85,13 +82,7 @@ export async function firstPolicy(setting: PlainSetting): Promise<PlainPolicy> {
 /** The policy server knows it by a name that no night gives. */
 export function toPolicy(
   { settings: { policy } }: PlainSetting,
-  {
-    trainRun,
-    name,
-    path,
-    tokenizerSha256,
-    vocabulary,
-  }: Pick<Checkpoint, keyof CheckpointRef | 'path' | 'tokenizerSha256' | 'vocabulary'>,
+  { trainRun, name, path, tokenizerSha256, vocabulary }: Sampled,
 ): PlainPolicy {
   const { maxPromptTokens, baseUrl } = policy;
   return {

@@ -1,7 +1,9 @@
 """HTTP for policy servers: many connections, a thread for each, and refusals as vLLM gives them."""
 
 import json
+import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -58,6 +60,19 @@ class AnsweringServer(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], respond: Respond) -> None:
         super().__init__(address, partial(_Handler, respond))
+
+    def serve_until_stopped(self) -> None:
+        """Says where it serves in one line on stdout, and serves until SIGTERM or SIGINT."""
+        host, port = self.server_address[:2]
+        print(json.dumps({"url": f"http://{host}:{port}"}), flush=True)
+
+        # `shutdown` waits for the loop that the handler interrupts, so another thread must call it.
+        def stop(*_signal: object) -> None:
+            threading.Thread(target=self.shutdown).start()
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+        self.serve_forever(poll_interval=0.1)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Silent about clients that hung up: whoever is cancelled does."""

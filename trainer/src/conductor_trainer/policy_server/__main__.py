@@ -1,11 +1,8 @@
 """`python -m conductor_trainer.policy_server --port 0 --model NAME=FOLDER …`: serves policies."""
 
 import argparse
-import json
 import os
-import signal
 import sys
-import threading
 from pathlib import Path
 
 # Before torch reads it: a tiny model loses more time to a second thread than it gains, and one
@@ -30,16 +27,7 @@ def main() -> None:
     for name in shelf.names:
         shelf.find(name)
     server = PolicyHttpServer((options.host, options.port), PolicyService(shelf))
-    host, port = server.server_address[:2]
-    print(json.dumps({"url": f"http://{host}:{port}"}), flush=True)
-
-    # `shutdown` waits for the loop that the handler interrupts, so another thread must call it.
-    def stop(*_signal: object) -> None:
-        threading.Thread(target=server.shutdown).start()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    server.serve_forever(poll_interval=0.1)
+    server.serve_until_stopped()
     sys.exit(0)
 
 

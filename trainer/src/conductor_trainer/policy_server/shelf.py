@@ -4,7 +4,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from conductor_trainer.policy_server.api_error import ApiError, bad_request, not_found
+from conductor_trainer.policy_server.api_error import (
+    bad_request,
+    loaded_already,
+    never_loaded,
+    not_found,
+    unknown_model,
+)
 from conductor_trainer.policy_server.policy import Policy, load_policy
 
 
@@ -35,11 +41,7 @@ class PolicyShelf:
         """The policy of that name, read anew if it had to make room."""
         folder = self._folders.get(name)
         if folder is None:
-            there = ", ".join(self.names) or "none"
-            raise not_found(
-                f"The model `{name}` does not exist (there is: {there}): it was never "
-                "loaded, or not since the server was started; POST /v1/load_lora_adapter loads it."
-            )
+            raise unknown_model(name, self.names)
         policy = self._loaded.pop(name, None) or self._read(folder)
         self._loaded[name] = policy
         while len(self._loaded) > self._in_memory:
@@ -49,8 +51,7 @@ class PolicyShelf:
     def load(self, name: str, folder: Path) -> None:
         """Makes a folder known by a new name, and reads it to be sure that it can be."""
         if name in self._folders:
-            said = f"The lora adapter '{name}' has already been loaded from {self._folders[name]}."
-            raise ApiError(400, "InvalidUserInput", said)
+            raise loaded_already(name, self._folders[name])
         if not any((folder / file).exists() for file in ("config.json", "adapter_config.json")):
             raise not_found(f"No adapter or model found for '{name}' in {folder}.")
         self._folders[name] = folder
@@ -63,5 +64,5 @@ class PolicyShelf:
     def unload(self, name: str) -> None:
         """Forgets a name."""
         if self._folders.pop(name, None) is None:
-            raise not_found(f"The lora adapter '{name}' cannot be found.")
+            raise never_loaded(name)
         self._loaded.pop(name, None)

@@ -1,9 +1,6 @@
 """`python -m conductor_trainer.restarting_server --port 8001 -- COMMAND…`: serves whole models."""
 
 import argparse
-import json
-import signal
-import threading
 
 from conductor_trainer.http_answers import AnsweringServer
 from conductor_trainer.restarting_server.inner_server import InnerServer
@@ -17,16 +14,7 @@ def main() -> None:
     options = _read_arguments()
     inner = InnerServer(options.command, start_limit=options.start_limit, grace=options.grace)
     server = AnsweringServer((options.host, options.port), RestartingService(inner).respond)
-    host, port = server.server_address[:2]
-    print(json.dumps({"url": f"http://{host}:{port}"}), flush=True)
-
-    # `shutdown` waits for the loop that the handler interrupts, so another thread must call it.
-    def stop(*_signal: object) -> None:
-        threading.Thread(target=server.shutdown).start()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    server.serve_forever(poll_interval=0.1)
+    server.serve_until_stopped()
     inner.close()
 
 

@@ -7,7 +7,13 @@ from threading import Lock
 import httpx
 
 from conductor_trainer.http_answers import Body, IsWanted, Reply, as_json, read_body
-from conductor_trainer.policy_server.api_error import ApiError, not_found
+from conductor_trainer.policy_server.api_error import (
+    ApiError,
+    loaded_already,
+    never_loaded,
+    not_found,
+    unknown_model,
+)
 from conductor_trainer.policy_server.completion_request import read_text
 from conductor_trainer.restarting_server.inner_server import InnerServer, WholeModel
 from conductor_trainer.restarting_server.turns import Turns
@@ -70,8 +76,7 @@ class RestartingService:
         with self._naming:
             known = self._models.get(name)
             if known is not None:
-                said = f"The lora adapter '{name}' has already been loaded from {known.folder}."
-                raise ApiError(400, "InvalidUserInput", said)
+                raise loaded_already(name, known.folder)
             self._models[name] = WholeModel(name, folder)
             return self._models[name]
 
@@ -80,7 +85,7 @@ class RestartingService:
         name = read_text(body, "lora_name")
         known = self._models.get(name)
         if known is None:
-            raise not_found(f"The lora adapter '{name}' cannot be found.")
+            raise never_loaded(name)
         self._forget(known)
         return {"message": f"Success: LoRA adapter '{name}' removed successfully."}
 
@@ -92,11 +97,7 @@ class RestartingService:
     def _find(self, name: str) -> WholeModel:
         model = self._models.get(name)
         if model is None:
-            there = ", ".join(self._models) or "none"
-            raise not_found(
-                f"The model `{name}` does not exist (there is: {there}): it was never "
-                "loaded, or not since the server was started; POST /v1/load_lora_adapter loads it."
-            )
+            raise unknown_model(name, self._models)
         return model
 
     def _relay(self, route: str, sent: bytes, model: WholeModel, is_wanted: IsWanted) -> Reply:
