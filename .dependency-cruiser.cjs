@@ -1,5 +1,5 @@
 // What may import what. "Pure" folders hold no side effects and may be loaded by workflows and Node alike.
-const pure = '^src/(plan|protocol|trace|money|training|grading)/';
+const pure = '^src/((plan|protocol|trace|budget|grading)/|training/(?!index|plugin)[^/]+\\.ts$)';
 
 module.exports = {
   forbidden: [
@@ -13,10 +13,10 @@ module.exports = {
       name: 'workflows-stay-in-the-sandbox',
       comment: 'Workflow code runs in a deterministic sandbox: pure code and the workflow SDK only.',
       severity: 'error',
-      from: { path: '^src/workflows/' },
+      from: { path: '^src/(training/)?workflows/' },
       to: {
         dependencyTypesNot: ['type-only'],
-        pathNot: [pure, '^src/workflows/', '(^|/)node_modules/@temporalio/(workflow|common)/'],
+        pathNot: [pure, '^src/(training/)?workflows/', '(^|/)node_modules/@temporalio/(workflow|common)/'],
       },
     },
     {
@@ -34,9 +34,8 @@ module.exports = {
       severity: 'error',
       from: {
         pathNot: [
-          '^src/activities/models/(openai|anthropic|google|local)\\.ts$',
-          '^src/activities/models/local/',
-          '^src/store/s3-client\\.ts$',
+          '^src/activities/models/(openai|anthropic|google|local-engine)\\.ts$',
+          '^src/store/s3-store\\.ts$',
         ],
       },
       to: {
@@ -47,8 +46,11 @@ module.exports = {
     {
       name: 'activities-know-no-workflow-code',
       severity: 'error',
-      from: { path: '^src/(activities|store|pool|encryption)/' },
-      to: { dependencyTypesNot: ['type-only'], path: '^src/(workflows|cli|testing|local|index|plugin)' },
+      from: { path: '^src/(training/)?(activities|store|config|encryption)/' },
+      to: {
+        dependencyTypesNot: ['type-only'],
+        path: '^src/(training/)?(workflows|cli|testing|local|index|plugin)',
+      },
     },
     {
       name: 'testing-is-never-a-default',

@@ -10,7 +10,7 @@ import { planText, WORKERS } from './plans.mjs';
 
 const require = createRequire(import.meta.url);
 const { embeddedServer } = require('../lib/local/embedded-server.js');
-const { readServerRecord } = require('../lib/local/server-record.js');
+const { readServerRecord } = require('../lib/local/lease.js');
 const { ConductorClient, ConductorPlugin } = require('../lib/index.js');
 
 const BUNDLE = require.resolve('../lib/workflow-bundle.js');

@@ -5,7 +5,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder } from '../lib/local/cache-folder.js';
+import { cacheFolder } from '../lib/local/python-package.js';
 
 const LOCKS = ['requirements.lock', 'requirements-dev.lock'].map((name) =>
   fileURLToPath(new URL(`../trainer/${name}`, import.meta.url)),

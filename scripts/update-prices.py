@@ -2,7 +2,7 @@
 # requires-python = ">=3.10"
 # dependencies = ["genai-prices==0.2.3"]
 # ///
-"""Writes src/pool/prices.json: what vendors charge on their own endpoints, in USD per million tokens.
+"""Writes src/config/prices.json: what vendors charge on their own endpoints, in USD per million tokens.
 
 Run with `uv run scripts/update-prices.py`, or with any Python that has the package above, then `npx prettier --write`
 on the file. To follow new prices, raise the version first. A model is left out where one rate cannot tell its price: billed by the hour of the day, or free.
@@ -39,9 +39,9 @@ WANTED = {
 }
 
 TODAY = datetime.datetime.now(datetime.timezone.utc).date()
-TARGET = pathlib.Path(__file__).parent.parent / "src/pool/prices.json"
+TARGET = pathlib.Path(__file__).parent.parent / "src/config/prices.json"
 
-# Our rates by the data's names; fields as in `Rates` of src/pool/card.ts.
+# Our rates by the data's names; fields as in `Rates` of src/protocol/cards.ts.
 RATES = {
     "input": "input_mtok",
     "output": "output_mtok",

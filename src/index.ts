@@ -9,10 +9,10 @@ export {
   type SolveHandle,
   type SolveRequest,
 } from './client/conductor-client';
-export type { Retry } from './client/retries';
-export type { RetryRequest } from './client/retry-input';
-export { RefusedError } from './client/refused-error';
-export type { HeldLimits, LimitsChange } from './protocol/control';
+export type { Retry } from './client/run-tree';
+export type { RetryRequest } from './client/retry';
+export { RefusedError } from './client/check-request';
+export type { HeldLimits, LimitsChange } from './protocol/messages';
 
 // Nights of training, begun by hand or by a schedule.
 export {
@@ -20,16 +20,16 @@ export {
   type NightHandle,
   type NightRequest,
   type TrainingClientOptions,
-} from './client/training/training-client';
+} from './training/client/training-client';
 export {
   findSchedule,
   removeSchedule,
   scheduleNights,
   type NightSchedule,
   type ScheduleRequest,
-} from './client/training/night-schedule';
+} from './training/client/schedule';
 export type { NightProgress } from './training/progress';
-export type { NightBudget } from './training/train-input';
+export type { NightBudget } from './training/input';
 
 // What a run takes, what it gives back, and why a call in it failed.
 export {
@@ -51,9 +51,9 @@ export { planWaves } from './plan/waves';
 export { PlanError, type ListName, type PlanErrorCode } from './plan/plan-error';
 
 // The configuration.
-export { loadConfig, type LoadConfigOptions, type LoadedConfig } from './pool/load-config';
-export { ConfigError, MissingKeyError } from './pool/config-error';
-export type { Config, ConfigInput } from './pool/config-schema';
+export { loadConfig, type LoadConfigOptions, type LoadedConfig } from './config/load';
+export { ConfigError, MissingKeyError } from './config/errors';
+export type { Config, ConfigInput } from './config/schema';
 
 // For an activity or workflow of yours that works in the pool: what it is given, what it returns, and long texts.
 export type { VisibleStep, WorkerRequest } from './protocol/activities';
@@ -65,7 +65,7 @@ export type { Store, StoredEntry } from './store/store';
 export { collectGarbage, type Collected, type CollectOptions } from './client/collect-garbage';
 
 // Encryption of what goes to Temporal and into the store.
-export { readEncryptionKeys } from './encryption/read-keys';
-export { encryptionConverter, failureConverterPath } from './encryption/encryption-converter';
-export { AlteredPayloadError, encryptionCodec } from './encryption/encryption-codec';
-export { UnknownKeyError, type KeyRing } from './encryption/key-ring';
+export { readEncryptionKeys } from './encryption/keys';
+export { encryptionConverter, failureConverterPath } from './encryption/codec';
+export { AlteredPayloadError, encryptionCodec } from './encryption/codec';
+export { UnknownKeyError, type KeyRing } from './encryption/keys';

@@ -2,16 +2,16 @@ import { SimplePlugin } from '@temporalio/plugin';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities } from './activities';
 import { backgroundOpenAI } from './activities/models';
-import { createPacing } from './activities/pacing/create-pacing';
-import { createTrainingActivities } from './activities/training/create-training-activities';
-import { checkEncrypted } from './encryption/check-encrypted';
-import { configuredKeys } from './encryption/configured-keys';
+import { createPacing } from './activities/rate-limits/pacing';
+import { parseConfig, readConfigFile } from './config/load';
+import type { ConfigInput } from './config/schema';
+import { checkEncrypted } from './encryption/codec';
+import { configuredKeys } from './encryption/keys';
 import { complete } from './local/complete';
-import { createAskPolicy } from './policy/ask-policy';
-import type { ConfigInput } from './pool/config-schema';
-import { parseConfig, readConfigFile } from './pool/load-config';
 import { openStore } from './store/open-store';
 import type { Store } from './store/store';
+import { createTrainingActivities } from './training/activities';
+import { createAskPolicy } from './training/policy/ask';
 import { SideWorkers } from './worker/side-workers';
 
 /** What a worker that solves is given. */

@@ -1,12 +1,13 @@
-import { activityInfo, Context } from '@temporalio/activity';
+import { activityInfo, Context, type Info } from '@temporalio/activity';
+import { FAILURES } from '../protocol/failures';
 import type { LedgerRow } from '../store/ledger';
-import { allowedMs, delayed } from './background-clock';
 import type { Dependencies } from './dependencies';
+import { timeLimit } from './heartbeat';
 import type { ModelCall } from './model-call';
-import type { CallContext } from './models/failure';
-import type { BackgroundCalls, ModelRequest, Progress } from './models/model';
-import { contextOf, requestOf } from './send-request';
-import { timeLimit } from './time-limit';
+import type { Diagnosis, ProviderFailureType } from './models/diagnose';
+import { type CallContext, describeFailure } from './models/failure';
+import type { BackgroundCalls, ModelReply, ModelRequest, Progress } from './models/model';
+import { contextOf, repliedWith, requestOf, type SentRequest } from './send-request';
 
 /** How long the beginning of an answer may go on after a cancellation: one whose id never arrives cannot be stopped. */
 const BEGIN_GRACE_MS = 10_000;
@@ -70,4 +71,97 @@ export async function cancel({ background, requestWith }: Wait, id: string): Pro
   } catch {
     return null;
   }
+}
+
+const SHORTEST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * How long to wait before the next look at an answer, in milliseconds, by how long it has been written already: a
+ * quarter of that, so that short answers are fetched soon and long ones cost few requests; from 0.5 s to 5 s.
+ */
+export function pauseMs(elapsedMs: number): number {
+  return Math.min(Math.max(elapsedMs / 4, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+}
+
+/** What bounds the time of one call. */
+export interface Bounds {
+  /** When its request was begun, in epoch milliseconds. */
+  readonly begunAt: number;
+  /** What its card allows, in milliseconds. */
+  readonly timeoutMs: number;
+  /** When the activity was scheduled first, and how long the run's wall clock allows for all its attempts. */
+  readonly info: Pick<Info, 'scheduledTimestampMs' | 'scheduleToCloseTimeoutMs'>;
+}
+
+/**
+ * How long a call may take in all, in milliseconds from its beginning, in whichever process that was. The run's own end
+ * counts as well: when it has come, nobody is left to come back for the answer.
+ */
+export function allowedMs({ begunAt, timeoutMs, info }: Bounds): number {
+  const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = info;
+  if (scheduleToCloseTimeoutMs <= 0) return timeoutMs;
+  const untilEndOfRun = scheduledTimestampMs + scheduleToCloseTimeoutMs - begunAt;
+  return Math.max(0, Math.min(timeoutMs, untilEndOfRun));
+}
+
+/** Aborts for the same reason as another signal, but later: time to end in order what was begun. */
+export function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
+  const controller = new AbortController();
+  const abortLater = (): void => {
+    setTimeout(() => {
+      controller.abort(signal.reason);
+    }, delayMs).unref();
+  };
+  if (signal.aborted) abortLater();
+  else signal.addEventListener('abort', abortLater, { once: true });
+  return controller.signal;
+}
+
+/** An answer in the background that no longer changes. */
+export type Ended = Exclude<Progress, { status: 'running' }>;
+
+/** What the vendor's codes would have been as a status, had the connection been held. */
+const FAILED: Readonly<Record<string, ProviderFailureType>> = {
+  rate_limit_exceeded: FAILURES.rateLimited,
+  server_error: FAILURES.unavailable,
+  invalid_prompt: FAILURES.badRequest,
+};
+
+const KEPT_FOR_A_TIME = 'Answers are kept there for a limited time; the call may have been billed.';
+
+/** What an answer in the background comes to, once it is over. */
+export function settleBackground(ended: Ended, context: CallContext): SentRequest {
+  switch (ended.status) {
+    case 'answered':
+      return repliedWith(ended.reply, context);
+    case 'failed':
+      return failedWith(ended.reply, diagnoseFailed(ended), context);
+    case 'cancelled': {
+      const happened = 'was told by somebody else to give up its answer';
+      return failedWith(ended.reply, { type: FAILURES.interrupted, happened, reason: '' }, context);
+    }
+    case 'lost': {
+      const happened = 'no longer knows the answer that it had begun';
+      const lost = { type: FAILURES.interrupted, happened, reason: '', remedy: KEPT_FOR_A_TIME };
+      return failedWith(null, lost, context);
+    }
+  }
+}
+
+/** A failure beside what there was of a reply: usage that the vendor tells is billed, whatever the failure. */
+export function failedWith(
+  reply: ModelReply | null,
+  diagnosis: Diagnosis,
+  context: CallContext,
+): Extract<SentRequest, { kind: 'failed' }> {
+  const failure = describeFailure(diagnosis, context);
+  const billed = reply?.usage ? 'yes' : failure.billed;
+  return { kind: 'failed', failure: { ...failure, billed }, reply, partial: null };
+}
+
+/** A failure that was billed after all is none that Temporal may repeat. */
+function diagnoseFailed({ reply, code, reason }: Extract<Ended, { status: 'failed' }>): Diagnosis {
+  const type = reply.usage === null ? FAILED[code] : undefined;
+  return { type: type ?? FAILURES.badResponse, happened: 'failed while it wrote its answer', reason };
 }

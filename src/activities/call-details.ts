@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { FAILURES, type CallFailureDetails } from '../protocol/failures';
+import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { callOf, type LedgerRow } from '../store/ledger';
+import type { LeftRunning } from './call-in-background';
 import type { ModelCall } from './model-call';
-import type { LeftRunning } from './stop-waiting';
 
 /** What the workflow learns from a call that failed: every request sent for it, and when. */
 export function callDetails({ resolved }: ModelCall, rows: readonly LedgerRow[]): CallFailureDetails {

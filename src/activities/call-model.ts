@@ -1,20 +1,20 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
-import { keyFor } from '../pool/keys';
+import { keyFor } from '../config/keys';
 import type { WorkerResult } from '../protocol/activities';
-import { FAILURES } from '../protocol/failures';
-import type { RolloutCall } from '../training/rollout';
+import { FAILURES, type FailureType } from '../protocol/failures';
 import type { Text } from '../protocol/text';
-import { findAnswer, keepAnswer, type KeptAnswer } from '../store/answers';
-import { callOf, rowsOfCall, writeRow, type LedgerRow } from '../store/ledger';
+import { findAnswer, findBegun, keepAnswer, type KeptAnswer } from '../store/answers';
+import { callOf, type LedgerRow, rowsOfCall, writeRow } from '../store/ledger';
 import { keepText, TextTooLargeError } from '../store/texts';
-import { closeRow } from './attempt';
-import { callDetails, comeBackLater, requestsSpent } from './call-details';
-import { callIdOf } from './call-id';
+import type { RolloutCall } from '../training/rollout';
+import { callDetails, comeBackLater, processLost, requestsSpent } from './call-details';
+import { type BackgroundAnswer, callInBackground, type LeftRunning } from './call-in-background';
 import type { Dependencies } from './dependencies';
-import { makeRequest } from './make-request';
+import { callIdOf, closeRow, openRow } from './ledger-row';
 import type { ModelCall } from './model-call';
 import { toApplicationFailure } from './models/failure';
-import { outcomeOf, type SentRequest } from './send-request';
+import type { Report } from './rate-limits/limiter';
+import { outcomeOf, sendRequest, type SentRequest } from './send-request';
 
 /**
  * Makes one model call durable. Every model call of the product goes through here.
@@ -136,4 +136,107 @@ async function bookFailure(
     dropped: sent.reply?.dropped ?? [],
     ...(sent.partial === null ? {} : { partial: await keepText(store, sent.partial) }),
   });
+}
+
+/** A request that is over, or left to the vendor, and the ledger row it is paid under. */
+export interface MadeRequest {
+  readonly row: LedgerRow;
+  readonly sent: SentRequest | LeftRunning;
+}
+
+/** What is known of a call before a request is made for it. */
+export interface CallSoFar {
+  readonly callId: string;
+  readonly apiKey: string | null;
+  /** The requests sent for it before. */
+  readonly earlier: readonly LedgerRow[];
+}
+
+/**
+ * Waits for the answer that a vendor may still be writing for a call; else, if the model may be asked now, opens a row
+ * in the ledger and sends a request.
+ *
+ * @throws ApplicationFailure where no further request may be sent: for good, or until there is room
+ */
+async function makeRequest(
+  dependencies: Dependencies,
+  call: ModelCall,
+  soFar: CallSoFar,
+): Promise<MadeRequest> {
+  const { store, pacing } = dependencies;
+  const { callId, apiKey, earlier } = soFar;
+  const running = await findRunning(dependencies, call, soFar);
+  if (running !== null) {
+    return { row: running.row, sent: await callInBackground(dependencies, call, apiKey, running) };
+  }
+  const { requests, billable } = call.allowance;
+  if (earlier.length >= requests) throw requestsSpent(call, earlier);
+  if (earlier.filter(mayBeBilled).length >= billable) throw processLost(call, earlier);
+  const passage = pacing.enter(call, earlier);
+  let report = NOTHING_LEARNT;
+  try {
+    const row = await openRow(store, call, { callId, attempt: earlier.length + 1, info: activityInfo() });
+    const sent = await send(dependencies, call, apiKey, row);
+    report = reportOf(sent);
+    return { row, sent };
+  } finally {
+    passage.leave(report);
+  }
+}
+
+async function findRunning(
+  { store }: Dependencies,
+  call: ModelCall,
+  { callId, earlier }: CallSoFar,
+): Promise<BackgroundAnswer | null> {
+  const begun = call.card.background === true ? await findBegun(store, callId) : null;
+  const row = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
+  return begun === null || row === undefined ? null : { row, id: begun.id };
+}
+
+/** In the background, or over one connection that is held until the answer is whole. */
+function send(
+  dependencies: Dependencies,
+  call: ModelCall,
+  apiKey: string | null,
+  row: LedgerRow,
+): Promise<SentRequest | LeftRunning> {
+  return call.card.background === true
+    ? callInBackground(dependencies, call, apiKey, { row, id: null })
+    : sendRequest(dependencies, call, { apiKey, callId: row.callId });
+}
+
+/** Sent by a process that was lost, or broken off: nobody knows what became of it. */
+function mayBeBilled({ nanoUsd }: LedgerRow): boolean {
+  return nanoUsd !== 0;
+}
+
+/** What a model does that is out of order. Any other answer, a 401 or a refusal too, shows that somebody is there. */
+const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
+  FAILURES.unavailable,
+  FAILURES.timeout,
+  FAILURES.interrupted,
+  FAILURES.badResponse,
+]);
+
+/** Of a request that never came so far as to tell anything. */
+export const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
+
+/** What a request that is over tells the gate of its model. */
+function reportOf(sent: SentRequest | LeftRunning): Report {
+  if (sent.kind === 'left-running') return NOTHING_LEARNT;
+  return { tokens: tokensOf(sent), health: healthOf(sent) };
+}
+
+function healthOf(sent: SentRequest): Report['health'] {
+  if (sent.kind === 'broken-off') return 'unknown';
+  return sent.kind === 'failed' && OUT_OF_ORDER.has(sent.failure.type) ? 'bad' : 'good';
+}
+
+/** Servers that do not count say 0, which no request comes to: the estimate is better. */
+function tokensOf(sent: SentRequest): number | null {
+  const { usage, billed } = outcomeOf(sent);
+  if (billed === 'no') return 0;
+  const counted = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
+  return counted > 0 ? counted : null;
 }

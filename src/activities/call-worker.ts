@@ -1,12 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { workerMessages } from '../plan/worker-prompt';
-import type { WorkerRequest, WorkerResult } from '../protocol/activities';
+import { type GivenText, workerMessages } from '../plan/prompt/worker';
+import type { Background, WorkerRequest, WorkerResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
+import type { Store } from '../store/store';
 import { readText } from '../store/texts';
 import { callModel } from './call-model';
 import type { Dependencies } from './dependencies';
 import { UNTOLD_ALLOWANCE } from './model-call';
-import { readBackground } from './read-background';
 
 /**
  * Activity `conductor.callWorker`: one subtask to one model, with the whole question and what the step may see.
@@ -55,4 +55,11 @@ async function messagesOf(
     ),
   ]);
   return workerMessages({ question: wholeQuestion, subtask, background: given, sees: visible, layout });
+}
+
+/** What everybody in a solve may see, whole. */
+export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {
+  return Promise.all(
+    background.map(async ({ subtask, output }) => ({ subtask, output: await readText(store, output) })),
+  );
 }

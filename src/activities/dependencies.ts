@@ -1,7 +1,9 @@
-import type { Config } from '../pool/config-schema';
+import type { Config } from '../config/schema';
+import type { LedgerRow } from '../store/ledger';
 import type { Store } from '../store/store';
+import type { ModelCall } from './model-call';
 import type { BackgroundCalls, Complete } from './models/model';
-import type { Pacing } from './pacing/pacing';
+import type { Passage } from './rate-limits/limiter';
 
 /** What the activities of one worker process work with. */
 export interface Dependencies {
@@ -15,4 +17,15 @@ export interface Dependencies {
   readonly pacing: Pacing;
   /** Where keys are read from, and nowhere else. */
   readonly env: NodeJS.ProcessEnv;
+}
+
+/** What decides, in one worker process, whether a request may be sent now. */
+export interface Pacing {
+  /**
+   * Lets a request through, which must leave again whatever becomes of it.
+   *
+   * @param earlier the requests that were sent for this call before
+   * @throws ApplicationFailure `Worker.Throttled` or `Worker.CircuitOpen`: to be called again later, or not at all
+   */
+  enter(call: ModelCall, earlier: readonly LedgerRow[]): Passage;
 }

@@ -19,3 +19,25 @@ export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
     clearInterval(timer);
   }
 }
+
+/** The longest a timer of Node can run; a longer one would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * A signal that aborts with a `TimeoutError` after so many milliseconds, also as a part of `AbortSignal.any`.
+ *
+ * `AbortSignal.timeout` does not: its clock holds it weakly and so does `any`, and Node 20 lets the garbage collector
+ * take it from between the two. A call to a provider that never answers would then last as long as its run.
+ */
+export function timeLimit(ms: number): AbortSignal {
+  const controller = new AbortController();
+  const timer = setTimeout(
+    () => {
+      controller.abort(new DOMException('The time for this is over.', 'TimeoutError'));
+    },
+    Math.min(ms, LONGEST_MS),
+  );
+  // It shall not keep a process alive that has nothing else to do.
+  timer.unref();
+  return controller.signal;
+}

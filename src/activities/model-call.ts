@@ -1,10 +1,10 @@
-import type { ConductorCard, ModelCard } from '../pool/card';
+import type { Message, OutputSchema } from '../plan/message';
 import type { Allowance, Belonging } from '../protocol/activities';
-import type { ServedPolicy } from '../policy/served-policy';
 import type { CallPurpose } from '../protocol/call';
+import type { ConductorCard, ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
-import type { Message, OutputSchema } from '../protocol/message';
+import type { ServedPolicy } from '../training/policy/client';
 
 /** One call to make: to whom, what for, and with which words. */
 export interface ModelCall extends Belonging {

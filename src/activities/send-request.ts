@@ -2,14 +2,12 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import type { ActivityCancellationDetails } from '@temporalio/common';
 import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
-import type { Outcome } from './attempt';
 import type { Dependencies } from './dependencies';
-import { whileHeartbeating } from './heartbeat';
+import { timeLimit, whileHeartbeating } from './heartbeat';
+import type { Outcome } from './ledger-row';
 import type { ModelCall } from './model-call';
-import { toProviderFailure, type CallContext, type ProviderFailure } from './models/failure';
-import { judgeReply } from './models/judge-reply';
+import { type CallContext, judgeReply, type ProviderFailure, toProviderFailure } from './models/failure';
 import type { ModelReply, ModelRequest } from './models/model';
-import { timeLimit } from './time-limit';
 
 /** What became of one HTTP request. */
 export type SentRequest =

@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { configuredServer } from '../local/configured-server';
+import type { Config } from '../config/schema';
+import { durationMs } from '../config/settings';
+import { type AttachOptions, configuredServer, type TemporalServer } from '../local/configured-server';
 import { embeddedServer } from '../local/embedded-server';
-import { liveUsers } from '../local/folder-users';
-import { readServerRecord } from '../local/server-record';
-import type { AttachOptions, TemporalServer } from '../local/temporal-server';
-import type { Config } from '../pool/config-schema';
+import { liveUsers, readServerRecord } from '../local/lease';
+import { DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { UsageError } from './exit-code';
 import { say } from './terminal';
-import { UsageError } from './usage-error';
 
 /** Keeps what the embedded server leaves behind: database, logs, records. */
 export const FOLDER = '.conductor';
@@ -62,4 +63,32 @@ export async function attachConfiguredServer(config: Config): Promise<TemporalSe
 async function someoneStays(): Promise<boolean> {
   const users = await liveUsers(resolve(FOLDER));
   return users.some((user) => user.stays);
+}
+
+/** With this beside the embedded server, a run goes on some 8 s after its worker was killed. */
+const HEARTBEAT = '5s';
+
+/**
+ * The configuration as it holds on this server. Beside the embedded one, a lost worker is noticed within seconds, and
+ * a file that is not the folder's own gets a task queue of its own: two commands with different pools may share the
+ * server, and neither shall do the other's calls.
+ *
+ * @param named the file that `--config` names, if any
+ */
+export function fitToServer(
+  { embedded }: Pick<TemporalServer, 'embedded'>,
+  config: Config,
+  named = process.env.CONDUCTOR_CONFIG,
+): Config {
+  if (!embedded) return config;
+  const { taskQueue, heartbeat } = config.temporal;
+  const soon = durationMs(heartbeat) > durationMs(HEARTBEAT) ? HEARTBEAT : heartbeat;
+  const isFoldersOwn = named === undefined || resolve(named) === resolve('conductor.yaml');
+  const isChosen = taskQueue !== DEFAULT_TASK_QUEUE;
+  const queue = isFoldersOwn || isChosen ? taskQueue : `${taskQueue}-${digestOf(resolve(named))}`;
+  return { ...config, temporal: { ...config.temporal, taskQueue: queue, heartbeat: soon } };
+}
+
+function digestOf(path: string): string {
+  return createHash('sha256').update(path).digest('hex').slice(0, 8);
 }

@@ -21,3 +21,8 @@ export function exitCodeOf({ status, stoppedBy }: Pick<SolveResult, 'status' | '
   if (stoppedBy !== null) return EXIT.stopped;
   return status === 'completed' ? EXIT.answered : EXIT.failed;
 }
+
+/** Thrown before anything is started, for a command that cannot be carried out as it was given: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

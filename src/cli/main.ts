@@ -1,7 +1,17 @@
 #!/usr/bin/env node
-import { CommanderError } from 'commander';
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { z } from 'zod';
+import { addTraining } from '../training/cli/add-train';
+import type { Settle } from './arguments';
+import { addCare } from './commands/doctor';
+import { addServices } from './commands/serve';
+import { addSolve } from './commands/solve';
+import { addSteering } from './commands/steer';
+import { addViews } from './commands/trace';
 import { EXIT, type ExitCode } from './exit-code';
-import { buildProgram } from './program';
 import { say } from './terminal';
 
 /** Errors that tell of a wrong command line or configuration, whichever module they come from. */
@@ -41,3 +51,28 @@ function leaveQuietly(error: NodeJS.ErrnoException): void {
 }
 
 void main();
+
+const EXIT_CODES = `
+Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
+The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
+
+/** The command line: its words, and what each starts. */
+function buildProgram(settle: Settle): Command {
+  const program = new Command('temporal-conductor')
+    .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
+    .version(readVersion())
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride()
+    .showSuggestionAfterError();
+  for (const add of [addSolve, addViews, addSteering, addServices, addTraining, addCare])
+    add(program, settle);
+  return program;
+}
+
+const packageSchema = z.object({ version: z.string() });
+
+/** The version of the installed package: it is in `package.json`, two folders above, and nowhere else. */
+function readVersion(): string {
+  const text = readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8');
+  return packageSchema.parse(JSON.parse(text)).version;
+}

@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { PLAIN, type Paint } from '../trace/paint';
+import { type Paint, PLAIN } from '../trace/lines';
 
 /** A stream that a person may be looking at. */
 export type Screen = NodeJS.WriteStream;

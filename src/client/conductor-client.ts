@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { WorkflowFailedError, type Client } from '@temporalio/client';
+import { type Client, WorkflowFailedError, type WorkflowOptions } from '@temporalio/client';
 import type { Plan, PlanContext } from '../plan/plan';
-import type { HeldLimits, LimitsChange } from '../protocol/control';
+import type { HeldLimits, LimitsChange } from '../protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
@@ -13,23 +13,18 @@ import {
   SOLVE_WORKFLOW,
 } from '../protocol/names';
 import type { SolveInput, SolveResult, SolveTrace } from '../protocol/solve';
-import { previewOf } from '../protocol/text';
+import { previewOf, type Text } from '../protocol/text';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
-import { keepText } from '../store/texts';
-import { checkDepth, checkHint } from './check-message';
-import { checkQuestion } from './check-question';
+import { keepText, readText } from '../store/texts';
+import { checkDepth, checkHint, checkQuestion } from './check-request';
 import { HistoryDecoder, readHistory } from './history';
-import { priorityOf } from './priority-of';
-import { resolveTrace } from './resolve-trace';
-import { readRetries, type Retry } from './retries';
-import { retryInput, type RetryRequest } from './retry-input';
-import { contextOf, readOrigin } from './run-origin';
-import { followTree, readTree } from './run-tree';
+import { contextOf, readOrigin, retryInput, type RetryRequest } from './retry';
+import { followTree, readRetries, readTree, type Retry } from './run-tree';
 import { signalRun, updateRun } from './steer';
 import { TraceReader } from './trace-reader';
 
-export { BadQuestionError } from './check-question';
+export { BadQuestionError } from './check-request';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */
@@ -192,4 +187,40 @@ export class ConductorClient {
   private decoder(): HistoryDecoder {
     return new HistoryDecoder(this.client.options.loadedDataConverter);
   }
+}
+
+/**
+ * Temporal's own keys for which run comes first and for whom; children and calls inherit them. None where nothing was
+ * asked for: a fairness key is billed on Temporal Cloud.
+ */
+function priorityOf({
+  priority,
+  tenant,
+}: Pick<SolveInput, 'priority' | 'tenant'>): Pick<WorkflowOptions, 'priority'> {
+  if (priority === undefined && tenant === undefined) return {};
+  return {
+    priority: {
+      ...(priority !== undefined && { priorityKey: priority }),
+      ...(tenant !== undefined && { fairnessKey: tenant }),
+    },
+  };
+}
+
+/** The same trace with every text whole. */
+async function resolveTrace(trace: SolveTrace, store: Store): Promise<SolveResult> {
+  const whole = async (text: Text | null): Promise<string | null> =>
+    text === null ? null : readText(store, text);
+  const rounds = trace.rounds.map(async (round) => ({
+    ...round,
+    steps: await Promise.all(
+      round.steps.map(async (step) => ({ ...step, output: await whole(step.output) })),
+    ),
+    answer: await whole(round.answer),
+  }));
+  return {
+    ...trace,
+    question: await readText(store, trace.question),
+    answer: await whole(trace.answer),
+    rounds: await Promise.all(rounds),
+  };
 }

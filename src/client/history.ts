@@ -54,3 +54,119 @@ export class HistoryDecoder {
     return error ?? new Error('no reason was given');
   }
 }
+
+/** What a history event means for a run, decoded; events that mean nothing to a trace are none. */
+export type Milestone =
+  | { readonly kind: 'run-started'; readonly runId: string; readonly input: unknown }
+  | {
+      readonly kind: 'call-begun';
+      readonly call: string;
+      readonly type: string;
+      readonly input: unknown;
+      /** Workflow id, where it is a child workflow. */
+      readonly childId: string | null;
+    }
+  | { readonly kind: 'call-succeeded'; readonly call: string; readonly result: unknown }
+  | { readonly kind: 'call-failed'; readonly call: string; readonly error: Error }
+  /** A message was accepted that changes something. */
+  | { readonly kind: 'updated'; readonly name: string; readonly input: unknown }
+  | { readonly kind: 'run-completed'; readonly result: unknown }
+  | { readonly kind: 'run-failed'; readonly error: Error }
+  | { readonly kind: 'run-cancelled' };
+
+/** A call is an activity or a child workflow; its name here is the id of the event that began it. */
+export async function readMilestone(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  return (
+    (await readStart(event, decoder)) ??
+    (await readBegun(event, decoder)) ??
+    (await readSucceeded(event, decoder)) ??
+    (await readFailed(event, decoder)) ??
+    (await readUpdate(event, decoder)) ??
+    (await readEnd(event, decoder))
+  );
+}
+
+/** When an event happened, ISO 8601 in UTC. */
+export function timeOf({ eventTime }: HistoryEvent): string {
+  const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
+  return new Date(milliseconds).toISOString();
+}
+
+async function readStart(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const started = event.workflowExecutionStartedEventAttributes;
+  if (!started) return null;
+  const runId = started.originalExecutionRunId ?? '';
+  return { kind: 'run-started', runId, input: await decoder.first(started.input) };
+}
+
+async function readBegun(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const call = String(event.eventId);
+  const activity = event.activityTaskScheduledEventAttributes;
+  if (activity) {
+    const input = await decoder.first(activity.input);
+    return { kind: 'call-begun', call, type: activity.activityType?.name ?? '', childId: null, input };
+  }
+  const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
+  if (!child) return null;
+  const [type, childId] = [child.workflowType?.name ?? '', child.workflowId ?? null];
+  return { kind: 'call-begun', call, type, childId, input: await decoder.first(child.input) };
+}
+
+async function readSucceeded(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const activity = event.activityTaskCompletedEventAttributes;
+  const child = event.childWorkflowExecutionCompletedEventAttributes;
+  const done = activity ?? child;
+  if (!done) return null;
+  const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
+  return { kind: 'call-succeeded', call, result: await decoder.first(done.result) };
+}
+
+async function readFailed(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const activity = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
+  const child = event.childWorkflowExecutionFailedEventAttributes;
+  const failed = activity ?? child;
+  if (!failed) return readVanished(event);
+  const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
+  return { kind: 'call-failed', call, error: await decoder.failure(failed.failure) };
+}
+
+/** A child that left no word of its own. */
+function readVanished(event: HistoryEvent): Milestone | null {
+  const ends = {
+    'was terminated': event.childWorkflowExecutionTerminatedEventAttributes,
+    'was cancelled': event.childWorkflowExecutionCanceledEventAttributes,
+    'exceeded its time-out': event.childWorkflowExecutionTimedOutEventAttributes,
+  };
+  for (const [how, end] of Object.entries(ends)) {
+    if (end)
+      return {
+        kind: 'call-failed',
+        call: String(end.initiatedEventId),
+        error: new Error(`the child ${how}`),
+      };
+  }
+  return null;
+}
+
+async function readUpdate(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
+  if (!request) return null;
+  return {
+    kind: 'updated',
+    name: request.input?.name ?? '',
+    input: await decoder.first(request.input?.args),
+  };
+}
+
+async function readEnd(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+  const completed = event.workflowExecutionCompletedEventAttributes;
+  if (completed) return { kind: 'run-completed', result: await decoder.first(completed.result) };
+  const failed = event.workflowExecutionFailedEventAttributes;
+  if (failed) return { kind: 'run-failed', error: await decoder.failure(failed.failure) };
+  const terminated = event.workflowExecutionTerminatedEventAttributes;
+  if (terminated) return { kind: 'run-failed', error: new Error(`terminated: ${terminated.reason ?? ''}`) };
+  if (event.workflowExecutionTimedOutEventAttributes) {
+    return { kind: 'run-failed', error: new Error('the run exceeded the time-out it was started with') };
+  }
+  return event.workflowExecutionCanceledEventAttributes ? { kind: 'run-cancelled' } : null;
+}

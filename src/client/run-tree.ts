@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import type { RoundTrace, SolveTrace } from '../protocol/solve';
-import { isReview } from '../trace/kinship';
-import { withChild } from '../trace/with-child';
-import { isNotFound } from './not-found';
+import { withChild } from '../trace/reduce';
+import { isReview } from '../trace/run-tree';
+import type { HistoryDecoder } from './history';
+import { isNotFound } from './steer';
 
 /** Reads one run alone: its trace as it is now, or with `follow` as it grows until the run has ended. */
 export type ReadRun = (id: string, follow: boolean) => AsyncIterable<SolveTrace>;
@@ -141,4 +143,24 @@ class Readers {
     const next = await this.traces.get(id)?.next();
     return next === undefined || next.done === true ? id : { id, trace: next.value };
   }
+}
+
+/** A call that failed at no cost and waits to be tried again. */
+export interface Retry {
+  /** The attempt that comes next. */
+  readonly attempt: number;
+  /** Why the last one failed: one sentence that names the worker. */
+  readonly reason: string;
+}
+
+/** Which calls of a run wait for another attempt; a history does not tell, since retries leave no events. */
+export async function readRetries(client: Client, id: string, decoder: HistoryDecoder): Promise<Retry[]> {
+  const { raw } = await client.workflow.getHandle(id).describe();
+  const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
+  return Promise.all(
+    waiting.map(async ({ attempt, lastFailure }) => {
+      const { message } = await decoder.failure(lastFailure);
+      return { attempt: attempt ?? 1, reason: message };
+    }),
+  );
 }

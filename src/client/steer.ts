@@ -1,6 +1,10 @@
-import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
-import { isNotFound } from './not-found';
-import { RefusedError } from './refused-error';
+import {
+  type Client,
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { RefusedError } from './check-request';
 
 /** A message to a run: its name, and what goes with it, if anything does. */
 export interface RunMessage {
@@ -52,4 +56,14 @@ async function explain(client: Client, id: string, error: unknown): Promise<unkn
       cause: error,
     },
   );
+}
+
+/** gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes). */
+const NOT_FOUND = 5;
+
+/** Whether the server said that there is no such run, or none that goes on. */
+export function isNotFound(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  const code: number | null = isGrpcServiceError(error) ? error.code : null;
+  return code === NOT_FOUND;
 }

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'node:crypto';
+import type { EncryptionKey, KeyRing } from './keys';
 
 /** Length of a nonce of AES-GCM (NIST SP 800-38D, 5.2.1.1: the one it is made for). */
 export const NONCE_BYTES = 12;
@@ -34,4 +35,134 @@ export function unseal(sealed: Uint8Array, key: KeyObject, binding = ''): Buffer
   } catch {
     return null;
   }
+}
+
+/** What every encrypted object of a store begins with. */
+const MARK = Buffer.from('TCE1');
+
+/** A stored object is not what an encrypted store wrote under its key. */
+class AlteredContentError extends Error {
+  override readonly name = 'AlteredContentError';
+}
+
+/**
+ * The bytes that lie in the store for a key: `TCE1`, the length of the encryption key's id in one byte, that id, a nonce
+ * of 12 bytes, the AES-256-GCM ciphertext, and the tag of 16 bytes. It opens under its own store key alone, so that
+ * nobody can put one object in the place of another.
+ *
+ * The nonce is an HMAC of store key and content: what is equal has equal bytes, whoever writes it, and no nonce ever
+ * meets two contents. So it tells whether a content is the same as before, and nothing else.
+ */
+export function sealContent(plain: Uint8Array, storeKey: string, key: EncryptionKey): Buffer {
+  const nonce = nonceOf(plain, storeKey, key.contentNonce);
+  const id = Buffer.from(key.id);
+  return Buffer.concat([
+    MARK,
+    Buffer.of(id.length),
+    id,
+    seal(plain, { key: key.content, nonce, binding: storeKey }),
+  ]);
+}
+
+/**
+ * The content again.
+ *
+ * @throws UnknownKeyError where it was encrypted with a key that is not among these
+ * @throws AlteredContentError where a single bit is not as it was, and where it was never encrypted
+ */
+export function openContent(bytes: Buffer, storeKey: string, keys: KeyRing): Buffer {
+  const start = MARK.length + 1;
+  if (!bytes.subarray(0, MARK.length).equals(MARK)) {
+    throw new AlteredContentError(
+      `the stored object ${storeKey} is not encrypted: it was written before the store's encryption was switched on; ` +
+        'name another store, or read this one without "encryption"',
+    );
+  }
+  const end = start + (bytes[MARK.length] ?? 0);
+  const id = bytes.subarray(start, end).toString('utf8');
+  const { content } = keys.find(id, `the stored object ${storeKey}`);
+  const plain = unseal(bytes.subarray(end), content, storeKey);
+  if (plain !== null) return plain;
+  throw new AlteredContentError(
+    `the stored object ${storeKey} cannot be decrypted with key ${JSON.stringify(id)}, which it names: it was altered, ` +
+      'or the id stands for two different keys; bring it back from a copy, or give every process the same keys',
+  );
+}
+
+function nonceOf(plain: Uint8Array, storeKey: string, key: KeyObject): Buffer {
+  const binding = Buffer.from(storeKey);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(binding.length);
+  const digest = createHmac('sha256', key).update(length).update(binding).update(plain).digest();
+  return digest.subarray(0, NONCE_BYTES);
+}
+
+const COUNTER_BYTES = 16;
+
+/** A SHA-256 in a key, with the two letters of it that spread a folder, where they stand before it. */
+const DIGEST = /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=\k<fan>))?(?<digest>[0-9a-f]{64})(?=$|[./])/g;
+/** The same encrypted: the id of the encryption key, then counter and ciphertext. */
+const SEALED =
+  /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=[^/.]+\.\k<fan>))?(?<id>[A-Za-z0-9][\w-]{0,15})\.(?<sealed>[0-9a-f]{96})(?=$|[./])/g;
+/** Two letters that may spread a folder, in a prefix that ends before the digest which would tell, and what follows. */
+const UNTOLD_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/;
+
+/**
+ * The name under which an encrypted store keeps what belongs to a key.
+ *
+ * A digest in a name tells whoever can guess the text that the guess is right, and short texts are guessed. So every
+ * SHA-256 in a key is encrypted, and `texts/ab/abc…` becomes `texts/7f/KEYID.7f0…`. All else of a key stays, for `list`
+ * to work by. The name is the same each time (AES-256-CTR whose first counter is an HMAC of the digest), and
+ * `keyOfName` finds the way back.
+ */
+export function nameOfKey(storeKey: string, key: EncryptionKey): string {
+  return storeKey.replace(DIGEST, (...found) => {
+    const { fan, digest } = groupsOf(found);
+    const sealed = sealDigest(Buffer.from(digest ?? '', 'hex'), key).toString('hex');
+    return `${fan === undefined ? '' : `${sealed.slice(0, 2)}/`}${key.id}.${sealed}`;
+  });
+}
+
+/** A folder that holds the names of all keys with that prefix, under one encryption key, and maybe of others. */
+export function folderOfPrefix(prefix: string, key: EncryptionKey): string {
+  return nameOfKey(prefix.replace(UNTOLD_FAN, ''), key);
+}
+
+/**
+ * The key that a name stands for; null for a name that no encrypted store made.
+ *
+ * @throws UnknownKeyError for a name made with a key that is not among these
+ */
+export function keyOfName(name: string, keys: KeyRing): string | null {
+  let isGenuine = name.search(DIGEST) === -1;
+  const storeKey = name.replace(SEALED, (...found) => {
+    const { fan, id = '', sealed = '' } = groupsOf(found);
+    const digest = openDigest(Buffer.from(sealed, 'hex'), keys.find(id, `the stored object ${name}`));
+    isGenuine &&= digest !== null;
+    const hex = digest?.toString('hex') ?? '';
+    return `${fan === undefined ? '' : `${hex.slice(0, 2)}/`}${hex}`;
+  });
+  return isGenuine ? storeKey : null;
+}
+
+/** The named groups, which `replace` hands on as the last of its arguments. */
+function groupsOf(found: readonly unknown[]): Readonly<Partial<Record<string, string>>> {
+  return { ...(found.at(-1) as object) };
+}
+
+function sealDigest(digest: Buffer, key: EncryptionKey): Buffer {
+  const counter = counterOf(digest, key);
+  const cipher = createCipheriv('aes-256-ctr', key.name, counter);
+  return Buffer.concat([counter, cipher.update(digest), cipher.final()]);
+}
+
+function openDigest(sealed: Buffer, key: EncryptionKey): Buffer | null {
+  const counter = sealed.subarray(0, COUNTER_BYTES);
+  const decipher = createDecipheriv('aes-256-ctr', key.name, counter);
+  const digest = Buffer.concat([decipher.update(sealed.subarray(COUNTER_BYTES)), decipher.final()]);
+  return counterOf(digest, key).equals(counter) ? digest : null;
+}
+
+function counterOf(digest: Buffer, key: EncryptionKey): Buffer {
+  return createHmac('sha256', key.nameCounter).update(digest).digest().subarray(0, COUNTER_BYTES);
 }

@@ -1,4 +1,4 @@
-import { plainTextOf } from './answer-text';
+import { plainTextOf } from './text';
 
 const LETTERS = 'ABCDEFGHIJ';
 /** A letter that a text settles on: not one of several, as in `A or B`, and not the first of a word. */

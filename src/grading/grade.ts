@@ -1,9 +1,8 @@
 import type { Question } from '../training/question';
 import type { Verdict } from '../training/rollout';
-import { answerTextOf } from './answer-text';
 import { readChoice, readLetter } from './choice';
-import { normalizeText } from './exact';
 import { isSameNumber, readNumber } from './number';
+import { answerTextOf, normalizeText } from './text';
 
 /** What a grader says of an answer. `ungraded`: the right answer itself cannot be read, so nobody can tell. */
 export type Grade = Exclude<Verdict, 'unparseable'>;

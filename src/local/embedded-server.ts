@@ -1,10 +1,23 @@
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
-import { withFolderLock } from './folder-lock';
-import { runningServer, stopRunningServer } from './folder-server';
-import { enterFolder, liveUsers } from './folder-users';
-import { startServer } from './start-server';
-import type { AttachOptions, TemporalServer } from './temporal-server';
+import type { AttachOptions, TemporalServer } from './configured-server';
+import {
+  enterFolder,
+  liveUsers,
+  readServerRecord,
+  recordProcess,
+  runningServer,
+  type ServerRecord,
+  serves,
+  stopRunningServer,
+  withFolderLock,
+  writeServerRecord,
+} from './lease';
+import { reasonOf, type Say } from './reason-of';
+import { logPath, type ServerStart, spawnServer } from './server-process';
+import { findTemporalCli, type TemporalCli } from './temporal-cli';
 
 /**
  * The one embedded server of a folder: the running one, or a new one.
@@ -42,7 +55,7 @@ export async function embeddedServer({
       started: !running,
       outlives: others.some((user) => user.stays),
       source,
-      stop: once(() => withFolderLock(home, say, () => leaveServer(home, leave))),
+      stop: onlyOnce(() => withFolderLock(home, say, () => leaveServer(home, leave))),
     };
   });
 }
@@ -52,7 +65,141 @@ async function leaveServer(home: string, leave: () => Promise<void>): Promise<vo
   if ((await liveUsers(home)).length === 0) await stopRunningServer(home);
 }
 
-function once(action: () => Promise<void>): () => Promise<void> {
+function onlyOnce(action: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
   return () => (done ??= action());
+}
+
+/** Between the choice of a port and its use another program may take it, which does not happen often in a row. */
+const ATTEMPTS = 3;
+
+/** What a start needs of its command. */
+export interface StartSetting {
+  readonly env: NodeJS.ProcessEnv;
+  readonly say: Say;
+  readonly choosePorts?: typeof freePorts;
+}
+
+/** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
+export async function startServer(
+  folder: string,
+  namespace: string,
+  { env, say, choosePorts = freePorts }: StartSetting,
+): Promise<{ readonly record: ServerRecord; readonly source: string }> {
+  const cli = await findTemporalCli({ env, say });
+  const last = await readServerRecord(folder);
+  let wishes = [portOf(last?.address), portOf(last?.uiAddress)];
+  for (let attempt = 1; ; attempt += 1) {
+    const [port = 0, uiPort = 0] = await choosePorts(wishes);
+    const outcome = await startOnce({ cli: cli.path, folder, namespace, port, uiPort, env }).catch(
+      (error: unknown) => {
+        throw notStarted(cli, reasonOf(error), { cause: error });
+      },
+    );
+    if (!('reason' in outcome)) return { record: outcome, source: cli.source };
+    if (!outcome.portTaken || attempt === ATTEMPTS) throw notStarted(cli, adviceOn(outcome, folder));
+    wishes = [null, null];
+  }
+}
+
+/** One try: the server that serves, or why its process ended. Nothing of a failed one is left running. */
+async function startOnce(start: ServerStart): Promise<ServerRecord | StartFailure> {
+  const { folder, namespace, port, uiPort } = start;
+  const planned: ServerRecord = {
+    address: `127.0.0.1:${port}`,
+    uiAddress: `http://127.0.0.1:${uiPort}`,
+    process: null,
+    startedAt: new Date().toISOString(),
+  };
+  // Before the start: should we be killed right after it, the next command knows where to ask.
+  await writeServerRecord(folder, planned);
+  const started = await spawnServer(start);
+  const record = await recordProcess(folder, planned, started.pid);
+  try {
+    if (record.process && (await serves(record, namespace, record.process))) return record;
+  } catch (error) {
+    await stopRunningServer(folder);
+    throw error;
+  }
+  await stopRunningServer(folder);
+  return readStartFailure(await started.written());
+}
+
+function adviceOn({ reason, portTaken }: StartFailure, folder: string): string {
+  const what = portTaken
+    ? `other programs took its ports ${ATTEMPTS} times in a row, last: ${reason}. Try again, or set TEMPORAL_ADDRESS to a server that runs`
+    : `it ended at once: ${reason}`;
+  return `${what}. All that it wrote is in ${logPath(folder)}.`;
+}
+
+function notStarted({ path, source }: TemporalCli, reason: string, options?: ErrorOptions): Error {
+  return new Error(`The embedded Temporal server (${path}, ${source}) did not start: ${reason}`, options);
+}
+
+function portOf(address: string | undefined): number | null {
+  const port = /:(\d+)$/.exec(address ?? '')?.[1];
+  return port === undefined ? null : Number(port);
+}
+
+/** Why the server ended right after its start. */
+export interface StartFailure {
+  /** One line, in the server's own words. */
+  readonly reason: string;
+  /** It lost a port, its own or one of those it chooses for itself, to another program: others may be free. */
+  readonly portTaken: boolean;
+}
+
+/** In the words of Unix and of Windows. */
+const PORT_TAKEN = /listen tcp \S+: bind: (?:address already in use|Only one usage of each socket address)/;
+const VERDICT = /^(?:Error|panic): /;
+const REASON_LENGTH = 300;
+
+/**
+ * Finds the one line that matters in what the server wrote until it ended, which may be pages: it wraps an error in
+ * what each of its parts was about to build, and follows it with the stacks of all its threads.
+ */
+export function readStartFailure(log: string): StartFailure {
+  const lines = log.trim().split('\n');
+  // Its metrics it does without: a port taken there is a warning.
+  const taken = PORT_TAKEN.exec(lines.filter((line) => !line.includes('level=WARN')).join('\n'));
+  if (taken) return { reason: taken[0], portTaken: true };
+
+  const verdict = lines.findLast((line) => VERDICT.test(line)) ?? lines.at(-1) ?? '';
+  return { reason: lastPart(verdict) || 'it wrote nothing', portTaken: false };
+}
+
+/** Errors of Go end with their cause. */
+function lastPart(line: string): string {
+  return line.length > REASON_LENGTH ? `… ${line.slice(-REASON_LENGTH)}` : line;
+}
+
+/**
+ * One free TCP port of 127.0.0.1 for each wish: the wished one if nobody listens there, else any other.
+ * All are held until the last is found, so that no two are the same.
+ */
+export async function freePorts(wishes: readonly (number | null)[]): Promise<number[]> {
+  const held: Server[] = [];
+  try {
+    const ports: number[] = [];
+    for (const wish of wishes) {
+      const server = (wish === null ? null : await listen(wish)) ?? (await listen(0));
+      const address = server?.address();
+      if (!server || !address || typeof address === 'string') {
+        throw new Error('No free TCP port was found on 127.0.0.1 for the embedded server.');
+      }
+      held.push(server);
+      ports.push(address.port);
+    }
+    return ports;
+  } finally {
+    await Promise.all(held.map((server) => once(server.close(), 'close')));
+  }
+}
+
+async function listen(port: number): Promise<Server | null> {
+  const server = createServer().listen(port, '127.0.0.1');
+  return once(server, 'listening').then(
+    () => server,
+    () => null,
+  );
 }

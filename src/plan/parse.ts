@@ -1,10 +1,9 @@
 import type { Plan, PlanContext, Step } from './plan';
-import { PlanError, quoteBriefly } from './plan-error';
-import { chooseLists } from './reply/choose-lists';
-import { pairSteps, type WrittenStep } from './reply/pair-steps';
+import { type ListName, PlanError, quoteBriefly } from './plan-error';
+import { chooseLists, type ChosenLists } from './reply/lists';
+import type { Literal } from './reply/literal';
 import { ORDINAL } from './reply/patterns';
-import type { Literal } from './reply/read-literal';
-import { checkCount, validatePlan, type Locate } from './validate';
+import { checkCount, type Locate, validatePlan } from './validate';
 
 /**
  * Reads the plan out of a Conductor's reply.
@@ -76,4 +75,65 @@ function indexOf(entry: Literal, text: string): number {
 function badAccess({ at }: Literal, found: string, text: string): PlanError {
   const problem = `Each entry of access_list is [], ["all"] or a list of the numbers of earlier steps, not ${found}.`;
   return new PlanError('bad_access', 'access_list', problem, { text, at });
+}
+
+/** One step as it is written: its entry of each list. */
+export type WrittenStep = Readonly<Record<ListName, Literal>>;
+
+/** Puts together what belongs to one step: the entries of one index, or the fields of one object. */
+function pairSteps(chosen: ChosenLists, text: string): WrittenStep[] {
+  return chosen.kind === 'steps'
+    ? itemsOf(chosen.steps).map((step) => stepOfFields(step, text))
+    : stepsOfTriple(chosen.lists, text);
+}
+
+function itemsOf(value: Literal): readonly Literal[] {
+  return value.kind === 'list' ? value.items : [value];
+}
+
+function stepsOfTriple(
+  [ids, subtasks, access]: readonly [Literal, Literal, Literal],
+  text: string,
+): WrittenStep[] {
+  const workers = itemsOf(ids);
+  const instructions = itemsOf(subtasks);
+  // "all" alone, without brackets, speaks for every step.
+  const sights = access.kind === 'text' ? workers.map(() => access) : itemsOf(access);
+  if (workers.length !== instructions.length || workers.length !== sights.length) {
+    const at = workers.length === instructions.length ? access.at : subtasks.at;
+    const counts = `model_id has ${workers.length} entries, subtasks ${instructions.length}, access_list ${sights.length}`;
+    const problem = `${counts}: write exactly one entry for each step into each list.`;
+    throw new PlanError('unequal_lengths', null, problem, { text, at });
+  }
+  return workers.flatMap((worker, index) => {
+    const [subtask, sight] = [instructions[index], sights[index]];
+    return subtask && sight ? [{ model_id: worker, subtasks: subtask, access_list: sight }] : [];
+  });
+}
+
+/** What a step's fields may be called: our own name first, then those of the three lists. */
+const FIELDS: Readonly<Record<ListName, readonly string[]>> = {
+  model_id: ['worker', 'model_id'],
+  subtasks: ['subtask', 'subtasks'],
+  access_list: ['sees', 'access_list', 'access'],
+};
+
+function stepOfFields(step: Literal, text: string): WrittenStep {
+  return {
+    model_id: fieldOf(step, 'model_id', text),
+    subtasks: fieldOf(step, 'subtasks', text),
+    access_list: fieldOf(step, 'access_list', text),
+  };
+}
+
+function fieldOf(step: Literal, list: ListName, text: string): Literal {
+  const [ownName = list] = FIELDS[list];
+  if (step.kind === 'fields') {
+    for (const name of FIELDS[list]) {
+      const value = step.fields.get(name);
+      if (value !== undefined) return value;
+    }
+  }
+  const problem = `This step has no "${ownName}". Give each step a "worker", a "subtask" and what it "sees".`;
+  throw new PlanError('missing_list', list, problem, { text, at: step.at });
 }

@@ -1,7 +1,6 @@
-import { MAX_SUBTASK_BYTES } from '../protocol/bounds';
+import { MAX_SUBTASK_BYTES } from '../protocol/messages';
 import type { Plan, PlanContext, Step } from './plan';
-import { PlanError, quoteBriefly, type ListName } from './plan-error';
-import type { Place } from './underline';
+import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error';
 
 /** Where an entry of a step stands in the text it was read from, if it was read from one. */
 export type Locate = (list: ListName, step: number) => Place | undefined;

@@ -1,8 +1,9 @@
 import type { Plan } from '../plan/plan';
 import type { RolloutTry } from '../training/rollout';
-import type { Call, Problem } from './call';
+import type { Call, CallPurpose, Problem } from './call';
+import { FAILURES } from './failures';
+import { isDepth, isHint, isWhole } from './messages';
 import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, WRITE_PLAN } from './names';
-import type { Background, ReviewedRound } from './parent';
 import type { ResolvedRun, RunWorker } from './run';
 import type { Text } from './text';
 
@@ -127,4 +128,65 @@ export interface ConductorActivities {
   [KEEP_TEXT](text: string): Promise<Text>;
   /** Loads a text whole. */
   [READ_TEXT](text: Text): Promise<string>;
+}
+
+/** An earlier text that everybody in a child may see: an output that its parent's plan showed it, or the answer at hand. */
+export interface Background {
+  /** What was asked for; null for the answer that a review is about. */
+  readonly subtask: string | null;
+  readonly output: Text;
+}
+
+/** The round that a child is to review. */
+export interface ReviewedRound {
+  readonly plan: Plan;
+  readonly answer: Text;
+}
+
+/** What a solve that the Conductor called from another solve is given by it. */
+export interface Parent {
+  /** Workflow id of the solve that a person asked for. */
+  readonly rootId: string;
+  /** Depth of the child, from 1. */
+  readonly depth: number;
+  /** Number of the child's first plan: 0 for a step, one more than the reviewed round's for a review. */
+  readonly round: number;
+  /** Index of the step of the parent's plan that the child is for; absent for a review. */
+  readonly step?: number;
+  /** The resolved configuration, its limits cut to what the child may use. */
+  readonly run: ResolvedRun;
+  readonly background: readonly Background[];
+  readonly review?: ReviewedRound;
+  /** Hints that were given to the run so far. */
+  readonly hints: readonly string[];
+}
+
+/**
+ * Whether a value has the shape of what a solve gives to a solve that it starts. By hand: see `solve-input.ts`. The
+ * resolved run inside is taken as the parent's own word; a key goes nowhere because of it, see `pool/keys.ts`.
+ */
+export function isParent(value: unknown): value is Parent {
+  if (!isRecord(value)) return false;
+  const { rootId, depth, round, run, background, hints } = value;
+  const isPlaced = typeof rootId === 'string' && isWhole(depth, 1) && isWhole(round, 0);
+  const isTold = Array.isArray(background) && Array.isArray(hints) && hints.every(isHint);
+  return isPlaced && isTold && isRun(run);
+}
+
+function isRun(run: unknown): boolean {
+  if (!isRecord(run) || !isRecord(run.limits)) return false;
+  const { workers, conductor, limits } = run;
+  const isStaffed =
+    isRecord(conductor) && Array.isArray(workers) && workers.every(isRecord) && workers.length > 0;
+  return isStaffed && isWhole(limits.calls, 1) && isWhole(limits.wallClockMs, 1) && isDepth(limits.depth);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a call of the Conductor is for. A plan that a person rejected is written anew, not repaired. */
+export function purposeOf({ repairs, review }: Pick<WritePlanRequest, 'repairs' | 'review'>): CallPurpose {
+  if (repairs.at(-1)?.problem.type === FAILURES.planInvalid) return 'repair';
+  return review === undefined ? 'plan' : 'review';
 }

@@ -1,5 +1,5 @@
-import type { ExternalCard } from '../pool/card';
 import type { Usage } from './call';
+import type { ExternalCard } from './cards';
 
 /** What a worker of kind `activity` or `workflow` returns; parts of the usage that nobody counted are left out. */
 export interface ExternalAnswer {

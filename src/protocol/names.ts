@@ -1,3 +1,5 @@
+import type { ModelProvider } from './cards';
+
 /** Names that cross process borders. They are written into histories: never rename one. */
 
 /** Workflow type of a solve. */
@@ -29,3 +31,8 @@ export const READ_TEXT = 'conductor.readText';
 
 /** Task queue of runs and calls where the configuration names no other. */
 export const DEFAULT_TASK_QUEUE = 'conductor';
+
+/** Where calls of a provider's models wait, if each provider has a queue of its own. Never change how it is formed. */
+export function providerQueue(taskQueue: string, provider: ModelProvider): string {
+  return `${taskQueue}-${provider}`;
+}

@@ -1,4 +1,6 @@
-import type { ConductorCard, ExternalCard, ModelCard } from '../pool/card';
+import type { PlanContext } from '../plan/plan';
+import type { ConductorCard, ExternalCard, ModelCard } from './cards';
+import { CONDUCTOR_ID } from './names';
 
 /** A member of the pool as a run holds it. */
 export type RunWorker = ModelCard | ExternalCard;
@@ -37,4 +39,31 @@ export interface ResolvedRun {
   readonly heartbeatMs: number;
   /** Calls of a model go to `<task queue>-<provider>` instead of the run's own queue. */
   readonly queuePerProvider: boolean;
+}
+
+/** How a run may recurse, and how deep. */
+type Rules = Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<ResolvedRun['limits'], 'depth'> };
+
+/** Whether the Conductor may be given steps of its own plan, in a solve at this depth. */
+export function mayCallItself({ recursion, limits }: Rules, depth: number): boolean {
+  return (recursion === 'worker' || recursion === 'both') && isDepthLeft(limits, depth);
+}
+
+/** Whether the Conductor may review the answer of its own plan, in a solve at this depth. */
+export function mayReview({ recursion, limits }: Rules, depth: number): boolean {
+  return (recursion === 'review' || recursion === 'both') && isDepthLeft(limits, depth);
+}
+
+function isDepthLeft({ depth: most }: Rules['limits'], depth: number): boolean {
+  return most === null || depth < most;
+}
+
+/** What a plan of a run is judged by; the Conductor, where it may be given steps, is the last ordinal. */
+export function planContextOf(
+  { workers, limits }: Pick<ResolvedRun, 'workers' | 'limits'>,
+  round: number,
+  mayCallItself: boolean,
+): PlanContext {
+  const ids = workers.map(({ id }) => id);
+  return { workers: mayCallItself ? [...ids, CONDUCTOR_ID] : ids, maxSteps: limits.steps, round };
 }

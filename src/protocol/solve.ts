@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { planSchema, stepSchema, type Plan } from '../plan/plan';
-import { MAX_CALLS, MAX_COST_USD } from './bounds';
-import type { Parent } from './parent';
-import { isParent } from './parent-input';
+import { type Plan, planSchema, stepSchema } from '../plan/plan';
+import { isParent, type Parent } from './activities';
+import { MAX_CALLS, MAX_COST_USD } from './messages';
 import type { Text, TextRef } from './text';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
@@ -149,4 +148,9 @@ export type SolveInput = Omit<z.infer<typeof solveInputSchema>, 'given'> & { rea
 export interface GivenPlan {
   readonly plan: Plan;
   readonly outputs: readonly (Text | null)[];
+}
+
+/** Whether a person sees the plan of a solve at this depth before anything of it is run. */
+export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: number): boolean {
+  return approval === 'all' || (approval === 'plan' && depth === 0);
 }

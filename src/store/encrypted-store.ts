@@ -1,6 +1,5 @@
-import type { KeyRing } from '../encryption/key-ring';
-import { openContent, sealContent } from '../encryption/sealed-content';
-import { folderOfPrefix, keyOfName, nameOfKey } from '../encryption/sealed-name';
+import type { KeyRing } from '../encryption/keys';
+import { folderOfPrefix, keyOfName, nameOfKey, openContent, sealContent } from '../encryption/seal';
 import type { Store, StoredEntry } from './store';
 
 /**

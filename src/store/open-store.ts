@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
-import type { KeyRing } from '../encryption/key-ring';
+import type { KeyRing } from '../encryption/keys';
 import { EncryptedStore } from './encrypted-store';
 import { FileStore } from './file-store';
 import { S3Store } from './s3-store';
-import type { Store } from './store';
-import { readStoreUrl, STORE_URL_FORMS } from './store-url';
+import { readStoreUrl, type Store, STORE_URL_FORMS } from './store';
 
 /** What shall hold for a store whatever its driver. */
 export interface StoreOptions {

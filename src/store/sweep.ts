@@ -1,4 +1,4 @@
-import { eachInParallel } from './each-in-parallel';
+import { Readable } from 'node:stream';
 import type { Store, StoredEntry } from './store';
 
 /** How much there is of something. */
@@ -50,4 +50,15 @@ export async function sweep(
 
 function add({ count, bytes }: Tally, more: number): Tally {
   return { count: count + 1, bytes: bytes + more };
+}
+
+/** Enough to hide the way to a distant store or server, and few enough to be no burden to it. */
+const AT_ONCE = 16;
+
+/** Does one thing for each item as they come, some of them side by side. The first failure ends it. */
+export async function eachInParallel<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  await Readable.from(items).forEach(work, { concurrency: AT_ONCE });
 }

@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SimulatedRequest } from './behaviour';
-import { deliverFault, sendJson } from './delivery';
-import type { Delivery } from './delivery';
+import { deliverFault, type Delivery, sendJson } from './delivery';
 import type { RequestLog, RequestRecord } from './request-log';
 import type { SimulatedModel } from './simulated-model';
-import { encodeOpenAiError } from './wire/openai-error';
 import { encodeUnfinished, openAiResponses } from './wire/openai-responses';
+import { encodeOpenAiError } from './wire/wire';
 
 /** A response begun in the background, from its creation on. */
 export interface BackgroundResponse {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { priceSchema } from '../pool/setting-schemas';
-import { faultSchema, type Fault } from './faults';
+import { priceSchema } from '../config/settings';
+import { type Fault, faultSchema } from './faults';
 import type { Prompt, Protocol } from './wire/wire';
 
 const tokens = z.int().nonnegative().exactOptional();

@@ -1,17 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { Usage } from '../protocol/call';
 import type { Answer, Reply, SimulatedRequest } from './behaviour';
-import { BREAKAGES } from './broken';
-import { isErrorFault, isFlawedFault, isSpoiledFault } from './faults';
-import type { BrokenFaultKind, ErrorFault, Fault, FlawedFault } from './faults';
-import { drip, flawedReply } from './flawed';
+import { BREAKAGES, drip, flawedReply, spoiledReply } from './broken';
+import {
+  type BrokenFaultKind,
+  type ErrorFault,
+  type Fault,
+  type FlawedFault,
+  isErrorFault,
+  isFlawedFault,
+  isSpoiledFault,
+  retryAfterHeaders,
+} from './faults';
 import type { Outcome } from './request-log';
-import { retryAfterHeaders } from './retry-after';
 import type { SimulatedModel } from './simulated-model';
-import { spoiledReply } from './spoiled';
-import { wholeReply } from './whole-reply';
 import { encodeFailed } from './wire/openai-responses';
-import type { Wire } from './wire/wire';
+import type { WholeReply, Wire } from './wire/wire';
 
 /** An answer made ready for one request: what the log will call it, what it costs, and how to send it. */
 export interface Delivery {
@@ -139,4 +143,33 @@ function deliverFlawed(wire: Wire, request: SimulatedRequest, fault: FlawedFault
       else sendJson(response, 200, body);
     },
   };
+}
+
+/** Fills in what a reply leaves open. */
+function wholeReply(request: SimulatedRequest, reply: Reply): WholeReply {
+  const usage = usageOf(request, reply);
+  return {
+    model: request.model,
+    sequence: request.sequence,
+    text: reply.text,
+    finish: reply.finish ?? 'stop',
+    refusal: reply.finish === 'refusal' ? (reply.refusal ?? 'I cannot help with that.') : null,
+    usage,
+    stated: usage,
+  };
+}
+
+function usageOf(request: SimulatedRequest, { text, usage = {} }: Reply): Usage {
+  const reasoningTokens = usage.reasoningTokens ?? 0;
+  return {
+    inputTokens: usage.inputTokens ?? countTokens(request.text),
+    outputTokens: usage.outputTokens ?? countTokens(text) + reasoningTokens,
+    cachedInputTokens: usage.cachedInputTokens ?? 0,
+    reasoningTokens,
+  };
+}
+
+/** Four characters a token: no tokenizer's count, but the same count each time. */
+function countTokens(text: string): number {
+  return Math.ceil(text.length / 4);
 }

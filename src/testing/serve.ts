@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { simulationSchema } from './behaviour';
-import { continueLog } from './log-file';
 import { readPort } from './read-port';
-import { startSimulatedProviders } from './simulated-providers';
-import type { Simulation } from './simulated-providers';
+import { continueLog, type Simulation, startSimulatedProviders } from './simulated-providers';
 
 // The simulated providers as a program of their own, so that a test may kill any other process and count calls still:
 //   node serve.js [--port N] [--script FILE.json] [--log FILE.jsonl]

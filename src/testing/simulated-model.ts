@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { nanoUsdOf } from '../money/nano-usd';
+import { nanoUsdOf } from '../budget/nano-usd';
 import type { Usage } from '../protocol/call';
 import type { Answer, AnswerFunction, ModelBehaviour, Reply, SimulatedRequest } from './behaviour';
-import { draw } from './draw';
 import type { Fault } from './faults';
 
 /** One model of the simulation: what it answers next, and the gates that hold it back. */
@@ -99,4 +98,37 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
     resolve = settle;
   });
   return { promise, resolve };
+}
+
+/** The models of a simulation by name; a name nobody gave a behaviour gets the fallback's. */
+export class Cast {
+  readonly #models: Map<string, SimulatedModel>;
+  readonly #makeOther: () => SimulatedModel;
+
+  constructor(behaviours: Readonly<Record<string, ModelBehaviour>>, fallback: ModelBehaviour, seed: number) {
+    const make = (behaviour: ModelBehaviour): SimulatedModel => new SimulatedModel(behaviour, seed);
+    this.#models = new Map(Object.entries(behaviours).map(([name, given]) => [name, make(given)]));
+    this.#makeOther = () => make(fallback);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#models.keys()];
+  }
+
+  model(name: string): SimulatedModel {
+    const model = this.#models.get(name) ?? this.#makeOther();
+    this.#models.set(name, model);
+    return model;
+  }
+}
+
+/**
+ * A number in [0, 1) that depends on its arguments alone, evenly spread: the first 48 bits of their SHA-256.
+ *
+ * A generator with a state would give each request another number whenever requests that run side by side arrive
+ * in another order; this does not.
+ */
+export function draw(...key: readonly (string | number)[]): number {
+  const digest = createHash('sha256').update(JSON.stringify(key)).digest();
+  return digest.readUIntBE(0, 6) / 2 ** 48;
 }

@@ -1,18 +1,16 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { BackgroundResponses, findLookup } from './background';
 import type { Answer, AnswerFunction, ModelBehaviour } from './behaviour';
-import { Cast } from './cast';
-import { sendJson } from './delivery';
+import { type Delivery, prepareAnswer, prepareRejection, sendJson } from './delivery';
 import type { Fault } from './faults';
-import { RequestLog } from './request-log';
-import type { RequestObserver, RequestRecord } from './request-log';
-import { servePrompt } from './serve-prompt';
-import type { Simulator } from './serve-prompt';
-import { listModels } from './wire/model-list';
-import { encodeOpenAiError } from './wire/openai-error';
-import { findRoute } from './wire/route';
+import { RequestLog, type RequestObserver, type RequestRecord } from './request-log';
+import { Cast } from './simulated-model';
+import { decodePrompt, findRoute, listModels, type Route } from './wire/route';
+import { encodeOpenAiError } from './wire/wire';
 
 /** What to simulate; every part has a default. */
 export interface Simulation {
@@ -134,3 +132,80 @@ function urlOf(server: Server): string {
   }
   return `http://${address.address}:${address.port}`;
 }
+
+/** What all requests share. */
+export interface Simulator {
+  readonly log: RequestLog;
+  readonly cast: Cast;
+  readonly background: BackgroundResponses;
+}
+
+/**
+ * Takes one posted prompt from its last byte to the last byte of its answer.
+ *
+ * The answer is chosen on arrival, so that a script is handed out in the order of arrival whatever the latencies.
+ * The log is written first, so that no client can know of an answer before the log does.
+ */
+async function servePrompt(
+  { log, cast, background }: Simulator,
+  route: Route,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { wire, path } = route;
+  const body = await readText(request).catch(() => null);
+  // The client left in the middle of its own request: no provider would have read it.
+  if (body === null) return;
+
+  const prompt = decodePrompt(route, body);
+  const model = 'problem' in prompt ? null : prompt.model;
+  const record = log.open({ protocol: wire.protocol, model, path, headers: request.headers, body });
+  response.setHeader(wire.requestIdHeader, `req_${record.sequence}`);
+
+  const deliver = ({ outcome, usage, send }: Delivery, nanoUsd: number | null): void => {
+    if (record.outcome !== null || send === null) return;
+    log.finish(record, { outcome, usage, nanoUsd });
+    send(response);
+  };
+  if ('problem' in prompt) {
+    deliver(prepareRejection(wire, prompt.problem), 0);
+    return;
+  }
+  const simulated = cast.model(prompt.model);
+  const text = prompt.messages.map((message) => message.text).join('\n\n');
+  const callId = request.headers['x-client-request-id']?.toString() ?? null;
+  const asked = { ...prompt, sequence: record.sequence, protocol: wire.protocol, callId, text };
+  const delivery = prepareAnswer(wire, asked, simulated);
+  if (prompt.background === true && delivery.written !== null) {
+    background.begin({ record, request: asked, simulated, delivery }, response);
+    return;
+  }
+  response.on('close', () => {
+    log.abandon(record);
+  });
+  await simulated.opened();
+  await delay(simulated.delayMs + delivery.delayMs, undefined, { ref: false });
+  deliver(delivery, delivery.usage === null ? 0 : simulated.charge(delivery.usage));
+}
+
+/** Has simulated providers go on with the log of those who wrote to this file before. */
+export function continueLog(file: string): Required<Pick<Simulation, 'firstSequence' | 'observe'>> {
+  return { firstSequence: countRequests(file) + 1, observe: appendTo(file) };
+}
+
+/** The requests of those who wrote this log before: numbers, and ids made of them, are not given out twice. */
+function countRequests(file: string): number {
+  if (!existsSync(file)) return 0;
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith(RECEIVED)).length;
+}
+
+/** One JSON object a line, on disk before the server goes on: whoever is killed next, the count holds. */
+function appendTo(file: string): RequestObserver {
+  return (event, record) => {
+    appendFileSync(file, `${JSON.stringify({ event, ...record })}\n`);
+  };
+}
+
+const RECEIVED = '{"event":"received"';

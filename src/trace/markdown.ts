@@ -1,11 +1,8 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { describeCost, describeEstimate, describeTokens } from './describe';
-import { explainStop } from './explain-stop';
-import { howToApprove } from './how-to-approve';
-import { waitingRuns } from './kinship';
-import { describeRound } from './round-state';
-import { isKept, stateOf } from './step-state';
+import { describeCost, describeEstimate, describeTokens, explainStop, howToApprove } from './describe';
+import { waitingRuns } from './run-tree';
+import { describeRound, isKept, stateOf } from './states';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
 export function renderMarkdown(trace: SolveTrace): string {

@@ -1,9 +1,8 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { roundsOf } from './kinship';
-import { oneLine } from './one-line';
-import { describePlan } from './round-state';
-import { describeWorker, stateOf } from './step-state';
+import { oneLine } from './lines';
+import { roundsOf } from './run-tree';
+import { describePlan, describeWorker, stateOf } from './states';
 
 const LABEL_CHARACTERS = 60;
 const INDENT = '  ';

@@ -5,7 +5,8 @@ import {
   TimeoutFailure,
 } from '@temporalio/common';
 import type { Problem } from '../protocol/call';
-import { FAILURES, type CallFailureDetails } from '../protocol/failures';
+import { type CallFailureDetails, FAILURES } from '../protocol/failures';
+import type { SolveTrace } from '../protocol/solve';
 
 /** What a failed activity or child says of itself. */
 export interface CallFailure {
@@ -34,4 +35,13 @@ function detailsOf(failure: ApplicationFailure): CallFailureDetails | null {
   const isOurs =
     typeof details === 'object' && details !== null && 'calls' in details && 'endedAt' in details;
   return isOurs ? (details as CallFailureDetails) : null;
+}
+
+/** The trace that a failed solve left in its failure's details; null where it vanished without leaving one. */
+export function traceIn(error: unknown): SolveTrace | null {
+  const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
+  const details: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : null;
+  const isTrace =
+    typeof details === 'object' && details !== null && 'rounds' in details && 'calls' in details;
+  return isTrace ? (details as SolveTrace) : null;
 }

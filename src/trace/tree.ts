@@ -1,18 +1,30 @@
 import type { Call } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { describeCost, describeEstimate, describeTokens } from './describe';
-import { drawTree, type Branch } from './draw-tree';
-import { explainStop } from './explain-stop';
-import { failedAttempts } from './failed-attempts';
-import { howToApprove } from './how-to-approve';
-import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './kinship';
-import { headLine, noteLines, plainLine, type Line } from './line';
-import { oneLine } from './one-line';
-import { PLAIN, type Paint } from './paint';
-import { describePlan, describeRound } from './round-state';
-import { describeDuration, describeSees, describeWorker, isKept, MARKS, stateOf } from './step-state';
-import { totalOf } from './total';
+import { describeCost, describeEstimate, describeTokens, explainStop, howToApprove } from './describe';
+import {
+  type Branch,
+  drawTree,
+  headLine,
+  type Line,
+  noteLines,
+  oneLine,
+  type Paint,
+  PLAIN,
+  plainLine,
+} from './lines';
+import { totalOf } from './reduce';
+import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
+import {
+  describeDuration,
+  describePlan,
+  describeRound,
+  describeSees,
+  describeWorker,
+  isKept,
+  MARKS,
+  stateOf,
+} from './states';
 
 /** Where the tree will be read. */
 export interface TreeOptions {
@@ -166,4 +178,28 @@ function spent(total: Pick<SolveTrace, 'usage' | 'costUsd' | 'costIsLowerBound'>
 
 function sumOf(calls: readonly Call[]): string[] {
   return calls.length === 0 ? [] : spent(totalOf(calls));
+}
+
+/** Attempts in a row that came to nothing for the same reason. */
+export interface FailedAttempts {
+  /** `attempt 2`, `attempt 2-5`. */
+  readonly which: string;
+  readonly reason: string;
+}
+
+/** What went wrong on the way, a reason once however often it came up in a row. */
+function failedAttempts(calls: readonly Call[]): FailedAttempts[] {
+  const reasons = calls.map(({ error }) => (error === null ? '' : `${error.type} ${error.message}`));
+  return calls.flatMap(({ attempt }, index) => {
+    const reason = reasons[index] ?? '';
+    const isTold = reason === '' || reason === reasons[index - 1];
+    return isTold ? [] : [{ which: `attempt ${attempt}${sameAfter(reasons, index)}`, reason }];
+  });
+}
+
+/** How far the same reason goes on: `-5` where the attempts up to the fifth failed alike. */
+function sameAfter(reasons: readonly string[], index: number): string {
+  const next = reasons.findIndex((reason, other) => other > index && reason !== reasons[index]);
+  const last = next === -1 ? reasons.length : next;
+  return last - index > 1 ? `-${last}` : '';
 }

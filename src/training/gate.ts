@@ -1,7 +1,12 @@
-import { describePolicy, type GateDecision } from './evaluation';
-import { gainsOf, pairUp, type Pair } from './pairs';
-import type { ScoredPolicy } from './score';
-import { FEWEST_VALUES, lowerBound95, meanOf } from './mean-bound';
+import {
+  type CanaryDecision,
+  describePolicy,
+  type GateDecision,
+  type JudgeCanaryRequest,
+  type PolicyRef,
+} from './input';
+import type { GroupRecord, Rollout } from './rollout';
+import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics';
 
 /**
  * Decides whether a candidate may serve in place of its baseline: its reward must be higher beyond chance, and its cost
@@ -89,4 +94,129 @@ function describe(
 
 function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+}
+
+/**
+ * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it.
+ *
+ * It is where its weights are not the ones that were trained (the log-probabilities on the probe differ), where nothing
+ * it answers can be graded although what it replaced can, and where it is worse than that beyond chance: the upper 95 %
+ * bound of the paired difference of rewards lies below 0. Twenty questions are few: they find what is broken, not what is
+ * a little worse, which was the gate's matter.
+ */
+export function decideCanary(
+  promoted: ScoredPolicy,
+  replaced: ScoredPolicy,
+  probe: JudgeCanaryRequest['probe'],
+): CanaryDecision {
+  const gains = gainsOf(pairUp(promoted.scores, replaced.scores));
+  const gain = meanOf(gains);
+  const bound = upperBound95(gains);
+  const complaints = [
+    ...(probe.logprobGap <= probe.tolerance ? [] : ['the servers have other weights than were trained']),
+    ...(bound === null || bound >= 0 ? [] : ['it answers worse than before']),
+    ...(gain === null && isGraded(replaced) ? ['none of its answers could be graded'] : []),
+  ];
+  const rolledBack = complaints.length > 0;
+  const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
+  const verdict = rolledBack
+    ? `${name} gives way to ${before} again: ${complaints.join(', and ')}`
+    : `${name} serves as it was tried`;
+  return { rolledBack, sentence: `${verdict} (${describeCanary(gains, probe)})` };
+}
+
+function isGraded({ scores }: ScoredPolicy): boolean {
+  return scores.some(({ reward }) => reward !== null);
+}
+
+function describeCanary(
+  gains: readonly number[],
+  { logprobGap, tolerance }: JudgeCanaryRequest['probe'],
+): string {
+  const gain = meanOf(gains);
+  const figures =
+    gain === null ? 'no reward to compare' : `gain ${gain.toFixed(3)} on ${gains.length} questions`;
+  return `${figures}, log-probabilities within ${logprobGap} of at most ${tolerance}`;
+}
+
+/** A score that has a reward. */
+export type GradedScore = QuestionScore & { readonly reward: number };
+
+/** Two policies on the same question. */
+export interface Pair {
+  readonly candidate: GradedScore;
+  readonly baseline: GradedScore;
+}
+
+/** The questions on which both could be graded. One on which only one of them could counts for neither. */
+function pairUp(candidate: readonly QuestionScore[], baseline: readonly QuestionScore[]): Pair[] {
+  const others = new Map(baseline.map((score) => [score.question, score]));
+  return candidate.flatMap((score) => {
+    const other = others.get(score.question);
+    return isGradedPolicy(score) && other !== undefined && isGradedPolicy(other)
+      ? [{ candidate: score, baseline: other }]
+      : [];
+  });
+}
+
+/** What the candidate's reward is above the baseline's, by question. */
+function gainsOf(pairs: readonly Pair[]): number[] {
+  return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
+}
+
+function isGradedPolicy(score: QuestionScore): score is GradedScore {
+  return score.reward !== null;
+}
+
+/** What one policy came to on one question that it was tried on. */
+export interface QuestionScore {
+  /** Id of the question. */
+  readonly question: string;
+  /** Mean over the rollouts that could be graded; null where none could. */
+  readonly reward: number | null;
+  /** Mean cost of a rollout, all its rounds together, in 10⁻⁹ USD; null where a price is unknown. */
+  readonly nanoUsd: number | null;
+}
+
+/** A policy, and what it came to on each question that it was tried on. */
+export interface ScoredPolicy {
+  readonly policy: PolicyRef;
+  readonly scores: readonly QuestionScore[];
+}
+
+/**
+ * Sums up the groups in which a policy was tried, a score for each question. Where rollouts were reviewed in a second
+ * round, its answers count in place of theirs, and both are paid for: so it is when a policy serves.
+ */
+export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] {
+  const questions = [...new Set(groups.map(({ question }) => question))];
+  return questions.map((question) =>
+    scoreRounds(
+      question,
+      groups.filter((group) => group.question === question),
+    ),
+  );
+}
+
+function scoreRounds(question: string, rounds: readonly GroupRecord[]): QuestionScore {
+  const [first, ...reviews] = [...rounds].sort((a, b) => a.round - b.round);
+  const reviewing = reviews.flatMap(({ rollouts }) => rollouts);
+  const reviewed = new Set(reviewing.map(({ root }) => root));
+  const begun = first?.rollouts ?? [];
+  const final = [...begun.filter(({ index }) => !reviewed.has(index)), ...reviewing];
+  const rewards = final.flatMap(({ reward }) => reward ?? []);
+  return {
+    question,
+    reward: rewards.length === 0 ? null : sum(rewards) / rewards.length,
+    nanoUsd: costOf([...begun, ...reviewing], final.length),
+  };
+}
+
+function costOf(rollouts: readonly Rollout[], answers: number): number | null {
+  const costs = rollouts.flatMap(({ nanoUsd }) => nanoUsd ?? []);
+  return answers === 0 || costs.length < rollouts.length ? null : sum(costs) / answers;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CheckpointRef } from './input';
 
 const promptStyleSchema = z.enum(['full', 'compact']);
 /** `full`: the whole instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
@@ -68,3 +69,12 @@ export const servingSchema = z.strictObject({
   at: z.string(),
 });
 export type Serving = z.infer<typeof servingSchema>;
+
+/** For errors: how a checkpoint is named. */
+export const CHECKPOINT_FORM = 'the name of a checkpoint, <training run>/<name>, e.g. nightly/000040';
+
+/** Reads what `checkpointId` writes; null for anything else. Both parts are fit to be part of a key of the store. */
+export function readCheckpointId(text: string): CheckpointRef | null {
+  const [, trainRun, name] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})$/.exec(text) ?? [];
+  return trainRun === undefined || name === undefined ? null : { trainRun, name };
+}

@@ -1,7 +1,6 @@
-import { describePolicy } from './evaluation';
+import { describePolicy, type GroupInput } from './input';
 import { cycleName } from './keys';
 import type { GroupId } from './rollout';
-import type { GroupInput } from './train-input';
 
 /** Workflow id of a training run's night: the same for each, so that no two are ever under way together. */
 export function nightWorkflowId(trainRun: string): string {
@@ -39,4 +38,42 @@ export function groupWorkflowId({
 export function trialWorkflowId(trial: GroupInput): string {
   const who = describePolicy(trial.writer).replace(/[^a-z0-9]+/gi, '-');
   return `${groupWorkflowId(trial)}-${trial.purpose}-${who}`;
+}
+
+/** Whether it is a time zone that this process knows, e.g. `Europe/Berlin` or `UTC`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The date that a calendar in the time zone shows at an instant, e.g. `2026-11-21`: what a night is named by, so that
+ * the hour which a clock change repeats, a retry and a backfill all mean the same night.
+ *
+ * @throws RangeError for a time zone that `isTimeZone` denies
+ */
+export function nightDate(at: Date, timeZone: string): string {
+  const { year, month, day } = Object.fromEntries(
+    new Intl.DateTimeFormat('en', {
+      timeZone,
+      calendar: 'iso8601',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    })
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  return `${year ?? ''}-${month ?? ''}-${day ?? ''}`;
+}
+
+/** Whether it is a day of the calendar, written as nights are. */
+export function isNightDate(text: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
+  // The parser turns 30 February into 2 March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

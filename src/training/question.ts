@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readLetter } from '../grading/choice';
-import { normalizeText } from '../grading/exact';
 import { readNumber } from '../grading/number';
+import { normalizeText } from '../grading/text';
 
 const row = {
   /** What people and records call it. */

@@ -1,5 +1,5 @@
 import type { Rollout } from './rollout';
-import type { RewardSettings } from './training-settings';
+import type { RewardSettings } from './settings';
 
 /**
  * What a rollout earns: `unparseable`, `parseable` or `correct` (paper section 3.1: 0, 0.5 and 1; its supplementary
@@ -36,4 +36,14 @@ export function rewardOfRoot(first: number | null, second: number | null, discou
 function costOf(nanoUsd: number | null, weight: number): number | null {
   if (weight === 0) return 0;
   return nanoUsd === null ? null : (weight * nanoUsd) / 1e9;
+}
+
+/**
+ * Whether anything can be learned from a group: at least two rewards, not all equal. Rollouts without a reward do not
+ * count.
+ *
+ * Where all are equal every advantage is 0, and the group would only make the batch smaller.
+ */
+export function hasSpread(rewards: readonly (number | null)[]): boolean {
+  return new Set(rewards.filter((reward) => reward !== null)).size > 1;
 }

@@ -1,6 +1,7 @@
-import type { CycleMetrics } from './progress';
+import type { Plan } from '../plan/plan';
+import type { GroupPart } from './input';
+import type { CycleMetrics, CycleTimes } from './progress';
 import type { GroupRecord, Rollout, Verdict } from './rollout';
-import { topologyOf } from './topology';
 
 /** The part of a cycle's figures that its rollouts tell. */
 export type RolloutMetrics = Pick<
@@ -59,4 +60,78 @@ function meanCost(rollouts: readonly Rollout[]): number | null {
 
 function meanOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
+}
+
+/** The parts of a cycle: those of its groups, and what is made of them. */
+export type CyclePart = GroupPart | 'update' | 'publish';
+
+/**
+ * Sums up when the parts of a cycle were under way.
+ *
+ * @param whole milliseconds from the cycle's first draw to its figures
+ */
+export function cycleTimes(spans: readonly Span<CyclePart>[], whole: number): CycleTimes {
+  const of = (part: CyclePart): number => covered(spans.filter((span) => span.part === part));
+  return {
+    sampling: of('sampling'),
+    rollouts: of('rollouts'),
+    grading: of('grading'),
+    update: of('update'),
+    publish: of('publish'),
+    between: whole - covered(spans),
+    whole,
+  };
+}
+
+/** When a part of some work was under way, in epoch milliseconds. */
+export interface Span<Part extends string = string> {
+  readonly part: Part;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How long at least one of the spans was under way: what overlaps counts once. */
+function covered(spans: readonly Span[]): number {
+  const ordered = spans.toSorted((one, other) => one.from - other.from);
+  let sum = 0;
+  let end = -Infinity;
+  for (const { from, to } of ordered) {
+    sum += Math.max(0, to - Math.max(from, end));
+    end = Math.max(end, to);
+  }
+  return sum;
+}
+
+/** Shapes of plans, in the order in which pictures show them. */
+export const TOPOLOGIES = ['single', 'chain', 'parallel', 'tree', 'other'] as const;
+export type Topology = (typeof TOPOLOGIES)[number];
+
+/**
+ * The shape of a plan, for the picture of how shapes change while a policy learns (paper figure 3). What a step sees
+ * through a step that it sees does not count, so `["all"]` in a row of steps is still a row.
+ *
+ * - `single`: one step;
+ * - `chain`: each step after the first builds on the one right before it;
+ * - `parallel`: nobody sees anybody;
+ * - `tree`: every output but the last goes into exactly one later step, and somewhere several come together;
+ * - `other`: anything else, such as an output that two steps use, or one that nobody does.
+ *
+ * @returns null for a plan without steps, which accepts what is there
+ */
+export function topologyOf({ steps }: Plan): Topology | null {
+  if (steps.length === 0) return null;
+  if (steps.length === 1) return 'single';
+  if (steps.every(({ sees }) => sees.length === 0)) return 'parallel';
+  const links = directLinks(steps.map(({ sees }) => sees));
+  if (links.every((sources, index) => index === 0 || sources.includes(index - 1))) return 'chain';
+  const uses = steps.slice(0, -1).map((_, step) => links.filter((sources) => sources.includes(step)).length);
+  return uses.every((count) => count === 1) ? 'tree' : 'other';
+}
+
+/** For each step the ones it sees and does not see through another one already. */
+function directLinks(sees: readonly (readonly number[])[]): number[][] {
+  const reach: Set<number>[] = [];
+  for (const seen of sees)
+    reach.push(new Set([...seen, ...seen.flatMap((step) => [...(reach[step] ?? [])])]));
+  return sees.map((seen) => seen.filter((step) => !seen.some((other) => reach[other]?.has(step))));
 }

@@ -1,7 +1,10 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Config } from '../pool/config-schema';
-import { runTogether } from './run-together';
-import { sideQueues, type SideActivities, type SideQueue } from './side-queues';
+import type { Config } from '../config/schema';
+import type { ConductorActivities } from '../protocol/activities';
+import type { ModelProvider } from '../protocol/cards';
+import { providerQueue } from '../protocol/names';
+import type { TrainingActivities } from '../training/contract';
+import { groupQueue } from '../training/night-ids';
 
 /**
  * The workers that poll what a configuration keeps apart: beside each worker that a plugin is mounted on, with its
@@ -49,4 +52,91 @@ export class SideWorkers {
     this.own.add(worker);
     return worker;
   }
+}
+
+/** What a worker can do. */
+export interface SideActivities {
+  readonly solving: ConductorActivities;
+  readonly training: TrainingActivities;
+}
+
+/** A queue that is polled beside a worker's own. */
+export interface SideQueue {
+  readonly taskQueue: string;
+  readonly activities: object;
+  /** Makes the options of the worker beside it into those of its own. */
+  readonly adapt: (options: WorkerOptions) => WorkerOptions;
+}
+
+/**
+ * The queues that a configuration keeps apart: one for the calls of each provider, and one for the groups of nights with
+ * the slots that they are given.
+ */
+function sideQueues(config: Config, taskQueue: string, { solving, training }: SideActivities): SideQueue[] {
+  const { queuePerProvider, callsPerSecond } = config.temporal;
+  const providers = queuePerProvider ? providersOf(config) : [];
+  const slots = config.training?.slots ?? null;
+  return [
+    ...providers.map((provider) => ({
+      taskQueue: providerQueue(taskQueue, provider),
+      activities: { ...solving },
+      adapt: (options: WorkerOptions) => forCalls(options, callsPerSecond?.[provider]),
+    })),
+    ...(slots === null ? [] : [slots]).map((count) => ({
+      taskQueue: groupQueue(taskQueue),
+      activities: { ...solving, ...training },
+      adapt: (options: WorkerOptions) => forGroups(options, count),
+    })),
+  ];
+}
+
+function providersOf({ conductor, workers }: Config): ModelProvider[] {
+  const models = workers.flatMap((each) => ('model' in each ? each.provider : []));
+  return [...new Set([conductor.provider, ...models])];
+}
+
+/** Activities alone. */
+function forCalls(options: WorkerOptions, perSecond: number | undefined): WorkerOptions {
+  const adapted = { ...options };
+  delete adapted.workflowsPath;
+  delete adapted.workflowBundle;
+  delete adapted.nexusServices;
+  return { ...adapted, ...(perSecond !== undefined && { maxTaskQueueActivitiesPerSecond: perSecond }) };
+}
+
+/** Workflows too: what a group does waits where the group does. */
+function forGroups(options: WorkerOptions, slots: number): WorkerOptions {
+  const adapted = { ...options };
+  delete adapted.nexusServices;
+  // It would decide on the slots, and they are given.
+  delete adapted.tuner;
+  return { ...adapted, maxConcurrentActivityTaskExecutions: slots };
+}
+
+/** What it takes to run a worker and to stop it. */
+export type Runnable = Pick<Worker, 'run' | 'getState' | 'shutdown'>;
+
+/**
+ * Runs workers as one: whichever of them ends first, as it was told to or because it broke down, ends them all.
+ *
+ * @param first runs at once, for whoever holds it may stop it from the first moment on
+ * @param run what makes it run
+ * @param others on their way to run beside it
+ * @throws what the first to break down threw, when all have ended
+ */
+export async function runTogether(
+  first: Runnable,
+  run: () => Promise<void>,
+  others: readonly Promise<Runnable>[],
+): Promise<void> {
+  const runs = [run(), ...others.map(async (other) => (await other).run())];
+  const stopAll = (): void => {
+    for (const each of [Promise.resolve(first), ...others]) each.then(stop, () => undefined);
+  };
+  const ends = await Promise.allSettled(runs.map((each) => each.finally(stopAll)));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+function stop(worker: Runnable): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
 }

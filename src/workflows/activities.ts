@@ -1,12 +1,12 @@
 import {
   ActivityCancellationType,
+  type ActivityInterfaceFor,
   proxyActivities,
   workflowInfo,
-  type ActivityInterfaceFor,
 } from '@temporalio/workflow';
-import type { ConductorCard, ModelCard } from '../pool/card';
 import type { ConductorActivities } from '../protocol/activities';
-import { providerQueue } from '../protocol/provider-queue';
+import type { ConductorCard, ModelCard } from '../protocol/cards';
+import { providerQueue } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 
 /** How long and how patiently a model call is waited for. */

@@ -13,16 +13,16 @@ export {
   setLimitsUpdate,
   setMaxDepthSignal,
   stateQuery,
-} from './messages';
-export { exportCheckpoint } from './training/export-checkpoint';
-export { train } from './training/train';
-export { trainGroup } from './training/group';
+} from './listen';
+export { exportCheckpoint } from '../training/workflows/trainer-jobs';
+export { train } from '../training/workflows/train';
+export { trainGroup } from '../training/workflows/group';
 export {
   pauseTrainingSignal,
   progressQuery,
   resumeTrainingSignal,
   setBudgetUpdate,
   stopTrainingSignal,
-} from './training/messages';
-export { trainNightly, type NightlyInput, type NightlyResult } from './training/train-nightly';
-export { warmStart } from './training/warm-start';
+} from '../training/workflows/messages';
+export { trainNightly, type NightlyInput, type NightlyResult } from '../training/workflows/nightly';
+export { warmStart } from '../training/workflows/trainer-jobs';

@@ -1,16 +1,13 @@
-import type { ApplicationFailure } from '@temporalio/workflow';
-import { condition, workflowInfo } from '@temporalio/workflow';
-import { Account } from '../money/account';
-import { describeLimit } from '../money/describe-limit';
-import { narrowShare } from '../money/narrow-share';
-import type { Amount, SpendingLimits } from '../money/amount';
-import type { Refusal } from '../money/refusal';
-import type { WorstCase } from '../money/worst-case';
+import { type ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import { Account } from '../budget/account';
+import { type Amount, narrowShare, type SpendingLimits } from '../budget/amount';
+import { describeLimit, type Refusal } from '../budget/refusal';
+import type { WorstCase } from '../budget/worst-case';
 import type { Allowance } from '../protocol/activities';
 import type { Call, Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { RunLimits } from '../protocol/run';
-import { limitFailure, type StoppedBy } from './limit-failure';
+import { limitFailure, type StoppedBy } from './failures';
 
 /** What was set aside for one call of a model; it must be settled once the call is over. */
 export interface Reservation {

@@ -1,32 +1,61 @@
-import { ApplicationFailure, condition, log, setHandler } from '@temporalio/workflow';
-import { PlanError } from '../plan/plan-error';
+import {
+  ApplicationFailure,
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  log,
+  setHandler,
+} from '@temporalio/workflow';
+import type { SpendingLimits } from '../budget/amount';
 import type { Plan, PlanContext } from '../plan/plan';
+import { PlanError } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
-import { MAX_HINT_CHARACTERS } from '../protocol/bounds';
-import type { HeldLimits, LimitsChange } from '../protocol/control';
+import { FAILURES } from '../protocol/failures';
 import {
   findLimitsProblem,
   findRejectionProblem,
+  type HeldLimits,
   isDepth,
   isHint,
   isSpending,
-} from '../protocol/control-input';
-import { FAILURES } from '../protocol/failures';
-import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
-import type { Approval } from './approval';
-import { heldLimitsOf, runLimitsOf } from './limits-change';
+  type LimitsChange,
+  MAX_HINT_CHARACTERS,
+  type PlanRejection,
+} from '../protocol/messages';
 import {
-  addHintSignal,
-  approvePlanUpdate,
-  editPlanUpdate,
-  limitSpendingSignal,
-  rejectPlanUpdate,
-  setLimitsUpdate,
-  setMaxDepthSignal,
-  stateQuery,
-} from './messages';
-import type { Recorder } from './recorder';
-import type { Steering } from './steering';
+  ADD_HINT_SIGNAL,
+  APPROVE_PLAN_UPDATE,
+  EDIT_PLAN_UPDATE,
+  LIMIT_SPENDING_SIGNAL,
+  REJECT_PLAN_UPDATE,
+  SET_LIMITS_UPDATE,
+  SET_MAX_DEPTH_SIGNAL,
+  STATE_QUERY,
+} from '../protocol/names';
+import type { RunLimits } from '../protocol/run';
+import type { SolveTrace } from '../protocol/solve';
+import type { Recorder } from './run-context';
+import type { Approval, Steering } from './steering';
+
+/** The live trace, long texts by reference. Answers on finished runs too. */
+export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
+
+/** How deep the Conductor may call itself from now on; null: as deep as the other limits let it. */
+export const setMaxDepthSignal = defineSignal<[number | null]>(SET_MAX_DEPTH_SIGNAL);
+/** Something for the Conductor to mind, shown to it from its next call on. */
+export const addHintSignal = defineSignal<[string]>(ADD_HINT_SIGNAL);
+/** From a parent to its children: spend no more than this. */
+export const limitSpendingSignal = defineSignal<[SpendingLimits]>(LIMIT_SPENDING_SIGNAL);
+
+/** Changes limits and returns what now holds. */
+export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE);
+/** Lets the plan run that waits for approval. */
+export const approvePlanUpdate = defineUpdate<null>(APPROVE_PLAN_UPDATE);
+/** Runs another plan instead, held to the same rules as one of the Conductor's; returns it in normal form. */
+export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
+/** Has the Conductor write another plan, and tells it why. */
+export const rejectPlanUpdate = defineUpdate<null, [PlanRejection]>(REJECT_PLAN_UPDATE);
 
 /** The parts of a run that messages are for. */
 export interface Addressees {
@@ -128,4 +157,15 @@ function checkPlan(plan: unknown, context: PlanContext): Plan {
 
 function badMessage(problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
+}
+
+/** A change of limits as runs calculate with it: in nano-USD. */
+function runLimitsOf({ costUsd, ...change }: LimitsChange): Partial<RunLimits> {
+  if (costUsd === undefined) return change;
+  return { ...change, nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
+}
+
+/** The limits of a run as its operator is told them. */
+function heldLimitsOf({ steps, depth, calls, tokens, nanoUsd, wallClockMs }: RunLimits): HeldLimits {
+  return { steps, depth, calls, tokens, costUsd: nanoUsd === null ? null : nanoUsd / 1e9, wallClockMs };
 }

@@ -1,13 +1,18 @@
-import type { Background } from '../protocol/parent';
-import * as rules from '../protocol/recursion';
-import type { ResolvedRun } from '../protocol/run';
-import type { SolveInput } from '../protocol/solve';
+import { setCurrentDetails } from '@temporalio/workflow';
+import type { Background } from '../protocol/activities';
+import {
+  mayCallItself as mayCallItselfWith,
+  mayReview as mayReviewWith,
+  type ResolvedRun,
+} from '../protocol/run';
+import type { SolveInput, SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import { renderMarkdown } from '../trace/markdown';
+import { applyEvent } from '../trace/reduce';
+import type { RunEvent } from '../trace/run-event';
 import type { RolloutId } from '../training/rollout';
-import type { Approval } from './approval';
 import type { Limits } from './limits';
-import type { Recorder } from './recorder';
-import type { Steering } from './steering';
+import type { Approval, Steering } from './steering';
 
 /** What every part of a run needs to know of it. */
 export interface RunContext {
@@ -33,10 +38,32 @@ export interface RunContext {
 
 /** Whether the Conductor may be given steps of this solve's plan, as the limits are now. */
 export function mayCallItself({ run: { recursion }, limits, depth }: RunContext): boolean {
-  return rules.mayCallItself({ recursion, limits: limits.current }, depth);
+  return mayCallItselfWith({ recursion, limits: limits.current }, depth);
 }
 
 /** Whether the Conductor may review this solve's answer, as the limits are now. */
 export function mayReview({ run: { recursion }, limits, depth }: RunContext): boolean {
-  return rules.mayReview({ recursion, limits: limits.current }, depth);
+  return mayReviewWith({ recursion, limits: limits.current }, depth);
+}
+
+/** Keeps the trace of a run, and shows it in Temporal's own UI as it grows. */
+export class Recorder {
+  /** @param show what is done with each new state; a run that is one of many in its workflow shows nothing */
+  constructor(
+    private current: SolveTrace,
+    private readonly show: (trace: SolveTrace) => void = showInUi,
+  ) {}
+
+  get trace(): SolveTrace {
+    return this.current;
+  }
+
+  record(event: RunEvent): void {
+    this.current = applyEvent(this.current, event);
+    this.show(this.current);
+  }
+}
+
+function showInUi(trace: SolveTrace): void {
+  setCurrentDetails(renderMarkdown(trace));
 }

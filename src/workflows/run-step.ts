@@ -1,17 +1,25 @@
-import { workerPromptBytes } from '../money/worker-prompt-bytes';
-import { worstCaseOf, type WorstCase } from '../money/worst-case';
+import {
+  ActivityCancellationType,
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  proxyActivities,
+} from '@temporalio/workflow';
+import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
 import type { Plan, Step } from '../plan/plan';
-import type { VisibleStep, WorkerRequest } from '../protocol/activities';
+import type { VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activities';
+import type { ExternalCard, ModelCard } from '../protocol/cards';
+import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';
-import { CONDUCTOR_ID } from '../protocol/names';
+import { CALL_WORKER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
 import type { RunWorker } from '../protocol/run';
+import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { CallFailure } from '../trace/read-failure';
-import { stepAnswered, stepFailed, stepStarted } from '../trace/call-events';
-import { callItself } from './call-itself';
-import { callWorker } from './call-worker';
-import { mayBeBoughtAgain, readCallFailure } from './failure';
+import { stepAnswered, stepFailed, stepStarted, unaccountedCall } from '../trace/record';
+import { modelActivities, queueFor, storeActivities } from './activities';
+import { callItself } from './child';
+import { mayBeBoughtAgain, now, readCallFailure } from './failures';
 import type { Reservation } from './limits';
-import { now } from './now';
 import { mayCallItself, type RunContext } from './run-context';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */
@@ -126,4 +134,86 @@ function moreRoom({ worker, maxOutputTokens }: WorkerRequest): number | null {
   const before = maxOutputTokens ?? worker.maxOutputTokens;
   const after = Math.min(before * MORE_ROOM, worker.capabilities.maxOutputTokens ?? Infinity);
   return after > before ? after : null;
+}
+
+/** How often Temporal repeats an external activity that fails; its own failures may say "never". */
+const EXTERNAL_ATTEMPTS = 3;
+const SUMMARY_CHARACTERS = 80;
+
+/** Calls the worker a step names: a model through our activity, or the user's own activity or workflow. */
+async function callWorker(context: RunContext, request: WorkerRequest): Promise<WorkerResult> {
+  const { worker } = request;
+  return worker.kind === 'model'
+    ? callModelWorker(context, request, worker)
+    : callExternalWorker(context, request, worker);
+}
+
+async function callModelWorker(
+  { run, limits }: RunContext,
+  request: WorkerRequest,
+  worker: ModelCard,
+): Promise<WorkerResult> {
+  const activities = modelActivities({
+    remainingMs: limits.remainingMs(),
+    heartbeatMs: run.heartbeatMs,
+    summary: summaryOf(request, worker.model),
+    ...queueFor(run, worker),
+  });
+  return activities[CALL_WORKER](request);
+}
+
+async function callExternalWorker(
+  context: RunContext,
+  request: WorkerRequest,
+  worker: ExternalCard,
+): Promise<WorkerResult> {
+  const startedAt = now();
+  const result = readExternalResult(await runExternal(context, request, worker), worker);
+  const output = await keepIfLong(result.text);
+  return {
+    output,
+    calls: [unaccountedCall(request, null, result.usage)],
+    dropped: [],
+    startedAt,
+    endedAt: now(),
+  };
+}
+
+async function runExternal(
+  context: RunContext,
+  request: WorkerRequest,
+  worker: ExternalCard,
+): Promise<unknown> {
+  const { type, taskQueue } = worker;
+  const timeout = Math.min(worker.timeoutMs, context.limits.remainingMs());
+  const summary = summaryOf(request, type);
+  if (worker.kind === 'workflow') {
+    return executeChild(type, {
+      args: [request],
+      taskQueue,
+      workflowExecutionTimeout: timeout,
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+      // An agent may have to tidy up: it is asked to stop, never cut off.
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      staticSummary: summary,
+    });
+  }
+  const activities = proxyActivities<Record<string, (request: WorkerRequest) => Promise<unknown>>>({
+    taskQueue,
+    scheduleToCloseTimeout: timeout,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { maximumAttempts: EXTERNAL_ATTEMPTS },
+    summary,
+  });
+  return activities[type]?.(request);
+}
+
+async function keepIfLong(text: string): Promise<Text> {
+  // At most three UTF-8 bytes per UTF-16 unit: short enough without counting.
+  if (text.length * 3 <= INLINE_BYTES) return text;
+  return storeActivities('keep a long output')[KEEP_TEXT](text);
+}
+
+function summaryOf({ step, worker, subtask }: WorkerRequest, model: string): string {
+  return `step ${step + 1} · ${worker.id} (${model}) · ${subtask.slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' ')}`;
 }

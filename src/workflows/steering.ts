@@ -1,9 +1,10 @@
 import type { ChildWorkflowHandle } from '@temporalio/workflow';
-import type { SpendingLimits } from '../money/amount';
+import type { SpendingLimits } from '../budget/amount';
+import type { Plan, PlanContext } from '../plan/plan';
 import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import type { RunLimits } from '../protocol/run';
 import type { SolveInput, SolveTrace } from '../protocol/solve';
-import { isOwnCancellation } from './failure';
+import { isOwnCancellation } from './failures';
 import type { Limits } from './limits';
 
 /** What a child must know of what its run was told. */
@@ -121,4 +122,35 @@ export class Steering {
 function isLess(one: SpendingLimits, other: SpendingLimits): boolean {
   const isLower = (a: number | null, b: number | null): boolean => (a ?? Infinity) < (b ?? Infinity);
   return one.calls < other.calls || isLower(one.tokens, other.tokens) || isLower(one.nanoUsd, other.nanoUsd);
+}
+
+/** What a person said to a plan. */
+export type Verdict =
+  | { readonly kind: 'approved' }
+  | { readonly kind: 'edited'; readonly plan: Plan }
+  | { readonly kind: 'rejected'; readonly reason: string };
+
+/** Where a plan waits for a person, one at a time. */
+export class Approval {
+  /** What an edited plan is judged by, as the limits are when it comes; null while no plan waits. */
+  private rules: (() => PlanContext) | null = null;
+  private verdict: Verdict | null = null;
+
+  /** null while no plan waits for a person, or one has answered already. */
+  get context(): PlanContext | null {
+    return this.verdict === null && this.rules !== null ? this.rules() : null;
+  }
+
+  decide(verdict: Verdict): void {
+    this.verdict = verdict;
+  }
+
+  /** Waits for a verdict; null when nobody gave one in time. */
+  async ask(rules: () => PlanContext, limits: Limits): Promise<Verdict | null> {
+    this.rules = rules;
+    this.verdict = null;
+    await limits.waitForPerson(() => this.verdict !== null);
+    this.rules = null;
+    return this.verdict;
+  }
 }

@@ -1,5 +1,5 @@
-import { closeRow, openRow, type Outcome } from '../../src/activities/attempt';
-import { UNTOLD_ALLOWANCE, type ModelCall } from '../../src/activities/model-call';
+import { closeRow, openRow, type Outcome } from '../../src/activities/ledger-row';
+import { type ModelCall, UNTOLD_ALLOWANCE } from '../../src/activities/model-call';
 import { FileStore } from '../../src/store/file-store';
 import { rowsOfRun } from '../../src/store/ledger';
 import { freshFolder } from '../local/fresh-folder';

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { callInBackground } from '../../src/activities/call-in-background';
-import { UNTOLD_ALLOWANCE, type ModelCall } from '../../src/activities/model-call';
+import { type ModelCall, UNTOLD_ALLOWANCE } from '../../src/activities/model-call';
 import { backgroundOpenAI } from '../../src/activities/models';
 import { outcomeOf } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
-import { findBegun } from '../../src/store/background';
+import { findBegun } from '../../src/store/answers';
 import { FileStore } from '../../src/store/file-store';
 import type { LedgerRow } from '../../src/store/ledger';
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { aCard, aRequest, KEY } from './models/ask';
 
 let providers: SimulatedProviders;

@@ -1,6 +1,6 @@
+import { settleBackground } from '../../src/activities/background-wait';
 import type { CallContext } from '../../src/activities/models/failure';
 import type { ModelReply } from '../../src/activities/models/model';
-import { settleBackground } from '../../src/activities/settle-background';
 import { FAILURES } from '../../src/protocol/failures';
 
 const CONTEXT: CallContext = {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { timeLimit } from '../../src/activities/time-limit';
+import { timeLimit } from '../../src/activities/heartbeat';
 import { startSimulatedProviders } from '../../src/testing';
 
 setFlagsFromString('--expose-gc');

@@ -1,4 +1,4 @@
-import { draw } from '../../src/testing/draw';
+import { draw } from '../../src/testing/simulated-model';
 
 /** What is killed: a worker process, the Temporal server, or the providers. */
 export type Victim = 'worker' | 'server' | 'providers';

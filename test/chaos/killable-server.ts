@@ -1,8 +1,7 @@
+import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import { holdersOf } from '../../src/local/file-holders';
-import { processMark } from '../../src/local/process-mark';
+import { holdersOf, processMark } from '../../src/local/processes';
 import { databasePath } from '../../src/local/server-process';
-import type { TemporalServer } from '../../src/local/temporal-server';
 
 /** The embedded Temporal server of a folder, on its own SQLite file, killed and started again at the same address. */
 export class KillableServer {

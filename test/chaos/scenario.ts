@@ -1,4 +1,4 @@
-import type { ConfigInput } from '../../src/pool/config-schema';
+import type { ConfigInput } from '../../src/config/schema';
 import type { Step } from '../../src/plan/plan';
 import { renderPlan } from '../../src/plan/render';
 import type { Answer, ModelBehaviour, RequestRecord } from '../../src/testing';

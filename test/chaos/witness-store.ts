@@ -1,6 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import type { KeptAnswer } from '../../src/store/answers';
-import type { BegunAnswer } from '../../src/store/background';
+import type { BegunAnswer, KeptAnswer } from '../../src/store/answers';
 import { FileStore } from '../../src/store/file-store';
 import type { Keeping } from './evidence';
 

@@ -1,4 +1,4 @@
-import { Cleanup } from '../../src/cli/cleanup';
+import { Cleanup } from '../../src/cli/session';
 
 test('what was opened last is closed first, and nothing is closed twice', async () => {
   const closed: string[] = [];

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readEncryptionKeys } from '../../src/encryption/read-keys';
-import { writeRow, type LedgerRow } from '../../src/store/ledger';
+import { readEncryptionKeys } from '../../src/encryption/keys';
+import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import { openStore } from '../../src/store/open-store';
-import { runCommand, type Ended } from './command';
-import { makeFolder, poolAt, type Folder } from './folder';
+import { type Ended, runCommand } from './command';
+import { type Folder, makeFolder, poolAt } from './folder';
 
 let folder: Folder;
 

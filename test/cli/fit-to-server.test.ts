@@ -1,5 +1,5 @@
-import { fitToServer } from '../../src/cli/fit-to-server';
-import { parseConfig } from '../../src/pool/load-config';
+import { fitToServer } from '../../src/cli/attach';
+import { parseConfig } from '../../src/config/load';
 
 const config = parseConfig({
   conductor: { provider: 'local', model: 'smollm2' },

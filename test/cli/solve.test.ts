@@ -1,10 +1,10 @@
-import type { ConfigInput } from '../../src/pool/config-schema';
+import type { ConfigInput } from '../../src/config/schema';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
-import { runCommand, startCommand, type Ended, type RunningCommand } from './command';
+import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { closedPort } from './closed-port';
-import { makeFolder, poolAt, serverRuns, type Folder } from './folder';
+import { type Ended, runCommand, type RunningCommand, startCommand } from './command';
+import { type Folder, makeFolder, poolAt, serverRuns } from './folder';
 
 const PLAN = renderPlan(
   {

@@ -1,9 +1,9 @@
-import type { ConfigInput } from '../../src/pool/config-schema';
+import type { ConfigInput } from '../../src/config/schema';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
-import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
-import { runCommand, startCommand, type Ended, type RunningCommand } from './command';
-import { makeFolder, poolAt, type Folder } from './folder';
+import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
+import { type Ended, runCommand, type RunningCommand, startCommand } from './command';
+import { type Folder, makeFolder, poolAt } from './folder';
 
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';

@@ -1,5 +1,5 @@
 import { columnsOf, paintFor } from '../../src/cli/terminal';
-import { PLAIN } from '../../src/trace/paint';
+import { PLAIN } from '../../src/trace/lines';
 
 const TERMINAL = { isTTY: true, columns: 60 };
 

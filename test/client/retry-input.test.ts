@@ -1,4 +1,4 @@
-import { retryInput } from '../../src/client/retry-input';
+import { retryInput } from '../../src/client/retry';
 import type { SolveInput } from '../../src/protocol/solve';
 import { sampleTrace, withStep } from '../trace/sample-trace';
 

@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import type { Payload } from '@temporalio/common';
-import { startCodecServer, type CodecServer } from '../../src/encryption/codec-server/start-codec-server';
+import { type CodecServer, startCodecServer } from '../../src/codec-server/server';
 import { step } from '../support/stage';
-import { openEncryptedStage, type EncryptedStage } from './encrypted-stage';
+import { type EncryptedStage, openEncryptedStage } from './encrypted-stage';
 import { payloadsIn } from './payloads-in';
 import { keyRing } from './test-keys';
 

@@ -2,16 +2,16 @@ import { Worker } from '@temporalio/worker';
 import {
   ConductorPlugin,
   ConfigError,
+  type ConfigInput,
   encryptionCodec,
   encryptionConverter,
   openStore,
-  type ConfigInput,
 } from '../../src';
-import { configuredKeys } from '../../src/encryption/configured-keys';
-import { parseConfig } from '../../src/pool/load-config';
+import { parseConfig } from '../../src/config/load';
+import { configuredKeys } from '../../src/encryption/keys';
 import { EncryptedStore } from '../../src/store/encrypted-store';
-import { connect, testTaskQueue, workflowBundle, type TestTemporal } from '../support/temporal';
-import { KEYS_VARIABLE, keyRing, keysText, secretOf } from './test-keys';
+import { connect, testTaskQueue, type TestTemporal, workflowBundle } from '../support/temporal';
+import { keyRing, KEYS_VARIABLE, keysText, secretOf } from './test-keys';
 
 const keys = keyRing('a');
 const local = { provider: 'local', model: 'smollm2' } as const;

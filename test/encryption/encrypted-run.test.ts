@@ -2,12 +2,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
 import type { SolveResult } from '../../src';
-import { failureConverterPath } from '../../src/encryption/encryption-converter';
+import { failureConverterPath } from '../../src/encryption/codec';
+import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import type { TemporalServer } from '../../src/local/temporal-server';
 import { freshFolder } from '../local/fresh-folder';
-import { openStage, step, type Stage } from '../support/stage';
-import { openEncryptedStage, type EncryptedStage } from './encrypted-stage';
+import { openStage, type Stage, step } from '../support/stage';
+import { type EncryptedStage, openEncryptedStage } from './encrypted-stage';
 import { keyRing } from './test-keys';
 
 const keys = keyRing('a');

@@ -1,8 +1,8 @@
 import { Client } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { ConductorClient, ConductorPlugin } from '../../src';
-import { encryptionConverter } from '../../src/encryption/encryption-converter';
-import type { KeyRing } from '../../src/encryption/key-ring';
+import { encryptionConverter } from '../../src/encryption/codec';
+import type { KeyRing } from '../../src/encryption/keys';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 import { KEYS_VARIABLE } from './test-keys';

@@ -1,7 +1,7 @@
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
 import fc from 'fast-check';
-import { encryptionCodec } from '../../src/encryption/encryption-codec';
+import { encryptionCodec } from '../../src/encryption/codec';
 import { keyRing } from './test-keys';
 
 const codec = encryptionCodec(keyRing('a'));

@@ -1,6 +1,6 @@
-import { UnknownKeyError } from '../../src/encryption/key-ring';
+import { UnknownKeyError } from '../../src/encryption/keys';
 import { step } from '../support/stage';
-import { openEncryptedStage, type EncryptedStage } from './encrypted-stage';
+import { type EncryptedStage, openEncryptedStage } from './encrypted-stage';
 import { payloadsIn } from './payloads-in';
 import { keyRing } from './test-keys';
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
-import { ConfigError } from '../../src/pool/config-error';
-import { readEncryptionKeys } from '../../src/encryption/read-keys';
-import { KEYS_VARIABLE, keyRing, keysText, secretOf } from './test-keys';
+import { ConfigError } from '../../src/config/errors';
+import { readEncryptionKeys } from '../../src/encryption/keys';
+import { keyRing, KEYS_VARIABLE, keysText, secretOf } from './test-keys';
 
 function read(text: string | undefined): unknown {
   return readEncryptionKeys(KEYS_VARIABLE, { [KEYS_VARIABLE]: text });

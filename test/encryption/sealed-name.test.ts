@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { folderOfPrefix, keyOfName, nameOfKey } from '../../src/encryption/sealed-name';
+import { folderOfPrefix, keyOfName, nameOfKey } from '../../src/encryption/seal';
 import { checkKey } from '../../src/store/store';
 import { keyRing } from './test-keys';
 

@@ -1,5 +1,4 @@
-import type { KeyRing } from '../../src/encryption/key-ring';
-import { readEncryptionKeys } from '../../src/encryption/read-keys';
+import { type KeyRing, readEncryptionKeys } from '../../src/encryption/keys';
 
 /** The variable that the keys of these tests are said to come from. */
 export const KEYS_VARIABLE = 'TEST_KEYS';

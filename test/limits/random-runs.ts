@@ -1,9 +1,9 @@
-import type { LimitsInput } from '../../src/protocol/activities';
-import type { LimitsChange } from '../../src/protocol/control';
-import { renderPlan } from '../../src/plan/render';
 import type { Step } from '../../src/plan/plan';
+import { renderPlan } from '../../src/plan/render';
+import type { LimitsInput } from '../../src/protocol/activities';
+import type { LimitsChange } from '../../src/protocol/messages';
 import type { Answer, AnswerFunction, ModelBehaviour, SimulatedRequest, Simulation } from '../../src/testing';
-import { draw } from '../../src/testing/draw';
+import { draw } from '../../src/testing/simulated-model';
 import { step } from '../support/stage';
 
 /** A run to be made, and what is done to it. */

@@ -1,11 +1,10 @@
-import type { Amount } from '../../src/money/amount';
-import { boundOf } from '../../src/money/amount';
-import type { HeldLimits } from '../../src/protocol/control';
+import { type Amount, boundOf } from '../../src/budget/amount';
+import type { HeldLimits } from '../../src/protocol/messages';
 import type { SolveResult } from '../../src/protocol/solve';
 import { endOf } from '../support/end-of';
 import { readLedger, spentBy } from '../support/ledger-of';
 import { openStage } from '../support/stage';
-import { PRICE, randomRuns, randomSimulation, tagIn, WORKERS, type RandomRun } from './random-runs';
+import { PRICE, type RandomRun, randomRuns, randomSimulation, tagIn, WORKERS } from './random-runs';
 
 /** Other runs by `LIMITS_SEED=2 npx jest test/limits`. */
 const SEED = Number(process.env.LIMITS_SEED ?? 1);

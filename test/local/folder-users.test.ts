@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { enterFolder, liveUsers } from '../../src/local/folder-users';
-import { processMark } from '../../src/local/process-mark';
+import { enterFolder, liveUsers } from '../../src/local/lease';
+import { processMark } from '../../src/local/processes';
 import { runChild } from '../support/child-program';
 import { freshFolder } from './fresh-folder';
 

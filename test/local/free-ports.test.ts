@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { freePorts } from '../../src/local/free-ports';
+import { freePorts } from '../../src/local/embedded-server';
 
 test('ports are distinct, the wished one where it is free, another where it is taken', async () => {
   const [free = 0, other] = await freePorts([null, null]);

@@ -1,4 +1,4 @@
-import { readStartFailure } from '../../src/local/start-failure';
+import { readStartFailure } from '../../src/local/embedded-server';
 
 const WRAPPED = 'could not build arguments for function "temporal".Hooks: failed to build *Server: '.repeat(
   9,

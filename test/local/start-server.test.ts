@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { stopRunningServer } from '../../src/local/folder-server';
-import { freePorts } from '../../src/local/free-ports';
-import { startServer } from '../../src/local/start-server';
+import { freePorts, startServer } from '../../src/local/embedded-server';
+import { stopRunningServer } from '../../src/local/lease';
 import { freshFolder } from './fresh-folder';
 
 let other: Server;

@@ -1,6 +1,6 @@
-import { conductorMessages, type ConductorPrompt } from '../../src/plan/conductor-prompt';
 import { parsePlan } from '../../src/plan/parse';
-import { EXAMPLES, exampleReply } from '../../src/plan/prompt/examples';
+import { conductorMessages, type ConductorPrompt } from '../../src/plan/prompt/conductor';
+import { exampleReply, EXAMPLES } from '../../src/plan/prompt/rules';
 
 const PROMPT: ConductorPrompt = {
   question: 'Why is the sky blue?',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { workerMessages } from '../../src/plan/worker-prompt';
+import { workerMessages } from '../../src/plan/prompt/worker';
 
 const QUESTION = 'What is the tallest tower of Lyon?';
 const SEES = [

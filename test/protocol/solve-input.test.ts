@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { findInputProblem } from '../../src/protocol/input';
 import { solveInputSchema } from '../../src/protocol/solve';
-import { findInputProblem } from '../../src/protocol/solve-input';
 
 const word = fc.constantFrom(
   'question',

@@ -1,6 +1,6 @@
 import type { SolveHandle, SolveRequest } from '../../src';
-import type { ConfigInput } from '../../src/pool/config-schema';
-import { step, type Stage } from '../support/stage';
+import type { ConfigInput } from '../../src/config/schema';
+import { type Stage, step } from '../support/stage';
 
 /** One way for a run to go, from its plan to its end. */
 export interface Shape {

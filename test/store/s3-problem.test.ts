@@ -1,4 +1,4 @@
-import { explainS3 } from '../../src/store/s3-problem';
+import { explainS3 } from '../../src/store/s3-store';
 
 const answered = (name: string, httpStatusCode: number): object => ({
   name,

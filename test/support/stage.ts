@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { ConductorClient, ConductorPlugin } from '../../src';
-import type { ConfigInput } from '../../src/pool/config-schema';
-import { renderPlan } from '../../src/plan/render';
+import type { ConfigInput } from '../../src/config/schema';
 import type { Step } from '../../src/plan/plan';
+import { renderPlan } from '../../src/plan/render';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
-import { rowsOfRun, type LedgerRow } from '../../src/store/ledger';
 import { FileStore } from '../../src/store/file-store';
+import { type LedgerRow, rowsOfRun } from '../../src/store/ledger';
 import type { Store } from '../../src/store/store';
-import { startSimulatedProviders, type SimulatedProviders, type Simulation } from '../../src/testing';
+import { type SimulatedProviders, type Simulation, startSimulatedProviders } from '../../src/testing';
 import { searchForSecrets, TEST_KEY } from './search-for-secrets';
-import { connect, testTaskQueue, workflowBundle, type TestTemporal } from './temporal';
+import { connect, testTaskQueue, type TestTemporal, workflowBundle } from './temporal';
 
 /** Set by jest's project `uncached`. */
 declare global {

@@ -1,4 +1,4 @@
-import { oneLine, widthOf } from '../../src/trace/one-line';
+import { oneLine, widthOf } from '../../src/trace/lines';
 
 describe('a text as one line', () => {
   test.each([

@@ -1,4 +1,4 @@
-import { describeDuration, describeSees, stateOf } from '../../src/trace/step-state';
+import { describeDuration, describeSees, stateOf } from '../../src/trace/states';
 import { at, sampleStep } from './sample-trace';
 
 test.each([

@@ -1,5 +1,4 @@
-import { PLAIN } from '../../src/trace/paint';
-import { widthOf } from '../../src/trace/one-line';
+import { PLAIN, widthOf } from '../../src/trace/lines';
 import { renderTree } from '../../src/trace/tree';
 import { sampleFamily, sampleWaiting } from './sample-family';
 import { sampleRound, sampleTrace, withStep } from './sample-trace';

@@ -1,5 +1,5 @@
 import type { SolveTrace } from '../../src/protocol/solve';
-import { withChild } from '../../src/trace/with-child';
+import { withChild } from '../../src/trace/reduce';
 import { sampleCall, sampleRound, sampleStep, sampleTrace } from './sample-trace';
 
 const PARENT = sampleTrace({

@@ -1,6 +1,5 @@
-import { decideCanary } from '../../src/training/canary';
-import { CANARY_QUESTIONS, canaryQuestions } from '../../src/training/evaluation';
-import type { ScoredPolicy } from '../../src/training/score';
+import { decideCanary, type ScoredPolicy } from '../../src/training/gate';
+import { CANARY_QUESTIONS, canaryQuestions } from '../../src/training/input';
 
 const PROBE = { logprobGap: 1e-6, tolerance: 1e-4 };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { chooseGroups, type GroupChoice } from '../../src/training/choose-groups';
-import { hasSpread } from '../../src/training/spread';
+import { chooseGroups, type GroupChoice } from '../../src/training/draw';
+import { hasSpread } from '../../src/training/reward';
 
 /**
  * Draws groups until the choice is over.

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { claimNight, type Claim } from '../../src/training/claim-night';
-import type { NightRecord, RunRecord } from '../../src/training/records';
+import { type Claim, claimNight, type NightRecord, type RunRecord } from '../../src/training/records';
 
 const run = (done: number): RunRecord => ({ schema: 1, trainRun: 'run', done, checkpoint: null });
 const night = (first: number, last: number, done: number, isClosed: boolean): NightRecord => ({

@@ -1,8 +1,13 @@
 import { assert, constantFrom, integer, property } from 'fast-check';
-import { findClockChanges, wallTimesOf } from '../../src/training/clock-changes';
-import { findHazards } from '../../src/training/clock-hazards';
-import { isDue, parseCron, type Cron } from '../../src/training/cron';
-import { isNightDate, isTimeZone, nightDate } from '../../src/training/night-date';
+import {
+  type Cron,
+  findClockChanges,
+  findHazards,
+  isDue,
+  parseCron,
+  wallTimesOf,
+} from '../../src/training/clock-hazards';
+import { isNightDate, isTimeZone, nightDate } from '../../src/training/night-ids';
 
 const [FROM, UNTIL] = [Date.parse('2026-01-01T00:00:00Z'), Date.parse('2028-01-01T00:00:00Z')];
 

@@ -1,6 +1,5 @@
-import { countAnswers } from '../../src/training/count-answers';
-import { notesFrom } from '../../src/training/notes-from';
-import { aGroup, aRollout } from '../cli/train/show/a-group';
+import { countAnswers, notesFrom } from '../../src/training/notes';
+import { aGroup, aRollout } from './cli/show/a-group';
 
 const topics = new Map([
   ['algebra-17', 'algebra'],

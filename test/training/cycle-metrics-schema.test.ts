@@ -1,5 +1,5 @@
-import { cycleMetricsSchema } from '../../src/training/cycle-metrics-schema';
-import { madeUpCycles } from '../cli/train/plot/made-up-cycles';
+import { cycleMetricsSchema } from '../../src/training/progress';
+import { madeUpCycles } from './cli/plot/made-up-cycles';
 
 it('reads the line of a cycle that taught nothing, and so made no weights', () => {
   const [line] = madeUpCycles(1, { weightsSha256: null, update: null });

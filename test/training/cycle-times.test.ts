@@ -1,5 +1,4 @@
-import { cycleTimes, type CyclePart } from '../../src/training/cycle-times';
-import type { Span } from '../../src/training/spans';
+import { type CyclePart, cycleTimes, type Span } from '../../src/training/summarize-cycle';
 
 function span(part: CyclePart, from: number, to: number): Span<CyclePart> {
   return { part, from, to };

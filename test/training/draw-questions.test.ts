@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { drawQuestions } from '../../src/training/draw-questions';
+import { drawQuestions } from '../../src/training/draw';
 
 const sources = fc.record({
   seed: fc.integer({ min: 0 }),

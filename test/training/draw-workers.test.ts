@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { RunWorker } from '../../src/protocol/run';
-import { drawWorkers } from '../../src/training/draw-workers';
-import type { PoolSettings } from '../../src/training/training-settings';
+import { drawWorkers } from '../../src/training/draw';
+import type { PoolSettings } from '../../src/training/settings';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 /** Each may be stood in for by all others. */

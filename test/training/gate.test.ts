@@ -1,7 +1,6 @@
-import { assert, double, integer, property, array, record } from 'fast-check';
-import { decideGate } from '../../src/training/gate';
-import { FEWEST_VALUES } from '../../src/training/mean-bound';
-import type { QuestionScore, ScoredPolicy } from '../../src/training/score';
+import { array, assert, double, integer, property, record } from 'fast-check';
+import { decideGate, type QuestionScore, type ScoredPolicy } from '../../src/training/gate';
+import { FEWEST_VALUES } from '../../src/training/statistics';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { keptCheckpoints, type Holdings } from '../../src/training/kept-checkpoints';
+import { type Holdings, keptCheckpoints } from '../../src/training/activities/forget-checkpoints';
 import { cycleName } from '../../src/training/keys';
 
 const runs = fc.constantFrom('nightly', 'nightly-2', 'other');

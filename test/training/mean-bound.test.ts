@@ -1,5 +1,4 @@
-import { lowerBound95, upperBound95 } from '../../src/training/mean-bound';
-import { tQuantile95 } from '../../src/training/t-quantile';
+import { lowerBound95, tQuantile95, upperBound95 } from '../../src/training/statistics';
 
 // NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2, column 0.95.
 test.each([

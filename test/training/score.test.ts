@@ -1,5 +1,5 @@
+import { scoreQuestions } from '../../src/training/gate';
 import type { GroupRecord, Rollout } from '../../src/training/rollout';
-import { scoreQuestions } from '../../src/training/score';
 
 function rollout(index: number, change: Partial<Rollout>): Rollout {
   return {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { topologyOf } from '../../src/training/topology';
+import { topologyOf } from '../../src/training/summarize-cycle';
 
 const planOf = (...sees: readonly (readonly number[])[]) => ({
   steps: sees.map((seen) => ({ worker: 'w', subtask: '', sees: seen })),

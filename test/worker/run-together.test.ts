@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { runTogether, type Runnable } from '../../src/worker/run-together';
+import { type Runnable, runTogether } from '../../src/worker/side-workers';
 
 /** A worker that runs until it is stopped or breaks down. */
 class FakeWorker implements Runnable {

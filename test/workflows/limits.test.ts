@@ -1,11 +1,11 @@
-import { CALL_WORKER } from '../../src/protocol/names';
+import type { ConfigInput } from '../../src/config/schema';
 import type { Step } from '../../src/plan/plan';
 import { renderPlan } from '../../src/plan/render';
-import type { ConfigInput } from '../../src/pool/config-schema';
+import { CALL_WORKER } from '../../src/protocol/names';
 import type { Answer } from '../../src/testing';
 import { endOf } from '../support/end-of';
 import { ledgerOf, spentBy } from '../support/ledger-of';
-import { openStage, step, type Stage } from '../support/stage';
+import { openStage, type Stage, step } from '../support/stage';
 
 const question = 'Where does the Danube rise?';
 const ALL = ['a', 'b', 'c', 'conductor'];

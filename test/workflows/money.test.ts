@@ -1,5 +1,5 @@
-import { totalOf } from '../../src/trace/total';
-import { openStage, step, type Stage } from '../support/stage';
+import { totalOf } from '../../src/trace/reduce';
+import { openStage, type Stage, step } from '../support/stage';
 
 describe('what a run says it cost', () => {
   let stage: Stage;

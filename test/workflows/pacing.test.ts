@@ -1,6 +1,6 @@
 import type { ConfigInput } from '../../src';
-import type { Retry } from '../../src/client/retries';
-import { openStage, step, type Stage } from '../support/stage';
+import type { Retry } from '../../src/client/run-tree';
+import { openStage, type Stage, step } from '../support/stage';
 import { until } from '../support/until';
 
 type Card = ConfigInput['workers'][number];

@@ -1,5 +1,5 @@
-import { WorkflowUpdateStage, type WorkflowUpdateHandle } from '@temporalio/client';
-import type { HeldLimits, LimitsChange } from '../../src/protocol/control';
+import { type WorkflowUpdateHandle, WorkflowUpdateStage } from '@temporalio/client';
+import type { HeldLimits, LimitsChange } from '../../src/protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   LIMIT_SPENDING_SIGNAL,
@@ -10,7 +10,7 @@ import type { SolveInput, SolveResult } from '../../src/protocol/solve';
 import { endOf } from '../support/end-of';
 import { untilHeard } from '../support/heard-signals';
 import { refusalOf } from '../support/refusal-of';
-import { openStage, step, type Stage } from '../support/stage';
+import { openStage, type Stage, step } from '../support/stage';
 
 const question = 'Where does the Danube rise?';
 const TWO = [step('a', 'Find the sources.'), step('b', 'Weigh them.', [0])];

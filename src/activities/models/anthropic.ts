@@ -1,10 +1,8 @@
 import type { Anthropic } from '@anthropic-ai/sdk' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
-import { toConversation } from './conversation';
-import type { Complete, FinishReason, ModelRequest } from './model';
-import { partSchema, readReply, tierSchema, tokensSchema } from './read-reply';
+import { type Complete, type FinishReason, type ModelRequest, toConversation } from './model';
+import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { chooseSettings, type Settings } from './settings';
-import { toUsage } from './to-usage';
 import { sendOnce } from './transport';
 
 type Body = Anthropic.MessageCreateParamsNonStreaming;

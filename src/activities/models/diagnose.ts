@@ -1,12 +1,99 @@
-import { FAILURES } from '../../protocol/failures';
-import { diagnoseHttp } from './diagnose-http';
-import { diagnosePolicy } from './diagnose-policy';
-import type { Diagnosis } from './diagnosis';
-import { isErrorLike } from './error-like';
-import { readHttpError } from './http-error';
-import { readNetworkFault, type NetworkFault } from './network-error';
-import { UnreadableReply } from './read-reply';
-import { PolicyError } from '../../policy/policy-error';
+import { FAILURES, type FailureType } from '../../protocol/failures';
+import { POLICY_FAILURES, PolicyError, type PolicyFailureType } from '../../training/policy/errors';
+import {
+  type HttpError,
+  isErrorLike,
+  type NetworkFault,
+  readHttpError,
+  readNetworkFault,
+  readRetryAfter,
+} from './http-error';
+import { UnreadableReply } from './reply';
+
+/** What went wrong, before it is put into a sentence. */
+export interface Diagnosis {
+  readonly type: ProviderFailureType;
+  /** What the provider did, to follow its name: `answered 401`. */
+  readonly happened: string;
+  /** The provider's or the system's own words: may hold a key. */
+  readonly reason: string;
+  /** When the provider wants to be asked again, in milliseconds; absent or null where it did not say. */
+  readonly nextRetryDelayMs?: number | null;
+  /** The provider asks not to be asked again. */
+  readonly final?: boolean;
+  /** What a person can do, where it is not what usually helps against this type: one sentence. */
+  readonly remedy?: string;
+  /** Whether it was charged, where that is surer than what the type tells. */
+  readonly billed?: 'no';
+}
+
+/** The failure types of the boundary between us and a provider. */
+export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
+
+/** What follows from a failure: who tries again, who pays, and what a person can do. */
+export interface Consequence {
+  /** True where Temporal tries again behind the workflow's back. */
+  readonly retryable: boolean;
+  /** Whether the provider charges for it. Never `unknown` or `yes` where Temporal tries again. */
+  readonly billed: 'no' | 'unknown' | 'yes';
+  /** One sentence. */
+  readonly remedy: string;
+}
+
+/** The law of `protocol/failures.ts` as a table. */
+export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = {
+  [FAILURES.rateLimited]: {
+    retryable: true,
+    billed: 'no',
+    remedy: 'Wait, send less at once, or ask the provider for a higher rate.',
+  },
+  [FAILURES.unavailable]: {
+    retryable: true,
+    billed: 'no',
+    remedy: 'Check that the server runs and that baseUrl is right; nothing was billed.',
+  },
+  [FAILURES.timeout]: {
+    retryable: false,
+    billed: 'unknown',
+    remedy: "Raise the worker's time-out or choose a faster model; the call may have been billed.",
+  },
+  [FAILURES.interrupted]: {
+    retryable: false,
+    billed: 'unknown',
+    remedy: 'Check the network and any proxy on the way; the call may have been billed.',
+  },
+  [FAILURES.badResponse]: {
+    retryable: false,
+    billed: 'unknown',
+    remedy:
+      "Check that baseUrl is the API's root and that the server speaks this API; the call may have been billed.",
+  },
+  [FAILURES.truncated]: {
+    retryable: false,
+    billed: 'yes',
+    remedy: "Raise the worker's maxOutputTokens or lower its effort.",
+  },
+  [FAILURES.refused]: {
+    retryable: false,
+    billed: 'yes',
+    remedy: 'Give the step to another worker or name one as fallback.',
+  },
+  [FAILURES.badRequest]: {
+    retryable: false,
+    billed: 'no',
+    remedy: "Correct the worker's model, baseUrl or settings in conductor.yaml.",
+  },
+  [FAILURES.authentication]: {
+    retryable: false,
+    billed: 'no',
+    remedy: "Set the key's variable and start again.",
+  },
+  [FAILURES.quotaExceeded]: {
+    retryable: false,
+    billed: 'no',
+    remedy: "Add credit or raise the account's limit, then start again.",
+  },
+};
 
 /** Judges whatever an SDK threw, cancellation and our own time-out apart. */
 export function diagnose(error: unknown): Diagnosis {
@@ -44,4 +131,59 @@ function diagnoseFault({ code, sent, reason }: NetworkFault): Diagnosis {
 /** OpenAI's error classes keep the name `Error`. */
 function isNamed(error: unknown, name: string): boolean {
   return isErrorLike(error) && (error.name === name || error.constructor.name === name);
+}
+
+/** Other statuses: below 500 the request is wrong, from 500 on a gateway lost the answer. */
+const TYPES: Readonly<Record<number, ProviderFailureType>> = {
+  401: FAILURES.authentication,
+  402: FAILURES.quotaExceeded,
+  403: FAILURES.authentication,
+  408: FAILURES.timeout,
+  429: FAILURES.rateLimited,
+  500: FAILURES.unavailable,
+  503: FAILURES.unavailable,
+  529: FAILURES.unavailable,
+};
+
+/**
+ * What vendors call an account without money: OpenAI under 429, Anthropic under 400 by words alone. Gemini says "quota"
+ * for its limits per minute too; only the name of the quota tells them from a day's.
+ */
+const OUT_OF_QUOTA = /^(insufficient_quota|billing_\w+|insufficient_credits|\w*perday\w*)$/;
+const OUT_OF_CREDIT = /credit balance is too low/i;
+
+/** Gemini rejects a key with 400. */
+const KEY_REJECTED = /^(api_key_invalid|invalid_api_key)$/;
+
+/** Judges an answer other than 2xx; `now` in epoch milliseconds. */
+function diagnoseHttp(error: HttpError, now: number): Diagnosis {
+  return {
+    type: typeOf(error),
+    happened: `answered ${error.status}`,
+    reason: error.reason,
+    nextRetryDelayMs: readRetryAfter(error, now),
+    // `true` changes nothing: the provider does not weigh what a second answer costs.
+    final: error.headers?.get('x-should-retry') === 'false',
+  };
+}
+
+function typeOf({ status, codes, reason }: HttpError): ProviderFailureType {
+  const says = (name: RegExp): boolean => codes.some((code) => name.test(code));
+  if (says(OUT_OF_QUOTA) || OUT_OF_CREDIT.test(reason)) return FAILURES.quotaExceeded;
+  if (says(KEY_REJECTED)) return FAILURES.authentication;
+  return TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout);
+}
+
+const POLICY_TYPES: Readonly<Record<PolicyFailureType, ProviderFailureType>> = {
+  [POLICY_FAILURES.unavailable]: FAILURES.unavailable,
+  [POLICY_FAILURES.badReply]: FAILURES.badResponse,
+  [POLICY_FAILURES.unknownModel]: FAILURES.badRequest,
+  [POLICY_FAILURES.rejected]: FAILURES.badRequest,
+  [POLICY_FAILURES.promptTooLong]: FAILURES.badRequest,
+  [POLICY_FAILURES.noManifest]: FAILURES.badRequest,
+};
+
+/** Judges a checkpoint that gave no answer, in the words of any other provider. Nothing of it is ever billed. */
+function diagnosePolicy({ type, happened, remedy }: PolicyError): Diagnosis {
+  return { type: POLICY_TYPES[type], happened: 'wrote no plan', reason: happened, remedy, billed: 'no' };
 }

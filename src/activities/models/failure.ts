@@ -1,10 +1,14 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type CallFailureDetails, FAILURES } from '../../protocol/failures';
-import { CONSEQUENCES, type Consequence, type ProviderFailureType } from './consequence';
-import { diagnose } from './diagnose';
-import type { Diagnosis } from './diagnosis';
-import { isErrorLike } from './error-like';
-import { redact } from './redact';
+import {
+  type Consequence,
+  CONSEQUENCES,
+  diagnose,
+  type Diagnosis,
+  type ProviderFailureType,
+} from './diagnose';
+import { isErrorLike, redact } from './http-error';
+import type { ModelReply } from './model';
 
 /** Who was asked, and with what. */
 export interface CallContext {
@@ -74,4 +78,39 @@ export function toApplicationFailure(
 /** As `AbortSignal.timeout` gives it. */
 function isTimeout(reason: unknown): boolean {
   return isErrorLike(reason) && reason.name === 'TimeoutError';
+}
+
+/** What a reply is worth: a text to go on with, or a failure that was billed all the same. */
+export type Judgement =
+  | { readonly usable: true; readonly text: string }
+  | {
+      readonly usable: false;
+      readonly failure: ProviderFailure;
+      /** What had arrived before a length stop; null where nothing had. */
+      readonly partial: string | null;
+    };
+
+/**
+ * Decides whether a reply is an answer. A refusal, a cut answer and an empty one are not, and their usage is known.
+ */
+export function judgeReply(reply: ModelReply, context: CallContext): Judgement {
+  const { text, finish, refusal } = reply;
+  const blank = text.trim() === '';
+  const fail = (type: Parameters<typeof describeFailure>[0]['type'], happened: string, reason: string) =>
+    describeFailure({ type, happened, reason }, context);
+  if (finish === 'refusal') {
+    return { usable: false, failure: fail(FAILURES.refused, 'declined', refusal ?? ''), partial: null };
+  }
+  if (finish === 'length') {
+    const happened = blank
+      ? 'used up its output tokens before the first word'
+      : 'reached its output limit before the answer was whole';
+    return { usable: false, failure: fail(FAILURES.truncated, happened, ''), partial: blank ? null : text };
+  }
+  if (!blank) return { usable: true, text };
+  return {
+    usable: false,
+    failure: { ...fail(FAILURES.badResponse, 'sent an empty answer', ''), billed: 'yes' },
+    partial: null,
+  };
 }

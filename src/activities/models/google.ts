@@ -1,10 +1,8 @@
 import type { GenerateContentParameters, GoogleGenAI, ThinkingLevel } from '@google/genai';
 import { z } from 'zod';
-import { toConversation } from './conversation';
-import type { Complete, ModelReply, ModelRequest } from './model';
-import { partSchema, readReply, tierSchema, tokensSchema } from './read-reply';
+import { type Complete, type ModelReply, type ModelRequest, toConversation } from './model';
+import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { chooseSettings, type Settings } from './settings';
-import { toUsage } from './to-usage';
 import { sendOnce } from './transport';
 
 type Effort = Lowercase<Exclude<keyof typeof ThinkingLevel, 'THINKING_LEVEL_UNSPECIFIED'>>;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isErrorLike } from './error-like';
 
 /** An answer other than 2xx, in no SDK's words. */
 export interface HttpError {
@@ -80,4 +79,171 @@ function readJson(text: string): unknown {
 
 function isHeaders(value: unknown): value is Pick<Headers, 'get'> {
   return typeof value === 'object' && value !== null && 'get' in value && typeof value.get === 'function';
+}
+
+/** What broke below HTTP. Whether the request had been sent decides whether it may have been billed. */
+export interface NetworkFault {
+  /** The system's or undici's code; null where the request was rejected before any connection was tried. */
+  readonly code: string | null;
+  readonly sent: boolean;
+  readonly reason: string;
+}
+
+/**
+ * A request that broke below HTTP, thrown by our transport into the SDKs.
+ *
+ * Its message never mentions a time-out: OpenAI's and Anthropic's SDKs take every error whose text does for a lost
+ * answer and drop the code, and then a connection that was never made could no longer be told from an answer that
+ * never came.
+ */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError';
+
+  constructor(readonly fault: NetworkFault) {
+    super('The request broke off below HTTP.');
+  }
+}
+
+const SOCKET_CODE =
+  /^(ECONN[A-Z]+|EPIPE|ETIMEDOUT|EHOST[A-Z]+|ENET[A-Z]+|EADDRNOTAVAIL|ENOTFOUND|EAI_[A-Z]+|UND_ERR_\w+|HPE_\w+)$/;
+const HANDSHAKE_CODE =
+  /^(CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
+const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
+
+/** Finds what broke below HTTP in an error, its causes and its parts; null where nothing there did. */
+export function readNetworkFault(error: unknown): NetworkFault | null {
+  for (const link of causesOf(error)) {
+    if (link instanceof NetworkError) return link.fault;
+    const fault = faultOf(link);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function faultOf(error: ErrorLike): NetworkFault | null {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const reason = error.message;
+  if (HANDSHAKE_CODE.test(code)) return { code, sent: false, reason };
+  if (SOCKET_CODE.test(code)) return { code, sent: !isBeforeSending(error, code), reason };
+  // fetch's own words for a body that broke off, and for a URL that it will not ask.
+  if (error.message === 'terminated') return { code: 'terminated', sent: true, reason };
+  if (error.message === 'bad port' || error.message === 'unknown scheme') {
+    return { code: null, sent: false, reason };
+  }
+  return null;
+}
+
+function isBeforeSending(error: ErrorLike, code: string): boolean {
+  const syscall = 'syscall' in error ? error.syscall : undefined;
+  return code === 'UND_ERR_CONNECT_TIMEOUT' || (typeof syscall === 'string' && BEFORE_SENDING.has(syscall));
+}
+
+/** Innermost first: `fetch failed` and the SDKs' wrappers say less than what they wrap. */
+function causesOf(error: unknown): ErrorLike[] {
+  const chain: ErrorLike[] = [];
+  let link: unknown = error;
+  while (isErrorLike(link) && !chain.includes(link)) {
+    chain.unshift(link);
+    link = 'errors' in link && Array.isArray(link.errors) ? link.errors[0] : link.cause;
+  }
+  return chain;
+}
+
+/** What every thrown error has, whichever realm or copy of a library made its class. */
+export interface ErrorLike {
+  readonly name: string;
+  readonly message: string;
+  readonly cause?: unknown;
+}
+
+/** Tells errors by shape: `instanceof` fails between realms, and fetch's errors come from another than a test's. */
+export function isErrorLike(value: unknown): value is ErrorLike {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'message' in value &&
+    typeof value.message === 'string'
+  );
+}
+
+/** No provider is waited for longer than this: the run's own wall clock is worth more than a far date. */
+const LONGEST_MS = 10 * 60 * 1000;
+
+const retryInfoSchema = z.object({
+  '@type': z.string().endsWith('google.rpc.RetryInfo'),
+  retryDelay: z.string().regex(/^\d+(\.\d+)?s$/),
+});
+
+/**
+ * When the provider wants to be asked again, in milliseconds from now, at most 10 minutes; null where it does not say
+ * or the moment has passed.
+ *
+ * Read in this order: `retry-after-ms` (OpenAI); `retry-after` in seconds or as a date (RFC 9110, section 10.2.3);
+ * `google.rpc.RetryInfo` in the error's details. A date is measured against the response's own `date`, so that clocks
+ * that disagree do no harm; `now`, in epoch milliseconds, stands in for a missing one.
+ */
+export function readRetryAfter({ headers, details }: HttpError, now: number): number | null {
+  const header = (name: string): string => headers?.get(name)?.trim() ?? '';
+  const delay =
+    readNumber(header('retry-after-ms')) ??
+    readSeconds(header('retry-after')) ??
+    readDate(header('retry-after'), readTime(header('date')) ?? now) ??
+    readRetryInfo(details);
+  return delay === null || delay <= 0 ? null : Math.min(Math.ceil(delay), LONGEST_MS);
+}
+
+function readNumber(text: string): number | null {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : null;
+}
+
+function readSeconds(text: string): number | null {
+  const seconds = readNumber(text);
+  return seconds === null ? null : seconds * 1000;
+}
+
+function readDate(text: string, from: number): number | null {
+  const time = readTime(text);
+  return time === null ? null : time - from;
+}
+
+/** The oldest of HTTP's three date forms names no zone; all of them mean GMT (RFC 9110, section 5.6.7). */
+function readTime(text: string): number | null {
+  const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(time) ? null : time;
+}
+
+function readRetryInfo(details: readonly unknown[]): number | null {
+  for (const detail of details) {
+    const { data } = retryInfoSchema.safeParse(detail);
+    if (data) return readSeconds(data.retryDelay.slice(0, -1));
+  }
+  return null;
+}
+
+/** How much of a provider's own words a failure repeats, in characters. */
+const LONGEST = 300;
+
+/** What looks like a credential, whoever it belongs to: providers repeat keys, whole or in part. */
+const CREDENTIALS = [
+  /\bbearer\s+(?=\S*[\d*])[\w.~+/=*-]{6,}/gi,
+  /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,}/gi,
+  /\bAIza[\w*-]{8,}/g,
+  /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+];
+
+/**
+ * Makes a provider's words fit for a history that many may read: on one line, without the key or anything that looks
+ * like one, at most 300 characters. Clipped last, so that no part of a key is left at the edge.
+ */
+export function redact(text: string, secret: string | null): string {
+  const hidden = secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');
+  const clean = CREDENTIALS.reduce((rest, credential) => rest.replace(credential, '[key]'), hidden)
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (clean.length <= LONGEST) return clean;
+  // By characters: half of a surrogate pair could not be stored.
+  const characters = Array.from(clean.slice(0, LONGEST * 2));
+  return `${characters.slice(0, LONGEST - 1).join('')}…`;
 }

@@ -1,10 +1,10 @@
-import type { ModelProvider } from '../../pool/card';
+import type { ModelProvider } from '../../protocol/cards';
+import { createCompletePolicy } from '../../training/policy/conductor';
 import { completeAnthropic } from './anthropic';
 import { completeGoogle } from './google';
 import { createCompleteLocal, type LocalModelOptions } from './local';
 import type { Complete } from './model';
 import { completeOpenAI } from './openai';
-import { createCompletePolicy } from './policy';
 
 export { backgroundOpenAI } from './openai';
 

@@ -1,7 +1,4 @@
-import { createLoader } from './local/loaded-model';
-import { findModelFile, type FetchWeights } from './local/model-file';
-import { createQueue } from './local/queue';
-import { unlessAborted } from './local/unless-aborted';
+import { createLoader, type FetchWeights, findModelFile } from './local-engine';
 import type { Complete, FinishReason } from './model';
 import { chooseSettings } from './settings';
 
@@ -40,4 +37,38 @@ export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Comple
       const finish: FinishReason = stopReason === 'maxTokens' ? 'length' : 'stop';
       return { text, finish, refusal: null, usage, reportedNanoUsd: null, dropped };
     });
+}
+
+/** Runs work when its turn comes. Work whose signal is aborted before that never starts. */
+type InTurn = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+/** One thing at a time, in the order of asking. */
+export function createQueue(): InTurn {
+  let last = Promise.resolve();
+  return async (signal, work) => {
+    const before = last;
+    let leave = (): void => undefined;
+    const mine = new Promise<void>((resolve) => (leave = resolve));
+    last = before.then(() => mine);
+    try {
+      await unlessAborted(signal, before);
+      return await work();
+    } finally {
+      leave();
+    }
+  };
+}
+
+/** Waits for something that cannot be stopped, but no longer than until the signal is aborted; then its reason is thrown. */
+export function unlessAborted<T>(signal: AbortSignal, awaited: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    void awaited.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', giveUp);
+    });
+  });
 }

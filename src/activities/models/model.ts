@@ -1,7 +1,7 @@
-import type { ConductorCard, ModelCard } from '../../pool/card';
+import type { Message, OutputSchema } from '../../plan/message';
 import type { Usage } from '../../protocol/call';
-import type { ServedPolicy } from '../../policy/served-policy';
-import type { Message, OutputSchema } from '../../protocol/message';
+import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import type { ServedPolicy } from '../../training/policy/client';
 
 export type { Message, OutputSchema };
 
@@ -62,4 +62,34 @@ export interface BackgroundCalls {
   readonly look: (request: ModelRequest, id: string) => Promise<Progress>;
   /** Has the vendor stop; what it wrote until then may be billed. An answer that is over stays as it is. */
   readonly cancel: (request: ModelRequest, id: string) => Promise<Progress>;
+}
+
+/** One side's words; two turns in a row never have the same role. */
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+}
+
+/** A conversation in the shape every vendor accepts: one system text, then turns that alternate. */
+export interface Conversation {
+  /** Empty where there is none. */
+  readonly system: string;
+  readonly turns: readonly Turn[];
+}
+
+/**
+ * Brings messages into that shape, joining neighbours of one role with a blank line.
+ *
+ * Vendors' own APIs would take repeated roles, but many chat templates behind OpenAI-compatible servers raise on them.
+ */
+export function toConversation(messages: readonly Message[]): Conversation {
+  const system: string[] = [];
+  const turns: Turn[] = [];
+  for (const { role, text } of messages) {
+    const last = turns.at(-1);
+    if (role === 'system') system.push(text);
+    else if (last?.role === role) turns[turns.length - 1] = { role, text: `${last.text}\n\n${text}` };
+    else turns.push({ role, text });
+  }
+  return { system: system.join('\n\n'), turns };
 }

@@ -1,18 +1,17 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
-import { toConversation } from './conversation';
-import type { FinishReason, ModelReply, ModelRequest } from './model';
+import { type FinishReason, type ModelReply, type ModelRequest, toConversation } from './model';
 import {
   nanoUsdSchema,
   partSchema,
   readReply,
   tierSchema,
   tokensSchema,
+  toUsage,
   UnreadableReply,
-} from './read-reply';
-import { USUAL_TIER } from './service-tier';
+  USUAL_TIER,
+} from './reply';
 import type { Settings } from './settings';
-import { toUsage } from './to-usage';
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 type ChatSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;

@@ -1,8 +1,13 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import type { BackgroundCalls, Complete, ModelRequest } from './model';
-import { beginResponse, cancelResponse, lookAtResponse } from './openai-background';
 import { completeChat } from './openai-chat';
-import { completeResponse, type ResponseSettings } from './openai-responses';
+import {
+  beginResponse,
+  cancelResponse,
+  completeResponse,
+  lookAtResponse,
+  type ResponseSettings,
+} from './openai-responses';
 import { chooseSettings } from './settings';
 import { sendOnce } from './transport';
 

@@ -1,4 +1,4 @@
-import { NetworkError, readNetworkFault } from './network-error';
+import { NetworkError, readNetworkFault } from './http-error';
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
 

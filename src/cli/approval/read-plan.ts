@@ -1,10 +1,9 @@
-import { isMap, isNode, isSeq, parseDocument, type Document } from 'yaml';
+import { type Document, isMap, isNode, isSeq, parseDocument } from 'yaml';
 import { parsePlan } from '../../plan/parse';
 import type { Plan, PlanContext } from '../../plan/plan';
-import { PlanError, type ListName } from '../../plan/plan-error';
-import { underline, type Place } from '../../plan/underline';
+import { type ListName, type Place, PlanError, underline } from '../../plan/plan-error';
 import { validatePlan } from '../../plan/validate';
-import { UsageError } from '../usage-error';
+import { UsageError } from '../exit-code';
 
 /** What the three lists are called in a plan that is written step by step. */
 const FIELDS: Readonly<Record<ListName, string>> = {

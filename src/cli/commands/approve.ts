@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { counted } from '../../trace/counted';
+import { counted } from '../../trace/describe';
 import { readPlan } from '../approval/read-plan';
-import type { ExitCode } from '../exit-code';
-import { steerRun } from '../steer-run';
+import { type ExitCode, UsageError } from '../exit-code';
 import { say } from '../terminal';
-import { UsageError } from '../usage-error';
+import { steerRun } from './steer';
 
 /** The options of `approve`: another plan, or a reason why there shall be another, or neither. */
 export interface ApproveOptions {

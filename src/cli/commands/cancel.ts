@@ -1,10 +1,9 @@
 import { EXIT, type ExitCode } from '../exit-code';
-import { explainUnknown } from '../follow-run';
+import { explainUnknown, sayHowToComeBack } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { openRunSession } from '../open-run-session';
-import type { Session } from '../open-session';
-import { sayHowToComeBack } from '../say-runs';
+import type { Session } from '../session';
 import { say } from '../terminal';
+import { openRunSession } from './trace';
 
 /** Cancels a run and waits until it has ended. */
 export async function cancel(id: string, options: { readonly config?: string }): Promise<ExitCode> {

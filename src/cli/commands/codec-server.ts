@@ -1,14 +1,12 @@
-import { startCodecServer } from '../../encryption/codec-server/start-codec-server';
-import { configuredKeys } from '../../encryption/configured-keys';
-import type { KeyRing } from '../../encryption/key-ring';
-import { configuredNamespace } from '../../local/configured-namespace';
-import type { Config } from '../../pool/config-schema';
+import { startCodecServer } from '../../codec-server/server';
+import type { Config } from '../../config/schema';
+import { configuredKeys, type KeyRing } from '../../encryption/keys';
+import { configuredNamespace } from '../../local/configured-server';
 import { openStore } from '../../store/open-store';
-import { EXIT, type ExitCode } from '../exit-code';
+import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { loadSettings } from '../load-settings';
+import { loadSettings } from '../settings';
 import { say } from '../terminal';
-import { UsageError } from '../usage-error';
 
 /** The options of `codec-server` as the command line gives them. */
 export interface CodecServerOptions {

@@ -1,18 +1,23 @@
-import { configuredKeys } from '../../encryption/configured-keys';
-import { nameOfKey } from '../../encryption/sealed-name';
-import type { CostGroup } from '../../ledger/cost-groups';
-import { readDay, type Day, type Zone } from '../../ledger/days';
-import { withLedgerIndex } from '../../ledger/ledger-index';
-import { sumCosts, type CostLine, type CostQuery, type CostReport } from '../../ledger/sum-costs';
-import { updateIndex } from '../../ledger/update-index';
-import type { Config } from '../../pool/config-schema';
+import type { Config } from '../../config/schema';
+import { configuredKeys } from '../../encryption/keys';
+import { nameOfKey } from '../../encryption/seal';
+import { updateIndex, withLedgerIndex } from '../../store/cost-index';
+import {
+  type CostGroup,
+  type CostLine,
+  type CostQuery,
+  type CostReport,
+  type Day,
+  readDay,
+  sumCosts,
+  type Zone,
+} from '../../store/costs';
 import { openStore } from '../../store/open-store';
-import { renderCsv } from '../cost/render-csv';
-import { renderTable } from '../cost/render-table';
-import { EXIT, type ExitCode } from '../exit-code';
-import { loadSettings } from '../load-settings';
+import { counted } from '../../trace/describe';
+import { oneLine, type Paint, widthOf } from '../../trace/lines';
+import { EXIT, type ExitCode, UsageError } from '../exit-code';
+import { loadSettings } from '../settings';
 import { paintFor, print, say } from '../terminal';
-import { UsageError } from '../usage-error';
 
 interface CostOptions {
   readonly config?: string;
@@ -97,4 +102,107 @@ function toJson({ by, lines, total }: CostReport, { since, until }: Span, zone: 
 
 function withUsd(line: CostLine): CostLine & { costUsd: number; costIsLowerBound: boolean } {
   return { ...line, costUsd: line.nanoUsd / 1e9, costIsLowerBound: line.unknown > 0 };
+}
+
+/** The columns behind the name, which is headed by what the report is by. Amounts are exact: nine decimals of a USD. */
+const COLUMNS: Readonly<Record<string, (line: CostLine) => string | number>> = {
+  calls: ({ calls }) => calls,
+  open_calls: ({ open }) => open,
+  calls_of_unknown_cost: ({ unknown }) => unknown,
+  input_tokens: ({ inputTokens }) => inputTokens,
+  output_tokens: ({ outputTokens }) => outputTokens,
+  cost_usd: ({ nanoUsd }) => exactUsd(nanoUsd),
+};
+
+/** A report as CSV (RFC 4180), a line each group and none for the sum, which a spreadsheet makes itself. */
+export function renderCsv({ by, lines }: CostReport): string {
+  const rows = lines.map((line) => [
+    line.name,
+    ...Object.values(COLUMNS).map((valueOf) => String(valueOf(line))),
+  ]);
+  return [[by, ...Object.keys(COLUMNS)], ...rows]
+    .map((cells) => `${cells.map(quote).join(',')}\r\n`)
+    .join('');
+}
+
+/**
+ * Quotes what holds a separator. What a spreadsheet would take for a formula is led by an apostrophe (OWASP, "CSV
+ * Injection"): a model or a workflow may be named by anybody.
+ */
+function quote(cell: string): string {
+  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function exactUsd(nanoUsd: number): string {
+  const digits = String(nanoUsd).padStart(10, '0');
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`;
+}
+
+/** The widest name shown. Whole names are in the CSV and JSON. */
+const WIDEST_NAME = 48;
+
+const GAP = '  ';
+
+/** A report as a table for a terminal: names to the left, numbers to the right, the sum below. */
+export function renderTable({ by, lines, total }: CostReport, paint: Paint): string {
+  const decimals = decimalsFor([...lines, total]);
+  const head = [by, 'calls', 'input', 'output', 'cost'];
+  const body = [...lines, total].map((line) => cellsOf(line, decimals));
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...body].map((cells) => widthOf(cells[column] ?? ''))),
+  );
+  const [first = 0, ...others] = widths;
+  const draw = ([name = '', ...numbers]: readonly string[]): string =>
+    [
+      name + ' '.repeat(first - widthOf(name)),
+      ...numbers.map((cell, column) => cell.padStart(others[column] ?? 0)),
+    ].join(GAP);
+  const rule = '─'.repeat(widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length));
+  return [
+    paint.faint(draw(head)),
+    ...body.slice(0, -1).map(draw),
+    paint.faint(rule),
+    paint.strong(draw(body.at(-1) ?? [])),
+    ...explain(total),
+  ].join('\n');
+}
+
+function cellsOf(
+  { name, calls, inputTokens, outputTokens, nanoUsd, unknown }: CostLine,
+  decimals: number,
+): string[] {
+  const dollars = `$${usd(nanoUsd, decimals)}`;
+  return [
+    oneLine(name, WIDEST_NAME),
+    ...[calls, inputTokens, outputTokens].map((count) => count.toLocaleString('en-US')),
+    unknown === 0 ? dollars : `at least ${dollars}`,
+  ];
+}
+
+/** As many decimals for all as show two digits of the least amount: cents at the fewest, nano-dollars at the most. */
+function decimalsFor(lines: readonly CostLine[]): number {
+  const amounts = lines.map(({ nanoUsd }) => nanoUsd / 1e9).filter((amount) => amount > 0);
+  const wanted = Math.ceil(-Math.log10(Math.min(1, ...amounts))) + 1;
+  return Math.min(9, Math.max(2, wanted));
+}
+
+function usd(nanoUsd: number, decimals: number): string {
+  return (nanoUsd / 1e9).toLocaleString('en-US', {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+}
+
+/** Why a sum is a lower bound. */
+function explain({ unknown, open }: CostLine): string[] {
+  if (unknown === 0) return [];
+  const ended = unknown - open;
+  const reasons = [
+    ...(open > 0 ? [`Not over (under way, or its process died): ${counted(open, 'call')}.`] : []),
+    ...(ended > 0
+      ? [`Over at an unknown cost (no price, or cut off in the middle): ${counted(ended, 'call')}.`]
+      : []),
+  ];
+  return ['', ...reasons, 'Sums with such calls say the least that was spent.'];
 }

@@ -1,12 +1,13 @@
-import { attachServer } from '../attach';
-import { checkCostLimit } from '../check-cost-limit';
-import type { ExitCode } from '../exit-code';
-import { fitToServer } from '../fit-to-server';
-import { explainUnknown } from '../follow-run';
+import { unpricedOf } from '../../config/notices';
+import { resolveRun } from '../../config/resolve-run';
+import type { Config } from '../../config/schema';
+import type { PoolFilter } from '../../protocol/activities';
+import { attachServer, fitToServer } from '../attach';
+import { type ExitCode, UsageError } from '../exit-code';
+import { explainUnknown, showRun } from '../follow-run';
 import { listenForInterruption } from '../interruption';
-import { loadServable } from '../load-settings';
-import { openWorkerSession } from '../open-worker-session';
-import { showRun } from '../show-run';
+import { openWorkerSession } from '../session';
+import { loadServable } from '../settings';
 import { say } from '../terminal';
 
 /** The options of `retry`. */
@@ -45,4 +46,24 @@ export async function retry(id: string, options: RetryOptions): Promise<ExitCode
   } finally {
     await session.close();
   }
+}
+
+/**
+ * Refuses a limit on cost that nobody could hold: whoever asks for one by name relies on it.
+ *
+ * @throws UsageError that names whose price is unknown, and what to do
+ */
+export function checkCostLimit(config: Config, pool: PoolFilter): void {
+  const unpriced = unpricedOf(resolveRun(config, { pool }));
+  if (unpriced.length === 0) return;
+  const remedies = [
+    unpriced.some(({ canBePriced }) => canBePriced)
+      ? 'add "price: { input, output }", in USD per million tokens, to it in conductor.yaml'
+      : null,
+    ...unpriced.flatMap(({ worker }) => (worker === null ? [] : `leave it out with --deny ${worker}`)),
+  ];
+  throw new UsageError(
+    `--max-cost cannot be enforced, since no price is known of ${unpriced.map(({ name }) => name).join(', ')}: ` +
+      remedies.filter((remedy) => remedy !== null).join(', or '),
+  );
 }

@@ -1,11 +1,11 @@
-import { collectGarbage, type Collected } from '../../client/collect-garbage';
-import { configuredKeys } from '../../encryption/configured-keys';
+import { type Collected, collectGarbage } from '../../client/collect-garbage';
+import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
 import type { Swept, Tally } from '../../store/sweep';
 import { attachServer } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadSettings } from '../load-settings';
-import { openSession } from '../open-session';
+import { openSession } from '../session';
+import { loadSettings } from '../settings';
 import { print } from '../terminal';
 
 /** The options of `store gc` as the command line gives them. */

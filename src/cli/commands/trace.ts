@@ -1,13 +1,16 @@
+import { Option } from 'commander';
 import type { SolveResult } from '../../protocol/solve';
+import { COST_GROUPS, type CostGroup } from '../../store/costs';
 import { renderMarkdown } from '../../trace/markdown';
 import { renderMermaid } from '../../trace/mermaid';
 import { renderTree } from '../../trace/tree';
-import { attachServer } from '../attach';
+import { type AddCommands, CONFIG } from '../arguments';
+import { attachServer, fitToServer } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
-import { explainUnknown } from '../follow-run';
-import { loadSettings } from '../load-settings';
-import { openSession } from '../open-session';
-import { toJson } from '../print-result';
+import { explainUnknown, showRun, toJson } from '../follow-run';
+import { listenForInterruption } from '../interruption';
+import { openSession, openWorkerSession, type Session, type WorkerSession } from '../session';
+import { loadSettings } from '../settings';
 import { columnsOf, paintFor, print } from '../terminal';
 
 const FORMATS = {
@@ -39,4 +42,77 @@ export async function trace(
   } finally {
     await session.close();
   }
+}
+
+/** The options that every command about a known run takes. */
+export interface RunOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Follows a run to its end. */
+export async function watch(id: string, options: RunOptions): Promise<ExitCode> {
+  const interruption = listenForInterruption();
+  const session = await openRunSession(options.config);
+  try {
+    return await showRun(session, id, interruption, options);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Commands that look and change nothing. */
+export const addViews: AddCommands = (program, settle) => {
+  program
+    .command('watch')
+    .description('follow a run to its end, and print the answer')
+    .argument('<id>')
+    .option(...CONFIG)
+    .option('--json', 'print the whole result as JSON')
+    .action(async (id: string, options: object) => {
+      const { watch } = await import('./trace.js');
+      settle(await watch(id, options));
+    });
+
+  program
+    .command('trace')
+    .description('print what happened in a run so far')
+    .argument('<id>')
+    .option(...CONFIG)
+    .addOption(
+      new Option('--format <format>').choices(['tree', 'json', 'mermaid', 'markdown']).default('tree'),
+    )
+    .action(async (id: string, options: { format: 'tree' | 'json' | 'mermaid' | 'markdown' }) => {
+      const { trace } = await import('./trace.js');
+      settle(await trace(id, options));
+    });
+
+  program
+    .command('cost')
+    .description('sum what was spent, from the ledger')
+    .option(...CONFIG)
+    .addOption(new Option('--by <what>', 'a line each').choices(COST_GROUPS).default('day'))
+    .option('--since <date>', 'first day, e.g. 2026-11-01')
+    .option('--until <date>', 'last day')
+    .option('--utc', 'days of UTC instead of those of the local time zone')
+    .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
+    .option('--json', 'print the sums as JSON')
+    .action(async (options: { by: CostGroup }) => {
+      const { cost } = await import('./cost.js');
+      settle(await cost(options));
+    });
+};
+
+/**
+ * A session about a run that there is. Beside the embedded server it brings a worker, so that a run left behind goes on
+ * and a cancellation is heard.
+ *
+ * @param named the file that `--config` names, if any
+ * @throws UsageError where no run was ever started in this folder
+ */
+export async function openRunSession(named: string | undefined): Promise<Session | WorkerSession> {
+  const loaded = await loadSettings(named);
+  const server = await attachServer(loaded, { used: true });
+  const config = fitToServer(server, loaded, named);
+  return server.embedded ? openWorkerSession(server, config, { graceMs: 0 }) : openSession(server, config);
 }

@@ -1,12 +1,10 @@
-import type { Retry } from '../../client/retries';
+import type { Retry } from '../../client/run-tree';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
-import { counted } from '../../trace/counted';
-import { describeCost, describeEstimate, describeTokens } from '../../trace/describe';
-import { howToApprove } from '../../trace/how-to-approve';
-import { isReview, pathOf, waitingRuns } from '../../trace/kinship';
-import { oneLine } from '../../trace/one-line';
-import { describeDuration, describeSees, describeWorker, isKept, stateOf } from '../../trace/step-state';
+import { counted, describeCost, describeEstimate, describeTokens, howToApprove } from '../../trace/describe';
+import { oneLine } from '../../trace/lines';
+import { isReview, pathOf, waitingRuns } from '../../trace/run-tree';
+import { describeDuration, describeSees, describeWorker, isKept, stateOf } from '../../trace/states';
 
 const PREVIEW_COLUMNS = 120;
 

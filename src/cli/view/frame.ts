@@ -1,20 +1,18 @@
-import type { Retry } from '../../client/retries';
+import type { Retry } from '../../client/run-tree';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
-import { describeCost, describeEstimate, describeTokens } from '../../trace/describe';
-import { howToApprove } from '../../trace/how-to-approve';
-import { isReview, roundsOf, waitingRuns } from '../../trace/kinship';
-import { oneLine, widthOf } from '../../trace/one-line';
-import type { Paint } from '../../trace/paint';
-import { describePlan } from '../../trace/round-state';
+import { describeCost, describeEstimate, describeTokens, howToApprove } from '../../trace/describe';
+import { oneLine, type Paint, widthOf } from '../../trace/lines';
+import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
 import {
   describeDuration,
+  describePlan,
   describeSees,
   describeWorker,
   MARKS,
   stateOf,
   type StepState,
-} from '../../trace/step-state';
+} from '../../trace/states';
 import { describeRetry } from './changes';
 
 /** What one picture of the live view is drawn with. */

@@ -1,3 +1,5 @@
+import type { PlanErrorCode } from '../plan-error';
+
 /**
  * Walks over a text from left to right. Its position never moves back: whatever is read, is read once, and a reply of
  * any size and content is read in linear time.
@@ -62,5 +64,22 @@ export function skipBlank(reader: Reader): void {
     reader.skip((character) => isSpace(character) || character === '`');
     if (!startsComment(reader)) return;
     reader.skip((character) => character !== '\n');
+  }
+}
+
+/**
+ * Why a list cannot be read. It stays inside this folder and becomes a `PlanError` only if it decides the outcome: a
+ * message shows the line at fault, and to look for the line of each of many broken drafts would take quadratic time.
+ */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+
+  constructor(
+    readonly code: PlanErrorCode,
+    readonly problem: string,
+    /** Where in the reply. */
+    readonly at: number,
+  ) {
+    super(problem);
   }
 }

@@ -2,9 +2,7 @@ import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
 import type { Usage } from '../../protocol/call';
-import { encodeOpenAiError } from './openai-error';
-import { textContent, tokenLimit } from './wire';
-import type { Decoded, Wire, WholeReply } from './wire';
+import { type Decoded, encodeOpenAiError, textContent, tokenLimit, type WholeReply, type Wire } from './wire';
 
 const requestSchema = z.object({
   model: z.string().min(1),

@@ -8,9 +8,15 @@ import { z } from 'zod';
 import type { Message } from '../../activities/models/model';
 import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
-import { encodeOpenAiError, lateError } from './openai-error';
-import { textContent, tokenLimit } from './wire';
-import type { Decoded, Wire, WholeReply } from './wire';
+import {
+  type Decoded,
+  encodeOpenAiError,
+  lateError,
+  textContent,
+  tokenLimit,
+  type WholeReply,
+  type Wire,
+} from './wire';
 
 const requestSchema = z.object({
   model: z.string().min(1),

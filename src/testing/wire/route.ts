@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
 import { anthropic } from './anthropic';
 import { google } from './google';
 import { openAiChat } from './openai-chat';
 import { openAiResponses } from './openai-responses';
-import type { Wire } from './wire';
+import type { Prompt, Wire } from './wire';
 
 /** Which protocol an address speaks, and what the address itself says. */
 export interface Route {
@@ -28,4 +30,50 @@ export function findRoute(path: string): Route | null {
   const [, model, method] = GEMINI.exec(path) ?? [];
   if (model === undefined) return null;
   return { wire: google, path, modelInPath: model, streams: method === 'streamGenerateContent' };
+}
+
+/** Reads a request as its vendor would; what the vendor would not take comes back as a sentence. */
+export function decodePrompt(route: Route, body: string): Prompt | { readonly problem: string } {
+  const json = parseJson(body);
+  if (json === undefined) return { problem: 'The request body is no JSON.' };
+  try {
+    const { prompt, stream } = route.wire.decode(json, route.modelInPath);
+    if (!stream && !route.streams) return prompt;
+    return { problem: 'Streaming is not simulated: send the request without `stream`.' };
+  } catch (error) {
+    if (error instanceof z.ZodError) return { problem: z.prettifyError(error) };
+    throw error;
+  }
+}
+
+/** undefined, which JSON cannot say, stands for a text that is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The body that lists models at a path asked with GET; null for any other path. OpenAI and Anthropic share
+ * `/v1/models`; only Anthropic's clients send `anthropic-version`.
+ */
+export function listModels(
+  path: string,
+  headers: IncomingHttpHeaders,
+  models: readonly string[],
+): object | null {
+  if (path === '/v1beta/models') return { models: models.map((id) => ({ name: `models/${id}` })) };
+  if (path !== '/v1/models') return null;
+  if (headers['anthropic-version'] === undefined) {
+    const data = models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'simulation' }));
+    return { object: 'list', data };
+  }
+  return {
+    data: models.map((id) => ({ id, type: 'model', display_name: id, created_at: '1970-01-01T00:00:00Z' })),
+    has_more: false,
+    first_id: models.at(0) ?? null,
+    last_id: models.at(-1) ?? null,
+  };
 }

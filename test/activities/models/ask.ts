@@ -1,9 +1,9 @@
-import type { ModelCard } from '../../../src/pool/card';
 import { completeAnthropic } from '../../../src/activities/models/anthropic';
 import { type ProviderFailure, toProviderFailure } from '../../../src/activities/models/failure';
 import { completeGoogle } from '../../../src/activities/models/google';
 import type { Complete, ModelRequest } from '../../../src/activities/models/model';
 import { completeOpenAI } from '../../../src/activities/models/openai';
+import type { ModelCard } from '../../../src/protocol/cards';
 
 /** Long and unlike anything else, so that it can be searched for as bytes. */
 export const KEY = 'sk-test-5up3rS3cretK3yTh4tMustNotLeak0123456789';

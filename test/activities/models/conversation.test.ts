@@ -1,4 +1,4 @@
-import { toConversation } from '../../../src/activities/models/conversation';
+import { toConversation } from '../../../src/activities/models/model';
 
 test('one system text, and turns that alternate', () => {
   expect(

@@ -1,4 +1,4 @@
-import { judgeReply } from '../../../src/activities/models/judge-reply';
+import { judgeReply } from '../../../src/activities/models/failure';
 import type { ModelReply } from '../../../src/activities/models/model';
 import { FAILURES } from '../../../src/protocol/failures';
 

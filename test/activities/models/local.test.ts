@@ -7,9 +7,9 @@ const ROOT = join(__dirname, '../../..');
 /** Asks the built engine in a process of its own: jest cannot load its ES modules. */
 const SCRIPT = `
 const { createCompleteLocal } = require('./lib/activities/models/local');
-const { fetchSmolLm2 } = require('./lib/local/fetch-smollm2');
-const { parseConfig } = require('./lib/pool/load-config');
-const { resolveRun } = require('./lib/pool/resolve-run');
+const { fetchSmolLm2 } = require('./lib/local/complete');
+const { parseConfig } = require('./lib/config/load');
+const { resolveRun } = require('./lib/config/resolve-run');
 
 const conductor = { provider: 'local', model: 'smollm2', temperature: 0, effort: 'low' };
 const config = parseConfig({ conductor, workers: [{ id: 'small', provider: 'local', model: 'smollm2' }] });

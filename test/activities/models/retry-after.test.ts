@@ -1,5 +1,4 @@
-import { readHttpError } from '../../../src/activities/models/http-error';
-import { readRetryAfter } from '../../../src/activities/models/retry-after';
+import { readHttpError, readRetryAfter } from '../../../src/activities/models/http-error';
 
 const NOW = Date.parse('2026-11-21T09:00:00Z');
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { completeGoogle } from '../../../src/activities/models/google';
-import { NetworkError } from '../../../src/activities/models/network-error';
+import { NetworkError } from '../../../src/activities/models/http-error';
 import { sendOnce } from '../../../src/activities/models/transport';
 import { FAILURES } from '../../../src/protocol/failures';
 import { aCard, aRequest, DIALECTS, failureOf } from './ask';

@@ -1,9 +1,9 @@
-import type { ModelCard } from '../../../src/pool/card';
-import type { Usage } from '../../../src/protocol/call';
 import { completeAnthropic } from '../../../src/activities/models/anthropic';
 import { completeGoogle } from '../../../src/activities/models/google';
 import type { Complete } from '../../../src/activities/models/model';
 import { completeOpenAI } from '../../../src/activities/models/openai';
+import type { Usage } from '../../../src/protocol/call';
+import type { ModelCard } from '../../../src/protocol/cards';
 import { aCard, aRequest } from './ask';
 
 afterEach(() => {

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { ConductorPlugin } from '../../../src';
-import type { ConfigInput } from '../../../src/pool/config-schema';
+import type { ConfigInput } from '../../../src/config/schema';
 import type { Memory } from '../evidence';
 import { WitnessStore } from '../witness-store';
 

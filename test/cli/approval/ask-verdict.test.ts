@@ -1,4 +1,4 @@
-import { askVerdict, type Person } from '../../../src/cli/approval/ask-verdict';
+import { askVerdict, type Person } from '../../../src/cli/approval/verdict';
 
 const CONTEXT = { workers: ['alpha', 'beta'], maxSteps: 5, round: 0 };
 const PLAN = { steps: [{ worker: 'alpha', subtask: 'Go', sees: [] }] };

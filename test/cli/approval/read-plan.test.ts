@@ -1,5 +1,5 @@
-import { writePlanFile } from '../../../src/cli/approval/plan-file';
 import { readPlan } from '../../../src/cli/approval/read-plan';
+import { writePlanFile } from '../../../src/cli/approval/verdict';
 import { renderPlan } from '../../../src/plan/render';
 
 const CONTEXT = { workers: ['alpha', 'beta', 'conductor'], maxSteps: 5, round: 0 };

@@ -1,5 +1,5 @@
-import { renderCsv } from '../../../src/cli/cost/render-csv';
-import type { CostLine } from '../../../src/ledger/sum-costs';
+import { renderCsv } from '../../../src/cli/commands/cost';
+import type { CostLine } from '../../../src/store/costs';
 
 const LINE: CostLine = {
   name: 'm-1',

@@ -1,6 +1,6 @@
-import { renderTable } from '../../../src/cli/cost/render-table';
-import type { CostLine } from '../../../src/ledger/sum-costs';
-import { PLAIN } from '../../../src/trace/paint';
+import { renderTable } from '../../../src/cli/commands/cost';
+import type { CostLine } from '../../../src/store/costs';
+import { PLAIN } from '../../../src/trace/lines';
 
 function aLine(changes: Partial<CostLine>): CostLine {
   return {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkStore } from '../../../src/cli/doctor/check-store';
+import { checkStore } from '../../../src/cli/commands/doctor';
 import { startS3Server } from '../../support/s3-server';
 
 test('a bucket is asked whether it is there', async () => {

@@ -1,6 +1,5 @@
 import { drawFrame, type FrameOptions } from '../../../src/cli/view/frame';
-import { widthOf } from '../../../src/trace/one-line';
-import { PLAIN } from '../../../src/trace/paint';
+import { PLAIN, widthOf } from '../../../src/trace/lines';
 import { sampleFamily, sampleFamilyAtWork, sampleWaiting } from '../../trace/sample-family';
 import { at, sampleTrace, withStep } from '../../trace/sample-trace';
 

@@ -1,9 +1,9 @@
 /** A worker in a process of its own, made to be killed; given a moment, it stands still there and says so. */
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { ConductorPlugin } from '../../../src';
-import type { ConfigInput } from '../../../src/pool/config-schema';
+import type { ConfigInput } from '../../../src/config/schema';
 import { openStore } from '../../../src/store/open-store';
-import { HaltingStore, type Halt } from '../halting-store';
+import { type Halt, HaltingStore } from '../halting-store';
 
 /** What the program is given, as JSON. */
 export interface WorkerSetting {

@@ -1,4 +1,4 @@
-import { conductorMessages, type ConductorPrompt } from '../../../src/plan/conductor-prompt';
+import { conductorMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
 
 const PROMPT: ConductorPrompt = {
   style: 'compact',

@@ -1,9 +1,9 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { askForWarmStart } from '../../../src/activities/training/first-checkpoint';
-import { scheduleNights } from '../../../src/client/training/night-schedule';
-import { beginExport, beginWarmStart } from '../../../src/client/training/trainer-jobs';
-import { parseConfig } from '../../../src/pool/load-config';
-import { resolveTraining, trainingOf } from '../../../src/pool/resolve-training';
+import { parseConfig } from '../../../src/config/load';
+import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
+import { scheduleNights } from '../../../src/training/client/schedule';
+import { beginExport, beginWarmStart } from '../../../src/training/client/trainer-jobs';
+import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import { scheduleIdOf } from '../../../src/training/night-ids';
 import type { ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';

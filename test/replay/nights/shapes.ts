@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/client';
-import type { ConfigInput } from '../../../src/pool/config-schema';
-import type { TrainingInput } from '../../../src/pool/training-schema';
+import type { ConfigInput } from '../../../src/config/schema';
+import type { TrainingInput } from '../../../src/training/config/schema';
+import { samplingSeed } from '../../../src/training/draw';
 import { UPDATE } from '../../../src/training/names';
-import { samplingSeed } from '../../../src/training/seeds';
 import { REPLIES } from '../../support/scripted-training';
 import { until } from '../../support/until';
 import {
@@ -10,10 +10,10 @@ import {
   night,
   nightFor,
   nightThatHears,
+  type Play,
   scheduledNight,
   TRAIN_RUN,
   warmStart,
-  type Play,
 } from './plays';
 
 /** One way for a workflow of training to go. */

@@ -1,8 +1,7 @@
 import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
-import { encryptionCodec } from '../../../src/encryption/encryption-codec';
-import { readEncryptionKeys } from '../../../src/encryption/read-keys';
-import { openContent, sealContent } from '../../../src/encryption/sealed-content';
-import { nameOfKey } from '../../../src/encryption/sealed-name';
+import { encryptionCodec } from '../../../src/encryption/codec';
+import { readEncryptionKeys } from '../../../src/encryption/keys';
+import { nameOfKey, openContent, sealContent } from '../../../src/encryption/seal';
 import vectors from '../vectors.json';
 
 // What both languages encrypted once; `trainer/tests/test_encryption.py` reads the same file.

@@ -1,4 +1,4 @@
-import { keepMade } from '../../../../src/activities/models/local/keep-made';
+import { keepMade } from '../../../../src/activities/models/local-engine';
 
 describe('keepMade', () => {
   it('makes a thing once, for all who ask', async () => {

@@ -1,4 +1,4 @@
-import { createQueue } from '../../../../src/activities/models/local/queue';
+import { createQueue } from '../../../../src/activities/models/local';
 
 const never = new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../../../src/activities/models/local/unless-aborted';
+import { unlessAborted } from '../../../../src/activities/models/local';
 
 const pending = new Promise<never>(() => undefined);
 

@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openTown } from '../demo/town';
+import { type Extent, lessonOf, QUICK, WHOLE } from './extent';
+import type { Figures } from './figures';
+import { measureStep } from './measure-step';
+import { type PlainUpdate, playPlainly } from './plain-loop';
+import { openPlainSetting } from './plain-setting';
+import { type NightFigures, playNight } from './play-night';
+import { serverOf } from './processor-time';
+import { costRows, type Row, shareRows, stepRows, wallRow } from './rows';
+
+// What durability costs in training, in one run on this machine:
+//   npm run bench:training [-- --quick]
+// The product's night, and then a plain loop that does the same work with the same servers; an update, and bare TRL's. It
+// asserts nothing: a missed target is printed as missed.
+
+const TARGET = ['target', ''];
+
+async function main(): Promise<void> {
+  const { quick } = parseArgs({ options: { quick: { type: 'boolean' } } }).values;
+  const extent = quick ? QUICK : WHOLE;
+  const root = await mkdtemp(join(tmpdir(), 'bench-training-'));
+  try {
+    console.log(`Node ${process.versions.node}, ${availableParallelism()} cores\n`);
+    await measure(extent, root);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+async function measure(extent: Extent, root: string): Promise<void> {
+  const { questions, plans, slowMs } = extent;
+  const cycle = `${questions} × ${plans} rollouts, window 10`;
+  const slow = await compare(extent, join(root, 'slow'), slowMs);
+  printTable([`${cycle}, ${slowMs} ms calls`, 'a cycle', 'share', ...TARGET], shareRows(slow.night));
+  const fast = await compare(extent, join(root, 'fast'), 0);
+  printTable(
+    [cycle, 'plain', 'whole stack', 'times plain'],
+    [
+      wallRow(slowMs, slow.plain, slow.night),
+      wallRow(0, fast.plain, fast.night),
+      ...costRows(fast.plain, fast.night),
+    ],
+  );
+  const { update, checkpoints } = fast;
+  const step = await measureStep(checkpoints, update, extent.steps);
+  printTable(
+    [`an update of ${update.rollouts} rollouts`, 'TRL', 'ours', 'times TRL', ...TARGET],
+    stepRows(step),
+  );
+  for (const { night, plain } of [slow, fast]) console.log(describeWork(night, plain));
+}
+
+interface Comparison {
+  readonly night: NightFigures;
+  readonly plain: Figures;
+  /** The first one of the plain loop. */
+  readonly update: PlainUpdate;
+  /** Folder of its checkpoints. */
+  readonly checkpoints: string;
+}
+
+/** A night, and then the plain loop, from the same checkpoint on. */
+async function compare(extent: Extent, folder: string, delayMs: number): Promise<Comparison> {
+  const town = await openTown(lessonOf(extent), folder, delayMs);
+  try {
+    const night = await playNight(town, await serverOf(folder), extent.cycles);
+    const setting = await openPlainSetting(town, folder);
+    const { updates, ...plain } = await playPlainly(setting).finally(() => setting.steps.close());
+    const [update] = updates;
+    if (update === undefined)
+      throw new Error('No group of the plain loop had a spread: nothing was learned.');
+    return { night, plain, update, checkpoints: setting.root };
+  } finally {
+    await town.close();
+  }
+}
+
+/** Whether the two did the same work: if so, they learned the same. */
+function describeWork(night: Figures, plain: Figures): string {
+  const same = night.cycles.filter(
+    ({ weightsSha256 }, index) => weightsSha256 === plain.cycles[index]?.weightsSha256,
+  );
+  return `Night and plain loop came to the same weights in ${same.length} of ${night.cycles.length} cycles.`;
+}
+
+/** In Markdown. */
+function printTable(columns: Row, rows: readonly Row[]): void {
+  const print = (cells: Row): void => {
+    console.log(`| ${cells.join(' | ')} |`);
+  };
+  print(columns);
+  print(columns.map(() => '---'));
+  rows.forEach(print);
+  console.log();
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+});

@@ -1,0 +1,76 @@
+import { setTimeout } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { readCycle, readMetrics } from '../../../src/training/client/read-runs';
+import { TrainingClient } from '../../../src/training/client/training-client';
+import type { CycleMetrics, CycleTimes } from '../../../src/training/progress';
+import { TRAIN_RUN } from '../../../test/support/lesson';
+import type { Town } from '../demo/town';
+import { type CycleFigures, type Figures, sum } from './figures';
+import { processorTimeOf } from './processor-time';
+
+const POLL_MS = 50;
+
+/** A night as the product played it. */
+export interface NightFigures extends Figures {
+  readonly times: readonly CycleTimes[];
+}
+
+/**
+ * Plays a night on the whole stack and weighs all its cycles but the first.
+ *
+ * @param server process of Temporal's server
+ */
+export async function playNight(town: Town, server: number, cycles: number): Promise<NightFigures> {
+  const connection = await Connection.connect({ address: town.address });
+  try {
+    const client = new Client({ connection });
+    const { id } = await new TrainingClient({ client }).start({ trainRun: TRAIN_RUN, date: '2026-01-10' });
+    const night = follow(client.workflow.getHandle(id).result());
+    await night.until(town, 1);
+    const before = await processorTimes(town, server);
+    await night.until(town, cycles);
+    const after = await processorTimes(town, server);
+    await night.end;
+    const [first, ...counted] = await readMetrics(town.store, TRAIN_RUN);
+    return {
+      cycles: counted.map((metrics, index) => figuresOf(metrics, counted[index - 1] ?? first)),
+      times: counted.map(({ times }) => times),
+      ownMs: after.ownMs - before.ownMs,
+      serverMs: after.serverMs - before.serverMs,
+    };
+  } finally {
+    await connection.close();
+  }
+}
+
+/** A night under way: one that fails is told of by its end, and waited for no longer. */
+function follow(end: Promise<unknown>) {
+  let isOver = false;
+  const stop = (): void => {
+    isOver = true;
+  };
+  end.then(stop, stop);
+  return {
+    end,
+    until: async ({ store }: Town, cycle: number): Promise<void> => {
+      while (!isOver && (await readCycle(store, TRAIN_RUN, cycle)) === null) await setTimeout(POLL_MS);
+    },
+  };
+}
+
+/** From the figures of the cycle before to its own: so the figures, too, are part of a cycle. */
+function figuresOf(
+  { at, times, verdicts, weightsSha256 }: CycleMetrics,
+  before: CycleMetrics | undefined,
+): CycleFigures {
+  return {
+    wallMs: Date.parse(at) - Date.parse(before?.at ?? at),
+    learningMs: times.update + times.publish,
+    rollouts: sum(Object.values(verdicts)),
+    weightsSha256,
+  };
+}
+
+async function processorTimes({ up }: Town, server: number) {
+  return { ownMs: await processorTimeOf(up), serverMs: await processorTimeOf(server) };
+}

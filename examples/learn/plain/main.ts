@@ -1,0 +1,85 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Checkpoint } from '../../../src/training/trainer-contract';
+import { findOptimum, type Optimum } from '../world/optimum';
+import { questionSet } from '../world/questions';
+import type { Lesson } from './lesson';
+import { openLesson } from './open-lesson';
+import { type Recipe, recipeFor, withCycles } from './recipe';
+import { sampleRound } from './sample-round';
+import { tryOut } from './scoring';
+import { teach } from './teach';
+import { timed } from './timed';
+
+// Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to tell
+// what durability costs:
+//   node --require ./test/support/run-typescript.cjs test/training/plain/main.ts
+//     [--world small|whole] [--seeds 0,1,2] [--cycles N] [--folder DIR]
+// In a folder that is named, a warm start that was made before is found again.
+
+async function main(): Promise<void> {
+  const { world, seeds, cycles, folder } = parseArgs({
+    options: {
+      world: { type: 'string', default: 'small' },
+      seeds: { type: 'string', default: '0' },
+      cycles: { type: 'string' },
+      folder: { type: 'string' },
+    },
+  }).values;
+  const recipe = withCycles(recipeFor(world), cycles);
+  const root = folder ?? (await mkdtemp(join(tmpdir(), 'plain-')));
+  const optimum = findOptimum(recipe.world);
+  for (const seed of seeds.split(',')) await run(recipe, Number(seed), root, optimum);
+}
+
+async function run(recipe: Recipe, seed: number, root: string, optimum: Optimum): Promise<void> {
+  const tell = timed();
+  tell(`${recipe.world.name} world, seed ${seed}`);
+  const lesson = await openLesson(recipe, seed, root);
+  const { before, after } = await teach(lesson, tell, (checkpoint) =>
+    tellScores(lesson, optimum, checkpoint, tell),
+  );
+  tell(`optimum ratio ${after.cool.toFixed(3)} (greedy at start ${before.greedy.toFixed(3)})`);
+  await lesson.close();
+}
+
+async function tellScores(
+  lesson: Lesson,
+  optimum: Optimum,
+  checkpoint: Checkpoint,
+  tell: (line: string) => void,
+): Promise<{ readonly cool: number; readonly greedy: number }> {
+  const asked = await Promise.all(
+    [1, 0.2, 0].map((temperature) => tryOut(lesson, optimum, checkpoint, temperature)),
+  );
+  const told = asked.map(
+    ({ ratio, accuracyRatio, formatRate }, index) =>
+      `${['T=1', 'T=0.2', 'greedy'][index]} ${ratio.toFixed(3)}/${accuracyRatio.toFixed(3)} (plans ${formatRate.toFixed(2)})`,
+  );
+  tell(told.join('  '));
+  await tellPlans(lesson, checkpoint, tell);
+  return { cool: asked[1]?.ratio ?? 0, greedy: asked[2]?.ratio ?? 0 };
+}
+
+/** The likeliest reply to one question of each topic. */
+async function tellPlans(
+  lesson: Lesson,
+  checkpoint: Checkpoint,
+  tell: (line: string) => void,
+): Promise<void> {
+  const { recipe, workers, seed } = lesson;
+  const { world } = recipe;
+  for (const { question } of questionSet(world, 'heldOut', world.topics.length, seed)) {
+    const round = { question, workers, plans: 1 };
+    const samples = await sampleRound(lesson, checkpoint, round, { seed: 0, temperature: 0 });
+    for (const { text, tokenIds } of samples)
+      tell(`  ${text.replaceAll('\n', '  ')}  (${tokenIds.length} tokens)`);
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+});

@@ -1,0 +1,149 @@
+import type { Describe } from '../../../src/training/manifest';
+import type { TrainingSettings } from '../../../src/training/settings';
+import type { InitRequest, TrainerConfig } from '../../../src/training/trainer-contract';
+import type { World } from '../world/world';
+import { SMALL_WORLD, WHOLE_WORLD } from '../world/worlds';
+
+/** Everything that decides how a policy learns a world, beside the seed. */
+export interface Recipe {
+  readonly world: World;
+  /** Questions to learn from. */
+  readonly train: number;
+  /** Questions to be tried on. */
+  readonly heldOut: number;
+  /** What the prompt tells of the workers; notes are measured on the training questions. */
+  readonly describe: Describe;
+  /** Which of the workers each group is given. */
+  readonly pool: TrainingSettings['pool'];
+  /** With two, every answer is reviewed by the policy itself. */
+  readonly recursion: TrainingSettings['recursion'];
+  readonly maxPromptTokens: number;
+  readonly warmStart: WarmStart;
+  readonly learning: Learning;
+}
+
+/** Learning from examples: AdamW, its rate falling to 0. */
+interface WarmStart {
+  readonly examples: number;
+  readonly steps: number;
+  readonly batch: number;
+  readonly learningRate: number;
+  readonly warmupSteps: number;
+}
+
+/** Learning from rewards: GRPO. */
+export interface Learning {
+  readonly cycles: number;
+  /** Of a cycle. */
+  readonly questions: number;
+  /** Plans of a question. */
+  readonly groupSize: number;
+  /** At most so many questions are drawn in a cycle, where groups without spread are dropped. */
+  readonly maxDraws: number;
+  readonly learningRate: number;
+  /** Optimizer steps. */
+  readonly warmupSteps: number;
+  /** Optimizer steps on each batch. */
+  readonly iterations: number;
+}
+
+/** Tokens; no plan of these worlds comes near them. */
+const LONGEST_PROMPT = 200;
+export const LONGEST_PLAN = 160;
+
+/** Two minutes of arithmetic on one core. */
+export const SMALL: Recipe = {
+  world: SMALL_WORLD,
+  train: 400,
+  heldOut: 40,
+  describe: 'ordinals',
+  pool: { adaptive: false, least: 2, permuteIds: false },
+  recursion: { rounds: 1, rootDiscount: 0.25 },
+  maxPromptTokens: LONGEST_PROMPT,
+  warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
+  learning: {
+    cycles: 28,
+    questions: 4,
+    groupSize: 32,
+    maxDraws: 8,
+    learningRate: 1e-3,
+    warmupSteps: 8,
+    iterations: 2,
+  },
+};
+
+/** Ten minutes of arithmetic on one core. */
+const WHOLE: Recipe = {
+  ...SMALL,
+  world: WHOLE_WORLD,
+  train: 1200,
+  heldOut: 32,
+  warmStart: { ...SMALL.warmStart, examples: 4000, steps: 800 },
+  learning: { ...SMALL.learning, cycles: 60, questions: 8, maxDraws: 16, warmupSteps: 10 },
+};
+
+const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
+
+/** The recipe of a world, as `--world` names it. */
+export function recipeFor(world: string): Recipe {
+  const recipe = RECIPES[world];
+  if (recipe) return recipe;
+  throw new Error(`--world takes ${Object.keys(RECIPES).join(' or ')}, not "${world}".`);
+}
+
+/** The same over another number of cycles, where one is given. */
+export function withCycles(recipe: Recipe, cycles: string | undefined): Recipe {
+  if (cycles === undefined) return recipe;
+  return { ...recipe, learning: { ...recipe.learning, cycles: Number(cycles) } };
+}
+
+/** A tiny Qwen2 of 100,000 weights. */
+export function baseOf(texts: { readonly key: string; readonly sha256: string }): InitRequest['base'] {
+  return {
+    kind: 'tiny',
+    texts,
+    vocabulary: 400,
+    hidden: 64,
+    layers: 2,
+    heads: 4,
+    keyValueHeads: 2,
+    feedForward: 128,
+    maxPositions: 512,
+    initializerRange: 0.08,
+  };
+}
+
+/** The trainer's settings. */
+export function configOf(
+  { learning, recursion, maxPromptTokens }: Pick<Recipe, 'learning' | 'recursion' | 'maxPromptTokens'>,
+  seed: number,
+): TrainerConfig {
+  const { cycles, questions, groupSize, learningRate, warmupSteps, iterations } = learning;
+  const rollouts = questions * groupSize * recursion.rounds;
+  return {
+    seed,
+    device: 'cpu',
+    precision: 'float32',
+    tuning: { kind: 'full' },
+    loss: { name: 'dapo', epsilon: 0.2, epsilonHigh: 0.28, beta: 0 },
+    optimizer: {
+      learningRate,
+      beta1: 0.9,
+      beta2: 0.999,
+      epsilon: 1e-8,
+      weightDecay: 0,
+      maxGradNorm: 1,
+      schedule: 'linear',
+      warmupSteps,
+      totalSteps: cycles * iterations,
+    },
+    scale: 'group',
+    rollouts,
+    groupSize,
+    microBatch: rollouts,
+    iterations,
+    temperature: 1,
+    maxPromptTokens,
+    maxCompletionTokens: LONGEST_PLAN,
+  };
+}

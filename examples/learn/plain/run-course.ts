@@ -1,0 +1,46 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Lesson } from './lesson';
+import { openLesson } from './open-lesson';
+import { type Recipe, withCycles } from './recipe';
+import { timed } from './timed';
+
+/**
+ * A command that has policies learn, one seed after the other: `[--seeds 1] [--first 0] [--cycles N] [--folder DIR]`. In
+ * a folder that is named, a warm start that was made before is found again. It exits with 1 where a seed falls short.
+ *
+ * @param run learns, tells how it goes, and returns whether what was claimed holds
+ */
+export function runCourse(
+  recipe: Recipe,
+  run: (lesson: Lesson, tell: (line: string) => void) => Promise<boolean>,
+): void {
+  runSeeds(recipe, run).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  });
+}
+
+async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1]): Promise<void> {
+  const { seeds, first, cycles, folder } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '1' },
+      first: { type: 'string', default: '0' },
+      cycles: { type: 'string' },
+      folder: { type: 'string' },
+    },
+  }).values;
+  const root = resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-'))));
+  for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
+    const tell = timed();
+    tell(`seed ${seed}, the ${recipe.world.name} world, in a plain loop without Temporal`);
+    const lesson = await openLesson(withCycles(recipe, cycles), seed, root);
+    try {
+      if (!(await run(lesson, tell))) process.exitCode = 1;
+    } finally {
+      await lesson.close();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { samplingSeed } from '../../../src/training/draw';
+import { chanceOfPlan, type Optimum, toReward } from '../world/optimum';
+import { questionSet, readQuestion } from '../world/questions';
+import type { World } from '../world/world';
+import type { Desk, Sampled } from './lesson';
+import { planIn } from './plan-in';
+import { sampleRound } from './sample-round';
+import { workersFor } from './workers';
+
+/** What a policy's plans are exactly worth on the held-out questions. */
+export interface Score {
+  /** Mean expected reward over that of the best plans; a reply that is no plan counts 0. */
+  readonly ratio: number;
+  /** The same of the chances to be right. */
+  readonly accuracyRatio: number;
+  /** Share of replies that are plans. */
+  readonly formatRate: number;
+}
+
+/** Plans a question, where they are sampled at all. */
+const SAMPLES = 8;
+
+/** Tries a checkpoint on the held-out questions, with all workers. */
+export async function tryOut(
+  desk: Desk,
+  optimum: Optimum,
+  checkpoint: Sampled,
+  temperature: number,
+): Promise<Score> {
+  const { recipe, seed } = desk;
+  const workers = workersFor(recipe, seed);
+  const chances: (number | null)[] = [];
+  for (const [draw, { question }] of questionSet(recipe.world, 'heldOut', recipe.heldOut, seed).entries()) {
+    const plans = temperature === 0 ? 1 : SAMPLES;
+    const samples = await sampleRound(
+      desk,
+      checkpoint,
+      { question, workers, plans },
+      { seed: samplingSeed({ seed, cycle: 0, draw, round: 0, purpose: 'evaluation' }), temperature },
+    );
+    chances.push(...samples.map(({ text }) => chanceIn(recipe.world, question, text)));
+  }
+  const known = chances.filter((chance) => chance !== null);
+  return {
+    ratio: sum(known.map(toReward)) / chances.length / optimum.reward,
+    accuracyRatio: sum(known) / chances.length / optimum.chance,
+    formatRate: known.length / chances.length,
+  };
+}
+
+/** The exact chance that a reply's plan is right; null where it has none. */
+export function chanceIn(world: World, question: string, text: string): number | null {
+  const plan = planIn(world, text);
+  return plan && chanceOfPlan(world, readQuestion(world, question).topic, plan);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,197 @@
+import type { Plan, Step } from '../../../src/plan/plan';
+import { chanceOf, kindOf, type Work, workOf } from './chance';
+import { CANDOUR } from './reply';
+import { type Kind, type Topic, type TopicName, topicOf, workerOf, type World } from './world';
+
+/** A plan and what it is exactly worth. */
+export interface Valued {
+  readonly plan: Plan;
+  /** That its answer is right. */
+  readonly chance: number;
+}
+
+/** What a topic holds for a policy, all of it exact. */
+export interface TopicOptimum {
+  readonly topic: TopicName;
+  /** Of several best plans the shortest. */
+  readonly best: Valued;
+  /** The best plan of one step. */
+  readonly single: Valued;
+  /** Mean chance of a plan that is drawn evenly. */
+  readonly random: number;
+}
+
+/** What a world holds for a policy; means over its topics. */
+export interface Optimum {
+  readonly topics: readonly TopicOptimum[];
+  readonly chance: number;
+  readonly reward: number;
+  /** Mean chance of the one worker that is best asked everything, alone. */
+  readonly bestWorker: number;
+  readonly random: number;
+}
+
+/** Values every plan of a world; a second for the whole one. */
+export function findOptimum(world: World): Optimum {
+  const topics = world.topics.map((topic) => optimumOf(world, topic));
+  const chance = mean(topics.map(({ best }) => best.chance));
+  return {
+    topics,
+    chance,
+    reward: toReward(chance),
+    bestWorker: Math.max(
+      ...world.workers.map(({ solve }) => mean(world.topics.map(({ name }) => solve[name]))),
+    ),
+    random: mean(topics.map(({ random }) => random)),
+  };
+}
+
+/** The optimum of one topic by its name. */
+export function optimumFor(world: World, { topics }: Optimum, name: string): TopicOptimum {
+  const { name: known } = topicOf(world, name);
+  const found = topics.find(({ topic }) => topic === known);
+  if (found) return found;
+  throw new RangeError(
+    `This optimum was found for another world, without ${known}; find that of the ${world.name} one.`,
+  );
+}
+
+/** Apart by less than this, two chances are the same. */
+const ROUNDING = 1e-12;
+
+function optimumOf(world: World, topic: Topic): TopicOptimum {
+  let best: Valued = { plan: { steps: [] }, chance: 0 };
+  let single = best;
+  let random = 0;
+  for (const { plan, share } of everyPlan(world)) {
+    const chance = chanceOfPlan(world, topic, plan);
+    if (chance > best.chance + ROUNDING) best = { plan, chance };
+    if (plan.steps.length === 1 && chance > single.chance) single = { plan, chance };
+    random += share * chance;
+  }
+  return { topic: topic.name, best, single, random };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+const KINDS: readonly Kind[] = ['plan', 'solve', 'verify', 'refine'];
+
+/**
+ * Every plan of up to `world.maxSteps` steps in which a step sees all or nothing, shorter ones first; the chance that
+ * it would come up, were the number of steps, then each worker, kind and view drawn evenly, beside each.
+ */
+export function* everyPlan(world: World): Generator<{ readonly plan: Plan; readonly share: number }> {
+  for (let length = 1; length <= world.maxSteps; length += 1) {
+    for (const { plan, share } of plansOf(world, length)) yield { plan, share: share / world.maxSteps };
+  }
+}
+
+function* plansOf(world: World, length: number): Generator<{ readonly plan: Plan; readonly share: number }> {
+  if (length === 0) {
+    yield { plan: { steps: [] }, share: 1 };
+    return;
+  }
+  const last = stepsAt(world, length - 1);
+  for (const { plan, share } of plansOf(world, length - 1)) {
+    for (const step of last) yield { plan: { steps: [...plan.steps, step] }, share: share / last.length };
+  }
+}
+
+function stepsAt({ workers, phrases }: World, index: number): Step[] {
+  const all = Array.from({ length: index }, (_, earlier) => earlier);
+  const views = index === 0 ? [[]] : [[], all];
+  return workers.flatMap(({ id }) =>
+    KINDS.flatMap((kind) => views.map((sees) => ({ worker: id, subtask: phrases[kind], sees }))),
+  );
+}
+
+/** Reward of a plan whose answer is wrong, and what a right one adds (paper section 3.1). */
+const PARSEABLE = 0.5;
+
+/**
+ * The exact chance that a plan's answer is right, over all ways its steps can turn out: 2 to the power of its steps.
+ *
+ * @param given answers that every step is shown, as in a review; with no steps at all, the last of them stands
+ */
+export function chanceOfPlan(world: World, topic: Topic, plan: Plan, given: readonly Work[] = []): number {
+  return chanceFrom(world, topic, plan.steps, [], given);
+}
+
+/** The exact expected reward of a plan. */
+export function rewardOfPlan(world: World, topic: Topic, plan: Plan): number {
+  return toReward(chanceOfPlan(world, topic, plan));
+}
+
+/** @param chance that the answer is right */
+export function toReward(chance: number): number {
+  return PARSEABLE + (1 - PARSEABLE) * chance;
+}
+
+function chanceFrom(
+  world: World,
+  topic: Topic,
+  steps: readonly Step[],
+  done: readonly Work[],
+  given: readonly Work[],
+): number {
+  const step = steps[done.length];
+  if (step === undefined) return isRight(done.at(-1) ?? given.at(-1)) ? 1 : 0;
+  const kind = kindOf(step.subtask);
+  const seen = [...given, ...done.filter((_, index) => step.sees.includes(index))];
+  const chance = chanceOf(topic, workerOf(world, step.worker), kind, seen);
+  const after = (isGood: boolean): number =>
+    chanceFrom(world, topic, steps, [...done, workOf(kind, isGood, seen)], given);
+  return chance * after(true) + (1 - chance) * after(false);
+}
+
+/** A plan as last reply answers nothing. */
+function isRight(work: Work | undefined): boolean {
+  return work?.is === 'answer' && work.isGood;
+}
+
+/** The best that a second round can do after one plan. */
+export interface ReviewOptimum {
+  /** What to do where the worker says it is sure; no steps: accept the answer. */
+  readonly onSure: Plan;
+  readonly onDoubt: Plan;
+  /** That the answer is right after the second round. */
+  readonly chance: number;
+  /** That an answer which was right is wrong after it. */
+  readonly spoils: number;
+}
+
+/**
+ * The best review of a plan, whose answer every step of the new plan is shown. It knows no more than what the last
+ * worker said: the answer, and whether it is sure.
+ *
+ * @param chance that the first answer is right
+ */
+export function bestReview(world: World, topic: Topic, { plan, chance }: Valued): ReviewOptimum {
+  const kind = kindOf(plan.steps.at(-1)?.subtask ?? 'solve');
+  const isRevision = (kind === 'verify' || kind === 'refine') && plan.steps.length > 1;
+  const onSure = bestAfter(world, topic, isRevision, chance * CANDOUR, (1 - chance) * (1 - CANDOUR));
+  const onDoubt = bestAfter(world, topic, isRevision, chance * (1 - CANDOUR), (1 - chance) * CANDOUR);
+  const spoils = ({ plan: review }: Valued): number =>
+    1 - chanceOfPlan(world, topic, review, [{ is: 'answer', isGood: true, isRevision }]);
+  return {
+    onSure: onSure.plan,
+    onDoubt: onDoubt.plan,
+    chance: onSure.chance + onDoubt.chance,
+    spoils: CANDOUR * spoils(onSure) + (1 - CANDOUR) * spoils(onDoubt),
+  };
+}
+
+/** The weights say how likely it is to come here with a right and with a wrong answer; so does the chance returned. */
+function bestAfter(world: World, topic: Topic, isRevision: boolean, right: number, wrong: number): Valued {
+  const given = (isGood: boolean): Work[] => [{ is: 'answer', isGood, isRevision }];
+  let best: Valued = { plan: { steps: [] }, chance: right };
+  for (const { plan } of everyPlan(world)) {
+    const chance =
+      right * chanceOfPlan(world, topic, plan, given(true)) +
+      wrong * chanceOfPlan(world, topic, plan, given(false));
+    if (chance > best.chance + 1e-12) best = { plan, chance };
+  }
+  return best;
+}

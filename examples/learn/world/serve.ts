@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util';
+import { readPort } from '../../../src/testing/read-port';
+import { continueLog } from '../../../src/testing/simulated-providers';
+import { startWorld } from './start';
+import type { World } from './world';
+import { MIDDLE_WORLD, SMALL_WORLD, WHOLE_WORLD } from './worlds';
+
+// A world as a program of its own, so that it may be killed, or go on when all others are:
+//   node serve.js [--world small|middle|whole] [--seed N] [--port N] [--delay MILLISECONDS] [--log FILE.jsonl]
+// Prints its URL when ready; ends on SIGTERM or SIGINT. A log that is there already is continued.
+
+const WORLDS: Readonly<Record<string, World>> = {
+  small: SMALL_WORLD,
+  middle: MIDDLE_WORLD,
+  whole: WHOLE_WORLD,
+};
+
+async function serve(): Promise<void> {
+  const { world, seed, port, delay, log } = parseArgs({
+    options: {
+      world: { type: 'string', default: 'whole' },
+      seed: { type: 'string', default: '0' },
+      port: { type: 'string', default: '0' },
+      delay: { type: 'string', default: '0' },
+      log: { type: 'string' },
+    },
+  }).values;
+  const providers = await startWorld({
+    world: readWorld(world),
+    seed: readWhole('--seed', seed),
+    port: readPort(port),
+    delayMs: readWhole('--delay', delay),
+    ...(log !== undefined && continueLog(log)),
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void providers.close());
+  }
+  console.log(providers.url);
+}
+
+function readWorld(name: string): World {
+  const world = WORLDS[name];
+  if (world) return world;
+  throw new Error(`--world takes one of ${Object.keys(WORLDS).join(', ')}, not "${name}".`);
+}
+
+function readWhole(option: string, text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 0) return number;
+  throw new Error(`${option} takes a whole number from 0, not "${text}".`);
+}
+
+serve().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 2;
+});

@@ -1,0 +1,176 @@
+import type { Plan, Step } from '../../../src/plan/plan';
+import { renderPlan } from '../../../src/plan/render';
+import { kindOf } from './chance';
+import { findOptimum, type Optimum, optimumFor, type TopicOptimum } from './optimum';
+import type { QuestionRow } from './questions';
+import { drawTeam } from './teams';
+import {
+  type Dice,
+  diceFor,
+  type Kind,
+  type Topic,
+  topicOf,
+  workerOf,
+  type World,
+  type WorldWorker,
+} from './world';
+
+/** A prompt and what a policy might have written, to be learned from before any reward. */
+export interface WarmStartExample {
+  readonly prompt: string;
+  readonly completion: string;
+}
+
+export interface WarmStartOptions {
+  readonly world: World;
+  readonly questions: readonly QuestionRow[];
+  /** Of all examples; questions repeat where there are fewer. */
+  readonly count: number;
+  readonly seed: number;
+  /** Default: the one that mostly writes bad plans. */
+  readonly prior?: Prior;
+  /**
+   * Each example has the workers of one of these, in an order of its own; default: those of the world, in its order.
+   * The line of reasoning then tells of each step whom it wants, by specialty and ordinal, so that the policy looks for
+   * that worker in its prompt.
+   */
+  readonly teams?: readonly World[];
+  /** Everything that the policy reads, for one question to some workers. */
+  readonly promptFor: (question: string, workers: readonly WorldWorker[]) => string;
+}
+
+/**
+ * What a policy is warmed up with: it learns the language of plans and the topics, and from the prior mostly bad plans.
+ *
+ * A line of reasoning comes first. It is where the policy tells the topics apart, so that what it learns of one topic
+ * does not become a habit in all.
+ */
+export function warmStartExamples(options: WarmStartOptions): WarmStartExample[] {
+  const { world, questions, count, seed, prior = DECOY_PRIOR, teams, promptFor } = options;
+  const optimumOf = remembered();
+  return Array.from({ length: count }, (_, index) => {
+    const dice = diceFor('warm start', world.name, seed, index);
+    const team = teams === undefined ? world : drawTeam(teams, dice);
+    const { question, topic } = dice.pick(questions);
+    const plan = drawPriorPlan(team, optimumFor(team, optimumOf(team), topic), prior, dice);
+    const steps = reasoning(team, plan, teams !== undefined);
+    return {
+      prompt: promptFor(question, team.workers),
+      completion: `About ${topic}: ${steps}.\n${renderPlan(
+        plan,
+        team.workers.map(({ id }) => id),
+      )}`,
+    };
+  });
+}
+
+function reasoning(world: World, { steps }: Plan, withWorkers: boolean): string {
+  const wanted = steps.map(({ worker, subtask }) => {
+    const kind = kindOf(subtask);
+    if (!withWorkers) return kind;
+    const ordinal = world.workers.findIndex(({ id }) => id === worker);
+    return `${kind} by ${workerOf(world, worker).specialty}${ordinal}`;
+  });
+  return wanted.join(', ');
+}
+
+/** Finds the optimum of each team once, whatever its order. */
+function remembered(): (world: World) => Optimum {
+  const known = new Map<string, Optimum>();
+  return (world) => {
+    const key = world.workers
+      .map(({ id }) => id)
+      .sort()
+      .join();
+    const optimum = known.get(key) ?? findOptimum(world);
+    known.set(key, optimum);
+    return optimum;
+  };
+}
+
+/** How an untrained policy draws its plans. All are chances. */
+export interface Prior {
+  /** That a plan has the shape (the kinds of its steps) of the topic's best one. */
+  readonly bestShape: number;
+  /** That it has the topic's decoy shape. More than any other, so that the most likely plan is a bad one. */
+  readonly decoyShape: number;
+  /** That it has one of the shapes that make sense, where it has neither; else its kinds are drawn evenly. */
+  readonly sensibleShape: number;
+  /** That a step has the worker that does such a step best. */
+  readonly bestWorker: number;
+  /** That a step has the topic's decoy worker; else its worker is drawn evenly. */
+  readonly decoyWorker: number;
+  /** That a later step sees all earlier ones, else none. */
+  readonly seesAll: number;
+}
+
+/** A prior that knows what plans are, and mostly writes bad ones. */
+export const DECOY_PRIOR: Prior = {
+  bestShape: 0.25,
+  decoyShape: 0.35,
+  sensibleShape: 0.8,
+  bestWorker: 0.25,
+  decoyWorker: 0.35,
+  seesAll: 0.85,
+};
+
+const KINDS: readonly Kind[] = ['plan', 'solve', 'verify', 'refine'];
+
+const SENSIBLE: readonly (readonly Kind[])[] = [
+  ['solve'],
+  ['solve', 'verify'],
+  ['solve', 'refine'],
+  ['plan', 'solve'],
+  ['plan', 'solve', 'verify'],
+  ['plan', 'solve', 'refine'],
+];
+
+/** A plan of an untrained policy for one topic. */
+export function drawPriorPlan(world: World, optimum: TopicOptimum, prior: Prior, dice: Dice): Plan {
+  const topic = topicOf(world, optimum.topic);
+  const shape = drawShape(world, topic, optimum, prior, dice);
+  return { steps: shape.map((kind, index) => drawStep(world, topic, kind, index, prior, dice)) };
+}
+
+function drawShape(
+  { maxSteps }: World,
+  { decoy }: Topic,
+  { best }: TopicOptimum,
+  prior: Prior,
+  dice: Dice,
+): readonly Kind[] {
+  const drawn = dice.roll();
+  if (drawn < prior.bestShape) return best.plan.steps.map(({ subtask }) => kindOf(subtask));
+  if (drawn < prior.bestShape + prior.decoyShape) return decoy.shape;
+  if (dice.happens(prior.sensibleShape))
+    return dice.pick(SENSIBLE.filter(({ length }) => length <= maxSteps));
+  const length = 1 + Math.floor(dice.roll() * maxSteps);
+  return Array.from({ length }, () => dice.pick(KINDS));
+}
+
+function drawStep(world: World, topic: Topic, kind: Kind, index: number, prior: Prior, dice: Dice): Step {
+  const seesAll = index > 0 && dice.happens(prior.seesAll);
+  return {
+    worker: drawWorker(world, topic, kind, prior, dice),
+    subtask: world.phrases[kind],
+    sees: seesAll ? Array.from({ length: index }, (_, earlier) => earlier) : [],
+  };
+}
+
+function drawWorker(
+  { workers }: World,
+  { name, decoy }: Topic,
+  kind: Kind,
+  prior: Prior,
+  dice: Dice,
+): string {
+  const drawn = dice.roll();
+  const ids = workers.map(({ id }) => id);
+  if (drawn < prior.bestWorker) return bestAt(workers, kind, name).id;
+  if (drawn < prior.bestWorker + prior.decoyWorker && ids.includes(decoy.worker)) return decoy.worker;
+  return dice.pick(ids);
+}
+
+function bestAt(workers: readonly WorldWorker[], kind: Kind, topic: Topic['name']): WorldWorker {
+  return workers.reduce((best, worker) => (worker[kind][topic] > best[kind][topic] ? worker : best));
+}

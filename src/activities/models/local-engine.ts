@@ -1,0 +1,190 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type * as Engine from 'node-llama-cpp';
+import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } from 'node-llama-cpp' with {
+  'resolution-mode': 'import',
+};
+import type { Usage } from '../../protocol/call';
+import type { Message } from './model';
+
+/** How one answer is generated. */
+export interface Generation {
+  /** 0 takes the likeliest token each time. */
+  readonly temperature: number;
+  readonly maxTokens: number;
+  /** A JSON schema that the text is held to, token by token. */
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  readonly seed: number | null;
+  readonly signal: AbortSignal;
+}
+
+/** What a model wrote, and why it stopped. */
+export interface Generated {
+  readonly text: string;
+  /** `maxTokens` where it was cut off. */
+  readonly stopReason: string;
+  readonly usage: Usage;
+}
+
+/** A model in memory, ready to answer one request at a time. */
+export interface LoadedModel {
+  readonly generate: (messages: readonly Message[], how: Generation) => Promise<Generated>;
+}
+
+/** The longest context made, in tokens: what SmolLM2 was trained with, and little memory. */
+const MAX_CONTEXT_TOKENS = 8192;
+
+/** Loads the engine with the first model that is asked for, and keeps all it loads for the life of this process. */
+export function createLoader(): (file: string) => Promise<LoadedModel> {
+  const engine = keepMade(startEngine);
+  const models = new Map<string, () => Promise<LoadedModel>>();
+  return (file) => {
+    const model = models.get(file) ?? keepMade(async () => loadModel(await engine(), file));
+    models.set(file, model);
+    return model();
+  };
+}
+
+async function loadModel({ code, llama }: LoadedEngine, file: string): Promise<LoadedModel> {
+  const model = await llama.loadModel({ modelPath: file });
+  const context = await model.createContext({ contextSize: { max: MAX_CONTEXT_TOKENS }, threads: THREADS });
+  const sequence = context.getSequence();
+  const chat = new code.LlamaChat({ contextSequence: sequence });
+
+  return {
+    async generate(messages, { schema, maxTokens, seed, ...how }) {
+      const history = messages.map(asHistoryItem);
+      const promptTokens = countTokens(chat, model, history);
+      const room = context.contextSize - promptTokens;
+      // The engine would rather drop the beginning of the prompt, and with it the question.
+      if (room <= 0) throw tooLong(promptTokens, context.contextSize);
+      // What the context still holds from the request before would save reading and, by rounding, change the answer.
+      await sequence.clearHistory();
+      const before = sequence.tokenMeter.getState();
+      const { response, metadata } = await chat.generateResponse(history, {
+        ...how,
+        maxTokens: Math.min(maxTokens, room),
+        ...(seed !== null && { seed }),
+        ...(schema !== null && { grammar: await llama.createGrammarForJsonSchema(asGbnf(schema)) }),
+      });
+      const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.diff(before);
+      return {
+        text: response,
+        stopReason: metadata.stopReason,
+        usage: {
+          inputTokens: usedInputTokens,
+          outputTokens: usedOutputTokens,
+          cachedInputTokens: 0,
+          reasoningTokens: 0,
+        },
+      };
+    },
+  };
+}
+
+function asHistoryItem({ role, text }: Message): ChatHistoryItem {
+  return role === 'assistant' ? { type: 'model', response: [text] } : { type: role, text };
+}
+
+/** Our schemas are objects within the engine's dialect, whose types only a schema written in place would satisfy. */
+function asGbnf(schema: Readonly<Record<string, unknown>>): GbnfJsonObjectSchema {
+  return schema as GbnfJsonObjectSchema;
+}
+
+/** The prompt as the model is shown it, with the marks of its chat template. */
+function countTokens({ chatWrapper }: LlamaChat, model: LlamaModel, history: ChatHistoryItem[]): number {
+  const asked: ChatHistoryItem[] = [...history, { type: 'model', response: [] }];
+  const { contextText } = chatWrapper.generateContextState({ chatHistory: asked });
+  return contextText.tokenize(model.tokenizer).length;
+}
+
+function tooLong(promptTokens: number, contextSize: number): Error {
+  return new Error(
+    `the prompt has ${promptTokens} tokens and the model's context holds ${contextSize}; ` +
+      'ask a shorter question, or give the step to a worker with a longer context',
+  );
+}
+
+/** The engine's code and its one instance. */
+export interface LoadedEngine {
+  readonly code: typeof Engine;
+  readonly llama: Engine.Llama;
+}
+
+/** One core stays free for the rest of this process: its threads spin, and would starve heartbeats. */
+export const THREADS = Math.max(1, availableParallelism() - 1);
+
+/**
+ * Starts the engine on the CPU with its prebuilt binary, silent. It never compiles and never downloads its own source:
+ * a worker process is no place for a compiler.
+ */
+async function startEngine(): Promise<LoadedEngine> {
+  const code = await importEngine();
+  const llama = await code.getLlama({
+    gpu: false,
+    build: 'never',
+    skipDownload: true,
+    progressLogs: false,
+    logLevel: code.LlamaLogLevel.disabled,
+    maxThreads: THREADS,
+  });
+  return { code, llama };
+}
+
+/**
+ * The engine's code, loaded when it is first needed.
+ *
+ * @throws Error that says how to install it: it is an optional peer dependency
+ */
+async function importEngine(): Promise<typeof Engine> {
+  try {
+    return await import('node-llama-cpp');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `the engine for local models, node-llama-cpp, cannot be loaded; install it with "npm install node-llama-cpp@3" (${reason})`,
+      { cause: error },
+    );
+  }
+}
+
+/** Makes a thing when it is first asked for, and keeps it. What failed may be mended: then the next ask tries again. */
+export function keepMade<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () =>
+    (made ??= make().catch((error: unknown) => {
+      made = null;
+      throw error;
+    }));
+}
+
+/** Brings weights onto this machine, where they are not there already, and returns the path of their GGUF file. */
+export type FetchWeights = () => Promise<string>;
+
+/** The one model that has a name of its own. */
+const SMOLLM2 = 'smollm2';
+
+/** Two letters at least: a single one is a drive. */
+const ADDRESS = /^[a-z]{2,}:/i;
+
+/**
+ * The path of a model's GGUF file, downloaded first where `model` is an address.
+ *
+ * @throws Error that names the file that is missing
+ */
+export async function findModelFile(
+  model: string,
+  { fetchSmolLm2, signal }: { fetchSmolLm2: FetchWeights; signal: AbortSignal },
+): Promise<string> {
+  if (model === SMOLLM2) return fetchSmolLm2();
+  if (ADDRESS.test(model)) {
+    const { resolveModelFile } = await importEngine();
+    return resolveModelFile(model, { cli: false, signal });
+  }
+  const path = resolve(model);
+  if (existsSync(path)) return path;
+  throw new Error(
+    `${path} does not exist; name a GGUF file, an address such as hf:user/repository:Q4_K_M, or ${SMOLLM2}`,
+  );
+}

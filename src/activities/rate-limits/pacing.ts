@@ -1,0 +1,145 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { resolveConductor, resolveWorker } from '../../config/cards';
+import type { Config, ModelConfig } from '../../config/schema';
+import { durationMs } from '../../config/settings';
+import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import { FAILURES } from '../../protocol/failures';
+import type { LedgerRow } from '../../store/ledger';
+import { callDetails } from '../call-details';
+import type { Pacing } from '../dependencies';
+import type { ModelCall } from '../model-call';
+import type { CircuitSettings } from './circuit';
+import { Gate, type GateSettings, type Passage, type Refusal, type Surroundings } from './limiter';
+
+const SURROUNDINGS: Surroundings = { now: () => performance.now(), random: () => Math.random() };
+
+/** Where this process's configuration knows nothing of a model, nothing holds it back. */
+const UNHINDERED: Passage = { admitted: true, leave: () => undefined };
+
+/**
+ * The gates of one worker process: one before each model of its configuration, whichever cards and runs share it.
+ *
+ * By the configuration of the process and not of the run: limits are the process's own affair, as keys are, and a worker
+ * that is started with other ones keeps them at once.
+ */
+export function createPacing(config: Config, surroundings = SURROUNDINGS): Pacing {
+  const gates = new Map(
+    [...settingsByModel(config)].map(([key, each]) => [key, new Gate(each, surroundings)]),
+  );
+  return {
+    enter: (call, earlier) => {
+      const gate = gates.get(keyOf(call.card));
+      if (gate === undefined) return UNHINDERED;
+      const passage = gate.enter(estimateTokens(call));
+      if (!passage.admitted) throw refused(call, passage, gate.settings, earlier);
+      return passage;
+    },
+  };
+}
+
+function settingsByModel({ conductor, workers }: Config): Map<string, GateSettings> {
+  const settings = new Map<string, GateSettings>();
+  const add = (card: ConductorCard | ModelCard, own: GateSettings): void => {
+    const other = settings.get(keyOf(card));
+    settings.set(keyOf(card), other === undefined ? own : strictest(own, other));
+  };
+  const today = new Date();
+  // A checkpoint is not known before a run is resolved, and its server holds nobody back for money.
+  if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), gateSettingsOf(conductor));
+  for (const worker of workers) {
+    const card = resolveWorker(worker, today);
+    if (card.kind === 'model' && 'model' in worker) add(card, gateSettingsOf(worker));
+  }
+  return settings;
+}
+
+/** Providers count by account and model, wherever a card is from. */
+function keyOf({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | ModelCard): string {
+  return JSON.stringify([provider, baseUrl, apiKeyEnv, model]);
+}
+
+/** As many failures in a row as one call may come to: a fault that only one question meets opens nothing by chance. */
+const FAILURES_IN_A_ROW = 5;
+/** Restarts and failovers are over by then; who waits loses little. */
+const PAUSE = '30s';
+
+/** What the configuration of a card asks of the calls of its model. */
+function gateSettingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelConfig): GateSettings {
+  const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate;
+  return { requestsPerMinute, tokensPerMinute, concurrency, circuit: circuitSettingsOf(circuit) };
+}
+
+function circuitSettingsOf(circuit: NonNullable<ModelConfig['circuit']>): CircuitSettings | null {
+  if (circuit === false) return null;
+  const { failures = FAILURES_IN_A_ROW, pause = PAUSE } = circuit;
+  return { failures, pauseMs: durationMs(pause) };
+}
+
+/** Where several cards are of one model, the strictest of them holds in each respect. */
+function strictest(a: GateSettings, b: GateSettings): GateSettings {
+  return {
+    requestsPerMinute: Math.min(a.requestsPerMinute, b.requestsPerMinute),
+    tokensPerMinute: Math.min(a.tokensPerMinute, b.tokensPerMinute),
+    concurrency: Math.min(a.concurrency, b.concurrency),
+    circuit: strictestCircuit(a.circuit, b.circuit),
+  };
+}
+
+function strictestCircuit(a: CircuitSettings | null, b: CircuitSettings | null): CircuitSettings | null {
+  if (a === null || b === null) return a ?? b;
+  return { failures: Math.min(a.failures, b.failures), pauseMs: Math.max(a.pauseMs, b.pauseMs) };
+}
+
+/** Of English text, in the tokenizers of all large vendors; other languages come to fewer bytes, and are set right after. */
+const BYTES_PER_TOKEN = 4;
+
+/** How many tokens a call takes at its provider, before anybody counted: its words, and all it may answer. */
+function estimateTokens({ messages, maxOutputTokens }: ModelCall): number {
+  const bytes = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  return Math.ceil(bytes / BYTES_PER_TOKEN) + maxOutputTokens;
+}
+
+/**
+ * The failure of a call that its gate turned away: no request was sent and no row opened, so it is no attempt.
+ *
+ * Temporal makes the call again when there is room. Only a worker that fails too often is not waited for where another
+ * one stands in: there the failure is final, and the trace tells why the other one answered.
+ */
+function refused(
+  call: ModelCall,
+  { reason, waitMs }: Refusal,
+  settings: GateSettings,
+  earlier: readonly LedgerRow[],
+): ApplicationFailure {
+  const isFinal = reason === 'circuit' && call.othersLeft === true;
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
+  return ApplicationFailure.create({
+    type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
+    message: `${nameOf(call)} ${REASONS[reason](settings)}; no request was sent. ${then}`,
+    nonRetryable: isFinal,
+    details: [callDetails(call, earlier)],
+    ...(!isFinal && { nextRetryDelay: Math.ceil(waitMs) }),
+  });
+}
+
+const REASONS: Readonly<Record<Refusal['reason'], (settings: GateSettings) => string>> = {
+  rate: ({ requestsPerMinute, tokensPerMinute }) =>
+    `has had its ${rateOf(requestsPerMinute, tokensPerMinute)}`,
+  concurrency: ({ concurrency }) =>
+    `has as many requests of this process as it may at a time, ${concurrency}`,
+  circuit: ({ circuit }) =>
+    `failed ${circuit?.failures ?? 0} times in a row or more, and is left alone for a while`,
+};
+
+function rateOf(requests: number, tokens: number): string {
+  const parts = [
+    ...(requests < Infinity ? [`${requests} requests`] : []),
+    ...(tokens < Infinity ? [`${tokens} tokens`] : []),
+  ];
+  return `${parts.join(' or ')} a minute from this process`;
+}
+
+function nameOf({ step, worker, card }: ModelCall): string {
+  return `${step === null ? 'the Conductor' : `worker ${worker}`} (${card.provider} ${card.model})`;
+}

@@ -1,0 +1,172 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { Allowance } from '../protocol/activities';
+import type { Call } from '../protocol/call';
+import { type Amount, boundOf, combine, limitsOf, NOTHING, type SpendingLimits, sumOf } from './amount';
+import { findRefusal, type Refusal } from './refusal';
+import type { WorstCase } from './worst-case';
+
+/** The most requests of one model call, free ones and lost ones included. */
+const MAX_REQUESTS = 5;
+/** Those of them that may be billed: the answered one, and one that was under way when its process was lost. */
+const MAX_BILLABLE = 2;
+
+/**
+ * The books of one run: whatever may be spent is set aside before it is begun, and what was not used is given back.
+ *
+ * Laws:
+ * 1. Nothing is begun that might not fit: what is spent and what is set aside never exceed the limits together.
+ * 2. What is set aside is given back exactly once, less what was used.
+ * 3. What nobody can know is taken at its worst, for ever.
+ * 4. Lowered limits break no promise: what is set aside stays so, and nothing more is begun.
+ *
+ * Law 1 is as good as the worst cases. Whoever uses more than was set aside for it is counted in full, which may
+ * exceed a limit by as much; nothing more that costs anything is begun then.
+ */
+export class Account {
+  private bound: Amount;
+  private spent: Amount = NOTHING;
+  private readonly reservations = new Map<string, Reservation>();
+  private readonly shares = new Map<string, Amount>();
+
+  constructor(limits: SpendingLimits) {
+    this.bound = boundOf(limits);
+  }
+
+  /** What holds now: the limits that were set, or what is committed where that is more. */
+  get limits(): SpendingLimits {
+    return limitsOf(combine(this.bound, this.committed, Math.max));
+  }
+
+  /** All that is spent or set aside. `Infinity` where a child was given a share without a limit. */
+  get committed(): Amount {
+    const reserved = [...this.reservations.values()].map(({ held }) => held);
+    return sumOf([this.spent, ...reserved, ...this.shares.values()]);
+  }
+
+  /** What is known to be spent, and the worst case of what nobody knows; nothing that is only set aside. */
+  get spentAtMost(): Amount {
+    return this.spent;
+  }
+
+  /** What children were given and have not returned. */
+  get shared(): Amount {
+    return sumOf(this.shares.values());
+  }
+
+  /**
+   * Sets aside what a call of a model may come to, as generously as fits: up to five requests, two of them billed.
+   *
+   * Where a price or a number of tokens is unknown (null, 0 tokens), something must be left of that limit, so that an
+   * overrun is not followed by the next.
+   *
+   * @throws ApplicationFailure where the key is in use: an error in the program
+   */
+  reserve(key: string, worst: WorstCase): Allowance | Refusal {
+    if (this.reservations.has(key)) throw misuse(`${key} is reserved already`);
+    const least = { calls: 1, tokens: Math.max(1, worst.tokens), nanoUsd: worst.nanoUsd ?? 1 };
+    const refusal = this.findRefusal(least);
+    if (refusal !== null) return refusal;
+
+    const twice = timesWorst(worst, MAX_BILLABLE);
+    const billable = this.findRefusal(twice) === null ? MAX_BILLABLE : 1;
+    const requests = Math.min(MAX_REQUESTS, this.left.calls);
+    this.reservations.set(key, { worst, held: { ...timesWorst(worst, billable), calls: requests } });
+    return { requests, billable };
+  }
+
+  /**
+   * Books the requests that a call came to and gives the rest back.
+   *
+   * @param calls all of them; one that may have been billed unseen belongs here too, with what is unknown as null
+   * @throws ApplicationFailure where nothing is reserved under the key: an error in the program
+   */
+  settle(key: string, calls: readonly Call[]): void {
+    const { worst } = take(this.reservations, key);
+    this.spent = sumOf([this.spent, ...calls.map((call) => atMost(call, worst))]);
+  }
+
+  /**
+   * Sets aside a part of what is left for a child workflow: a `parts`-th, but a call and a token at least.
+   *
+   * @returns the limits to give to the child
+   * @throws ApplicationFailure where the key is in use or `parts` is below 1: an error in the program
+   */
+  share(key: string, parts: number): SpendingLimits | Refusal {
+    if (this.shares.has(key)) throw misuse(`${key} has a share already`);
+    if (!(parts >= 1)) throw misuse(`${key} asks for one of ${parts} parts`);
+    const least = { calls: 1, tokens: 1, nanoUsd: 0 };
+    const refusal = this.findRefusal(least);
+    if (refusal !== null) return refusal;
+
+    const share = combine(this.left, least, (left, needed) => Math.max(needed, Math.floor(left / parts)));
+    this.shares.set(key, share);
+    return limitsOf(share);
+  }
+
+  /**
+   * Books what a child spent and gives the rest of its share back.
+   *
+   * @param spentAtMost null: the child vanished without a word, so its whole share counts as spent. Of a share without
+   *   a limit nothing is known, and nothing is counted.
+   * @throws ApplicationFailure where the key has no share: an error in the program
+   */
+  settleChild(key: string, spentAtMost: Amount | null): void {
+    const share = take(this.shares, key);
+    this.spent = sumOf([this.spent, spentAtMost ?? combine(share, NOTHING, finiteOr)]);
+  }
+
+  /** Sets other limits and returns what now holds, as `limits` does. */
+  setLimits(limits: SpendingLimits): SpendingLimits {
+    this.bound = boundOf(limits);
+    return this.limits;
+  }
+
+  private get left(): Amount {
+    return combine(this.bound, this.committed, leftOf);
+  }
+
+  private findRefusal(needed: Amount): Refusal | null {
+    return findRefusal(needed, this.left, combine(this.bound, this.spent, leftOf));
+  }
+}
+
+/** What is set aside for one call of a model. */
+interface Reservation {
+  readonly worst: WorstCase;
+  readonly held: Amount;
+}
+
+function timesWorst({ tokens, nanoUsd }: WorstCase, billable: number): Amount {
+  return { calls: billable, tokens: billable * tokens, nanoUsd: billable * (nanoUsd ?? 0) };
+}
+
+/** What one request counts for, the worst taken of what is unknown. One without usage and cost was free. */
+function atMost({ usage, nanoUsd }: Call, worst: WorstCase): Amount {
+  const isFree = usage === null && nanoUsd === 0;
+  const tokens = usage === null ? worst.tokens : usage.inputTokens + usage.outputTokens;
+  return { calls: 1, tokens: isFree ? 0 : tokens, nanoUsd: nanoUsd ?? worst.nanoUsd ?? 0 };
+}
+
+/** Infinity less infinity: nothing bounds it, whatever was promised. */
+function leftOf(bound: number, committed: number): number {
+  return bound === Infinity ? Infinity : Math.max(0, bound - committed);
+}
+
+function finiteOr(held: number, otherwise: number): number {
+  return Number.isFinite(held) ? held : otherwise;
+}
+
+function take<T>(held: Map<string, T>, key: string): T {
+  const found = held.get(key);
+  if (found === undefined) throw misuse(`nothing is set aside for ${key}, or it was given back already`);
+  held.delete(key);
+  return found;
+}
+
+/** Any other error would make a workflow task fail and be repeated for ever. */
+function misuse(problem: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `the books of this run are wrong: ${problem}. This is a bug.`,
+    'Account.Misuse',
+  );
+}

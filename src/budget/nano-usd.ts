@@ -1,0 +1,65 @@
+import type { Usage } from '../protocol/call';
+import type { Price, Rates } from '../protocol/cards';
+
+/**
+ * What a provider bills for a request, in nano-USD; null where that is unknown: without a usage, without a price, or in
+ * a service tier that the price does not tell of.
+ */
+export function billOf(usage: Usage | null, price: Price | null): number | null {
+  if (usage === null || price === null) return null;
+  const inTier = priceInTier(price, usage.serviceTier);
+  return inTier === null ? null : nanoUsdOf(usage, inTier);
+}
+
+/**
+ * The cost of one request in nano-USD (10⁻⁹ USD), an integer, in the usual service tier.
+ *
+ * Rates are taken to the millionth of a USD per million tokens, which makes them whole pico-USD a token; the sum is
+ * exact, and rounded once, half up. Reasoning tokens are output already. Tokens that were read from a cache or written
+ * to one are part of the input, each at its own rate where the price has one; so is a long prompt, as a whole.
+ *
+ * It never falls as tokens are added, provided that no rate for a long prompt is below the one for a short prompt. To
+ * be sure that no input can cost more, count all of it as written to the cache.
+ */
+export function nanoUsdOf(usage: Usage, price: Price): number {
+  const { inputTokens, outputTokens } = usage;
+  const long = price.longPrompt;
+  const rates = long && inputTokens > long.over ? long : price;
+  const { input, output, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } = rates;
+  const cached = Math.min(usage.cachedInputTokens, inputTokens);
+  const written = Math.min(usage.cacheWriteTokens ?? 0, inputTokens - cached);
+  const writtenForAnHour = Math.min(usage.hourCacheWriteTokens ?? 0, written);
+  const pico =
+    picoUsd(inputTokens - cached - written, input) +
+    picoUsd(cached, cachedInput) +
+    picoUsd(written - writtenForAnHour, cacheWrite) +
+    picoUsd(writtenForAnHour, hourCacheWrite) +
+    picoUsd(outputTokens, output);
+  return Number((pico + 500n) / 1000n);
+}
+
+function picoUsd(tokens: number, usdPerMillion: number): bigint {
+  return BigInt(tokens) * BigInt(Math.round(usdPerMillion * 1e6));
+}
+
+function priceInTier(price: Price, tier: string | undefined): Price | null {
+  if (tier === undefined || price.tiers === undefined) return price;
+  const inTier = price.tiers[tier];
+  if (typeof inTier !== 'number') return inTier ?? null;
+  const { longPrompt } = price;
+  return {
+    ...scaled(price, inTier),
+    ...(longPrompt && { longPrompt: { over: longPrompt.over, ...scaled(longPrompt, inTier) } }),
+  };
+}
+
+function scaled(rates: Rates, factor: number): Rates {
+  const { input, output, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } = rates;
+  return {
+    input: input * factor,
+    output: output * factor,
+    cachedInput: cachedInput * factor,
+    cacheWrite: cacheWrite * factor,
+    hourCacheWrite: hourCacheWrite * factor,
+  };
+}

@@ -1,0 +1,108 @@
+import { RefusedError } from '../../client/check-request';
+import type { ConductorClient } from '../../client/conductor-client';
+import type { Plan } from '../../plan/plan';
+import type { RoundTrace, SolveResult } from '../../protocol/solve';
+import { describeEstimate } from '../../trace/describe';
+import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
+import { describeSees } from '../../trace/states';
+import { harmless } from '../terminal';
+import { askVerdict, type Person, type Verdict } from './verdict';
+
+/** What asks about a run that is shown, and how. */
+export interface DeskSetting {
+  readonly conductor: Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
+  /** A person who can be asked until the signal takes the question back. */
+  readonly personFor: (signal: AbortSignal) => Person;
+  /** Keeps the live view off the screen while somebody types. */
+  readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
+}
+
+/** Asks a person about each plan that waits for one, one at a time, and each once. */
+export class ApprovalDesk {
+  /** Settles with the first failure that is not the run's own refusal; never resolves. */
+  readonly broken: Promise<never>;
+  private readonly asked = new Set<string>();
+  private isClosed = false;
+  private latest: SolveResult | null = null;
+  private current: { readonly about: string; readonly stop: AbortController } | null = null;
+  private breakDown: (error: unknown) => void = () => undefined;
+
+  constructor(private readonly setting: DeskSetting) {
+    this.broken = new Promise((_, reject) => (this.breakDown = reject));
+    this.broken.catch(() => undefined);
+  }
+
+  /** Takes the newest trace: asks what is to be asked, and takes back what somebody else has decided meanwhile. */
+  consider(trace: SolveResult): void {
+    this.latest = trace;
+    const waiting = waitingRounds(trace).map((round) => ({ round, about: keyOf(trace, round) }));
+    if (this.current !== null) {
+      if (!waiting.some(({ about }) => about === this.current?.about)) this.current.stop.abort();
+      return;
+    }
+    const next = waiting.find(({ about }) => !this.asked.has(about));
+    if (next !== undefined) this.ask(trace, next.round, next.about);
+  }
+
+  /** Takes back what is being asked. */
+  close(): void {
+    this.isClosed = true;
+    this.current?.stop.abort();
+  }
+
+  private ask(trace: SolveResult, round: RoundTrace, about: string): void {
+    const stop = new AbortController();
+    this.current = { about, stop };
+    this.asked.add(about);
+    this.setting
+      .whilePaused(() => this.settle(trace, round, stop.signal))
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) this.breakDown(error);
+      })
+      .finally(() => {
+        this.current = null;
+        if (!this.isClosed && this.latest !== null) this.consider(this.latest);
+      });
+  }
+
+  private async settle(
+    trace: SolveResult,
+    { childId, plan }: RoundTrace,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (plan === null) return;
+    const { conductor, personFor } = this.setting;
+    const id = childId ?? trace.id;
+    const person = personFor(signal);
+    person.tell(describePlan(id, plan, trace));
+    const verdict = await askVerdict(person, plan, await conductor.planContext(id));
+    try {
+      await this.send(id, verdict);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      person.tell(error.message);
+    }
+  }
+
+  private async send(id: string, verdict: Verdict): Promise<void> {
+    const { conductor } = this.setting;
+    if (verdict.kind === 'approve') await conductor.approvePlan(id);
+    if (verdict.kind === 'edit') await conductor.editPlan(id, verdict.plan);
+    if (verdict.kind === 'reject') await conductor.rejectPlan(id, verdict.reason);
+  }
+}
+
+/** What tells one plan that waits from the next one of the same run, even where the Conductor wrote the same again. */
+function keyOf(trace: SolveResult, round: RoundTrace): string {
+  return JSON.stringify([round.childId, round.plan, callsOfPlan(trace.calls, round).length]);
+}
+
+/** The whole plan: nobody shall approve what they have not seen. */
+function describePlan(id: string, { steps }: Plan, { id: root, estimate }: SolveResult): string {
+  const cost = estimate === undefined || id !== root ? '' : `, ${describeEstimate(estimate)}`;
+  const lines = steps.map(({ worker, subtask, sees }, index) => {
+    const who = [worker, describeSees(sees)].filter((part) => part !== '').join(', ');
+    return `  step ${index + 1} (${who}): ${harmless(subtask)}`;
+  });
+  return [`Run ${id} waits for approval of its plan${cost}:`, ...lines].join('\n');
+}

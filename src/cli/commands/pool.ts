@@ -1,0 +1,135 @@
+import { judgeReply, toProviderFailure } from '../../activities/models/failure';
+import type { ModelReply } from '../../activities/models/model';
+import { billOf } from '../../budget/nano-usd';
+import { ConfigError } from '../../config/errors';
+import { keyFor } from '../../config/keys';
+import { resolveRun } from '../../config/resolve-run';
+import type { Config } from '../../config/schema';
+import { configuredKeys } from '../../encryption/keys';
+import { complete } from '../../local/complete';
+import type { ConductorCard, ModelCard } from '../../protocol/cards';
+import type { RunWorker } from '../../protocol/run';
+import { openStore } from '../../store/open-store';
+import { describeCost } from '../../trace/describe';
+import { oneLine, type Paint } from '../../trace/lines';
+import type { ServedPolicy } from '../../training/policy/client';
+import { bindCheckpoint, servedPolicyOf } from '../../training/policy/conductor';
+import { EXIT, type ExitCode } from '../exit-code';
+import { loadServable } from '../settings';
+import { paintFor, print } from '../terminal';
+
+/** Calls the Conductor and each worker once, a line each; fails if any of them does. */
+export async function checkPool(options: { readonly config?: string }): Promise<ExitCode> {
+  const config = await loadServable(options.config);
+  const { workers } = resolveRun(config);
+  const paint = paintFor(process.stdout);
+  const width = Math.max(...['conductor', ...workers.map(({ id }) => id)].map((name) => name.length));
+  let failures = 0;
+  const report = async (name: string, ping: Ping): Promise<void> => {
+    if (ping.problem !== null) failures += 1;
+    await print(describePing(name.padEnd(width), ping, paint));
+  };
+
+  // One after the other: a limit on requests at once shall not look like a broken worker.
+  await report('conductor', await pingConductor(config));
+  for (const worker of workers) {
+    if (worker.kind === 'model') await report(worker.id, await pingModel(worker, config));
+    else await print(describeExternal(worker.id.padEnd(width), worker, paint));
+  }
+  return failures === 0 ? EXIT.answered : EXIT.failed;
+}
+
+function describePing(name: string, { problem, latencyMs, tokens, nanoUsd }: Ping, paint: Paint): string {
+  if (problem !== null) return `${paint.bad('✗')} ${name}  ${oneLine(problem, Infinity)}`;
+  const facts = [
+    `${latencyMs} ms`,
+    tokens === null ? 'tokens unknown' : `${tokens} tokens`,
+    nanoUsd === null ? 'cost unknown' : describeCost({ costUsd: nanoUsd / 1e9, costIsLowerBound: false }),
+  ];
+  return `${paint.good('✓')} ${name}  ${facts.join(' · ')}`;
+}
+
+function describeExternal(
+  name: string,
+  { kind, taskQueue }: Exclude<RunWorker, { kind: 'model' }>,
+  paint: Paint,
+): string {
+  return `${paint.faint('·')} ${name}  ${kind} of your own on task queue ${taskQueue}: called by runs only`;
+}
+
+/** What came of one tiny call. */
+export interface Ping {
+  /** null when the model answered. */
+  readonly problem: string | null;
+  readonly latencyMs: number;
+  /** Both null where the provider did not say, or no price is known. */
+  readonly tokens: number | null;
+  readonly nanoUsd: number | null;
+}
+
+const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] as const;
+
+/**
+ * Calls a model once, with the settings and the key that a run would use; a failure is a result like another.
+ *
+ * @param policy where a checkpoint is served, for a card that names one
+ */
+async function pingModel(
+  card: ConductorCard | ModelCard,
+  config: Config,
+  policy?: ServedPolicy,
+): Promise<Ping> {
+  const apiKey = keyFor(card, config, process.env);
+  const signal = AbortSignal.timeout(card.timeoutMs);
+  const { provider, model, timeoutMs, maxOutputTokens } = card;
+  const context = {
+    worker: 'id' in card ? card.id : null,
+    provider,
+    model,
+    signal,
+    secret: apiKey,
+    timeoutMs,
+  };
+  const begun = performance.now();
+  const since = (): number => Math.round(performance.now() - begun);
+  try {
+    const reply = await complete({
+      card,
+      messages: MESSAGES,
+      maxOutputTokens,
+      apiKey,
+      signal,
+      ...(policy && { policy }),
+    });
+    const judgement = judgeReply(reply, context);
+    const problem = judgement.usable ? null : judgement.failure.message;
+    return { problem, latencyMs: since(), ...costOf(reply, card) };
+  } catch (error) {
+    const problem = toProviderFailure(error, context)?.message ?? 'the call was broken off';
+    return { problem, latencyMs: since(), tokens: null, nanoUsd: null };
+  }
+}
+
+function costOf(
+  { usage, reportedNanoUsd }: ModelReply,
+  { price }: ConductorCard | ModelCard,
+): Pick<Ping, 'tokens' | 'nanoUsd'> {
+  return {
+    tokens: usage === null ? null : usage.inputTokens + usage.outputTokens,
+    nanoUsd: reportedNanoUsd ?? billOf(usage, price),
+  };
+}
+
+/** Calls the Conductor once; where it is a checkpoint, the one that would write the next run's plan. */
+async function pingConductor(config: Config): Promise<Ping> {
+  const run = resolveRun(config);
+  if (run.conductor.provider !== 'policy') return pingModel(run.conductor, config);
+  const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+  try {
+    const { conductor } = await bindCheckpoint(store, config, run);
+    return await pingModel(conductor, config, await servedPolicyOf(store, conductor));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { problem: error.message, latencyMs: 0, tokens: null, nanoUsd: null };
+  }
+}

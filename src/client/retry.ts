@@ -1,0 +1,103 @@
+import type { Client } from '@temporalio/client';
+import type { PlanContext } from '../plan/plan';
+import type { LimitsInput, WritePlanResult } from '../protocol/activities';
+import { CONDUCTOR_ID } from '../protocol/names';
+import type { ResolvedRun } from '../protocol/run';
+import type { SolveInput, SolveTrace } from '../protocol/solve';
+import { readFailure } from '../trace/read-failure';
+import { RefusedError } from './check-request';
+import { type HistoryDecoder, type Milestone, readHistory, readMilestone } from './history';
+
+/** From where a run is run again, and what is to be different there. */
+export interface RetryRequest {
+  /** Index of the step, from 0. What steps before it gave is kept. */
+  readonly from: number;
+  /** Another worker for that step. */
+  readonly worker?: string;
+  /** Another task for that step. */
+  readonly subtask?: string;
+  /** Limits that shall differ from those of the earlier run; what it had spent does not count. */
+  readonly limits?: LimitsInput;
+}
+
+/**
+ * The input of a run that goes on from a step of an earlier one: its question, its pool and limits, and its first plan,
+ * with the outputs that are kept. A step before it that had failed is run again, too.
+ *
+ * @throws RefusedError where there is no such step, no plan, or the run belongs to another one
+ */
+export function retryInput(before: SolveInput, trace: SolveTrace, request: RetryRequest): SolveInput {
+  const { parent, ...input } = before;
+  if (parent !== undefined) {
+    throw new RefusedError(`run ${trace.id} was started by another one: retry ${parent.rootId} instead`);
+  }
+  const first = trace.rounds.find(({ childId }) => childId === null);
+  const planned = first?.plan?.steps ?? [];
+  const { from, worker, subtask, limits } = request;
+  if (first === undefined || planned[from] === undefined) throw noSuchStep(trace.id, from, planned.length);
+  const steps = planned.map((step, index) =>
+    index === from ? { ...step, ...(worker && { worker }), ...(subtask && { subtask }) } : step,
+  );
+  const outputs = first.steps.map(({ index, output, error }) =>
+    index < from && error === null ? output : null,
+  );
+  return {
+    ...input,
+    ...(limits && { limits: { ...input.limits, ...limits } }),
+    given: { plan: { steps }, outputs },
+  };
+}
+
+function noSuchStep(id: string, from: number, count: number): RefusedError {
+  return new RefusedError(
+    count === 0
+      ? `run ${id} has no plan to go on from`
+      : `the first plan of run ${id} has no step ${from + 1}: name one from 1 to ${count}`,
+  );
+}
+
+/** What a run goes by. */
+export interface RunOrigin {
+  readonly input: SolveInput;
+  readonly run: Pick<ResolvedRun, 'workers'> & Partial<ResolvedRun>;
+}
+
+/**
+ * Reads what a run was started with and what was resolved from it, from its history: no worker is needed.
+ *
+ * @throws RefusedError for a run that has resolved nothing yet
+ */
+export async function readOrigin(client: Client, id: string, decoder: HistoryDecoder): Promise<RunOrigin> {
+  let input: SolveInput | undefined;
+  for await (const events of readHistory(client, { workflowId: id }, false)) {
+    for (const event of events) {
+      const milestone = await readMilestone(event, decoder);
+      if (milestone?.kind === 'run-started') input = milestone.input as SolveInput;
+      const run = input?.parent?.run ?? resolvedBy(milestone);
+      if (input !== undefined && run !== undefined) return { input, run };
+    }
+  }
+  throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
+}
+
+/** The first Conductor call resolves the configuration, whether it brings a plan or fails. */
+function resolvedBy(milestone: Milestone | null): ResolvedRun | undefined {
+  if (milestone?.kind === 'call-failed') return readFailure(milestone.error, CONDUCTOR_ID).details?.run;
+  return milestone?.kind === 'call-succeeded'
+    ? (milestone.result as Partial<WritePlanResult>).run
+    : undefined;
+}
+
+/** More than any plan has: how many a run accepts may have changed since, and the run itself has the last word. */
+const MANY_STEPS = 100;
+
+/** What a plan for a run is read by. The Conductor is the last of its workers wherever it may be one at all. */
+export function contextOf({ input, run }: RunOrigin): PlanContext {
+  const ids = run.workers.map(({ id }) => id);
+  const callsItself = run.recursion === 'worker' || run.recursion === 'both';
+  return {
+    workers: callsItself ? [...ids, CONDUCTOR_ID] : ids,
+    maxSteps: MANY_STEPS,
+    round: input.parent?.round ?? 0,
+  };
+}

@@ -1,0 +1,56 @@
+import type { ConductorCard, ModelCard } from '../protocol/cards';
+import { ConfigError, MissingKeyError } from './errors';
+import { resolveRun } from './resolve-run';
+import type { Config } from './schema';
+
+type Card = ModelCard | ConductorCard;
+
+/**
+ * The value of a card's key from the environment of this process; null where the server wants none.
+ *
+ * Cards travel through Temporal, where others may write. So a card counts only if this process's own configuration
+ * asks the same place with the same variable: nobody can have a key sent to a host of theirs, a request made to an
+ * address of theirs, or a file of this machine opened as a local model.
+ *
+ * @throws MissingKeyError when the variable is not set
+ * @throws ConfigError when the configuration of this process knows no such place
+ */
+export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
+  if (!isConfigured(card, config)) {
+    throw new ConfigError(
+      `${nameOf(card)} is to be asked at ${placeOf(card)}, which the configuration of this worker process does not ` +
+        'do: give all worker processes the same configuration, and start the run again',
+    );
+  }
+  const { apiKeyEnv } = card;
+  if (apiKeyEnv === null) return null;
+  const key = env[apiKeyEnv] ?? '';
+  if (key !== '') return key;
+  throw new MissingKeyError(
+    `${nameOf(card)} needs the environment variable ${apiKeyEnv}, which is not set in the worker process: ` +
+      'set it and start the worker again',
+  );
+}
+
+function isConfigured(card: Card, config: Config): boolean {
+  const { conductor, workers } = resolveRun(config);
+  const known = [conductor, ...workers.filter((worker) => worker.kind === 'model')];
+  return known.some(
+    (own) =>
+      own.apiKeyEnv === card.apiKeyEnv &&
+      own.provider === card.provider &&
+      own.baseUrl === card.baseUrl &&
+      (card.provider !== 'local' || own.model === card.model),
+  );
+}
+
+function nameOf(card: Card): string {
+  const who = 'id' in card ? `worker ${card.id}` : 'the conductor';
+  return `${who} (${card.provider} ${card.model})`;
+}
+
+function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {
+  if (provider === 'local') return `the file or address ${JSON.stringify(model)}`;
+  const place = baseUrl ?? `${provider}'s own endpoint`;
+  return apiKeyEnv === null ? place : `${place} with the key in ${apiKeyEnv}`;
+}

@@ -1,0 +1,71 @@
+import type { LimitsInput, PoolFilter } from '../protocol/activities';
+import type { ResolvedRun, RunLimits } from '../protocol/run';
+import { resolveConductor, resolveWorker } from './cards';
+import { ConfigError } from './errors';
+import type { Config, WorkerConfig } from './schema';
+import { durationMs, durationSchema } from './settings';
+
+/** What one run asks for beside its question. */
+export interface RunWishes {
+  readonly pool?: PoolFilter;
+  readonly limits?: LimitsInput;
+}
+
+/**
+ * What a run keeps from its first call to its end: the cards it may use with every default filled in, and its limits,
+ * its own before the configured ones.
+ *
+ * @param day when prices shall hold; today unless a test knows better
+ * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
+ */
+export function resolveRun(config: Config, { pool, limits }: RunWishes = {}, day = new Date()): ResolvedRun {
+  const members = membersOf(config.workers, pool);
+  const allowed = new Set(members.map(({ id }) => id));
+  return {
+    conductor: resolveConductor(config.conductor, day),
+    workers: members.map((member) => {
+      const card = resolveWorker(member, day);
+      return { ...card, fallback: card.fallback.filter((id) => allowed.has(id)) };
+    }),
+    limits: limitsOf(config.limits, limits),
+    recursion: config.recursion,
+    heartbeatMs: durationMs(config.temporal.heartbeat),
+    queuePerProvider: config.temporal.queuePerProvider,
+  };
+}
+
+function limitsOf(configured: Config['limits'], asked: LimitsInput = {}): RunLimits {
+  const { steps, depth, calls, tokens, costUsd, wallClock, approval } = { ...configured, ...asked };
+  return {
+    steps,
+    depth,
+    calls,
+    tokens,
+    nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9),
+    wallClockMs: askedMs('wallClock', wallClock),
+    approvalMs: askedMs('approval', approval),
+  };
+}
+
+function membersOf(workers: readonly WorkerConfig[], { allow, deny = [] }: PoolFilter = {}): WorkerConfig[] {
+  const ids = workers.map(({ id }) => id);
+  const unknown = [...(allow ?? []), ...deny].filter((id) => !ids.includes(id));
+  if (unknown.length > 0) {
+    throw new ConfigError(
+      `the pool has no worker ${unknown.map((id) => JSON.stringify(id)).join(', ')}: name some of ${ids.join(', ')}`,
+    );
+  }
+  const left = workers.filter(({ id }) => (allow?.includes(id) ?? true) && !deny.includes(id));
+  if (left.length === 0) {
+    throw new ConfigError(`the run may use no worker at all: allow some of ${ids.join(', ')}, or deny fewer`);
+  }
+  return left;
+}
+
+function askedMs(name: 'wallClock' | 'approval', asked: string): number {
+  const { success, data } = durationSchema.safeParse(asked);
+  if (success) return durationMs(data);
+  throw new ConfigError(
+    `limits.${name} is ${JSON.stringify(asked)}: expected a duration such as 90s, 30m or 2h`,
+  );
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
+import { Field, MapField, Type } from 'protobufjs/light';
+import { ConfigError } from '../config/errors';
+import type { EncryptionKey, KeyRing } from './keys';
+import { NONCE_BYTES, seal, unseal } from './seal';
+
+/** What an encrypted payload's `encoding` says. */
+const ENCRYPTED = 'binary/encrypted';
+const KEY_ID = 'encryption-key-id';
+
+/** A payload is not what was encrypted: somebody altered it, or used an id for two keys. */
+export class AlteredPayloadError extends Error {
+  override readonly name = 'AlteredPayloadError';
+}
+
+/**
+ * Encrypts all that a worker and its clients hand to Temporal: inputs, results, failure details, summaries, queries.
+ *
+ * An encrypted payload has `metadata.encoding` = `binary/encrypted`, the id of its key in
+ * `metadata['encryption-key-id']`, and as `data` 12 random bytes of nonce, the AES-256-GCM ciphertext of the whole
+ * payload (its protobuf form), and the tag of 16 bytes. The AES key is HKDF-SHA-256 (no salt, `info` =
+ * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
+ * 800-38D, 8.3): change it before.
+ *
+ * A payload that is not encrypted is handed on as it is, so that a run begun before the keys came is finished.
+ *
+ * What stays readable: workflow ids, types and task queues, activity names, times and sizes. A server that lies could
+ * show an old payload in the place of a new one.
+ *
+ * @throws UnknownKeyError from `decode`, naming the key that is missing
+ * @throws AlteredPayloadError from `decode`, where a single bit is not as it was
+ */
+export function encryptionCodec(keys: KeyRing): PayloadCodec {
+  return {
+    encode: async (payloads) => Promise.resolve(payloads.map((payload) => encrypt(payload, keys.first))),
+    decode: async (payloads) => Promise.resolve(payloads.map((payload) => decrypt(payload, keys))),
+  };
+}
+
+function encrypt(payload: Payload, { id, payload: key }: EncryptionKey): Payload {
+  return {
+    metadata: { encoding: toUtf8(ENCRYPTED), [KEY_ID]: toUtf8(id) },
+    data: seal(payloadToBytes(payload), { key, nonce: randomBytes(NONCE_BYTES) }),
+  };
+}
+
+function decrypt(payload: Payload, keys: KeyRing): Payload {
+  if (wordOf(payload, 'encoding') !== ENCRYPTED) return payload;
+  const id = wordOf(payload, KEY_ID);
+  const plain = unseal(payload.data ?? new Uint8Array(), keys.find(id, 'a payload').payload);
+  if (plain !== null) return payloadFromBytes(plain);
+  throw new AlteredPayloadError(
+    `a payload that names key ${JSON.stringify(id)} cannot be decrypted with it: it was altered on its way, ` +
+      'or the id stands for two different keys; give every process the same keys',
+  );
+}
+
+function wordOf({ metadata }: Payload, name: string): string {
+  return Buffer.from(metadata?.[name] ?? []).toString('utf8');
+}
+
+/** `temporal.api.common.v1.Payload` (github.com/temporalio/api), as far as a codec meets it. */
+const PAYLOAD = new Type('Payload')
+  .add(new MapField('metadata', 1, 'string', 'bytes'))
+  .add(new Field('data', 2, 'bytes'));
+
+/** A payload as one piece of bytes, readable in every language that Temporal has an SDK for. */
+function payloadToBytes({ metadata, data }: Payload): Uint8Array {
+  return PAYLOAD.encode({ ...(metadata && { metadata }), ...(data && { data }) }).finish();
+}
+
+/** The payload that the bytes stand for. */
+function payloadFromBytes(bytes: Uint8Array): Payload {
+  return PAYLOAD.toObject(PAYLOAD.decode(bytes));
+}
+
+/**
+ * Module of the failure converter that puts messages and stack traces where a codec reaches them; left to themselves
+ * they travel in the clear. A bundle of workflows must be built with it: `bundleWorkflowCode({ failureConverterPath })`.
+ */
+export const failureConverterPath = require.resolve('../workflows/encoded-failures');
+
+/**
+ * A data converter that encrypts, for `Client`, `Worker` and whatever else takes one.
+ *
+ * The plugin leaves a worker's data converter alone, so whoever mounts the plugin mounts this beside it. With a
+ * converter of your own, take its parts: `encryptionCodec` as the last of your codecs, and `failureConverterPath`.
+ *
+ * @example
+ * const keys = readEncryptionKeys('CONDUCTOR_KEYS');
+ * const dataConverter = encryptionConverter(keys);
+ * const client = new Client({ connection, dataConverter });
+ * const worker = await Worker.create({ ...options, dataConverter, plugins: [new ConductorPlugin({ config })] });
+ * const store = openStore('file:.conductor/store', process.cwd(), { keys });
+ * const conductor = new ConductorClient({ client, store });
+ */
+export function encryptionConverter(
+  keys: KeyRing,
+): Required<Pick<DataConverter, 'payloadCodecs' | 'failureConverterPath'>> {
+  return { payloadCodecs: [encryptionCodec(keys)], failureConverterPath };
+}
+
+/**
+ * Refuses a worker that would send in the clear what its configuration wants encrypted. Any codec will do, since which
+ * one is the user's choice.
+ *
+ * @throws ConfigError that says what to mount
+ */
+export function checkEncrypted(dataConverter: DataConverter | undefined): void {
+  const { payloadCodecs = [], failureConverterPath } = dataConverter ?? {};
+  const missing = [
+    ...(payloadCodecs.length === 0 ? ['no payload codec'] : []),
+    ...(failureConverterPath === undefined ? ['no failure converter'] : []),
+  ];
+  if (missing.length === 0) return;
+  throw new ConfigError(
+    `the configuration asks for "encryption", and this worker's data converter has ${missing.join(' and ')}: create ` +
+      'worker and clients with dataConverter: encryptionConverter(keys), or take "encryption" out of the configuration',
+  );
+}

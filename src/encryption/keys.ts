@@ -1,0 +1,151 @@
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { ConfigError } from '../config/errors';
+import type { Config } from '../config/schema';
+
+/** Length of a key: that of AES-256. */
+export const KEY_BYTES = 32;
+
+/**
+ * One secret, known by its id, and what is derived from it: a key of its own for each purpose (HKDF-SHA-256, RFC 5869,
+ * without salt, the purpose as `info`), so that nothing learned about one use of the secret helps against another.
+ *
+ * Key objects, not bytes: whoever logs one logs no secret.
+ */
+export class EncryptionKey {
+  /** `info` is `temporal-conductor payload`: AES-256-GCM of what travels through Temporal. */
+  readonly payload: KeyObject;
+  /** AES-256-GCM of what lies in the store. */
+  readonly content: KeyObject;
+  /** HMAC-SHA-256 that nonces of stored content are made with. */
+  readonly contentNonce: KeyObject;
+  /** AES-256-CTR of digests in the names of stored objects. */
+  readonly name: KeyObject;
+  /** HMAC-SHA-256 that the counters of those are made with. */
+  readonly nameCounter: KeyObject;
+
+  constructor(
+    readonly id: string,
+    secret: Uint8Array,
+  ) {
+    const derive = (purpose: string): KeyObject =>
+      createSecretKey(
+        Buffer.from(hkdfSync('sha256', secret, '', `temporal-conductor ${purpose}`, KEY_BYTES)),
+      );
+    this.payload = derive('payload');
+    this.content = derive('content');
+    this.contentNonce = derive('content nonce');
+    this.name = derive('name');
+    this.nameCounter = derive('name counter');
+  }
+}
+
+/** Something was encrypted with a key that this process does not hold. Trying again helps only where another does. */
+export class UnknownKeyError extends Error {
+  override readonly name = 'UnknownKeyError';
+}
+
+/**
+ * The keys of one process. The first encrypts and all of them decrypt, which is how keys are changed without a pause:
+ *
+ * 1. put the new key second, everywhere: from here on, every process can read what it will encrypt;
+ * 2. put it first, everywhere;
+ * 3. take the old one out once nothing is left that it encrypted: runs within the server's retention, stored texts and
+ *    answers (`store gc`), and the ledger, whose rows stay for good.
+ */
+export class KeyRing {
+  /** The first, then those that only decrypt. */
+  readonly all: readonly EncryptionKey[];
+  private readonly byId: ReadonlyMap<string, EncryptionKey>;
+
+  /** @param source where the keys came from, for messages: the name of an environment variable */
+  constructor(
+    readonly first: EncryptionKey,
+    others: readonly EncryptionKey[],
+    private readonly source: string,
+  ) {
+    this.all = [first, ...others];
+    this.byId = new Map(this.all.map((key) => [key.id, key]));
+  }
+
+  /**
+   * The key of that id.
+   *
+   * @param what begins the sentence where there is none, e.g. `a payload`
+   * @throws UnknownKeyError
+   */
+  find(id: string, what: string): EncryptionKey {
+    const key = this.byId.get(id);
+    if (key !== undefined) return key;
+    throw new UnknownKeyError(
+      `${what} was encrypted with key ${JSON.stringify(id)}, which ${this.source} does not hold ` +
+        `(it holds ${[...this.byId.keys()].join(', ')}): add that key behind the first one`,
+    );
+  }
+}
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,15}$/;
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+const HOW = `a key is ${KEY_BYTES} random bytes in base64, e.g. of "openssl rand -base64 ${KEY_BYTES}"`;
+
+/**
+ * Reads the keys from an environment variable: `id:key`, or several with commas between them. The first one encrypts,
+ * and all of them decrypt. An id is 1 to 16 letters, digits, `_` and `-`; it is no secret, and is never used again for
+ * another key.
+ *
+ * @throws ConfigError that names the variable and the entry at fault, and never shows any of its content
+ */
+export function readEncryptionKeys(variable: string, env: NodeJS.ProcessEnv = process.env): KeyRing {
+  const text = (env[variable] ?? '').trim();
+  if (text === '') {
+    throw new ConfigError(
+      `the encryption keys are to be in the environment variable ${variable}, which is not set in this process: ` +
+        `set it to "id:key", and to "new:key,old:key" for a change of keys; ${HOW}`,
+    );
+  }
+  const keys = text
+    .split(',')
+    .map((entry, index) => readKey(entry.trim(), `entry ${index + 1} of ${variable}`));
+  const ids = keys.map(({ id }) => id);
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice !== undefined) {
+    throw new ConfigError(
+      `${variable} holds two keys named ${JSON.stringify(twice)}: give each an id of its own`,
+    );
+  }
+  const [first, ...others] = keys;
+  if (first === undefined) throw new ConfigError(`${variable} holds no key: set it to "id:key"; ${HOW}`);
+  return new KeyRing(first, others, variable);
+}
+
+function readKey(entry: string, place: string): EncryptionKey {
+  const colon = entry.indexOf(':');
+  if (colon === -1)
+    throw new ConfigError(`${place} has no ":" between an id and a key: write "id:key"; ${HOW}`);
+  const [id, encoded] = [entry.slice(0, colon), entry.slice(colon + 1)];
+  // What is no id may be a key in the wrong place, so it is not repeated.
+  if (!ID.test(id)) {
+    throw new ConfigError(
+      `${place} begins with no id: expected 1 to 16 letters, digits, "_" and "-", then ":" and a key; ${HOW}`,
+    );
+  }
+  if (!BASE64.test(encoded)) {
+    throw new ConfigError(`key ${JSON.stringify(id)} (${place}) is not base64: ${HOW}`);
+  }
+  const secret = Buffer.from(encoded, 'base64');
+  if (secret.length === KEY_BYTES) return new EncryptionKey(id, secret);
+  throw new ConfigError(
+    `key ${JSON.stringify(id)} (${place}) has ${secret.length} bytes and must have ${KEY_BYTES}: ${HOW}`,
+  );
+}
+
+/**
+ * The keys that a configuration asks to encrypt with; undefined for one that does not.
+ *
+ * @throws ConfigError where the variable it names holds none
+ */
+export function configuredKeys(
+  { encryption }: Pick<Config, 'encryption'>,
+  env: NodeJS.ProcessEnv = process.env,
+): KeyRing | undefined {
+  return encryption && readEncryptionKeys(encryption.keyEnv, env);
+}

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
+import { reasonOf } from './reason-of';
+
+/**
+ * Tells one life of a process number from the next: when that process began, as its operating system writes it.
+ * null when no such process runs; a zombie, ended but not yet reaped, counts as none.
+ *
+ * Windows has no cheap word for it: there a number that runs is taken to be the process that was meant.
+ */
+export async function processMark(pid: number): Promise<string | null> {
+  if (process.platform === 'linux') return linuxMark(pid);
+  if (process.platform === 'win32') return windowsMark(pid);
+  return psMark(pid);
+}
+
+/** Whether the very process that carried the mark still runs. */
+export async function stillRuns(pid: number, mark: string): Promise<boolean> {
+  return (await processMark(pid)) === mark;
+}
+
+async function linuxMark(pid: number): Promise<string | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  if (stat === null) return null;
+  // proc_pid_stat(5): the second field is a name in parentheses that may hold anything; state is the third field,
+  // num_threads the 20th, starttime the 22nd, in clock ticks since boot.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, threads, started] = [fields[0], Number(fields[17]), fields[19]];
+  // The first thread of a killed process may be a zombie while others still hold its files and ports.
+  const ended = state === 'X' || (state === 'Z' && threads <= 1);
+  return ended || started === undefined ? null : started;
+}
+
+async function psMark(pid: number): Promise<string | null> {
+  const printed = await runProgram('ps', ['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)]).catch(() => '');
+  const [state, ...started] = printed.trim().split(/\s+/);
+  return !state || state.startsWith('Z') ? null : started.join(' ');
+}
+
+function windowsMark(pid: number): string | null {
+  try {
+    process.kill(pid, 0);
+    return 'running';
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Numbers of this user's processes that have a file open: from `/proc` on Linux, from `lsof` on macOS.
+ * Always empty on Windows, and for processes of other users or other containers, which cannot be seen.
+ */
+export async function holdersOf(path: string): Promise<number[]> {
+  const file = await realpath(path).catch(() => null);
+  if (file === null || process.platform === 'win32') return [];
+  return process.platform === 'linux' ? linuxHolders(file) : lsofHolders(file);
+}
+
+async function linuxHolders(file: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const holds = await Promise.all(pids.map((pid) => hasOpen(pid, file)));
+  return pids.filter((_, index) => holds[index]).map(Number);
+}
+
+async function hasOpen(pid: string, file: string): Promise<boolean> {
+  const folder = `/proc/${pid}/fd`;
+  const descriptors = await readdir(folder).catch(() => []);
+  const targets = await Promise.all(descriptors.map((fd) => readlink(`${folder}/${fd}`).catch(() => '')));
+  return targets.includes(file);
+}
+
+async function lsofHolders(file: string): Promise<number[]> {
+  // lsof exits with 1 when nobody has the file open.
+  const printed = await runProgram('lsof', ['-t', '--', file]).catch(() => '');
+  return printed.split('\n').filter(Boolean).map(Number);
+}
+
+/** How a helper program is run: its environment, its folder, and what may end it early. */
+export interface ProgramSetting {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a program without a shell and returns what it printed; an error carries the last line it wrote to stderr. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  { env, timeoutMs, signal }: ProgramSetting = {},
+): Promise<string> {
+  const options = { env: env ?? process.env, timeout: timeoutMs ?? 0, ...(signal && { signal }) };
+  return new Promise((resolve, reject) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
+      if (!error) {
+        resolve(stdout);
+        return;
+      }
+      const reason = error.killed ? `${program} did not end in time` : lastLine(stderr) || reasonOf(error);
+      reject(new Error(reason, { cause: error }));
+    });
+  });
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}

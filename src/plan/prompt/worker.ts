@@ -1,0 +1,112 @@
+import type { Message } from '../message';
+
+/** A step that the worker may see. */
+export interface SeenStep {
+  /** Its number in the plan, from 0. */
+  readonly step: number;
+  readonly subtask: string;
+  readonly output: string;
+}
+
+/** What everybody in a solve may see that the Conductor started from another one; see `protocol/parent.ts`. */
+export interface GivenText {
+  /** null: the answer at hand, which a review shall improve. */
+  readonly subtask: string | null;
+  readonly output: string;
+}
+
+export interface WorkerPrompt {
+  readonly question: string;
+  readonly subtask: string;
+  readonly background?: readonly GivenText[];
+  readonly sees: readonly SeenStep[];
+  /** `tagged`: everything in one user message, as the paper does. `chat`: seen steps as turns of a conversation. */
+  readonly layout: 'tagged' | 'chat';
+}
+
+/**
+ * What a worker is sent: the whole question, what is given with it, the subtasks and outputs it may see, its own
+ * subtask, and nothing else.
+ *
+ * What more calls of a run share comes earlier, for the sake of prompt caches. A text that is empty has nothing to
+ * show and is left out.
+ */
+export function workerMessages({
+  question,
+  subtask,
+  background = [],
+  sees,
+  layout,
+}: WorkerPrompt): Message[] {
+  const given = background.filter(hasOutput);
+  const seen = sees.filter(hasOutput);
+  const fence = fenceAround([question, subtask, ...textsOf(given), ...textsOf(seen)]);
+  const opening = [PREAMBLE, fence('question', question), ...given.map((text) => showGiven(text, fence))];
+  const own = fence('your_subtask', subtask);
+  return layout === 'tagged' ? tagged(opening, seen, own, fence) : conversation(opening, seen, own, fence);
+}
+
+const PREAMBLE =
+  'You are one member of a team that answers a question together. Each member has a subtask; yours comes last. ' +
+  'Answers of other members that you are shown may help you and may be wrong: use what is right and correct what is ' +
+  'not. Carry out your own subtask only.';
+
+/** One earlier text in the form that both the Conductor and its workers are shown. */
+export function showGiven({ subtask, output }: GivenText, fence: Fence): string {
+  if (subtask === null) return `The answer so far:\n${fence('answer', output)}`;
+  return `Known before:\n${fence('subtask', subtask)}\n${fence('answer', output)}`;
+}
+
+function tagged(opening: readonly string[], seen: readonly SeenStep[], own: string, fence: Fence): Message[] {
+  const steps = seen.map(
+    ({ step, subtask, output }) =>
+      `Member ${step}:\n${fence('subtask', subtask)}\n${fence('answer', output)}`,
+  );
+  return [{ role: 'user', text: [...opening, ...steps, own].join('\n\n') }];
+}
+
+/** Each seen step is a turn of its own: its subtask was asked, its output was said. */
+function conversation(
+  opening: readonly string[],
+  seen: readonly SeenStep[],
+  own: string,
+  fence: Fence,
+): Message[] {
+  const beginning = `${opening.join('\n\n')}\n\n`;
+  const turns = seen.flatMap(({ step, subtask, output }, index): Message[] => [
+    {
+      role: 'user',
+      text: `${index === 0 ? beginning : ''}Member ${step}:\n${fence('subtask', subtask)}`,
+    },
+    { role: 'assistant', text: output },
+  ]);
+  return [...turns, { role: 'user', text: turns.length === 0 ? beginning + own : own }];
+}
+
+function hasOutput({ output }: { readonly output: string }): boolean {
+  return output.trim() !== '';
+}
+
+function textsOf(shown: readonly (SeenStep | GivenText)[]): string[] {
+  return shown.flatMap(({ subtask, output }) => [subtask ?? '', output]);
+}
+
+/** Puts a text between tags. */
+export type Fence = (tag: string, text: string) => string;
+
+/**
+ * A fence that none of the texts can climb: `<answer>…</answer>` where no text holds such a tag, else
+ * `<answer-2>…</answer-2>`, with the first number that no text uses.
+ *
+ * So a worker's output that imitates our tags, by accident or to pose as another step, stays visibly inside its own,
+ * and no text need be altered.
+ */
+export function fenceAround(texts: readonly string[]): Fence {
+  const taken = new Set(texts.flatMap((text) => [...text.matchAll(TAG)].map(([, mark = '']) => mark)));
+  let mark = '';
+  for (let number = 2; taken.has(mark); number += 1) mark = `-${number}`;
+  return (tag, text) => `<${tag}${mark}>\n${text}\n</${tag}${mark}>`;
+}
+
+/** Any opening or closing tag of ours, in any case and however spaced; group 1 is the mark that tells fences apart. */
+const TAG = /<[\s/]{0,8}(?:question|subtask|answer|your_subtask)(-\d{1,9})?\b/giu;

@@ -1,0 +1,178 @@
+import { LIST_NAMES, type ListName, PlanError } from '../plan-error';
+import { type Literal, readBullets, readLiteral } from './literal';
+import { ALL_ALONE, MARK } from './patterns';
+import { isSpace, Reader, Unreadable } from './reader';
+
+/** The lists that are the reply's plan: one list of steps, or the three in the order of `LIST_NAMES`. */
+export type ChosenLists =
+  | { readonly kind: 'steps'; readonly steps: Literal }
+  | { readonly kind: 'triple'; readonly lists: readonly [Literal, Literal, Literal] };
+
+/**
+ * Chooses among the lists of a reply: the last complete plan wins.
+ *
+ * The authors' code takes the first label of each list, which runs an example or a draft that the reasoning
+ * quotes. A model's last word is its decision. Three neighbours are one plan, in the order the prompt asks for before
+ * any other order, and bracketed lists before bulleted ones. A plan that is begun but not finished behind the chosen
+ * one is an error: what was cut off there may have been the real plan.
+ */
+export function chooseLists(text: string): ChosenLists {
+  const { lists, stillThinking } = findLists(text);
+  const bracketed = lists.filter(({ bulleted }) => !bulleted);
+  const last = lastPlan(bracketed) ?? lastPlan(lists);
+  if (last === null) throw whyNone(lists, stillThinking, text);
+  refuseBegun(last.behind, text);
+  return last.plan;
+}
+
+interface LastPlan {
+  readonly plan: ChosenLists;
+  /** What the reply holds behind it. */
+  readonly behind: readonly LabelledList[];
+}
+
+function lastPlan(lists: readonly LabelledList[]): LastPlan | null {
+  for (const inOrder of [true, false]) {
+    for (let end = lists.length; end > 0; end -= 1) {
+      const plan = planOf(lists.slice(Math.max(0, end - 3), end), inOrder);
+      if (plan !== null) return { plan, behind: lists.slice(end) };
+    }
+  }
+  return null;
+}
+
+/** The plan that ends with the last of these neighbours. */
+function planOf(lists: readonly LabelledList[], inOrder: boolean): ChosenLists | null {
+  const last = lists.at(-1);
+  if (last?.label === 'steps') return { kind: 'steps', steps: last.value };
+  const ordered = LIST_NAMES.every((name, index) => lists[index]?.label === name);
+  const [ids, subtasks, access] = LIST_NAMES.map((name) => valueOf(lists, name));
+  if ((inOrder && !ordered) || !ids || !subtasks || !access) return null;
+  return { kind: 'triple', lists: [ids, subtasks, access] };
+}
+
+function valueOf(lists: readonly LabelledList[], name: ListName): Literal | null {
+  for (const list of lists) if (list.label === name) return list.value;
+  return null;
+}
+
+function refuseBegun(behind: readonly LabelledList[], text: string): void {
+  const broken = behind.find((list) => list.label === 'broken');
+  if (broken !== undefined) throw unreadable(broken, text);
+  if (behind.length > 1) throw missing(behind, text);
+}
+
+function whyNone(lists: readonly LabelledList[], stillThinking: boolean, text: string): PlanError {
+  const broken = lists.findLast((list) => list.label === 'broken');
+  if (broken !== undefined) return unreadable(broken, text);
+  if (!stillThinking) return missing(lists, text);
+  const problem = 'The reply ends inside its reasoning block. Think less, then write the three lists.';
+  return new PlanError('unclosed_thinking', null, problem, { text, at: text.trimEnd().length });
+}
+
+function unreadable({ list, reason }: BrokenList, text: string): PlanError {
+  return new PlanError(reason.code, list, reason.problem, { text, at: reason.at });
+}
+
+function missing(lists: readonly LabelledList[], text: string): PlanError {
+  const absent = LIST_NAMES.find((name) => valueOf(lists, name) === null) ?? null;
+  const problem = `The reply has no ${absent ?? 'plan: its lists stand apart'}. Write model_id, subtasks and access_list, each once and in this order.`;
+  const end = text.trimEnd().length;
+  return new PlanError('missing_list', absent, problem, end === 0 ? undefined : { text, at: end });
+}
+
+/** What a reply holds under a label of the plan language, in whatever dress. */
+export type LabelledList = ReadList | BrokenList;
+
+interface ReadList {
+  /** `steps` is the list of our JSON shape. */
+  readonly label: ListName | 'steps';
+  readonly value: Literal;
+  /** One entry a line instead of brackets: plausible, but often mere explanation. */
+  readonly bulleted: boolean;
+}
+
+/** A list that begins but cannot be read. */
+export interface BrokenList {
+  readonly label: 'broken';
+  /** Which of the three it is; null for a list of steps. */
+  readonly list: ListName | null;
+  readonly reason: Unreadable;
+  readonly bulleted: false;
+}
+
+export interface FoundLists {
+  /** In the order of the text. */
+  readonly lists: readonly LabelledList[];
+  /** The reply ended before its reasoning block did. */
+  readonly stillThinking: boolean;
+}
+
+/** In the order of the groups of `MARK`. */
+const LABELS = [...LIST_NAMES, 'steps'] as const;
+
+/**
+ * Finds every labelled list of a reply, past markdown, JSON braces and prose.
+ *
+ * Reasoning blocks are passed over. A closing tag without an opening one (chat templates may write the opening tag
+ * themselves) makes all before it reasoning. Tags inside a list's quotations are text and mean nothing.
+ */
+function findLists(text: string): FoundLists {
+  let lists: LabelledList[] = [];
+  let thinking = false;
+  let resumeAt = 0;
+  for (;;) {
+    MARK.lastIndex = resumeAt;
+    const mark = MARK.exec(text);
+    if (mark === null) return { lists, stillThinking: thinking };
+    resumeAt = MARK.lastIndex;
+    const [, slash, ...labels] = mark;
+    if (slash === '') thinking = true;
+    else if (slash === '/') {
+      if (!thinking) lists = [];
+      thinking = false;
+    } else if (!thinking) {
+      const reader = new Reader(text, resumeAt);
+      const found = readLabelled(reader, LABELS[labels.findIndex(Boolean)] ?? 'steps');
+      if (found !== null) lists.push(found);
+      resumeAt = reader.at;
+    }
+  }
+}
+
+/** Reads what a label announces; null where it is only a word of the prose. */
+function readLabelled(reader: Reader, label: ListName | 'steps'): LabelledList | null {
+  if (!passSeparator(reader)) return null;
+  if (reader.peek() === '[') return readBracketed(reader, label);
+  const at = reader.at;
+  if (label === 'access_list' && reader.take(ALL_ALONE) !== null) {
+    return { label, value: { kind: 'text', at, text: 'all' }, bulleted: false };
+  }
+  const value = label === 'steps' ? null : readBullets(reader);
+  return value && { label, value, bulleted: true };
+}
+
+/** Passes over `=`, `:` or a line break, with quotes of a key and marks of emphasis around it. */
+function passSeparator(reader: Reader): boolean {
+  reader.skip((character) => ' \t"\'`*_'.includes(character));
+  const separator = reader.peek();
+  reader.skip((character) => ':='.includes(character));
+  reader.skip((character) => ' \t`*'.includes(character));
+  reader.skip((character) => isSpace(character) || character === '`');
+  return separator !== '' && ':=\r\n'.includes(separator);
+}
+
+function readBracketed(reader: Reader, label: ListName | 'steps'): LabelledList | null {
+  try {
+    const value = readLiteral(reader);
+    return label === 'steps' && !isListOfFields(value) ? null : { label, value, bulleted: false };
+  } catch (reason) {
+    if (!(reason instanceof Unreadable)) throw reason;
+    return { label: 'broken', list: label === 'steps' ? null : label, reason, bulleted: false };
+  }
+}
+
+/** Tells our JSON shape from a mere mention of "steps". */
+function isListOfFields(value: Literal): boolean {
+  return value.kind === 'list' && value.items.every(({ kind }) => kind === 'fields');
+}

@@ -1,0 +1,237 @@
+import { BARE_ENTRY, BULLET, LABEL_AHEAD, NUMBERED_ESCAPE } from './patterns';
+import { isSpace, Reader, skipBlank, startsComment, Unreadable } from './reader';
+
+/** A value as Python, JSON and careless models write it, with the index where it begins. */
+export type Literal =
+  | { readonly kind: 'text'; readonly at: number; readonly text: string }
+  | { readonly kind: 'list'; readonly at: number; readonly items: readonly Literal[] }
+  | { readonly kind: 'fields'; readonly at: number; readonly fields: ReadonlyMap<string, Literal> };
+
+/** Steps, the fields of a step, what it sees, one index of it: nothing in a plan nests deeper. */
+const MAX_DEPTH = 4;
+
+/** Reads one value. Anything without quotes or brackets (`0`, `all`, even a bare subtask) is a text. */
+export function readLiteral(reader: Reader, depth = 0): Literal {
+  const at = reader.at;
+  const opener = reader.peek();
+  if (opener === '[' || opener === '{') {
+    if (depth === MAX_DEPTH) throw tooDeep(reader);
+    return opener === '[' ? readList(reader, depth) : readFields(reader, depth);
+  }
+  const text = startsQuote(opener) ? readQuoted(reader) : readWord(reader, ',]}[{`\n');
+  return { kind: 'text', at, text };
+}
+
+/** Reads `[…]`. Missing, doubled and trailing commas are forgiven, since the lengths are compared later. */
+function readList(reader: Reader, depth: number): Literal {
+  const at = reader.at;
+  const items: Literal[] = [];
+  reader.advance();
+  for (;;) {
+    skipBlank(reader);
+    const next = reader.peek();
+    if (next === '' || reader.stands(LABEL_AHEAD)) throw unclosed(reader, at);
+    if (next === ']') {
+      reader.advance();
+      return { kind: 'list', at, items };
+    }
+    if (next === ',') reader.advance();
+    else items.push(readLiteral(reader, depth + 1));
+  }
+}
+
+/** Reads `{…}`: an object of JSON or JavaScript, or a dict of Python. */
+function readFields(reader: Reader, depth: number): Literal {
+  const at = reader.at;
+  const fields = new Map<string, Literal>();
+  reader.advance();
+  for (;;) {
+    skipBlank(reader);
+    const next = reader.peek();
+    if (next === '') throw unclosed(reader, at);
+    if (next === '}') {
+      reader.advance();
+      return { kind: 'fields', at, fields };
+    }
+    if (next === ',') reader.advance();
+    else {
+      const key = readKey(reader);
+      fields.set(key, readLiteral(reader, depth + 1));
+    }
+  }
+}
+
+function readKey(reader: Reader): string {
+  const at = reader.at;
+  const key = startsQuote(reader.peek()) ? readQuoted(reader, true) : readWord(reader, ':=,]}\n');
+  skipBlank(reader);
+  if (!':='.includes(reader.peek() || ' ')) {
+    const problem =
+      'A step is written as {"worker": …, "subtask": …, "sees": …}; here a name and a colon are missing.';
+    throw new Unreadable('bad_shape', problem, at);
+  }
+  reader.advance();
+  skipBlank(reader);
+  return key.toLowerCase();
+}
+
+/** At least one character, then on to the first stop or comment. */
+function readWord(reader: Reader, stops: string): string {
+  const start = reader.at;
+  reader.advance();
+  reader.skip(
+    (character) => !stops.includes(character) && !(isSpace(reader.peek(-1)) && startsComment(reader)),
+  );
+  return reader.text.slice(start, reader.at).trim();
+}
+
+function unclosed(reader: Reader, at: number): Unreadable {
+  const problem = reader.peek() === '' ? 'the reply ends' : 'another list begins';
+  return new Unreadable(
+    'unclosed_list',
+    `The list is cut off: ${problem} before this bracket is closed.`,
+    at,
+  );
+}
+
+function tooDeep({ at }: Reader): Unreadable {
+  const problem = `Brackets are nested more than ${MAX_DEPTH} deep here. Write flat lists.`;
+  return new Unreadable('nested_too_deep', problem, at);
+}
+
+/** What may close a quotation, by what opened it. A straight quote is closed by its own kind alone. */
+const CLOSERS: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  '“': '”“"',
+  '”': '”“"',
+  '„': '”“"',
+  '‘': "’‘'",
+  '’': "’‘'",
+};
+
+/**
+ * Escapes that stand for one character. `\b` and `\f` are left as they are: no subtask wants a form feed, but many
+ * hold an unescaped `\beta` or `\frac`, and any other unknown escape is kept as Python keeps it.
+ */
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+  '/': '/',
+  '\n': '',
+};
+
+const UNCLOSED = 'The list is cut off: the reply ends inside the quoted text that begins here.';
+
+/** Whether a quotation begins here. */
+function startsQuote(character: string): boolean {
+  return Object.hasOwn(CLOSERS, character);
+}
+
+/**
+ * Reads a quotation and decodes its escapes.
+ *
+ * Models forget to escape quotes and apostrophes ('Find the user's name'), so a quote closes only where an entry can
+ * end: before a bracket, a comment, or a comma with another entry behind it.
+ */
+function readQuoted(reader: Reader, isKey = false): string {
+  const opened = reader.at;
+  const quote = reader.peek();
+  const closers = CLOSERS[quote] ?? quote;
+  const width = isTripled(reader, quote) ? 3 : 1;
+  reader.advance(width);
+  const parts: string[] = [];
+  let kept = reader.at;
+  for (;;) {
+    const next = reader.peek();
+    if (next === '') throw new Unreadable('unclosed_list', UNCLOSED, opened);
+    if (next === '\\') {
+      parts.push(reader.text.slice(kept, reader.at), readEscape(reader));
+      kept = reader.at;
+    } else if (closers.includes(next) && (width === 3 ? isTripled(reader, next) : endsEntry(reader, isKey))) {
+      parts.push(reader.text.slice(kept, reader.at));
+      reader.advance(width);
+      return parts.join('');
+    } else reader.advance();
+  }
+}
+
+function isTripled(reader: Reader, quote: string): boolean {
+  return `"'`.includes(quote) && reader.peek(1) === quote && reader.peek(2) === quote;
+}
+
+function readEscape(reader: Reader): string {
+  reader.advance();
+  const digits = reader.take(NUMBERED_ESCAPE);
+  if (digits !== null) return characterOf(digits);
+  const known = ESCAPES[reader.peek()];
+  if (known === undefined) return '\\';
+  reader.advance();
+  return known;
+}
+
+function characterOf([written, ...groups]: RegExpExecArray): string {
+  const code = Number.parseInt(groups.find(Boolean) ?? '', 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : `\\${written}`;
+}
+
+/** Whether an entry can end behind the quote at the position. Looks over white space only, so in linear time. */
+function endsEntry(reader: Reader, isKey: boolean): boolean {
+  const after = pastSpace(reader, 1);
+  const next = reader.peek(after);
+  if (isKey) return next !== '' && ':,}]'.includes(next);
+  if (next === ',') return startsEntry(reader, pastSpace(reader, after + 1));
+  return isEnd(reader, after) || (startsQuote(next) && spansLines(reader, after));
+}
+
+function isEnd(reader: Reader, ahead: number): boolean {
+  const next = reader.peek(ahead);
+  return next === '' || ']}#`'.includes(next) || (next === '/' && reader.peek(ahead + 1) === '/');
+}
+
+function startsEntry(reader: Reader, ahead: number): boolean {
+  const next = reader.peek(ahead);
+  return isEnd(reader, ahead) || startsQuote(next) || '[{'.includes(next) || reader.stands(BARE_ENTRY, ahead);
+}
+
+/** Two quotations on two lines are two entries whose comma was forgotten. */
+function spansLines(reader: Reader, ahead: number): boolean {
+  return reader.text.slice(reader.at, reader.at + ahead).includes('\n');
+}
+
+function pastSpace(reader: Reader, ahead: number): number {
+  let past = ahead;
+  while (isSpace(reader.peek(past))) past += 1;
+  return past;
+}
+
+/** Reads a list whose entries stand on lines of their own, bulleted or numbered; null where there is none. */
+export function readBullets(reader: Reader): Literal | null {
+  const at = reader.at;
+  const items: Literal[] = [];
+  while (reader.take(BULLET) !== null && !reader.stands(LABEL_AHEAD)) {
+    items.push(readLine(reader));
+    reader.skip(isSpace);
+  }
+  return items.length === 0 ? null : { kind: 'list', at, items };
+}
+
+/** The rest of the line: a quoted or bracketed value if it is nothing else, and its plain text otherwise. */
+function readLine(reader: Reader): Literal {
+  const at = reader.at;
+  reader.skip((character) => character !== '\n');
+  const plain: Literal = { kind: 'text', at, text: reader.text.slice(at, reader.at).trim() };
+  const line = new Reader(reader.text, at, reader.at);
+  try {
+    const value = readLiteral(line);
+    line.skip(isSpace);
+    return line.peek() === '' ? value : plain;
+  } catch (error) {
+    if (error instanceof Unreadable) return plain;
+    throw error;
+  }
+}

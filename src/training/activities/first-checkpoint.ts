@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { Store } from '../../store/store';
+import type { TrainingConfig } from '../config/schema';
+import type { OpenedNight } from '../contract';
+import type { WarmStartInput } from '../input';
+import { examplesKey, tokenizerTextsKey } from '../keys';
+import type { Question } from '../question';
+import type { TrainingSettings } from '../settings';
+import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
+import { readRows } from './questions';
+import { keepLines } from './records';
+
+/** A tokenizer of some hundred tokens is no better for more texts than that. */
+const TOKENIZER_TEXTS = 2000;
+
+/** What the trainer is told of its settings: all but where it listens. */
+const configSchema = z.object(trainerConfigSchema.shape);
+
+const exampleSchema = z.strictObject({
+  /** As the policy is asked, markers included. */
+  prompt: z.string().min(1),
+  /** What it is to reply, without the marker at its end. */
+  completion: z.string().min(1),
+});
+/** A prompt, and the reply to imitate. */
+export type Example = z.infer<typeof exampleSchema>;
+
+/** What a policy learns before any reward, and what the checkpoint that comes of it is called. */
+export interface Lesson extends Pick<
+  WarmStartRequest,
+  'name' | 'steps' | 'batch' | 'learningRate' | 'warmupSteps'
+> {
+  readonly examples: readonly Example[];
+}
+
+/** Names of the checkpoints that a training run begins with. */
+const BASE = 'base';
+const WARM = 'warm';
+
+/**
+ * What the trainer is asked for before the first cycle: the base model as a checkpoint, and where examples are
+ * configured, supervised steps on them. The tokenizer of a tiny model is made from the examples, else from the questions.
+ *
+ * @throws ConfigError that names file, line and value of each mistake in the examples
+ */
+export async function askForFirstCheckpoint(
+  store: Store,
+  { base, warmStart }: Pick<TrainingConfig, 'base' | 'warmStart'>,
+  settings: TrainingSettings,
+  questions: readonly Question[],
+): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
+  if (warmStart !== undefined) {
+    const lesson = { ...warmStart, name: WARM, examples: await readExamples(warmStart.examples) };
+    return askForWarmStart(store, base, lesson, settings);
+  }
+  const texts = questions.map(({ question }) => question);
+  return { init: await askForBase(store, base, texts, settings), warmStart: null };
+}
+
+/** The base model as a checkpoint, and supervised steps on examples that are at hand. */
+export async function askForWarmStart(
+  store: Store,
+  base: TrainingConfig['base'],
+  { examples, ...lesson }: Lesson,
+  settings: TrainingSettings,
+): Promise<Pick<WarmStartInput, 'init' | 'warmStart'>> {
+  const init = await askForBase(store, base, examples.map(wholeText), settings);
+  const { trainRun, config } = init;
+  const stored = await keepLines(store, examples, examplesKey);
+  return {
+    init,
+    warmStart: { ...lesson, trainRun, parent: { trainRun, name: BASE }, examples: stored, config },
+  };
+}
+
+async function askForBase(
+  store: Store,
+  base: TrainingConfig['base'],
+  texts: readonly string[],
+  { trainRun, trainer }: TrainingSettings,
+): Promise<InitRequest> {
+  return { trainRun, base: await baseOf(store, base, texts), config: configSchema.parse(trainer) };
+}
+
+async function readExamples(file: string): Promise<readonly Example[]> {
+  return (await readRows(file, exampleSchema)).map(({ value }) => value);
+}
+
+async function baseOf(
+  store: Store,
+  base: TrainingConfig['base'],
+  texts: readonly string[],
+): Promise<InitRequest['base']> {
+  if (base.kind === 'folder') return base;
+  return { ...base, texts: await keepLines(store, texts.slice(0, TOKENIZER_TEXTS), tokenizerTextsKey) };
+}
+
+function wholeText({ prompt, completion }: Example): string {
+  return prompt + completion;
+}

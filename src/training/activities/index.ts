@@ -1,0 +1,72 @@
+import { asFailure } from '../../activities';
+import type { Config } from '../../config/schema';
+import { grade } from '../../grading/grade';
+import type { Text } from '../../protocol/text';
+import type { Store } from '../../store/store';
+import { keepText, readText } from '../../store/texts';
+import type { AskedQuestion, GradeAnswersRequest, QuestionRef, TrainingActivities } from '../contract';
+import * as names from '../names';
+import type { AskPolicy } from '../policy/ask';
+import type { Verdict } from '../rollout';
+import { writeBatch } from './batch';
+import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';
+import { forgetCheckpoints } from './forget-checkpoints';
+import { findBaseline, judgeCanary, judgeCandidate } from './judge';
+import { openNight } from './open-night';
+import { QuestionSets } from './questions';
+import { keepGroup } from './records';
+import { samplePlans } from './sample-plans';
+
+/** What the activities of training work with. */
+export interface TrainingDependencies {
+  readonly config: Config;
+  readonly store: Store;
+  readonly askPolicy: AskPolicy;
+}
+
+/**
+ * The side effects of training, the trainer's own apart, ready to be registered on a worker. A worker whose
+ * configuration has no `training:` may register them as well: a night that comes to it is told so.
+ */
+export function createTrainingActivities(dependencies: TrainingDependencies): TrainingActivities {
+  const { store } = dependencies;
+  const withQuestions = { ...dependencies, questions: new QuestionSets(store) };
+  return {
+    [names.OPEN_NIGHT]: (request) => asFailure(() => openNight(dependencies, request)),
+    [names.READ_QUESTION]: (ref) => asFailure(() => readQuestion(withQuestions, ref)),
+    [names.SAMPLE_PLANS]: (request) => asFailure(() => samplePlans(withQuestions, request)),
+    [names.GRADE_ANSWERS]: (request) => asFailure(() => gradeAnswers(withQuestions, request)),
+    [names.KEEP_GROUP]: (group) => asFailure(() => keepGroup(dependencies, group)),
+    [names.WRITE_BATCH]: (request) => asFailure(() => writeBatch(dependencies, request)),
+    [names.KEEP_CHECKPOINT]: (request) => asFailure(() => keepCheckpoint(dependencies, request)),
+    [names.CLOSE_CYCLE]: (request) => asFailure(() => closeCycle(dependencies, request)),
+    [names.CLOSE_NIGHT]: (request) => asFailure(() => closeNight(dependencies, request)),
+    [names.FORGET_CHECKPOINTS]: (request) => asFailure(() => forgetCheckpoints(dependencies, request)),
+    [names.FIND_BASELINE]: (begun) => asFailure(() => findBaseline(dependencies, begun)),
+    [names.JUDGE_CANDIDATE]: (request) => asFailure(() => judgeCandidate(store, request)),
+    [names.JUDGE_CANARY]: (request) => asFailure(() => judgeCanary(store, request)),
+  };
+}
+
+/**
+ * Activity `conductor.train.gradeAnswers`: tells of each answer whether it is right. A plan that led to no answer is
+ * wrong.
+ */
+export async function gradeAnswers(
+  { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
+  { question: ref, answers }: GradeAnswersRequest,
+): Promise<readonly Verdict[]> {
+  const question = await questions.read(ref);
+  const judge = async (answer: Text | null): Promise<Verdict> =>
+    answer === null ? 'wrong' : grade(question, await readText(store, answer));
+  return Promise.all(answers.map(judge));
+}
+
+/** Activity `conductor.train.readQuestion`: a question as whoever answers it is given it. */
+export async function readQuestion(
+  { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
+  ref: QuestionRef,
+): Promise<AskedQuestion> {
+  const { id, question } = await questions.read(ref);
+  return { id, text: await keepText(store, question) };
+}

@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { isErrorLike } from '../../activities/models/http-error';
+import { ConfigError, explainIssue } from '../../config/errors';
+import type { Store } from '../../store/store';
+import type { QuestionRef } from '../contract';
+import { type Question, questionSchema } from '../question';
+
+/** The two sets of a training run, every row of them checked. */
+export interface QuestionFiles {
+  readonly train: readonly Question[];
+  readonly heldOut: readonly Question[];
+}
+
+/**
+ * Reads the questions to learn from and those to judge by, before anything is spent on either.
+ *
+ * Within a file no id and no question may be there twice. No question of one may be in the other: what was learned from
+ * cannot tell how well it was learned.
+ *
+ * @throws ConfigError that names file, line and value of each mistake
+ */
+export async function readQuestions(files: {
+  readonly train: string;
+  readonly heldOut: string;
+}): Promise<QuestionFiles> {
+  const train = await readRows(files.train, questionSchema);
+  const heldOut = await readRows(files.heldOut, questionSchema);
+  const mistakes = repeatsIn([...train, ...heldOut]);
+  if (mistakes.length > 0) throw new ConfigError(listOf(mistakes));
+  return { train: train.map(({ value }) => value), heldOut: heldOut.map(({ value }) => value) };
+}
+
+function repeatsIn(rows: readonly Row<Question>[]): string[] {
+  const ids = new Map<string, string>();
+  const questions = new Map<string, string>();
+  return rows.flatMap(({ value, place }) => {
+    const { id, question } = value;
+    const sameId = ids.get(id);
+    const sameQuestion = questions.get(normalized(question));
+    ids.set(id, sameId ?? place);
+    questions.set(normalized(question), sameQuestion ?? place);
+    if (sameId !== undefined) {
+      return [`${place}: id is ${JSON.stringify(id)}, as it is in ${sameId}: give each question its own`];
+    }
+    if (sameQuestion !== undefined) {
+      return [`${place}: question is the same as in ${sameQuestion}, but for case and blanks: remove one`];
+    }
+    return [];
+  });
+}
+
+function normalized(question: string): string {
+  return question.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+}
+
+/** A row of a file, and where it stands. */
+export interface Row<T> {
+  readonly value: T;
+  /** `file:line`, lines counted from 1, for messages. */
+  readonly place: string;
+}
+
+/** Beyond so many mistakes, somebody has named the wrong file. */
+const MOST_MISTAKES = 20;
+
+/**
+ * Reads a file of JSON lines and checks each of them; empty lines are passed over.
+ *
+ * @param file as the configuration names it, relative to the folder of the process
+ * @throws ConfigError that names file, line, place, value and what was expected, of each mistake
+ */
+export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<readonly Row<T>[]> {
+  const rows: Row<T>[] = [];
+  const mistakes: string[] = [];
+  for (const [index, line] of (await readLines(file)).entries()) {
+    if (line.trim() === '') continue;
+    const place = `${file}:${index + 1}`;
+    const row = readRow(line, schema);
+    if ('value' in row) rows.push({ ...row, place });
+    else mistakes.push(...row.mistakes.map((mistake) => `${place}: ${mistake}`));
+  }
+  if (mistakes.length > 0) throw new ConfigError(listOf(mistakes));
+  if (rows.length === 0) throw new ConfigError(`${file} holds no line: expected JSON lines, one row each`);
+  return rows;
+}
+
+/** Mistakes as one message, one a line, and how many more there are. */
+function listOf(mistakes: readonly string[]): string {
+  const more = mistakes.length - MOST_MISTAKES;
+  return [...mistakes.slice(0, MOST_MISTAKES), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
+}
+
+function readRow<T>(
+  line: string,
+  schema: z.ZodType<T>,
+): { readonly value: T } | { readonly mistakes: readonly string[] } {
+  let content: unknown;
+  try {
+    content = JSON.parse(line);
+  } catch {
+    return { mistakes: ['this is no JSON: write one object a line'] };
+  }
+  const { success, data, error } = schema.safeParse(content);
+  if (success) return { value: data };
+  return { mistakes: error.issues.map((issue) => explainIssue(issue, content)) };
+}
+
+async function readLines(file: string): Promise<readonly string[]> {
+  try {
+    return (await readFile(resolve(file), 'utf8')).split(/\r?\n/);
+  } catch (error) {
+    const reason = isErrorLike(error) ? error.message : String(error);
+    throw new ConfigError(
+      `${file} cannot be read: ${reason}; training.data and training.warmStart name files as the worker sees them`,
+      { cause: error },
+    );
+  }
+}
+
+/** Sets that are read again and again while a night lasts: its own two, and those of the night before. */
+const KEPT_SETS = 4;
+
+/** Reads questions by reference. One for a process: it remembers the sets it read last, which never change. */
+export class QuestionSets {
+  private readonly sets = new Map<string, Promise<readonly Question[]>>();
+
+  constructor(private readonly store: Store) {}
+
+  /** @throws Error where the store holds no such set, or the set no such line */
+  async read({ set, index }: QuestionRef): Promise<Question> {
+    const questions = await this.load(set);
+    const question = questions[index];
+    if (question !== undefined) return question;
+    throw new Error(`question ${index} is asked for, and the set ${set} has ${questions.length}`);
+  }
+
+  private load(set: string): Promise<readonly Question[]> {
+    const known = this.sets.get(set);
+    if (known !== undefined) return known;
+    const questions = this.fetch(set);
+    this.sets.set(set, questions);
+    // What could not be read is read again by whoever comes next.
+    questions.catch(() => this.sets.delete(set));
+    for (const oldest of [...this.sets.keys()].slice(0, -KEPT_SETS)) this.sets.delete(oldest);
+    return questions;
+  }
+
+  private async fetch(set: string): Promise<readonly Question[]> {
+    const bytes = await this.store.read(set);
+    if (bytes === null) {
+      throw new Error(
+        `questions ${set} are not in the store ${this.store.url}: give every worker of a training run the same store`,
+      );
+    }
+    const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Question);
+  }
+}

@@ -1,0 +1,258 @@
+import type { CycleMetrics, CycleTimes } from '../../progress';
+import type { Verdict } from '../../rollout';
+import { TOPOLOGIES } from '../../summarize-cycle';
+import type { UpdateMetrics } from '../../trainer-contract';
+import {
+  type Curve,
+  dollars,
+  duration,
+  GREY,
+  hueOf,
+  MEANING,
+  type Panel,
+  percent,
+  type Picture,
+  plain,
+} from './panel';
+
+/** What the Conductor has learned: its rewards, and what kind of plans it writes (paper, figure 3). */
+export function learningPicture(cycles: readonly CycleMetrics[]): Picture {
+  return pictureOf(cycles, {
+    file: 'learning',
+    title: 'what was learned',
+    panels: [
+      rewardPanel(cycles),
+      verdictPanel(cycles),
+      formatPanel(cycles),
+      lengthPanel(cycles),
+      {
+        title: 'Who is asked',
+        note: 'share of all steps, by worker',
+        form: 'shares',
+        curves: shareCurves(cycles.map(({ workerShares }) => workerShares)),
+        top: 1,
+        format: percent,
+      },
+      {
+        title: 'Shape of plans',
+        note: 'share of all plans, by topology',
+        form: 'shares',
+        curves: shareCurves(
+          cycles.map(({ topologyShares }) => topologyShares),
+          TOPOLOGIES,
+        ),
+        top: 1,
+        format: percent,
+      },
+    ],
+  });
+}
+
+function rewardPanel(cycles: readonly CycleMetrics[]): Panel {
+  const heldOut = cycles.map((cycle) => cycle.heldOut);
+  return {
+    title: 'Reward',
+    note: 'mean of a cycle, and one standard deviation to either side',
+    form: 'lines',
+    curves: [{ name: 'training', colour: MEANING.main, values: cycles.map((cycle) => cycle.rewardMean) }],
+    spread: cycles.map((cycle) => cycle.rewardSpread),
+    ...(heldOut.some((value) => value !== null) && {
+      points: { name: 'held-out', colour: MEANING.second, values: heldOut },
+    }),
+    format: plain,
+  };
+}
+
+const VERDICT_COLOURS: readonly (readonly [Verdict, string])[] = [
+  ['correct', MEANING.good],
+  ['wrong', MEANING.main],
+  ['unparseable', MEANING.bad],
+  ['ungraded', MEANING.idle],
+];
+
+function verdictPanel(cycles: readonly CycleMetrics[]): Panel {
+  const curves: Curve[] = VERDICT_COLOURS.map(([verdict, colour]) => ({
+    name: verdict,
+    colour,
+    values: cycles.map(({ verdicts }) => verdicts[verdict] / Math.max(1, sum(Object.values(verdicts)))),
+  }));
+  return {
+    title: 'Verdicts',
+    note: 'share of all rollouts',
+    form: 'shares',
+    curves: curves.filter(({ values }) => values.some((value) => value !== 0)),
+    top: 1,
+    format: percent,
+  };
+}
+
+function formatPanel(cycles: readonly CycleMetrics[]): Panel {
+  return {
+    title: 'Format',
+    note: 'share of replies that were plans',
+    form: 'lines',
+    curves: [{ name: 'plans', colour: MEANING.main, values: cycles.map((cycle) => cycle.formatRate) }],
+    top: 1,
+    format: percent,
+  };
+}
+
+function lengthPanel(cycles: readonly CycleMetrics[]): Panel {
+  return {
+    title: 'Length of plans',
+    note: 'mean number of steps',
+    form: 'lines',
+    curves: [{ name: 'steps', colour: MEANING.main, values: cycles.map((cycle) => cycle.planLength) }],
+    format: plain,
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** What training took, and how the updates behaved. */
+export function effortPicture(cycles: readonly CycleMetrics[]): Picture {
+  return pictureOf(cycles, {
+    file: 'effort',
+    title: 'what it took',
+    panels: [
+      {
+        title: 'Tokens',
+        note: 'mean of a rollout',
+        form: 'lines',
+        curves: [
+          { name: 'workers', colour: hueOf(0), values: cycles.map((cycle) => cycle.workerTokens) },
+          { name: 'plan', colour: hueOf(1), values: cycles.map((cycle) => cycle.planTokens) },
+        ],
+        format: plain,
+      },
+      {
+        title: 'Cost',
+        note: 'USD, mean of a rollout',
+        form: 'lines',
+        curves: [{ name: 'workers', colour: MEANING.main, values: cycles.map((cycle) => cycle.usd) }],
+        format: dollars,
+      },
+      updatePanel(cycles, {
+        title: 'Clipped',
+        note: 'share of tokens whose ratio was clipped',
+        of: 'clipShare',
+        name: 'clipped',
+        format: percent,
+      }),
+      updatePanel(cycles, {
+        title: 'KL divergence',
+        note: 'nats a token, from the sampling to the trained policy',
+        of: 'kl',
+        name: 'KL',
+        format: plain,
+      }),
+      updatePanel(cycles, {
+        title: 'Entropy',
+        note: 'nats a token',
+        of: 'entropy',
+        name: 'entropy',
+        format: plain,
+      }),
+      timesPanel(cycles),
+    ],
+  });
+}
+
+function updatePanel(
+  cycles: readonly CycleMetrics[],
+  {
+    of,
+    name,
+    ...panel
+  }: Pick<Panel, 'title' | 'note' | 'format'> & {
+    readonly of: keyof UpdateMetrics;
+    readonly name: string;
+  },
+): Panel {
+  const values = cycles.map(({ update }) => update?.[of] ?? null);
+  return { ...panel, form: 'lines', curves: [{ name, colour: MEANING.main, values }] };
+}
+
+const PARTS: readonly (keyof CycleTimes)[] = [
+  'whole',
+  'rollouts',
+  'sampling',
+  'update',
+  'publish',
+  'grading',
+  'between',
+];
+
+function timesPanel(cycles: readonly CycleMetrics[]): Panel {
+  const curves: Curve[] = PARTS.map((part, index) => ({
+    name: part,
+    colour: part === 'whole' ? MEANING.idle : hueOf(index - 1),
+    values: cycles.map(({ times }) => times[part]),
+  }));
+  return { title: 'Time', note: 'of a cycle and its parts', form: 'lines', curves, format: duration };
+}
+
+/** A picture of these cycles, headed by what they are. */
+function pictureOf(
+  cycles: readonly CycleMetrics[],
+  { title, ...picture }: Pick<Picture, 'file' | 'title' | 'panels'>,
+): Picture {
+  const nightStarts = cycles.filter(({ night }, index) => index > 0 && night !== cycles[index - 1]?.night);
+  return {
+    ...picture,
+    title: `Training run ${cycles[0]?.trainRun ?? ''}: ${title}`,
+    subtitle: factsOf(cycles).join(' · '),
+    cycles: cycles.map(({ cycle }) => cycle),
+    nightStarts: nightStarts.map(({ cycle }) => cycle),
+  };
+}
+
+function factsOf(cycles: readonly CycleMetrics[]): string[] {
+  const [first, last] = [cycles[0], cycles.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  return [
+    first === last ? `cycle ${first.cycle}` : `cycles ${first.cycle}–${last.cycle}`,
+    first.night === last.night
+      ? `night of ${first.night}`
+      : `nights ${first.night} to ${last.night} (dotted: where one begins)`,
+  ];
+}
+
+/** So many shares can be told apart; the rest is summed up. */
+const MOST = 6;
+const OTHERS = 'others';
+
+/** How something was shared out in one cycle, by name. A name that is missing had nothing. */
+export type Shares = Readonly<Record<string, number>>;
+
+/**
+ * Curves of shares over the cycles, the largest of all cycles first.
+ *
+ * @param order names that come first, in this order, where there are any of them
+ */
+export function shareCurves(shares: readonly Shares[], order: readonly string[] = []): Curve[] {
+  const names = rank(shares, order);
+  const shown = names.length > MOST ? names.slice(0, MOST - 1) : names;
+  const rest = names.slice(shown.length);
+  const curves = shown.map((name, index) => ({
+    name,
+    colour: hueOf(index),
+    values: shares.map((share) => share[name] ?? 0),
+  }));
+  if (rest.length === 0) return curves;
+  const values = shares.map((share) => rest.reduce((sum, name) => sum + (share[name] ?? 0), 0));
+  return [...curves, { name: OTHERS, colour: GREY, values }];
+}
+
+function rank(shares: readonly Shares[], order: readonly string[]): string[] {
+  const totals = new Map<string, number>();
+  for (const share of shares) {
+    for (const [name, value] of Object.entries(share)) totals.set(name, (totals.get(name) ?? 0) + value);
+  }
+  const known = order.filter((name) => totals.has(name));
+  const others = [...totals].filter(([name, total]) => total > 0 && !order.includes(name));
+  others.sort(([nameA, totalA], [nameB, totalB]) => totalB - totalA || (nameA < nameB ? -1 : 1));
+  return [...known, ...others.map(([name]) => name)];
+}

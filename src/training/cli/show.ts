@@ -1,0 +1,232 @@
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { columnsOf, paintFor, print } from '../../cli/terminal';
+import { previewOf, type Text } from '../../protocol/text';
+import type { Store } from '../../store/store';
+import { readText } from '../../store/texts';
+import { counted } from '../../trace/describe';
+import { type Branch, drawTree, headLine, type Line, type Paint, PLAIN, plainLine } from '../../trace/lines';
+import { describeSees } from '../../trace/states';
+import { readCycle, readGroups } from '../client/read-runs';
+import { groupWorkflowId } from '../night-ids';
+import type { CycleMetrics } from '../progress';
+import type { GroupRecord, Rollout, Verdict } from '../rollout';
+import { meanOf } from '../statistics';
+import { percent, plain } from './plot/panel';
+import { findTraining, type TrainOptions } from './session';
+
+/** The options of `train show`. */
+export interface ShowOptions extends TrainOptions {
+  readonly json?: boolean;
+}
+
+/** Prints a cycle, over or under way, from what lies in the store: its groups, plans, answers, verdicts and rewards. Needs no server. */
+export async function showCycle(cycle: number, { json, ...options }: ShowOptions): Promise<ExitCode> {
+  const { store, trainRun } = await findTraining(options);
+  const shown = await readShown(store, trainRun, cycle);
+  if (json) await print(await toJson(store, shown));
+  else {
+    const columns = columnsOf(process.stdout);
+    const paint = paintFor(process.stdout);
+    await print(renderCycle(shown, { paint, ...(columns !== undefined && { columns }) }));
+  }
+  return EXIT.answered;
+}
+
+async function readShown(store: Store, trainRun: string, cycle: number): Promise<ShownCycle> {
+  const metrics = await readCycle(store, trainRun, cycle);
+  const groups = await readGroups(store, trainRun, cycle);
+  if (metrics !== null || groups.length > 0) return { trainRun, cycle, metrics, groups };
+  throw new UsageError(
+    `there is no cycle ${cycle} of training run ${trainRun} in the store ${store.url}: ` +
+      'see "temporal-conductor train list" for what there is',
+  );
+}
+
+/** Everything, with long answers as they are. */
+async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
+  const whole: GroupRecord[] = [];
+  for (const group of groups) whole.push({ ...group, rollouts: await resolveAnswers(store, group) });
+  return JSON.stringify({ ...cycle, groups: whole }, null, 2);
+}
+
+function resolveAnswers(store: Store, { rollouts }: GroupRecord): Promise<GroupRecord['rollouts']> {
+  return Promise.all(
+    rollouts.map(async ({ answer, ...rollout }) => ({
+      ...rollout,
+      answer: answer === null ? null : await readText(store, answer),
+    })),
+  );
+}
+
+/** A cycle as it lies in the store. */
+export interface ShownCycle {
+  readonly trainRun: string;
+  readonly cycle: number;
+  /** null while it is under way. */
+  readonly metrics: CycleMetrics | null;
+  readonly groups: readonly GroupRecord[];
+}
+
+/** Answers and reasons shown of one plan; all are in the JSON. */
+const MOST_ANSWERS = 3;
+
+/** The story of a cycle for a terminal: each group with its plans, equal ones put together, and what came of them. */
+export function renderCycle(
+  { trainRun, cycle, metrics, groups }: ShownCycle,
+  { paint = PLAIN, columns = 160 }: { readonly paint?: Paint; readonly columns?: number } = {},
+): string {
+  const root: Branch = {
+    line: headLine(paint, `${trainRun} cycle ${cycle}`, [
+      metrics === null ? 'under way' : `night ${metrics.night}`,
+    ]),
+    notes: metrics === null ? [] : [plainLine(sumUp(metrics))],
+    branches: groups.map((group) => groupBranch(group, paint)),
+  };
+  return drawTree(root, columns).join('\n');
+}
+
+function sumUp(metrics: CycleMetrics): string {
+  const { rewardMean, rewardSpread, formatRate, planLength, workerTokens, usd, dropped, checkpoint } =
+    metrics;
+  return [
+    `checkpoint ${checkpoint}`,
+    `reward ${plain(rewardMean)} ± ${plain(rewardSpread)}`,
+    `${percent(formatRate)} plans`,
+    `${plain(planLength)} steps`,
+    `${plain(workerTokens)} tokens${usd === null ? '' : ` and $${plain(usd)}`} a rollout`,
+    ...(dropped === 0 ? [] : [`${counted(dropped, 'group')} dropped`]),
+  ].join(' · ');
+}
+
+function groupBranch(group: GroupRecord, paint: Paint): Branch {
+  const { draw, round, question, workers, checkpoint, rollouts } = group;
+  const facts = [
+    question,
+    round === 0 ? '' : `round ${round + 1}`,
+    describeReward(rollouts),
+    counted(rollouts.length, 'rollout'),
+    `plans by ${checkpoint}`,
+  ];
+  return {
+    line: headLine(paint, `Group ${draw}`, facts),
+    notes: [
+      plainLine(`workers, in the order of the prompt: ${workers.join(', ')}`),
+      plainLine(`workflow ${groupWorkflowId(group)}`),
+    ],
+    branches: foldRollouts(rollouts).map((fold) => foldBranch(fold, paint)),
+  };
+}
+
+function describeReward(rollouts: readonly Rollout[]): string {
+  const mean = meanReward(rollouts);
+  if (mean === null) return 'no rewards';
+  const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
+  const [least, most] = [Math.min(...rewards), Math.max(...rewards)];
+  return least === most
+    ? `every reward ${plain(mean)}`
+    : `reward ${plain(mean)} (${plain(least)} to ${plain(most)})`;
+}
+
+function foldBranch(fold: Fold, paint: Paint): Branch {
+  const { reward, rollouts, verdicts, answers } = fold;
+  const facts = [
+    verdicts.map(({ item, count }) => `${count} ${item}`).join(', '),
+    `rollouts ${describePlaces(rollouts.map(({ index }) => index))}`,
+  ];
+  const spoilt = [...new Set(rollouts.flatMap(({ spoiltBy }) => spoiltBy ?? []))].slice(0, MOST_ANSWERS);
+  return {
+    line: headLine(paint, `${rollouts.length} × ${reward === null ? 'no reward' : plain(reward)}`, facts),
+    notes: [
+      ...stepsOf(fold),
+      ...answersOf(answers),
+      ...spoilt.map((reason) => plainLine(`spoilt by ${reason}`)),
+    ],
+  };
+}
+
+function stepsOf({ plan, problem }: Fold): Line[] {
+  if (plan === null) return [plainLine(`no plan: ${problem ?? ''}`)];
+  if (plan.steps.length === 0) return [plainLine('accepts the answer at hand')];
+  return plan.steps.map(({ worker, subtask, sees }, index) => {
+    const who = [`${index + 1} ${worker}`, describeSees(sees)].filter((part) => part !== '').join(' ');
+    return plainLine(`${who}: ${subtask}`);
+  });
+}
+
+function answersOf(answers: Fold['answers']): Line[] {
+  const shown = answers.slice(0, MOST_ANSWERS).map(({ item, count }: Tally<Text>) => {
+    const times = count === 1 ? '' : ` (${count} times)`;
+    return plainLine(`→ ${previewOf(item)}${times}`);
+  });
+  const more = answers.length - MOST_ANSWERS;
+  return more > 0 ? [...shown, plainLine(`→ ${counted(more, 'other answer')}`)] : shown;
+}
+
+/** Rollouts of one group that came to the same plan, or to no plan for the same reason. */
+export interface Fold {
+  readonly plan: Rollout['plan'];
+  readonly problem: Rollout['problem'];
+  /** In their order; never none. */
+  readonly rollouts: readonly Rollout[];
+  /** Over those that have a reward; null where none has. */
+  readonly reward: number | null;
+  readonly verdicts: readonly Tally<Verdict>[];
+  readonly answers: readonly Tally<Text>[];
+}
+
+/** How often there was something, what there was most of first. */
+export interface Tally<Item> {
+  readonly item: Item;
+  readonly count: number;
+}
+
+/** Puts equal plans together, the best rewarded first: a policy that has learned writes the same plan many times. */
+function foldRollouts(rollouts: readonly Rollout[]): Fold[] {
+  const same = new Map<string, Rollout[]>();
+  for (const rollout of rollouts) {
+    const key = JSON.stringify([rollout.plan, rollout.problem]);
+    same.set(key, [...(same.get(key) ?? []), rollout]);
+  }
+  const folds = [...same.values()].flatMap((members) => foldOf(members) ?? []);
+  return folds.sort(
+    (a, b) => (b.reward ?? -Infinity) - (a.reward ?? -Infinity) || b.rollouts.length - a.rollouts.length,
+  );
+}
+
+function foldOf(rollouts: readonly Rollout[]): Fold | null {
+  const [first] = rollouts;
+  if (first === undefined) return null;
+  return {
+    plan: first.plan,
+    problem: first.problem,
+    rollouts,
+    reward: meanReward(rollouts),
+    verdicts: tally(rollouts.map(({ verdict }) => verdict)),
+    answers: tally(rollouts.flatMap(({ answer }) => answer ?? [])),
+  };
+}
+
+/** The mean of the rewards there are; null where there are none. */
+function meanReward(rollouts: readonly Rollout[]): number | null {
+  return meanOf(rollouts.flatMap(({ reward }) => reward ?? []));
+}
+
+function tally<Item>(items: readonly Item[]): Tally<Item>[] {
+  const counts = new Map<string, { item: Item; count: number }>();
+  for (const item of items) {
+    const key = JSON.stringify(item);
+    counts.set(key, { item, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts.values()].sort((a, b) => b.count - a.count);
+}
+
+/** Ascending numbers as people write them: `0, 2–5, 9`. */
+export function describePlaces(places: readonly number[]): string {
+  const spans: [number, number][] = [];
+  for (const place of places) {
+    const last = spans.at(-1);
+    if (last?.[1] === place - 1) last[1] = place;
+    else spans.push([place, place]);
+  }
+  return spans.map(([first, last]) => (first === last ? String(first) : `${first}–${last}`)).join(', ');
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { parsePlan } from '../../plan/parse';
+import { planSchema } from '../../plan/plan';
+import { PlanError } from '../../plan/plan-error';
+import { renderPlan } from '../../plan/render';
+import type { RunWorker } from '../../protocol/run';
+import type { Store } from '../../store/store';
+import { readSamples } from '../activities/batch';
+import type { Example } from '../activities/first-checkpoint';
+import { planPrompts, type PromptSettings } from '../activities/plan-prompts';
+import { renderChatml, withoutMarkers } from '../policy/ask';
+import type { GroupRecord } from '../rollout';
+import { readGroups, readMetrics, readTrainQuestions } from './read-runs';
+
+const words = z.string().min(1);
+
+/** A row of a file of examples: a question and a plan for it or, as it is, what a model reads and writes. */
+export const exampleRowSchema = z.union(
+  [
+    z.strictObject({
+      question: words,
+      /** The whole reply with its three lists, reasoning included, or the plan alone. */
+      plan: z.union([words, planSchema]),
+      /** Ids in the order of the prompt. Default: all of the pool. */
+      workers: z.array(words).min(1).exactOptional(),
+    }),
+    z.strictObject({ prompt: words, completion: words }),
+  ],
+  { error: 'expected { "question", "plan" } or { "prompt", "completion" }' },
+);
+export type ExampleRow = z.infer<typeof exampleRowSchema>;
+
+/** How the policy will be asked. */
+export interface AskedHow {
+  readonly store: Store;
+  /** The pool, in the order of the configuration. */
+  readonly workers: readonly RunWorker[];
+  readonly settings: PromptSettings;
+}
+
+/**
+ * An example in the very words in which the policy will be asked while it is trained, and served.
+ *
+ * @throws PlanError where the reply holds no plan that this pool could carry out
+ * @throws UnknownWorkerError where the row names a worker that is not in the pool
+ */
+export async function writeExample(
+  row: ExampleRow,
+  { store, workers, settings }: AskedHow,
+): Promise<Example> {
+  if ('prompt' in row) return row;
+  const members = row.workers === undefined ? workers : pick(workers, row.workers);
+  const ids = members.map(({ id }) => id);
+  const reply = typeof row.plan === 'string' ? row.plan : renderPlan(row.plan, ids);
+  parsePlan(reply, { workers: ids, maxSteps: settings.maxSteps, round: 0 });
+  const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row.question);
+  return { prompt: renderChatml(messages), completion: withoutMarkers(reply) };
+}
+
+/** Thrown for an example that was written for another pool. */
+class UnknownWorkerError extends Error {
+  override readonly name = 'UnknownWorkerError';
+
+  constructor(worker: string, pool: readonly RunWorker[]) {
+    super(
+      `worker ${JSON.stringify(worker)} is not in the pool: it has ${pool.map(({ id }) => id).join(', ')}`,
+    );
+  }
+}
+
+function pick(pool: readonly RunWorker[], ids: readonly string[]): RunWorker[] {
+  return ids.map((id) => {
+    const worker = pool.find((member) => member.id === id);
+    if (worker === undefined) throw new UnknownWorkerError(id, pool);
+    return worker;
+  });
+}
+
+/** What a training run has to be imitated. */
+export interface RunExamples {
+  /** Each question with each reply once, in the order of cycles and draws. */
+  readonly examples: readonly Example[];
+  /** Right answers whose plan this configuration could not carry out: another pool, fewer steps. */
+  readonly unfit: number;
+}
+
+/**
+ * The plans of a training run whose answers were right, as examples. First rounds only: what corrects an earlier plan
+ * would teach a policy to write it before there is anything to correct.
+ */
+export async function examplesOfRun(trainRun: string, asked: AskedHow): Promise<RunExamples> {
+  const questions = await readTrainQuestions(asked.store, trainRun);
+  const examples = new Map<string, Example>();
+  let unfit = 0;
+  for (const { cycle } of await readMetrics(asked.store, trainRun)) {
+    for (const group of await readGroups(asked.store, trainRun, cycle)) {
+      const question = questions.get(group.question)?.question;
+      for (const reply of await rightReplies(asked.store, group)) {
+        const example = question === undefined ? null : await tryExample(question, reply, group, asked);
+        if (example === null) unfit += 1;
+        else examples.set(JSON.stringify(example), example);
+      }
+    }
+  }
+  return { examples: [...examples.values()], unfit };
+}
+
+/** Replies, word for word, whose plans led to a right answer. */
+async function rightReplies(store: Store, { round, samples, rollouts }: GroupRecord): Promise<string[]> {
+  if (round !== 0 || samples === null) return [];
+  const right = rollouts.filter(({ verdict }) => verdict === 'correct');
+  if (right.length === 0) return [];
+  const kept = await readSamples(store, samples);
+  return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
+}
+
+async function tryExample(
+  question: string,
+  plan: string,
+  { workers }: GroupRecord,
+  asked: AskedHow,
+): Promise<Example | null> {
+  try {
+    return await writeExample({ question, plan, workers: [...workers] }, asked);
+  } catch (error) {
+    if (error instanceof PlanError || error instanceof UnknownWorkerError) return null;
+    throw error;
+  }
+}

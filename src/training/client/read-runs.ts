@@ -1,0 +1,118 @@
+import type { z } from 'zod';
+import type { Store } from '../../store/store';
+import { eachInParallel } from '../../store/sweep';
+import { QuestionSets } from '../activities/questions';
+import { readNight } from '../activities/records';
+import {
+  groupsFolder,
+  metricsFolder,
+  metricsKey,
+  nightsFolder,
+  readRecordKey,
+  TRAINING_FOLDER,
+} from '../keys';
+import { isNightDate } from '../night-ids';
+import { type CycleMetrics, cycleMetricsSchema } from '../progress';
+import type { Question } from '../question';
+import type { NightRecord } from '../records';
+import { type GroupRecord, groupRecordSchema } from '../rollout';
+
+/**
+ * The metrics of all cycles of a training run that are over, the first cycle first; empty where there are none.
+ *
+ * @throws Error that names a record that cannot be read
+ */
+export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
+  const cycles = await readAll(store, await store.list(metricsFolder(trainRun)), cycleMetricsSchema);
+  return cycles.sort((a, b) => a.cycle - b.cycle);
+}
+
+/** The metrics of one cycle; null where it is not over, or never was. */
+export async function readCycle(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics | null> {
+  return readRecord(store, metricsKey(trainRun, cycle), cycleMetricsSchema);
+}
+
+/**
+ * The groups of a cycle in the order they were drawn, later rounds after the first; those of a cycle under way as far
+ * as they are over.
+ *
+ * @throws Error that names a record that cannot be read
+ */
+export async function readGroups(store: Store, trainRun: string, cycle: number): Promise<GroupRecord[]> {
+  const groups = await readAll(store, await store.list(groupsFolder(trainRun, cycle)), groupRecordSchema);
+  return groups.sort((a, b) => a.draw - b.draw || a.round - b.round);
+}
+
+async function readAll<Item>(
+  store: Store,
+  keys: readonly string[],
+  schema: z.ZodType<Item>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  await eachInParallel(keys, async (key) => {
+    const item = await readRecord(store, key, schema);
+    if (item !== null) items.push(item);
+  });
+  return items;
+}
+
+async function readRecord<Item>(store: Store, key: string, schema: z.ZodType<Item>): Promise<Item | null> {
+  const bytes = await store.read(key);
+  if (bytes === null) return null;
+  const { success, data, error } = schema.safeParse(parse(bytes));
+  if (success) return data;
+  const place = error.issues[0]?.path.join('.') ?? '';
+  throw new Error(
+    `${key} in the store ${store.url} cannot be read${place === '' ? '' : ` at ${place}`}: ` +
+      'it is of another version of this package, or was altered',
+  );
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A night as it lies in the store, with the metrics of its cycles that are over, the first one first. */
+export type TrainedNight = NightRecord & { readonly cycles: readonly CycleMetrics[] };
+
+/** Names of all training runs in the store, in alphabetical order. */
+export async function listTrainRuns(store: Store): Promise<string[]> {
+  const runs: string[] = [];
+  for await (const { key } of store.entries(TRAINING_FOLDER)) {
+    const record = readRecordKey(key);
+    if (record?.date === null) runs.push(record.trainRun);
+  }
+  return runs.sort();
+}
+
+/** The nights of a training run, the first one first. */
+export async function readNights(store: Store, trainRun: string): Promise<TrainedNight[]> {
+  const folder = nightsFolder(trainRun);
+  const names = (await store.list(folder)).map((key) => key.slice(folder.length).replace(/\.json$/, ''));
+  const nights = await Promise.all(names.filter(isNightDate).map((date) => readNight(store, trainRun, date)));
+  const metrics = await readMetrics(store, trainRun);
+  return nights.flatMap((night) =>
+    night === null ? [] : [{ ...night, cycles: metrics.filter((cycle) => cycle.night === night.date) }],
+  );
+}
+
+/** The questions that a training run learned from, by id, as the sets of its nights have them in the store. */
+export async function readTrainQuestions(store: Store, trainRun: string): Promise<Map<string, Question>> {
+  const nights = new Set((await readMetrics(store, trainRun)).map(({ night }) => night));
+  const sets = new QuestionSets(store);
+  const questions = new Map<string, Question>();
+  for (const date of nights) {
+    const night = await readNight(store, trainRun, date);
+    if (night === null) continue;
+    const { set, count } = night.train;
+    for (let index = 0; index < count; index += 1) {
+      const question = await sets.read({ set, index });
+      questions.set(question.id, question);
+    }
+  }
+  return questions;
+}

@@ -1,0 +1,133 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  type ScheduleOptionsStartWorkflowAction,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import type { Workflow } from '@temporalio/common';
+import type { TrainInput } from '../input';
+import { NIGHTLY_WORKFLOW } from '../names';
+import { nightlyWorkflowId, scheduleIdOf } from '../night-ids';
+
+/** When nights begin, and what one is. */
+export interface ScheduleRequest {
+  readonly trainRun: string;
+  readonly taskQueue: string;
+  /** In the clocks of `timeZone`. */
+  readonly cron: string;
+  /** Where the cron expression and the dates of nights hold, e.g. `Europe/Berlin`. */
+  readonly timeZone: string;
+  /** A night begins up to this much later, in milliseconds, so that the nights of many runs do not all begin at once. */
+  readonly jitterMs: number;
+  /** When the server ends a night, whatever it does, in milliseconds: a stuck one must not keep out all later ones. */
+  readonly timeLimitMs: number;
+  /** How late a night may still begin when there was no server at its time. At least 10 s. @default an hour */
+  readonly catchupMs?: number;
+  /** Default: as configured. */
+  readonly cycles?: number;
+}
+
+/** What the server knows of a schedule. */
+export interface NightSchedule {
+  readonly id: string;
+  readonly timeZone: string;
+  readonly isPaused: boolean;
+  /** Why it is paused, or whatever was noted last. */
+  readonly note: string | null;
+  /** The next times at which it is due, soonest first, jitter included. */
+  readonly next: readonly Date[];
+}
+
+const HOUR = 60 * 60 * 1000;
+
+/**
+ * Creates the schedule of a training run, or changes the one that there is: one that is paused stays paused.
+ *
+ * - A night that is due while another is under way is left out: two would write to the same policy.
+ * - After an outage only a night of the last hour is made up for, where Temporal's own default is a year of them.
+ * - A night that fails or is ended pauses the schedule: a broken trainer shall not spend night after night.
+ */
+export async function scheduleNights(client: Client, request: ScheduleRequest): Promise<NightSchedule> {
+  const scheduleId = scheduleIdOf(request.trainRun);
+  const options = optionsOf(request);
+  try {
+    await client.schedule.create({ scheduleId, ...options });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = client.schedule.getHandle(scheduleId);
+    await handle.update(({ state }) => ({ ...options, state }));
+  }
+  return describe(await client.schedule.getHandle(scheduleId).describe());
+}
+
+/** The schedule of a training run; null where there is none. */
+export async function findSchedule(client: Client, trainRun: string): Promise<NightSchedule | null> {
+  return unlessMissing(async () =>
+    describe(await client.schedule.getHandle(scheduleIdOf(trainRun)).describe()),
+  );
+}
+
+/** Removes the schedule; a night under way goes on. False where there was none. */
+export async function removeSchedule(client: Client, trainRun: string): Promise<boolean> {
+  const removed = await unlessMissing(async () => {
+    await client.schedule.getHandle(scheduleIdOf(trainRun)).delete();
+    return true;
+  });
+  return removed ?? false;
+}
+
+/** Holds the schedule, or lets it go on. False where there is none. */
+export async function holdSchedule(client: Client, trainRun: string, isHeld: boolean): Promise<boolean> {
+  const handle = client.schedule.getHandle(scheduleIdOf(trainRun));
+  const held = await unlessMissing(async () => {
+    if (isHeld) await handle.pause('paused by "train schedule --pause"');
+    else await handle.unpause('resumed by "train schedule --resume"');
+    return true;
+  });
+  return held ?? false;
+}
+
+type NightlyOptions = Omit<ScheduleOptions<ScheduleOptionsStartWorkflowAction<Workflow>>, 'scheduleId'>;
+
+function optionsOf({ trainRun, cycles, timeZone, ...request }: ScheduleRequest): NightlyOptions {
+  const input: TrainInput = { trainRun, timeZone, ...(cycles !== undefined && { cycles }) };
+  return {
+    spec: { cronExpressions: [request.cron], timezone: timeZone, jitter: request.jitterMs },
+    action: {
+      type: 'startWorkflow',
+      workflowType: NIGHTLY_WORKFLOW,
+      workflowId: nightlyWorkflowId(trainRun),
+      taskQueue: request.taskQueue,
+      args: [input],
+      workflowExecutionTimeout: request.timeLimitMs,
+      staticSummary: `a night of ${trainRun}`,
+    },
+    policies: {
+      overlap: ScheduleOverlapPolicy.SKIP,
+      catchupWindow: request.catchupMs ?? HOUR,
+      pauseOnFailure: true,
+    },
+  };
+}
+
+function describe({ scheduleId, spec, state, info }: ScheduleDescription): NightSchedule {
+  return {
+    id: scheduleId,
+    timeZone: spec.timezone ?? 'UTC',
+    isPaused: state.paused,
+    note: state.note === undefined || state.note === '' ? null : state.note,
+    next: info.nextActionTimes,
+  };
+}
+
+async function unlessMissing<Value>(ask: () => Promise<Value>): Promise<Value | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}

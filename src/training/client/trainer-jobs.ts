@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import {
+  type Client,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  WorkflowIdConflictPolicy,
+} from '@temporalio/client';
+import { ActivityFailure } from '@temporalio/common';
+import { RefusedError } from '../../client/check-request';
+import type { CheckpointRef, ExportInput, WarmStartInput } from '../input';
+import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
+import type { ExportResult } from '../trainer-contract';
+
+/** `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
+const ACTIVITY_QUEUE = 2;
+
+/** A job of the trainer that was begun, or was under way. */
+export interface TrainerJob<Result> {
+  /** Workflow id. */
+  readonly id: string;
+  /** @throws RefusedError with the trainer's own words where it failed */
+  result(): Promise<Result>;
+}
+
+/** Has the trainer make a first checkpoint of examples. The same one that is under way is joined. */
+export function beginWarmStart(
+  client: Client,
+  taskQueue: string,
+  input: WarmStartInput,
+): Promise<TrainerJob<CheckpointRef>> {
+  const { trainRun, name } = input.warmStart;
+  return begin(client, WARM_START_WORKFLOW, { id: `warm-start-${trainRun}-${name}`, taskQueue, input });
+}
+
+/** Has the trainer write a checkpoint as a model of its own. The same one that is under way is joined. */
+export function beginExport(
+  client: Client,
+  taskQueue: string,
+  input: ExportInput,
+): Promise<TrainerJob<ExportResult>> {
+  const { checkpoint, directory } = input;
+  const place = createHash('sha256').update(directory).digest('hex').slice(0, 8);
+  const id = `export-${checkpoint.trainRun}-${checkpoint.name}-${place}`;
+  return begin(client, EXPORT_WORKFLOW, { id, taskQueue, input });
+}
+
+/** Whether any trainer has asked for work of late: Temporal keeps that for some minutes. */
+export async function hasTrainer(client: Client, taskQueue: string): Promise<boolean> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: taskQueue },
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- the enum is in a package of the SDK's own
+    taskQueueType: ACTIVITY_QUEUE,
+  });
+  return pollers.length > 0;
+}
+
+async function begin<Result>(
+  client: Client,
+  workflow: string,
+  { id, taskQueue, input }: { readonly id: string; readonly taskQueue: string; readonly input: unknown },
+): Promise<TrainerJob<Result>> {
+  const handle: WorkflowHandle = await client.workflow.start(workflow, {
+    workflowId: id,
+    taskQueue,
+    args: [input],
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  });
+  return { id, result: () => resultOf<Result>(handle) };
+}
+
+async function resultOf<Result>(handle: WorkflowHandle): Promise<Result> {
+  try {
+    return (await handle.result()) as Result;
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const { cause } = error;
+    const reason = cause instanceof ActivityFailure ? cause.cause : cause;
+    throw new RefusedError(reason?.message ?? error.message, { cause: error });
+  }
+}

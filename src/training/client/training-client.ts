@@ -1,0 +1,159 @@
+import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { RefusedError } from '../../client/check-request';
+import { isNotFound, signalRun, updateRun } from '../../client/steer';
+import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
+import type { NightBudget, TrainInput } from '../input';
+import {
+  PAUSE_SIGNAL,
+  PROGRESS_QUERY,
+  RESUME_SIGNAL,
+  SET_BUDGET_UPDATE,
+  STOP_SIGNAL,
+  TRAIN_WORKFLOW,
+} from '../names';
+import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
+import type { NightProgress } from '../progress';
+
+export interface TrainingClientOptions {
+  /** Any Temporal client; its namespace and data converter hold. */
+  readonly client: Client;
+  /** @default conductor */
+  readonly taskQueue?: string;
+}
+
+/** A night to be begun now. */
+export type NightRequest = TrainInput & {
+  readonly trainRun: string;
+  /** Milliseconds, after which the server ends it, whatever it does. */
+  readonly timeLimitMs?: number;
+};
+
+/** A night that was begun. */
+export interface NightHandle {
+  /** Workflow id. */
+  readonly id: string;
+  readonly runId: string;
+  /** Local calendar date. */
+  readonly night: string;
+}
+
+/**
+ * Starts, follows and steers nights of training.
+ *
+ * A training run has at most one night under way, whoever began it: a person or the schedule. What steers it throws a
+ * RefusedError where there is none. Pause, resume and stop are signals: they are heard by the next worker, and a cycle
+ * that was begun is finished first.
+ */
+export class TrainingClient {
+  private readonly client: Client;
+  private readonly taskQueue: string;
+
+  constructor({ client, taskQueue = DEFAULT_TASK_QUEUE }: TrainingClientOptions) {
+    this.client = client;
+    this.taskQueue = taskQueue;
+  }
+
+  /**
+   * Begins a night, and returns at once.
+   *
+   * @throws RefusedError while another night of the run is under way
+   */
+  async start({ timeLimitMs, ...request }: NightRequest): Promise<NightHandle> {
+    const { trainRun, timeZone = 'UTC' } = request;
+    const night = request.date ?? nightDate(new Date(), timeZone);
+    const id = nightWorkflowId(trainRun);
+    const handle = await this.client.workflow
+      .start(TRAIN_WORKFLOW, {
+        workflowId: id,
+        taskQueue: this.taskQueue,
+        args: [{ ...request, date: night } satisfies TrainInput],
+        priority: { priorityKey: NIGHT_PRIORITY },
+        staticSummary: `night ${night} of ${trainRun}`,
+        ...(timeLimitMs !== undefined && { workflowExecutionTimeout: timeLimitMs }),
+      })
+      .catch((error: unknown) => {
+        throw explainStart(error, trainRun);
+      });
+    return { id, runId: handle.firstExecutionRunId, night };
+  }
+
+  /**
+   * How far the night under way has come; null where none is under way.
+   *
+   * @throws RefusedError after half a minute in which no worker has answered
+   */
+  async progress(trainRun: string): Promise<NightProgress | null> {
+    if (!(await this.isUnderWay(trainRun))) return null;
+    try {
+      return await this.client.workflow
+        .getHandle(nightWorkflowId(trainRun))
+        .query<NightProgress>(PROGRESS_QUERY);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      throw new RefusedError(
+        `nobody answers for the night of training run ${trainRun}: start a worker with "temporal-conductor worker" or "up"`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** Whether a night of the run is under way. Needs no worker. */
+  async isUnderWay(trainRun: string): Promise<boolean> {
+    try {
+      const { status } = await this.client.workflow.getHandle(nightWorkflowId(trainRun)).describe();
+      return status.name === 'RUNNING';
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Holds the night after its present cycle. */
+  async pause(trainRun: string): Promise<void> {
+    await this.signal(trainRun, PAUSE_SIGNAL);
+  }
+
+  async resume(trainRun: string): Promise<void> {
+    await this.signal(trainRun, RESUME_SIGNAL);
+  }
+
+  /** Ends the night after its present cycle, as if it had had no more of them: the gate still judges what was learned. */
+  async stop(trainRun: string): Promise<void> {
+    await this.signal(trainRun, STOP_SIGNAL);
+  }
+
+  /** Ends the night at once, in the middle of a cycle and without a gate. */
+  async cancel(trainRun: string): Promise<void> {
+    await this.steer(trainRun, async () => {
+      await this.client.workflow.getHandle(nightWorkflowId(trainRun)).cancel();
+    });
+  }
+
+  /** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */
+  async setBudget(trainRun: string, budget: NightBudget): Promise<NightBudget> {
+    return this.steer(trainRun, () =>
+      updateRun(this.client, nightWorkflowId(trainRun), { name: SET_BUDGET_UPDATE, argument: budget }),
+    );
+  }
+
+  private signal(trainRun: string, name: string): Promise<void> {
+    return this.steer(trainRun, () => signalRun(this.client, nightWorkflowId(trainRun), { name }));
+  }
+
+  private async steer<Answer>(trainRun: string, send: () => Promise<Answer>): Promise<Answer> {
+    if (await this.isUnderWay(trainRun)) return send();
+    throw new RefusedError(
+      `no night of training run ${trainRun} is under way: begin one with "temporal-conductor train start", ` +
+        'or see what there is with "temporal-conductor train list"',
+    );
+  }
+}
+
+function explainStart(error: unknown, trainRun: string): unknown {
+  if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return error;
+  return new RefusedError(
+    `a night of training run ${trainRun} is under way already: follow it with "temporal-conductor train status", ` +
+      'or end it with "temporal-conductor train stop"',
+    { cause: error },
+  );
+}

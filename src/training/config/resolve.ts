@@ -1,0 +1,142 @@
+import { ConfigError } from '../../config/errors';
+import { unpricedOf } from '../../config/notices';
+import { resolveRun } from '../../config/resolve-run';
+import type { Config } from '../../config/schema';
+import { durationMs } from '../../config/settings';
+import type { ResolvedRun, RunLimits } from '../../protocol/run';
+import type { PolicySettings, RewardSettings, TrainingSettings } from '../settings';
+import type { TrainingConfig } from './schema';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** What one night asks for beside its configuration. */
+export interface NightWishes {
+  readonly trainRun?: string;
+  readonly cycles?: number;
+}
+
+/**
+ * The training that a configuration asks for.
+ *
+ * @throws ConfigError where it asks for none
+ */
+export function trainingOf({ training }: Config): TrainingConfig {
+  if (training !== undefined) return training;
+  throw new ConfigError(
+    'the configuration of this worker has no "training:": name a profile and files of questions there',
+  );
+}
+
+/**
+ * Everything that holds for one night, every default filled in. The limits of a configuration are of one rollout, those
+ * of the settings are of a whole group.
+ *
+ * @param day when prices shall hold; today unless a test knows better
+ * @throws ConfigError where no training is configured, or none that this pool allows
+ */
+export function resolveTraining(
+  config: Config,
+  wishes: NightWishes = {},
+  day = new Date(),
+): TrainingSettings {
+  const training = trainingOf(config);
+  const run = resolveRun(config, {}, day);
+  checkPool(training, run);
+  const { seed, questions, groupSize, window, slots, pool, recursion } = training;
+  const { evaluateEvery, gate, keep, budget } = training;
+  return {
+    trainRun: wishes.trainRun ?? training.run,
+    seed,
+    questions,
+    groupSize,
+    cycles: wishes.cycles ?? training.cycles,
+    window,
+    slots,
+    maxDraws: training.maxDraws ?? 2 * questions,
+    reward: rewardOf(training),
+    policy: policyOf(training),
+    pool,
+    recursion,
+    evaluateEvery,
+    gate,
+    keep,
+    budget: {
+      nanoUsd: budget.costUsd === null ? null : Math.round(budget.costUsd * 1e9),
+      wallClockMs: Math.round(budget.hours * HOUR_MS),
+    },
+    trainer: trainerOf(training),
+    run: {
+      ...run,
+      // A queue of their own is beside those of the providers, too.
+      queuePerProvider: run.queuePerProvider && slots === null,
+      limits: groupLimits(run.limits, training),
+    },
+  };
+}
+
+function checkPool({ pool, reward }: TrainingConfig, run: ResolvedRun): void {
+  const { length } = run.workers;
+  if (pool.adaptive && pool.least > length) {
+    throw new ConfigError(`training.pool.least is ${pool.least}, and there are ${length} workers: lower it`);
+  }
+  for (const team of pool.heldOut) checkHeldOut(team, run);
+  const [unpriced] = unpricedOf(run).filter(({ worker }) => worker !== null);
+  if (reward.costWeight > 0 && unpriced !== undefined) {
+    throw new ConfigError(
+      `training.reward.costWeight is ${reward.costWeight}, and no price is known of ${unpriced.name}: ` +
+        'give it a "price:", take it out of the pool, or leave the cost out of the reward',
+    );
+  }
+}
+
+function checkHeldOut(team: readonly string[], { workers }: ResolvedRun): void {
+  const ids = workers.map(({ id }) => id);
+  const held = `training.pool.heldOut holds back [${team.join(', ')}]`;
+  const unknown = team.find((id) => !ids.includes(id));
+  if (unknown !== undefined) {
+    throw new ConfigError(`${held}, and there is no worker ${unknown}: there are ${ids.join(', ')}`);
+  }
+  if (ids.every((id) => team.includes(id))) {
+    throw new ConfigError(`${held}, which are all workers: leave one out, or take the team off the list`);
+  }
+}
+
+function rewardOf({ reward }: TrainingConfig): RewardSettings {
+  const { unparseable, parseable, correct, costWeight, lengthWeight } = reward;
+  return { unparseable, parseable, correct, costWeight, lengthWeight };
+}
+
+function policyOf({ temperature, policy }: TrainingConfig): PolicySettings {
+  const { timeout, patience, ...rest } = policy;
+  return { ...rest, temperature, timeoutMs: durationMs(timeout), patienceMs: durationMs(patience) };
+}
+
+function trainerOf(training: TrainingConfig): TrainingSettings['trainer'] {
+  const { seed, questions, groupSize, temperature, totalCycles, reward, policy, recursion, trainer } =
+    training;
+  return {
+    ...trainer,
+    seed,
+    optimizer: { ...trainer.optimizer, totalSteps: totalCycles * trainer.iterations },
+    scale: reward.scale,
+    rollouts: questions * groupSize * recursion.rounds,
+    groupSize,
+    temperature,
+    maxPromptTokens: policy.maxPromptTokens,
+    maxCompletionTokens: policy.maxOutputTokens,
+  };
+}
+
+/** Rollouts run `window` at a time, so a group is given the time of so many one after the other. */
+function groupLimits(limits: RunLimits, { groupSize, window, recursion, gate }: TrainingConfig): RunLimits {
+  const rollouts = Math.max(groupSize * recursion.rounds, gate.samples);
+  const times = (limit: number | null): number | null => (limit === null ? null : limit * rollouts);
+  return {
+    ...limits,
+    depth: 0,
+    calls: limits.calls * rollouts,
+    tokens: times(limits.tokens),
+    nanoUsd: times(limits.nanoUsd),
+    wallClockMs: limits.wallClockMs * Math.ceil(rollouts / window),
+  };
+}

@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { baseUrlSchema, durationSchema } from '../../config/settings';
+import { TRAINER_TASK_QUEUE } from '../names';
+
+const count = z.int().positive();
+const share = z.number().min(0).max(1);
+
+/** Where a training run begins: a model at hand, or a tiny one of random weights. */
+export const baseSchema = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({
+      kind: z.literal('folder'),
+      /** A Hugging Face model with its tokenizer, as the trainer's machine sees it. */
+      path: z.string().min(1),
+    }),
+    z.strictObject({
+      kind: z.literal('tiny'),
+      vocabulary: z.int().min(300).default(400),
+      hidden: count.default(64),
+      layers: count.default(2),
+      heads: count.default(4),
+      keyValueHeads: count.default(2),
+      feedForward: count.default(128),
+      maxPositions: count.default(1024),
+      initializerRange: z.number().positive().default(0.08),
+    }),
+  ],
+  {
+    error:
+      'expected the model to begin with, { kind: folder, path: … } or { kind: tiny }, here or in a profile',
+  },
+);
+
+/** Supervised steps on prompts and replies before the first cycle. */
+export const warmStartSchema = z.strictObject({
+  /** File of JSON lines, `{ prompt, completion }` as the model reads and writes them. */
+  examples: z.string().min(1),
+  steps: count,
+  batch: count.default(32),
+  learningRate: z.number().positive(),
+  warmupSteps: z.int().nonnegative().default(0),
+});
+
+const tuningSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('full') }),
+  z.strictObject({
+    kind: z.literal('lora'),
+    rank: count.default(32),
+    alpha: z.number().positive().default(32),
+    /** Which layers get an adapter, in the words of PEFT. */
+    targets: z.string().min(1).default('all-linear'),
+  }),
+]);
+
+const lossSchema = z
+  .strictObject({
+    name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']).default('bnpo'),
+    epsilon: share.gt(0).default(0.2),
+    epsilonHigh: z.number().positive().default(0.2),
+    beta: z.number().nonnegative().default(0),
+  })
+  .refine(({ epsilon, epsilonHigh }) => epsilonHigh >= epsilon, {
+    path: ['epsilonHigh'],
+    error: 'expected at least epsilon',
+  });
+
+const optimizerSchema = z.strictObject({
+  learningRate: z.number().positive().default(1e-6),
+  beta1: share.default(0.9),
+  beta2: share.default(0.999),
+  epsilon: z.number().positive().default(1e-8),
+  weightDecay: z.number().nonnegative().default(0),
+  maxGradNorm: z.number().positive().default(1),
+  schedule: z.enum(['constant', 'cosine', 'linear']).default('cosine'),
+  warmupSteps: z.int().nonnegative().default(6),
+});
+
+/** How the trainer makes a checkpoint of a batch; the defaults are the paper's (appendix A.1 and its configurations). */
+export const trainerSchema = z.strictObject({
+  taskQueue: z.string().min(1).default(TRAINER_TASK_QUEUE),
+  device: z.enum(['cpu', 'cuda']).default('cuda'),
+  precision: z.enum(['float32', 'bfloat16']).default('bfloat16'),
+  tuning: tuningSchema.default({ kind: 'full' }),
+  loss: lossSchema.prefault({}),
+  optimizer: optimizerSchema.prefault({}),
+  /** Rollouts that pass through the model at once: as many as its memory holds. */
+  microBatch: count.default(4),
+  /** Optimizer steps that a batch is used for. */
+  iterations: count.default(1),
+});
+
+const temperature = z.number().positive().max(2);
+/** Name of a training run: part of store keys and of model names. */
+export const trainRunSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+  error: 'expected small letters, digits and "-", the first one a letter or digit, 63 at most',
+});
+
+const rewardSchema = z
+  .strictObject({
+    unparseable: z.number().default(0),
+    parseable: z.number().default(0.5),
+    correct: z.number().default(1),
+    costWeight: z.number().nonnegative().default(0),
+    lengthWeight: z.number().nonnegative().default(0),
+    /** How rewards become advantages: divided by their group's standard deviation, or not. */
+    scale: z.enum(['group', 'none']).default('group'),
+  })
+  .refine(({ unparseable, parseable }) => unparseable <= parseable, {
+    path: ['parseable'],
+    error: 'expected at least what an unparseable reply earns',
+  })
+  .refine(({ parseable, correct }) => parseable < correct, {
+    path: ['correct'],
+    error: 'expected more than what a wrong answer earns',
+  });
+
+const policySchema = z.strictObject(
+  {
+    /** The server that plans are sampled from while training. */
+    baseUrl: baseUrlSchema,
+    prompt: z.enum(['full', 'compact']).default('full'),
+    describe: z.enum(['ordinals', 'names', 'notes']).default('ordinals'),
+    servingTemperature: temperature.default(0.2),
+    maxPromptTokens: count.default(8192),
+    maxOutputTokens: count.default(1024),
+    timeout: durationSchema.default('10m'),
+    /** How long a server that is away is waited for. */
+    patience: durationSchema.default('10m'),
+  },
+  { error: 'expected where plans are sampled, { baseUrl: http://127.0.0.1:8001/v1 }, here or in a profile' },
+);
+
+const poolSchema = z
+  .strictObject({
+    adaptive: z.boolean().default(false),
+    least: count.default(2),
+    permuteIds: z.boolean().default(false),
+    /** Teams that are never trained on. */
+    heldOut: z.array(z.array(z.string().min(1)).min(1)).default([]),
+  })
+  .refine(({ adaptive, heldOut }) => adaptive || heldOut.length === 0, {
+    path: ['heldOut'],
+    error: 'expected "adaptive: true" beside it: else every question is given all workers',
+  });
+
+/** How a Conductor is trained. What is not said is as in the paper. */
+export const trainingSchema = z
+  .strictObject({
+    /** Was read before: its values stand wherever the rest says nothing. */
+    profile: z.string().min(1).exactOptional(),
+    run: trainRunSchema.default('nightly'),
+    seed: z.int().min(0).max(0x7fffffff).default(42),
+    /** Files of JSON lines, one question each. */
+    data: z.strictObject(
+      { train: z.string().min(1), heldOut: z.string().min(1) },
+      { error: 'expected two files of questions, { train: a.jsonl, heldOut: b.jsonl }' },
+    ),
+    base: baseSchema,
+    warmStart: warmStartSchema.exactOptional(),
+    /** Of one night. */
+    cycles: count.default(20),
+    /** Of the whole training run, all its nights together: what the learning rate's schedule is stretched over. */
+    totalCycles: count.default(200),
+    questions: count.default(4),
+    groupSize: z.int().min(2).default(64),
+    /** Default: twice as many as `questions`. */
+    maxDraws: count.exactOptional(),
+    window: count.default(10),
+    /** Activities of nights that a worker process has at once, besides its own; null: among its own. */
+    slots: count.nullable().default(null),
+    temperature: temperature.default(1),
+    reward: rewardSchema.prefault({}),
+    policy: policySchema,
+    pool: poolSchema.prefault({}),
+    recursion: z
+      .strictObject({
+        rounds: z.literal([1, 2]).default(1),
+        rootDiscount: z.number().min(0).max(1).default(0.25),
+      })
+      .prefault({}),
+    evaluateEvery: count.nullable().default(null),
+    gate: z
+      .strictObject({ maxCostRatio: z.number().positive().default(1), samples: count.default(4) })
+      .prefault({}),
+    keep: z
+      .strictObject({
+        last: z.int().nonnegative().default(5),
+        every: count.nullable().default(null),
+      })
+      .prefault({}),
+    budget: z
+      .strictObject({
+        costUsd: z.number().min(0).max(1_000_000).nullable().default(50),
+        hours: z.number().positive().max(168).default(6),
+      })
+      .prefault({}),
+    trainer: trainerSchema.prefault({}),
+  })
+  .refine(({ maxDraws, questions }) => maxDraws === undefined || maxDraws >= questions, {
+    path: ['maxDraws'],
+    error: 'expected at least as many as "questions"',
+  })
+  .refine(({ policy, pool }) => policy.describe !== 'ordinals' || !(pool.adaptive || pool.permuteIds), {
+    path: ['policy', 'describe'],
+    error:
+      'expected names or notes, since with pool.adaptive or pool.permuteIds an ordinal means another worker each time',
+  });
+
+/** `training:` as it was checked, with its defaults. */
+export type TrainingConfig = z.output<typeof trainingSchema>;
+
+/** The same as somebody writes it: whatever is left out may stand in the profile, or have a default. */
+export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
+
+type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;

@@ -1,0 +1,200 @@
+import type { RunWorker } from '../protocol/run';
+import type { GroupPurpose } from './rollout';
+import type { PoolSettings } from './settings';
+
+/** Where draws come from, and of which cycle they are. */
+export interface QuestionSource {
+  readonly seed: number;
+  /** Questions in the set, at least 1. */
+  readonly count: number;
+  /** Questions of a cycle, as configured. */
+  readonly questions: number;
+  /** From 1. */
+  readonly cycle: number;
+}
+
+/**
+ * The first `draws` draws of a cycle, as indices into the set. More draws of the same cycle only add to them.
+ *
+ * The first `questions` of them go through the set epoch by epoch, each epoch in an order of its own: after n cycles
+ * every question was drawn as often as any other, give or take one. Further draws, in place of groups without spread,
+ * are other questions in an order of the cycle's own; only when all have had their turn do they begin again. So they
+ * depend on the seed and their number alone, and not on what other cycles had to top up.
+ */
+export function drawQuestions(source: QuestionSource, draws: number): number[] {
+  const regular = regularDraws(source);
+  if (draws <= regular.length) return regular.slice(0, draws);
+  const others = topUps(source, new Set(regular));
+  const drawn = [...regular];
+  while (drawn.length < draws) drawn.push(...others.slice(0, draws - drawn.length));
+  return drawn;
+}
+
+function regularDraws({ seed, count, questions, cycle }: QuestionSource): number[] {
+  const drawn: number[] = [];
+  let place = (cycle - 1) * questions;
+  while (drawn.length < questions) {
+    const order = orderOf(count, seed, 'epoch', Math.floor(place / count));
+    const part = order.slice(place % count, (place % count) + questions - drawn.length);
+    drawn.push(...part);
+    place += part.length;
+  }
+  return drawn;
+}
+
+function topUps({ seed, count, cycle }: QuestionSource, regular: ReadonlySet<number>): number[] {
+  const order = orderOf(count, seed, 'top-up', cycle);
+  return [...order.filter((index) => !regular.has(index)), ...order.filter((index) => regular.has(index))];
+}
+
+function orderOf(count: number, ...key: readonly (string | number)[]): number[] {
+  return shuffled(
+    Array.from({ length: count }, (_, index) => index),
+    randomFrom(...key),
+  );
+}
+
+/** Of which group the workers are, and how they are drawn. */
+export interface WorkerDraw {
+  readonly seed: number;
+  readonly cycle: number;
+  readonly draw: number;
+  readonly pool: PoolSettings;
+}
+
+/**
+ * The workers of one group, in the order of its prompt: a worker's place in it is the ordinal that plans call it by.
+ *
+ * With `adaptive`, each number of workers from `least` to all of them is as likely as any other, and so is each subset
+ * of that size (paper section 3.2, which leaves the distribution open); a fallback outside the subset is left out. A
+ * subset that is held out is put back, and another drawn: all workers together never are, so there is an end to it. With
+ * `permuteIds` their order is drawn, too, so that a policy must read who is who instead of learning ordinals by heart;
+ * else they keep the order of the configuration.
+ */
+export function drawWorkers(
+  workers: readonly RunWorker[],
+  { seed, cycle, draw, pool }: WorkerDraw,
+): RunWorker[] {
+  const random = randomFrom(seed, 'workers', cycle, draw);
+  let chosen: readonly RunWorker[];
+  do chosen = drawTeam(workers, pool, random);
+  while (pool.adaptive && isHeldOut(chosen, workers, pool));
+  const ids = new Set(chosen.map(({ id }) => id));
+  const present = pool.permuteIds ? chosen : workers.filter(({ id }) => ids.has(id));
+  return present.map((worker) => ({ ...worker, fallback: worker.fallback.filter((id) => ids.has(id)) }));
+}
+
+function drawTeam(
+  workers: readonly RunWorker[],
+  pool: PoolSettings,
+  random: () => number,
+): readonly RunWorker[] {
+  const order = shuffled(workers, random);
+  if (!pool.adaptive) return order;
+  const least = Math.min(Math.max(pool.least, 1), workers.length);
+  return order.slice(0, least + Math.floor(random() * (workers.length - least + 1)));
+}
+
+function isHeldOut(
+  team: readonly RunWorker[],
+  { length: all }: readonly RunWorker[],
+  { heldOut = [] }: PoolSettings,
+): boolean {
+  const isTeam = (ids: readonly string[]): boolean =>
+    ids.length === team.length && team.every(({ id }) => ids.includes(id));
+  return team.length < all && heldOut.some(isTeam);
+}
+
+/** What a cycle's draws came to so far. */
+export interface Draws {
+  /** Groups that the cycle wants to learn from. */
+  readonly wanted: number;
+  /** The most groups that it may draw. */
+  readonly maxDraws: number;
+  /** For each draw that was started, in order: whether its group has a spread; null while it is under way. */
+  readonly spreads: readonly (boolean | null)[];
+}
+
+/** What to do next. */
+export interface GroupChoice {
+  /** Draws to learn from, in ascending order; may still grow while `isOver` is false. */
+  readonly keep: readonly number[];
+  /** How many further draws to start now. */
+  readonly more: number;
+  /** Nothing is under way, and nothing more shall be drawn: `keep` holds. */
+  readonly isOver: boolean;
+}
+
+/**
+ * Dynamic sampling (as in DAPO): groups without spread are dropped, and others are drawn in their place.
+ *
+ * A draw is started only when it is needed even if all that are under way turn out well. So a cycle always makes the
+ * shortest run of draws with enough groups in it, in whatever order they finish: an interrupted cycle equals an
+ * undisturbed one.
+ */
+export function chooseGroups({ wanted, maxDraws, spreads }: Draws): GroupChoice {
+  const keep = spreads.flatMap((spread, draw) => (spread === true ? [draw] : []));
+  const underWay = spreads.filter((spread) => spread === null).length;
+  const missing = wanted - keep.length - underWay;
+  const more = Math.max(0, Math.min(missing, maxDraws - spreads.length));
+  return { keep, more, isOver: underWay === 0 && more === 0 };
+}
+
+/** What a random choice is made from: it depends on these and on nothing else, so that a repeated cycle repeats it. */
+export type SeedPart = string | number;
+
+/**
+ * A hash of its parts in 31 bits, which every sampling server takes as a seed.
+ *
+ * FNV-1a with the last mix of MurmurHash3: workflow code has no cryptography at hand, and here it is enough that seeds
+ * look unrelated. Two of a thousand seeds are equal once in some four thousand runs, and then two questions share
+ * their luck. vLLM draws the replies of a request by its seed and the ones after it, so that there two seeds need only be
+ * closer than the replies of a group are many for some of it: with 64, once in some 34 runs.
+ */
+export function seedOf(...parts: readonly SeedPart[]): number {
+  let hash = 0x811c9dc5;
+  for (const character of JSON.stringify(parts)) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
+  }
+  return mixed(hash) >>> 1;
+}
+
+/**
+ * Evenly spread numbers in [0, 1), one after the other, the same for the same parts (mulberry32).
+ *
+ * @returns what gives the next one
+ */
+export function randomFrom(...parts: readonly SeedPart[]): () => number {
+  let state = seedOf(...parts);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The items in another order, each order as likely as any other: each gets a random number, and they are sorted. */
+export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  const keyed = items.map((item) => ({ item, key: random() }));
+  return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
+}
+
+/** Seed of the request that samples the plans of one group; the same for each policy that is tried on it. */
+export function samplingSeed(group: {
+  /** Of the training run, from its settings. */
+  readonly seed: number;
+  readonly cycle: number;
+  readonly draw: number;
+  readonly round: number;
+  readonly purpose: GroupPurpose;
+}): number {
+  return seedOf(group.seed, group.purpose, group.cycle, group.draw, group.round);
+}
+
+/** The last step of MurmurHash3: every bit of the input changes each bit of the result half of the time. */
+function mixed(hash: number): number {
+  let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return bits ^ (bits >>> 16);
+}

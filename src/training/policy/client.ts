@@ -1,0 +1,238 @@
+import { z } from 'zod';
+import { isErrorLike, readNetworkFault, redact } from '../../activities/models/http-error';
+import { sendOnce } from '../../activities/models/transport';
+import { type Answer, badReply, cannotLoad, refused, unavailable } from './errors';
+
+/** Replies wanted to one prompt. */
+export interface SampleRequest {
+  /** As the server calls the checkpoint. */
+  readonly model: string;
+  /** How many token ids it knows: whatever answers with others is not this checkpoint. */
+  readonly vocabulary: number;
+  /** Token ids. */
+  readonly prompt: readonly number[];
+  /** How many replies. */
+  readonly n: number;
+  /** Without it another reply each time. */
+  readonly seed?: number;
+  readonly temperature: number;
+  readonly maxTokens: number;
+}
+
+/** One reply of a policy. */
+export interface Sample {
+  /** Up to the end marker, which it does not hold. */
+  readonly text: string;
+  /** The end marker included where it came to its end. */
+  readonly tokenIds: readonly number[];
+  /** Of each token, as it was sampled. */
+  readonly logprobs: readonly number[];
+  readonly finishReason: 'stop' | 'length';
+}
+
+/**
+ * The policy's own distribution and nothing else. Each is said, since vLLM takes what is left out from the model's
+ * `generation_config.json`, and Qwen's penalizes repetition there.
+ */
+const UNTOUCHED = {
+  top_p: 1,
+  top_k: -1,
+  min_p: 0,
+  repetition_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+} as const;
+
+/**
+ * The verbs of a policy server, each one HTTP request: what vLLM's OpenAI-compatible server and our own small one have
+ * in common. Prompts go out as token ids, so that what was sampled from is what will be trained on.
+ *
+ * @throws PolicyError from each; the signal's reason where it was aborted
+ */
+export class PolicyClient {
+  /** @param baseUrl ends in `/v1` */
+  constructor(private readonly baseUrl: string) {}
+
+  /** Token ids of a text, markers of ChatML included. */
+  async tokenize(model: string, text: string, signal: AbortSignal): Promise<number[]> {
+    // The one route that vLLM has beside `/v1`.
+    const url = `${this.baseUrl.replace(/\/v1\/?$/, '')}/tokenize`;
+    const answer = await post(url, { model, prompt: text, add_special_tokens: false }, signal);
+    return this.read(answer, tokenizeReplySchema, model).tokens;
+  }
+
+  /** As many replies as asked for, in the order of their index. */
+  async sample(request: SampleRequest, signal: AbortSignal): Promise<Sample[]> {
+    const { model, prompt, n, seed, temperature, maxTokens } = request;
+    const answer = await post(
+      this.urlOf('completions'),
+      {
+        model,
+        prompt,
+        n,
+        ...(seed !== undefined && { seed }),
+        temperature,
+        ...UNTOUCHED,
+        max_tokens: maxTokens,
+        logprobs: 0,
+        return_token_ids: true,
+      },
+      signal,
+    );
+    const reply = this.read(answer, completionReplySchema, model);
+    const problem = findMismatch(reply, request);
+    if (problem !== null) throw badReply(this.baseUrl, problem);
+    return reply.choices.toSorted((a, b) => a.index - b.index).map((choice) => this.sampleOf(choice));
+  }
+
+  /** Makes a checkpoint known by a name; it may be known already. `path` is as the server's machine sees it. */
+  async load(model: string, path: string, signal: AbortSignal): Promise<void> {
+    const answer = await post(this.urlOf('load_lora_adapter'), { lora_name: model, lora_path: path }, signal);
+    if (answer.ok || answer.reason.includes('already been loaded')) return;
+    throw cannotLoad({ server: this.baseUrl, model, path }, answer);
+  }
+
+  private urlOf(route: string): string {
+    return `${this.baseUrl.replace(/\/$/, '')}/${route}`;
+  }
+
+  private read<Schema extends z.ZodType>(answer: Answer, schema: Schema, model: string): z.output<Schema> {
+    if (!answer.ok) throw refused({ server: this.baseUrl, model }, answer);
+    const content = readJson(answer.body);
+    if (content === null) throw badReply(this.baseUrl, `cannot be read: it ${describeNoJson(answer.body)}`);
+    const { success, data, error } = schema.safeParse(content);
+    if (success) return data;
+    const [issue] = error.issues;
+    const place = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
+    throw badReply(
+      this.baseUrl,
+      `cannot be read${place}: ${issue?.message.replace('Invalid input: ', '') ?? ''}`,
+    );
+  }
+
+  private sampleOf({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }: Choice): Sample {
+    if (finishReason !== 'abort') return { text, tokenIds, logprobs: logprobs.token_logprobs, finishReason };
+    // As vLLM does when it is put to sleep or stopped.
+    throw unavailable(`the policy server ${this.baseUrl} broke off a reply`);
+  }
+}
+
+type Choice = CompletionReply['choices'][number];
+
+/** Python writes numbers that JSON does not have, and so tells of broken weights. */
+function describeNoJson(body: string): string {
+  const [, number] = /[[:,]\s*(NaN|-?Infinity)\b/.exec(body) ?? [];
+  return number === undefined ? 'is no JSON' : `holds ${number}, which is no number`;
+}
+
+/** What the answer says of another request than ours; null where it fits. */
+function findMismatch({ model, choices }: CompletionReply, request: SampleRequest): string | null {
+  if (model !== request.model) return `is by ${model}, and ${request.model} was asked`;
+  const indexes = new Set(choices.map(({ index }) => index));
+  if (choices.length !== request.n || indexes.size !== request.n) {
+    return `has ${indexes.size} replies, and ${request.n} were asked for`;
+  }
+  const isOther = choices.some(({ prompt_token_ids: read }) => read && !isEqual(read, request.prompt));
+  if (isOther) return 'is to another prompt than was sent';
+  const strange = choices.flatMap(({ token_ids: ids }) => ids).find((id) => id >= request.vocabulary);
+  return strange === undefined
+    ? null
+    : `holds token ${strange}, and ${request.model} knows 0 to ${request.vocabulary - 1}`;
+}
+
+function isEqual(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((id, index) => id === b[index]);
+}
+
+/** A checkpoint, and where it is served. */
+export interface ServedPolicy {
+  /** As requests name it. */
+  readonly model: string;
+  /** Folder that a server which does not know it loads it from. */
+  readonly path: string;
+  readonly tokenizerSha256: string;
+  /** How many token ids it knows, from 0 on. */
+  readonly vocabulary: number;
+  readonly maxPromptTokens: number;
+  /** Base URLs, each ending in `/v1`; the first that answers does it. */
+  readonly servers: readonly string[];
+}
+
+/**
+ * Sends one request to a policy server.
+ *
+ * @throws PolicyError `Policy.Unavailable` where no answer came; the signal's reason where it was aborted
+ */
+async function post(url: string, content: unknown, signal: AbortSignal): Promise<Answer> {
+  try {
+    const response = await sendOnce(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(content),
+      signal,
+    });
+    const body = await response.text();
+    return response.ok ? { ok: true, body } : { ok: false, status: response.status, reason: reasonIn(body) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const fault = readNetworkFault(error);
+    const reason = fault?.reason ?? (isErrorLike(error) ? error.message : String(error));
+    throw unavailable(`the policy server gave no answer to ${url}: ${redact(reason, null)}`);
+  }
+}
+
+function reasonIn(body: string): string {
+  const { success, data } = refusalSchema.safeParse(readJson(body));
+  return redact(success ? data : '', null).replace(/[\s.]+$/, '');
+}
+
+/** `POST /tokenize`. */
+export const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
+
+/**
+ * How far above 0 rounding lifts the log-probability of a token that is nearly certain. More than that is no rounding.
+ */
+const ROUNDING = 1e-3;
+
+const logprobSchema = z
+  .number()
+  .max(ROUNDING)
+  .transform((logprob) => Math.min(logprob, 0));
+
+const choiceSchema = z
+  .object({
+    index: z.int().nonnegative(),
+    text: z.string(),
+    token_ids: z.array(z.int().nonnegative()).min(1),
+    logprobs: z.object({ token_logprobs: z.array(logprobSchema) }),
+    finish_reason: z.enum(['stop', 'length', 'abort']),
+    prompt_token_ids: z.array(z.int().nonnegative()).nullish(),
+  })
+  .refine((choice) => choice.token_ids.length === choice.logprobs.token_logprobs.length, {
+    error: 'expected a log-probability for each token',
+    path: ['logprobs', 'token_logprobs'],
+  });
+
+/** `POST /v1/completions` with `logprobs: 0` and `return_token_ids: true`. */
+export const completionReplySchema = z.object({
+  model: z.string(),
+  choices: z.array(choiceSchema),
+  usage: z.object({ prompt_tokens: z.int().nonnegative(), completion_tokens: z.int().nonnegative() }),
+});
+export type CompletionReply = z.infer<typeof completionReplySchema>;
+
+/** Any refusal, by vLLM or by our own server; frameworks in front of them say `detail`. */
+export const refusalSchema = z.union([
+  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
+  z.object({ message: z.string() }).transform(({ message }) => message),
+  z.object({ detail: z.string() }).transform(({ detail }) => detail),
+]);
+
+/** The value that a text spells; null where it spells none, a bare `NaN` among it, which Python writes and JSON lacks. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

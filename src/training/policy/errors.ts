@@ -1,0 +1,111 @@
+/** A policy that could not be asked, or gave no answer. */
+export class PolicyError extends Error {
+  override readonly name = 'PolicyError';
+
+  constructor(
+    readonly type: PolicyFailureType,
+    /** Who did what, and why; without a full stop. */
+    readonly happened: string,
+    /** What a person can do, in one sentence. */
+    readonly remedy: string,
+  ) {
+    super(`${happened}. ${remedy}`);
+  }
+
+  /** Whether it may pass by itself. */
+  get retryable(): boolean {
+    return this.type === POLICY_FAILURES.unavailable;
+  }
+}
+
+/** Who was asked. */
+interface Asked {
+  /** Base URL of the server. */
+  readonly server: string;
+  readonly model: string;
+}
+
+/** Statuses after which the same request may be answered: overload, a restart, a fault inside. */
+const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** What the refusal of a request to a checkpoint means. */
+export function refused({ server, model }: Asked, refusal: Refusal): PolicyError {
+  if (PASSING.has(refusal.status)) return outOfOrder(server, refusal);
+  return refusal.status === 404
+    ? new PolicyError(
+        POLICY_FAILURES.unknownModel,
+        `the policy server ${server} does not know ${model}: it answered ${said(refusal)}`,
+        'Check that the address is that of a policy server and ends in /v1.',
+      )
+    : new PolicyError(
+        POLICY_FAILURES.rejected,
+        `the policy server ${server} refused a request to ${model}: it answered ${said(refusal)}`,
+        'Correct the settings of the policy that it names.',
+      );
+}
+
+/** What the refusal to load a checkpoint means. vLLM says 500 of whatever it cannot load, now or later. */
+export function cannotLoad({ server, model, path }: Asked & { path: string }, refusal: Refusal): PolicyError {
+  if (refusal.status !== 500 && PASSING.has(refusal.status)) return outOfOrder(server, refusal);
+  return new PolicyError(
+    POLICY_FAILURES.unknownModel,
+    `the policy server ${server} cannot load ${model} from ${path}: it answered ${said(refusal)}`,
+    'Check that the folder is there on its machine, and that a vLLM server was started with --enable-lora and ' +
+      'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; for whole models, put conductor_trainer.restarting_server before it.',
+  );
+}
+
+/** An answer that is none. */
+export function badReply(server: string, problem: string): PolicyError {
+  return new PolicyError(
+    POLICY_FAILURES.badReply,
+    `an answer of the policy server ${server} ${problem}`,
+    'Check that it is vLLM 0.31 or our own policy server, and that the weights it serves are sound.',
+  );
+}
+
+/** A server that gave no answer, but may give one later. */
+export function unavailable(happened: string): PolicyError {
+  return new PolicyError(
+    POLICY_FAILURES.unavailable,
+    happened,
+    'Check that it runs and can be reached from this worker; the request is made again by itself.',
+  );
+}
+
+function outOfOrder(server: string, refusal: Refusal): PolicyError {
+  return unavailable(`the policy server ${server} answered ${said(refusal)}`);
+}
+
+function said({ status, reason }: Refusal): string {
+  return reason === '' ? `${status}` : `${status}, ${reason}`;
+}
+
+/** What a policy server answered: a body that is not looked into yet, or a status other than 2xx with its reason. */
+export type Answer =
+  | { readonly ok: true; readonly body: string }
+  | { readonly ok: false; readonly status: number; readonly reason: string };
+
+/** An answer other than 2xx. */
+export type Refusal = Extract<Answer, { ok: false }>;
+
+/**
+ * What can go wrong between us and a policy server while training, as failure types with who tries again. Nothing of it
+ * is ever billed, so that whatever may pass by itself is left to Temporal.
+ */
+export const POLICY_FAILURES = {
+  /** No connection, a broken one, no answer in time, 408, 429, 5xx. Temporal, with back-off. */
+  unavailable: 'Policy.Unavailable',
+  /** The server does not know the checkpoint and could not load it. Nobody. */
+  unknownModel: 'Policy.UnknownModel',
+  /** The server refused the request: a longer context than it has, an option that it lacks. Nobody. */
+  rejected: 'Policy.Rejected',
+  /** An answer that is none: no JSON, missing tokens, log-probabilities that are no numbers. Nobody. */
+  badReply: 'Policy.BadReply',
+  /** The prompt has more tokens than the checkpoint is to be given. Nobody. */
+  promptTooLong: 'Policy.PromptTooLong',
+  /** The store holds no manifest of the checkpoint. Nobody. */
+  noManifest: 'Policy.NoManifest',
+} as const;
+
+export type PolicyFailureType = (typeof POLICY_FAILURES)[keyof typeof POLICY_FAILURES];

@@ -1,0 +1,137 @@
+import type { Store } from '../../store/store';
+import type { CheckpointRef } from '../input';
+import { manifestKey, SERVING_KEY } from '../keys';
+import { checkpointId, type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
+import { readJson } from './client';
+import { POLICY_FAILURES, PolicyError } from './errors';
+
+/** How many promotions can be taken back, one after the other. */
+const REMEMBERED = 20;
+
+const NOTHING_YET: Serving = {
+  schema: 1,
+  serving: null,
+  before: [],
+  pinned: false,
+  reason: 'no checkpoint was promoted yet',
+  at: new Date(0).toISOString(),
+};
+
+/** What became of a wish to change which checkpoint serves. */
+export interface ServingChange {
+  readonly changed: boolean;
+  /** As it stands now. */
+  readonly serving: Serving;
+  /** One sentence that says what was done, or why nothing was. */
+  readonly sentence: string;
+}
+
+/**
+ * Which checkpoint answers now.
+ *
+ * @throws Error where the pointer cannot be read: nobody may take that for "none serves"
+ */
+export async function readServing(store: Store): Promise<Serving> {
+  const bytes = await store.read(SERVING_KEY);
+  if (bytes === null) return NOTHING_YET;
+  const { success, data } = servingSchema.safeParse(readJson(bytes.toString('utf8')));
+  if (success) return data;
+  throw new Error(
+    `${SERVING_KEY} in the store ${store.url} cannot be read: it is of another version of this package, or was ` +
+      'altered; remove it and promote a checkpoint again',
+  );
+}
+
+/**
+ * Has a checkpoint serve from now on; runs that are under way keep the one that they began with.
+ *
+ * @param by a gate is refused while serving is pinned, a person never
+ * @throws PolicyError `Policy.NoManifest` for a checkpoint that this store does not know
+ */
+export async function promote(
+  store: Store,
+  checkpoint: CheckpointRef,
+  { reason, by }: { readonly reason: string; readonly by: 'person' | 'gate' },
+): Promise<ServingChange> {
+  await readManifest(store, checkpoint);
+  const now = await readServing(store);
+  const id = checkpointId(checkpoint);
+  if (isSame(now.serving, checkpoint)) return unchanged(now, `${id} serves already`);
+  if (by === 'gate' && now.pinned) {
+    return unchanged(
+      now,
+      `${id} was not promoted: ${nameOf(now.serving)} is pinned ("train pin --off" ends that)`,
+    );
+  }
+  const before = [...now.before, now.serving].slice(-REMEMBERED);
+  return change(store, { ...now, serving: checkpoint, before, reason }, `${id} serves now`);
+}
+
+/** Takes the last promotion back; the one that is taken back is not kept, so that a second call goes one further. */
+export async function rollback(store: Store, reason: string): Promise<ServingChange> {
+  const now = await readServing(store);
+  const earlier = now.before.at(-1);
+  if (earlier === undefined) return unchanged(now, 'there is no promotion to take back');
+  const sentence = `${nameOf(earlier)} serves again, and ${nameOf(now.serving)} no longer`;
+  return change(store, { ...now, serving: earlier, before: now.before.slice(0, -1), reason }, sentence);
+}
+
+/** Keeps gates from changing what serves, or lets them again. */
+export async function pin(store: Store, pinned: boolean, reason: string): Promise<ServingChange> {
+  const now = await readServing(store);
+  const state = pinned ? 'pinned' : 'not pinned';
+  if (now.pinned === pinned) return unchanged(now, `${nameOf(now.serving)} is ${state} already`);
+  return change(store, { ...now, pinned, reason }, `${nameOf(now.serving)} is ${state} now`);
+}
+
+async function change(store: Store, next: Serving, sentence: string): Promise<ServingChange> {
+  const serving = { ...next, at: new Date().toISOString() };
+  await store.write(SERVING_KEY, Buffer.from(JSON.stringify(serving)));
+  return { changed: true, serving, sentence };
+}
+
+function unchanged(serving: Serving, sentence: string): ServingChange {
+  return { changed: false, serving, sentence };
+}
+
+function isSame(a: CheckpointRef | null, b: CheckpointRef): boolean {
+  return a?.trainRun === b.trainRun && a.name === b.name;
+}
+
+function nameOf(checkpoint: CheckpointRef | null): string {
+  return checkpoint === null ? 'the prompted Conductor' : checkpointId(checkpoint);
+}
+
+/** A checkpoint as pointers name it. */
+type Named = Pick<Manifest, 'trainRun' | 'name'>;
+
+/** Keeps how a checkpoint must be asked, where every worker finds it. */
+export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
+  await store.write(manifestKey(manifest.trainRun, manifest.name), Buffer.from(JSON.stringify(manifest)));
+}
+
+/**
+ * How a checkpoint must be asked.
+ *
+ * @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read
+ */
+export async function readManifest(store: Store, checkpoint: Named): Promise<Manifest> {
+  const key = manifestKey(checkpoint.trainRun, checkpoint.name);
+  const bytes = await store.read(key);
+  const id = checkpointId(checkpoint);
+  if (bytes === null) {
+    throw new PolicyError(
+      POLICY_FAILURES.noManifest,
+      `checkpoint ${id} has no manifest in the store ${store.url}`,
+      'Name a checkpoint that was trained with this store: "temporal-conductor train list" tells them.',
+    );
+  }
+  const { success, data, error } = manifestSchema.safeParse(readJson(bytes.toString('utf8')));
+  if (success) return data;
+  throw new PolicyError(
+    POLICY_FAILURES.noManifest,
+    `the manifest of checkpoint ${id} (${key} in the store ${store.url}) cannot be read at ` +
+      `"${error.issues[0]?.path.join('.') ?? ''}"`,
+    'It is of another version of this package, or was altered; use the version that wrote it.',
+  );
+}

@@ -1,0 +1,165 @@
+import { Limits } from '../../workflows/limits';
+import type { AskedQuestion, SamplePlansResult } from '../contract';
+import { samplingSeed } from '../draw';
+import {
+  type CheckpointRef,
+  describePolicy,
+  type GroupInput,
+  type GroupPart,
+  type GroupResult,
+  type GroupRound,
+} from '../input';
+import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
+import { rewardOf, rewardOfRoot } from '../reward';
+import type { GroupRecord } from '../rollout';
+import { bookActivities, samplingActivities } from './activities';
+import { Stopwatch } from './night';
+import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
+
+/**
+ * Workflow `trainGroup`: several plans for one question by one policy, each carried out as a solve carries out its plan,
+ * judged, and kept in the store. What it returns is what the batch is chosen by; everything else is in its records.
+ *
+ * With two rounds, the policy is shown each first plan with its answer once more, and accepts or corrects it: these
+ * replies are a group of their own, and what came of them is discounted into the first round's rewards (paper section
+ * 3.2 and appendix A.1).
+ *
+ * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
+ */
+export async function trainGroup(input: GroupInput): Promise<GroupResult> {
+  const watch = new Stopwatch<GroupPart>();
+  const limits = new Limits(input.run.limits);
+  const rounds =
+    input.writer === 'prompted'
+      ? await playByPrompt(input, limits, watch)
+      : await playByPolicy(input, input.writer, limits, watch);
+  const kept = await watch.time('grading', () => keepRounds(input, rounds));
+  return {
+    draw: input.draw,
+    rounds: kept,
+    spentNanoUsd: limits.spentAtMost.nanoUsd,
+    spans: watch.spans,
+    stoppedBy: limits.stoppedBy,
+  };
+}
+
+async function playByPrompt(
+  input: GroupInput,
+  limits: Limits,
+  watch: Stopwatch<GroupPart>,
+): Promise<readonly PlayedRound[]> {
+  const question = await bookActivities('read the question')[READ_QUESTION](input.question);
+  const group: GroupContext = { input, limits, question, watch };
+  return [{ question, samples: null, rollouts: await playPrompted(group) }];
+}
+
+async function playByPolicy(
+  input: GroupInput,
+  checkpoint: CheckpointRef,
+  limits: Limits,
+  watch: Stopwatch<GroupPart>,
+): Promise<readonly PlayedRound[]> {
+  const play = async (roots: readonly Root[] | null): Promise<PlayedRound> => {
+    const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
+    const group: GroupContext = { input, limits, question, watch };
+    return { question, samples, rollouts: await playSampled(group, plans, roots) };
+  };
+  const first = await play(null);
+  const roots = input.recursion.rounds === 2 ? rootsIn(first.rollouts) : [];
+  return roots.length === 0 ? [first] : [first, await play(roots)];
+}
+
+function sample(
+  input: GroupInput,
+  checkpoint: CheckpointRef,
+  roots: readonly Root[] | null,
+): Promise<SamplePlansResult> {
+  const { trainRun, purpose, cycle, draw, question, workers, temperature, policy, run } = input;
+  const round = roots === null ? 0 : 1;
+  const plans = roots?.length ?? input.plans;
+  const activities = samplingActivities(`${plans} plans, round ${round + 1}`, policy, run.heartbeatMs);
+  return activities[SAMPLE_PLANS]({
+    trainRun,
+    purpose,
+    cycle,
+    draw,
+    round,
+    question,
+    checkpoint,
+    workers,
+    maxSteps: run.limits.steps,
+    plans,
+    seed: samplingSeed({ seed: input.seed, purpose, cycle, draw, round }),
+    temperature,
+    policy,
+    ...(roots && { earlier: roots.map(({ plan, answer }) => ({ plan, answer })) }),
+  });
+}
+
+/** What a second round can be about: plans that gave an answer, right or wrong. */
+function rootsIn(rollouts: readonly Played[]): readonly Root[] {
+  return rollouts.flatMap(({ plan, answer, spoiltBy }, index) =>
+    plan === null || answer === null || spoiltBy !== null ? [] : [{ index, plan, answer }],
+  );
+}
+
+/** One round of a group as it was played. */
+export interface PlayedRound {
+  readonly question: AskedQuestion;
+  /** Store key; null where nothing was sampled from a policy. */
+  readonly samples: string | null;
+  readonly rollouts: readonly Played[];
+}
+
+/** Gives each rollout its reward, and keeps the rounds in the store; returns what the batch is chosen by. */
+async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Promise<readonly GroupRound[]> {
+  const rewards = rewardsOf(input, rounds);
+  const kept: GroupRound[] = [];
+  for (const [index, played] of rounds.entries()) {
+    const round = index === 0 ? 0 : 1;
+    const record = recordOf(input, round, played, rewards[index] ?? []);
+    const key = await bookActivities(`keep round ${round + 1}`)[KEEP_GROUP](record);
+    kept.push({ round, key, rewards: record.rollouts.map(({ reward }) => reward) });
+  }
+  return kept;
+}
+
+/** What each rollout of each round earns; what a second round made of a first is discounted into the first's. */
+function rewardsOf(
+  { reward, recursion }: GroupInput,
+  [first, second]: readonly PlayedRound[],
+): readonly (readonly (number | null)[])[] {
+  const own = (round: PlayedRound | undefined): readonly (number | null)[] =>
+    round?.rollouts.map((rollout) => rewardOf(rollout, reward)) ?? [];
+  const later = own(second);
+  const laterOf = new Map(second?.rollouts.map(({ root }, index) => [root, later[index] ?? null]));
+  const roots = own(first).map((earned, index) => {
+    const after = laterOf.get(index);
+    return after === undefined ? earned : rewardOfRoot(earned, after, recursion.rootDiscount);
+  });
+  return [roots, later];
+}
+
+function recordOf(
+  { trainRun, purpose, cycle, draw, workers, writer }: GroupInput,
+  round: 0 | 1,
+  { question, samples, rollouts }: PlayedRound,
+  rewards: readonly (number | null)[],
+): GroupRecord {
+  return {
+    trainRun,
+    purpose,
+    cycle,
+    question: question.id,
+    draw,
+    round,
+    workers: workers.map(({ id }) => id),
+    checkpoint: describePolicy(writer),
+    samples,
+    rollouts: rollouts.map((rollout, index) => ({
+      ...rollout,
+      index,
+      reward: rewards[index] ?? null,
+    })),
+  };
+}

@@ -1,0 +1,57 @@
+import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import type { Problem } from '../protocol/call';
+import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
+import type { SolveTrace } from '../protocol/solve';
+import { type CallFailure, readFailure } from '../trace/read-failure';
+
+/** Whether an error is this run's own cancellation, which everybody must let pass. */
+export function isOwnCancellation(error: unknown): boolean {
+  return isCancellation(error) && CancellationScope.current().consideredCancelled;
+}
+
+/** Reads a failed call; throws it on when it is this run's own cancellation. */
+export function readCallFailure(error: unknown, who: string): CallFailure {
+  if (isOwnCancellation(error)) throw error;
+  return readFailure(error, who);
+}
+
+const MAY_HAVE_BEEN_BILLED: ReadonlySet<string> = new Set([
+  FAILURES.timeout,
+  FAILURES.interrupted,
+  FAILURES.badResponse,
+  FAILURES.workerLost,
+]);
+
+/** Failures that another try may mend, but that Temporal must not repeat by itself, since they may cost money. */
+export function mayBeBoughtAgain({ type }: Problem): boolean {
+  return MAY_HAVE_BEEN_BILLED.has(type);
+}
+
+/** A limit that ended a run. */
+export type StoppedBy = NonNullable<SolveTrace['stoppedBy']>;
+
+const TYPES: Readonly<Record<StoppedBy, FailureType>> = {
+  calls: FAILURES.callLimit,
+  tokens: FAILURES.tokenLimit,
+  cost: FAILURES.costLimit,
+  wallClock: FAILURES.wallClock,
+  approval: FAILURES.approvalLimit,
+};
+
+/** The failure of what a limit forbids. It says that no request was sent, so that nothing is counted for it. */
+export function limitFailure(by: StoppedBy, message: string): ApplicationFailure {
+  const at = now();
+  const details: CallFailureDetails = { calls: [], startedAt: at, endedAt: at };
+  return ApplicationFailure.create({ message, type: TYPES[by], nonRetryable: true, details: [details] });
+}
+
+/** The limit that a failure is about, if it is about one. */
+export function limitIn(type: string): StoppedBy | null {
+  const names = Object.keys(TYPES) as StoppedBy[];
+  return names.find((by) => TYPES[by] === type) ?? null;
+}
+
+/** The time as traces hold it: ISO 8601 in UTC, deterministic inside a workflow. */
+export function now(): string {
+  return new Date(Date.now()).toISOString();
+}

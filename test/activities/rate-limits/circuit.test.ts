@@ -1,0 +1,75 @@
+import { Circuit } from '../../../src/activities/rate-limits/circuit';
+
+const PAUSE = 30_000;
+
+/** A circuit that opened at 0. */
+function openCircuit(): Circuit {
+  const circuit = new Circuit({ failures: 2, pauseMs: PAUSE });
+  circuit.failed(0, false);
+  circuit.failed(0, false);
+  return circuit;
+}
+
+/** Lets a probe through at `now`, which fails at once. */
+function failProbe(circuit: Circuit, now: number): void {
+  expect(circuit.waitAt(now)).toBe(0);
+  expect(circuit.pass(now)).toBe(true);
+  circuit.failed(now, true);
+}
+
+describe('a circuit', () => {
+  test('opens after so many failures in a row, and counts from 0 after an answer', () => {
+    const circuit = new Circuit({ failures: 2, pauseMs: PAUSE });
+    circuit.failed(0, false);
+    circuit.answered();
+    circuit.failed(0, false);
+    expect(circuit.waitAt(0)).toBe(0);
+    circuit.failed(0, false);
+    expect(circuit.waitAt(0)).toBe(PAUSE);
+    expect(circuit.waitAt(10_000)).toBe(20_000);
+  });
+
+  test('lets one call probe after its pause, and everybody once that was answered', () => {
+    const circuit = openCircuit();
+    expect(circuit.waitAt(PAUSE)).toBe(0);
+    expect(circuit.pass(PAUSE)).toBe(true);
+    expect(circuit.waitAt(PAUSE)).toBe(PAUSE);
+    circuit.answered();
+    expect(circuit.waitAt(PAUSE)).toBe(0);
+    expect(circuit.pass(PAUSE)).toBe(false);
+  });
+
+  test('stays open twice as long after each probe that fails, up to 10 minutes', () => {
+    const circuit = openCircuit();
+    let now = PAUSE;
+    const pauses = [];
+    for (let probe = 0; probe < 6; probe += 1) {
+      failProbe(circuit, now);
+      pauses.push(circuit.waitAt(now) / 1000);
+      now += circuit.waitAt(now);
+    }
+    expect(pauses).toEqual([60, 120, 240, 480, 600, 600]);
+  });
+
+  test('begins with a short pause again once it was closed', () => {
+    const circuit = openCircuit();
+    failProbe(circuit, PAUSE);
+    circuit.answered();
+    circuit.failed(100_000, false);
+    circuit.failed(100_000, false);
+    expect(circuit.waitAt(100_000)).toBe(PAUSE);
+  });
+
+  test('goes by no failure of a call that was sent before it opened', () => {
+    const circuit = openCircuit();
+    circuit.failed(1_000, false);
+    expect(circuit.waitAt(1_000)).toBe(PAUSE - 1_000);
+  });
+
+  test('lets another call probe where one was lost', () => {
+    const circuit = openCircuit();
+    circuit.pass(PAUSE);
+    expect(circuit.waitAt(2 * PAUSE)).toBe(0);
+    expect(circuit.pass(2 * PAUSE)).toBe(true);
+  });
+});

@@ -1,0 +1,92 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { type ModelCall, UNTOLD_ALLOWANCE } from '../../../src/activities/model-call';
+import { createPacing } from '../../../src/activities/rate-limits/pacing';
+import { parseConfig } from '../../../src/config/load';
+import { resolveRun } from '../../../src/config/resolve-run';
+
+const model = { provider: 'local', model: 'm' } as const;
+
+const config = parseConfig({
+  conductor: { provider: 'local', model: 'planner' },
+  workers: [
+    { id: 'quick', ...model, rate: { requestsPerMinute: 5 }, circuit: { failures: 3 } },
+    {
+      id: 'slow',
+      ...model,
+      rate: { requestsPerMinute: 2, tokensPerMinute: 1_000 },
+      circuit: { failures: 1 },
+    },
+    { id: 'free', provider: 'local', model: 'other' },
+  ],
+});
+
+type Changes = Partial<Pick<ModelCall, 'card' | 'maxOutputTokens' | 'othersLeft'>>;
+
+/** A call of a worker with 400 bytes of prompt: 100 tokens, and 100 that it may answer. */
+function callOf(id: string, changes: Changes = {}): ModelCall {
+  const card = resolveRun(config).workers.find((worker) => worker.id === id);
+  if (card?.kind !== 'model') throw new Error(`no model ${id}`);
+  const messages = [{ role: 'user', text: 'x'.repeat(400) } as const];
+  const call = { purpose: 'step', round: 0, step: 0, worker: id, card, messages } as const;
+  return { ...call, maxOutputTokens: 100, timeoutMs: 1_000, allowance: UNTOLD_ALLOWANCE, ...changes };
+}
+
+/** Gates in a world where no time passes. */
+const gates = () => createPacing(config, { now: () => 0, random: () => 0 });
+
+function refusalOf(enter: () => unknown): ApplicationFailure {
+  try {
+    enter();
+  } catch (error) {
+    if (error instanceof ApplicationFailure) return error;
+    throw error;
+  }
+  throw new Error('the call was let through');
+}
+
+describe('the gates of a process', () => {
+  test('are one for all cards of a model, and the strictest card holds', () => {
+    const pacing = gates();
+    pacing.enter(callOf('quick'), []);
+    pacing.enter(callOf('slow'), []);
+    expect(refusalOf(() => pacing.enter(callOf('quick'), []))).toMatchObject({
+      type: 'Worker.Throttled',
+      nonRetryable: false,
+      nextRetryDelay: 60_000,
+      message:
+        'worker quick (local m) has had its 2 requests or 1000 tokens a minute from this process; ' +
+        'no request was sent. It will be asked in 60 s.',
+    });
+  });
+
+  test('count a prompt and all that may be answered, as far as that can be told before', () => {
+    const pacing = gates();
+    pacing.enter(callOf('slow', { maxOutputTokens: 801 }), []);
+    expect(refusalOf(() => pacing.enter(callOf('slow'), [])).type).toBe('Worker.Throttled');
+    const other = gates();
+    other.enter(callOf('slow', { maxOutputTokens: 700 }), []);
+    other.enter(callOf('slow'), []);
+  });
+
+  test('hold nobody else back', () => {
+    const pacing = gates();
+    for (let calls = 0; calls < 50; calls += 1) pacing.enter(callOf('free'), []);
+    const { card } = callOf('free');
+    const elsewhere = callOf('free', { card: { ...card, model: 'of another configuration' } });
+    expect(pacing.enter(elsewhere, [])).toMatchObject({ admitted: true });
+  });
+
+  test('have a failing model waited for, unless another worker stands in', () => {
+    const pacing = gates();
+    pacing.enter(callOf('slow'), []).leave({ tokens: null, health: 'bad' });
+    expect(refusalOf(() => pacing.enter(callOf('slow'), []))).toMatchObject({
+      type: 'Worker.CircuitOpen',
+      nonRetryable: false,
+      nextRetryDelay: 30_000,
+    });
+    const failure = refusalOf(() => pacing.enter(callOf('slow', { othersLeft: true }), []));
+    expect(failure).toMatchObject({ type: 'Worker.CircuitOpen', nonRetryable: true });
+    expect(failure.nextRetryDelay).toBeUndefined();
+    expect(failure.details).toMatchObject([{ calls: [] }]);
+  });
+});

@@ -1,0 +1,188 @@
+import assert from 'node:assert';
+import fc from 'fast-check';
+import { boundOf, type SpendingLimits } from '../../src/budget/amount';
+import type { WorstCase } from '../../src/budget/worst-case';
+import { Books, type Request } from './books';
+
+const RUNS = 10_000;
+
+/** An event, to happen to whichever run, call or child `who` points at. */
+interface Event {
+  readonly kind: 'reserve' | 'settle' | 'share' | 'return' | 'vanish' | 'setLimits';
+  readonly who: number;
+  readonly worst: WorstCase;
+  readonly limits: SpendingLimits;
+  /** Decides how calls come out, five bits for each request. */
+  readonly dice: number;
+}
+
+const amount = fc.nat({ max: 2000 });
+const limits: fc.Arbitrary<SpendingLimits> = fc.record({
+  calls: fc.integer({ min: 1, max: 30 }),
+  tokens: fc.option(amount),
+  nanoUsd: fc.option(amount),
+});
+const price = fc.oneof(fc.nat({ max: 300 }), fc.constantFrom(0, null));
+const worst: fc.Arbitrary<WorstCase> = fc.oneof(
+  { arbitrary: fc.record({ tokens: fc.integer({ min: 1, max: 300 }), nanoUsd: price }), weight: 9 },
+  { arbitrary: fc.constant({ tokens: 0, nanoUsd: null }), weight: 1 },
+);
+const kind = fc.constantFrom<Event['kind']>(
+  ...([
+    'reserve',
+    'reserve',
+    'reserve',
+    'settle',
+    'settle',
+    'share',
+    'return',
+    'vanish',
+    'setLimits',
+  ] as const),
+);
+const dice = fc.nat({ max: 2 ** 25 - 1 });
+const events = fc.array(fc.record({ kind, who: fc.nat({ max: 1000 }), worst, limits, dice }), {
+  maxLength: 30,
+});
+
+test('no schedule exceeds a limit, and all that is set aside is given back once', () => {
+  fc.assert(
+    fc.property(limits, events, dice, (first, schedule, last) => {
+      const root = new Books(first);
+      for (const event of schedule) {
+        happen(root, event);
+        expectHonest(root);
+      }
+      finish(root, last);
+      expectHonest(root);
+      assert.deepStrictEqual(root.account.committed, root.account.spentAtMost);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+function expectHonest(root: Books): void {
+  for (const books of liveBooks(root)) {
+    assert.deepStrictEqual(books.account.spentAtMost, books.booked);
+    assert.deepStrictEqual(books.account.committed, books.committed);
+  }
+  const { spentInAll: spent, told } = root;
+  assert(spent.calls <= told.calls && spent.tokens <= told.tokens && spent.nanoUsd <= told.nanoUsd);
+}
+
+function happen(root: Books, event: Event): void {
+  const live = liveBooks(root);
+  const books = live[event.who % live.length] ?? root;
+  HAPPENINGS[event.kind](books, event, books === root);
+}
+
+const HAPPENINGS: Readonly<Record<Event['kind'], (books: Books, event: Event, isRoot: boolean) => void>> = {
+  reserve(books, { worst: atWorst }) {
+    const key = books.nextKey();
+    const expected = books.mostGenerous(atWorst);
+    const mayFitLater = books.mostGenerous(atWorst, books.booked) !== null;
+    const answer = books.account.reserve(key, atWorst);
+    if (expected === null) {
+      assert('limit' in answer && answer.mayFitLater === mayFitLater);
+      return;
+    }
+    assert.deepStrictEqual(answer, expected);
+    books.begin(key, atWorst, expected);
+  },
+
+  settle(books, { who, dice: thrown }) {
+    const key = pick([...books.calls.keys()], who);
+    if (key !== undefined) settle(books, key, thrown);
+  },
+
+  share(books, { who }) {
+    const key = books.nextKey();
+    const share = books.account.share(key, 1 + (who % 4));
+    if ('limit' in share) return;
+    assert(books.hasRoom(books.committed, boundOf(share)));
+    books.children.set(key, new Books(share));
+  },
+
+  return(books, { who, dice: thrown }) {
+    const key = pick([...books.children.keys()], who);
+    if (key !== undefined) returnChild(books, key, thrown);
+  },
+
+  vanish(books, { who, dice: thrown }) {
+    const key = pick([...books.children.keys()], who);
+    const child = key === undefined ? undefined : books.children.get(key);
+    if (key === undefined || child === undefined) return;
+    spendUnheard(child, thrown);
+    books.account.settleChild(key, null);
+    books.endChild(key, child, true);
+  },
+
+  setLimits(books, event, isRoot) {
+    // A parent tells its child to spend less, never more than it set aside for it.
+    const asked = isRoot ? event.limits : lower(event.limits, books.limits);
+    const told = books.account.setLimits(asked);
+    books.setLimits(asked);
+    assert.deepStrictEqual(boundOf(told), books.told);
+  },
+};
+
+function settle(books: Books, key: string, thrown: number): void {
+  const calls = books.end(key, outcome(books, key, thrown));
+  books.account.settle(key, calls);
+}
+
+function returnChild(books: Books, key: string, thrown: number): void {
+  const child = books.children.get(key);
+  if (child === undefined) return;
+  finish(child, thrown);
+  books.account.settleChild(key, child.account.spentAtMost);
+  books.endChild(key, child, false);
+}
+
+/** Every call and child comes to its end and is heard of. */
+function finish(books: Books, thrown: number): void {
+  for (const key of [...books.calls.keys()]) settle(books, key, thrown);
+  for (const key of [...books.children.keys()]) returnChild(books, key, thrown);
+}
+
+/** Calls under way come to their end, and there is nobody to hear of it. */
+function spendUnheard(books: Books, thrown: number): void {
+  for (const key of [...books.calls.keys()]) books.end(key, outcome(books, key, thrown));
+  for (const child of books.children.values()) spendUnheard(child, thrown);
+}
+
+/** As many requests as the call is allowed, billed or free, told of or not: by what the dice say. */
+function outcome(books: Books, key: string, thrown: number): Request[] {
+  const call = books.calls.get(key);
+  if (call === undefined) return [];
+  const { worst: atWorst, held } = call;
+  const billable = atWorst.tokens === 0 ? 1 : held.tokens / atWorst.tokens;
+  return Array.from({ length: held.calls }, (_, index) => {
+    const number = (thrown >> (5 * index)) & 31;
+    const part = (number >> 2) / 7;
+    const tokens = Math.floor(part * (atWorst.tokens === 0 ? 400 : atWorst.tokens));
+    const nanoUsd = Math.floor(part * (atWorst.nanoUsd ?? 400));
+    const tellings: Request['told'][] = ['all', 'tokens', 'nothing'];
+    // A reported cost of 0 is no evidence, and so is never taken as told.
+    if (nanoUsd > 0) tellings.push('cost');
+    return { tokens, nanoUsd, told: index < billable ? (pick(tellings, number) ?? 'all') : 'free' };
+  });
+}
+
+function liveBooks(books: Books): Books[] {
+  return [books, ...[...books.children.values()].flatMap(liveBooks)];
+}
+
+function pick<T>(from: readonly T[], who: number): T | undefined {
+  return from[who % Math.max(1, from.length)];
+}
+
+function lower(one: SpendingLimits, other: SpendingLimits): SpendingLimits {
+  const least = (first: number | null, second: number | null): number | null =>
+    first === null || second === null ? (first ?? second) : Math.min(first, second);
+  return {
+    calls: Math.min(one.calls, other.calls),
+    tokens: least(one.tokens, other.tokens),
+    nanoUsd: least(one.nanoUsd, other.nanoUsd),
+  };
+}

@@ -1,0 +1,199 @@
+import { ApplicationFailure } from '@temporalio/common';
+import fc from 'fast-check';
+import { Account } from '../../src/budget/account';
+import { callOf, type Request } from './books';
+
+const LIMITS = { calls: 20, tokens: 1000, nanoUsd: 1000 };
+const WORST = { tokens: 100, nanoUsd: 100 };
+const billed = (tokens: number, nanoUsd: number): Request => ({ tokens, nanoUsd, told: 'all' });
+const unheard: Request = { tokens: 1, nanoUsd: 1, told: 'nothing' };
+const free: Request = { tokens: 0, nanoUsd: 0, told: 'free' };
+
+describe('reserve', () => {
+  test('five requests, two of them billed', () => {
+    const account = new Account(LIMITS);
+    expect(account.reserve('a', WORST)).toEqual({ requests: 5, billable: 2 });
+    expect(account.committed).toEqual({ calls: 5, tokens: 200, nanoUsd: 200 });
+    expect(account.spentAtMost).toEqual({ calls: 0, tokens: 0, nanoUsd: 0 });
+  });
+
+  test.each([
+    ['money for one only', { ...LIMITS, nanoUsd: 199 }, { requests: 5, billable: 1 }],
+    ['tokens for one only', { ...LIMITS, tokens: 199 }, { requests: 5, billable: 1 }],
+    ['three calls', { ...LIMITS, calls: 3 }, { requests: 3, billable: 2 }],
+    ['one call', { ...LIMITS, calls: 1 }, { requests: 1, billable: 1 }],
+    ['nothing but calls', { calls: 9, tokens: null, nanoUsd: null }, { requests: 5, billable: 2 }],
+  ])('less where less is left: %s', (_, limits, allowance) => {
+    expect(new Account(limits).reserve('a', WORST)).toEqual(allowance);
+  });
+
+  test.each([
+    ['calls', { ...LIMITS, calls: 0 }, { limit: 'calls', needed: 1, left: 0 }],
+    ['tokens', { ...LIMITS, tokens: 99 }, { limit: 'tokens', needed: 100, left: 99 }],
+    ['cost', { ...LIMITS, nanoUsd: 99 }, { limit: 'cost', needed: 100, left: 99 }],
+  ])('refused by %s', (_, limits, refusal) => {
+    const account = new Account(limits);
+    expect(account.reserve('a', WORST)).toEqual({ ...refusal, mayFitLater: false });
+    expect(account.committed).toEqual({ calls: 0, tokens: 0, nanoUsd: 0 });
+  });
+
+  test('steps side by side cannot exceed a limit together; the last may fit when another is done', () => {
+    const account = new Account({ ...LIMITS, nanoUsd: 250 });
+    expect(account.reserve('a', WORST)).toMatchObject({ billable: 2 });
+    expect(account.reserve('b', WORST)).toEqual({ limit: 'cost', needed: 100, left: 50, mayFitLater: true });
+    account.settle('a', [callOf(billed(30, 30))]);
+    expect(account.reserve('b', WORST)).toMatchObject({ billable: 2 });
+  });
+
+  test('a limit that waiting cannot mend is named first', () => {
+    const account = new Account({ calls: 5, tokens: 1000, nanoUsd: 150 });
+    account.reserve('a', { tokens: 10, nanoUsd: 10 });
+    expect(account.reserve('b', { tokens: 10, nanoUsd: 200 })).toMatchObject({
+      limit: 'cost',
+      mayFitLater: false,
+    });
+  });
+
+  test('what costs nothing is let through when the money is gone, what has no price is not', () => {
+    const account = new Account({ ...LIMITS, nanoUsd: 100 });
+    account.reserve('a', { tokens: 1, nanoUsd: null });
+    account.settle('a', [callOf(billed(1, 170))]);
+    expect(account.reserve('local', { tokens: 1, nanoUsd: 0 })).toMatchObject({ billable: 2 });
+    expect(account.reserve('b', { tokens: 1, nanoUsd: null })).toMatchObject({ limit: 'cost', left: 0 });
+  });
+});
+
+describe('settle', () => {
+  test.each<[string, Request, { tokens: number; nanoUsd: number }]>([
+    ['all is known', billed(40, 60), { tokens: 40, nanoUsd: 60 }],
+    ['nothing is known', unheard, WORST],
+    ['the cost is unknown', { tokens: 40, nanoUsd: 60, told: 'tokens' }, { tokens: 40, nanoUsd: 100 }],
+    ['the tokens are unknown', { tokens: 40, nanoUsd: 60, told: 'cost' }, { tokens: 100, nanoUsd: 60 }],
+    ['it was free', free, { tokens: 0, nanoUsd: 0 }],
+    ['more was used than could be', billed(400, 600), { tokens: 400, nanoUsd: 600 }],
+  ])('counts a request of which %s', (_, request, counted) => {
+    const account = new Account(LIMITS);
+    account.reserve('a', WORST);
+    account.settle('a', [callOf(request)]);
+    expect(account.spentAtMost).toEqual({ calls: 1, ...counted });
+    expect(account.committed).toEqual(account.spentAtMost);
+  });
+
+  test('counts every request, those beyond the allowance too', () => {
+    const account = new Account({ ...LIMITS, calls: 2 });
+    account.reserve('a', WORST);
+    account.settle('a', [free, unheard, unheard, billed(1, 2)].map(callOf));
+    expect(account.spentAtMost).toEqual({ calls: 4, tokens: 201, nanoUsd: 202 });
+    expect(account.limits.calls).toBe(4);
+  });
+});
+
+describe('a share for a child', () => {
+  test('is a part of what is left, in whole numbers, and held until the child is done', () => {
+    const account = new Account({ calls: 10, tokens: 100, nanoUsd: null });
+    expect(account.share('child', 3)).toEqual({ calls: 3, tokens: 33, nanoUsd: null });
+    expect(account.share('other', 1)).toEqual({ calls: 7, tokens: 67, nanoUsd: null });
+    expect(account.reserve('a', WORST)).toMatchObject({ limit: 'calls', mayFitLater: true });
+    account.settleChild('child', { calls: 1, tokens: 20, nanoUsd: 5 });
+    expect(account.spentAtMost).toEqual({ calls: 1, tokens: 20, nanoUsd: 5 });
+    expect(account.committed).toMatchObject({ calls: 8, tokens: 87 });
+  });
+
+  test('is a call and a token at least, and refused where there is none', () => {
+    const account = new Account({ calls: 2, tokens: 2, nanoUsd: 0 });
+    expect(account.share('one', 5)).toEqual({ calls: 1, tokens: 1, nanoUsd: 0 });
+    expect(account.share('two', 5)).toEqual({ calls: 1, tokens: 1, nanoUsd: 0 });
+    expect(account.share('three', 5)).toEqual({ limit: 'calls', needed: 1, left: 0, mayFitLater: true });
+  });
+
+  test('counts whole where the child vanished; of an unlimited one nothing is known', () => {
+    const account = new Account({ calls: 10, tokens: 100, nanoUsd: null });
+    account.share('child', 2);
+    account.settleChild('child', null);
+    expect(account.spentAtMost).toEqual({ calls: 5, tokens: 50, nanoUsd: 0 });
+  });
+});
+
+describe('setLimits', () => {
+  test('holds at once, up and down, and for what had no limit', () => {
+    const account = new Account({ ...LIMITS, nanoUsd: null });
+    expect(account.setLimits({ calls: 30, tokens: null, nanoUsd: 50 })).toEqual({
+      calls: 30,
+      tokens: null,
+      nanoUsd: 50,
+    });
+    expect(account.reserve('a', WORST)).toMatchObject({ limit: 'cost' });
+  });
+
+  test('breaks no promise, and begins nothing that was not asked for', () => {
+    const account = new Account(LIMITS);
+    account.reserve('a', WORST);
+    expect(account.setLimits({ calls: 2, tokens: 50, nanoUsd: 50 })).toEqual({
+      calls: 5,
+      tokens: 200,
+      nanoUsd: 200,
+    });
+    account.settle('a', [callOf(billed(60, 40))]);
+    expect(account.limits).toEqual({ calls: 2, tokens: 60, nanoUsd: 50 });
+    expect(account.reserve('b', { tokens: 1, nanoUsd: 1 })).toMatchObject({
+      limit: 'tokens',
+      mayFitLater: false,
+    });
+  });
+
+  test('waits for a child that was promised no limit', () => {
+    const account = new Account({ ...LIMITS, nanoUsd: null });
+    account.share('child', 2);
+    expect(account.setLimits(LIMITS).nanoUsd).toBeNull();
+    expect(account.reserve('a', WORST)).toMatchObject({ limit: 'cost', mayFitLater: true });
+    account.settleChild('child', { calls: 1, tokens: 1, nanoUsd: 300 });
+    expect(account.limits.nanoUsd).toBe(1000);
+    expect(account.reserve('a', WORST)).toMatchObject({ billable: 2 });
+  });
+});
+
+test('where a price is unknown and calls are made one by one, no more than one call is beyond the limit', () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 500 }), fc.array(fc.nat({ max: 200 }), { minLength: 1 }), (limit, costs) => {
+      const account = new Account({ calls: 200, tokens: null, nanoUsd: limit });
+      for (const cost of costs) {
+        if ('limit' in account.reserve('a', { tokens: 1, nanoUsd: null })) break;
+        account.settle('a', [callOf({ tokens: 1, nanoUsd: cost, told: 'all' })]);
+      }
+      expect(account.spentAtMost.nanoUsd).toBeLessThan(limit + Math.max(1, ...costs));
+    }),
+  );
+});
+
+describe('an error of the program fails the run, and says where it is', () => {
+  const account = new Account(LIMITS);
+  account.reserve('a', WORST);
+  account.share('child', 2);
+  test.each<[string, () => unknown]>([
+    ['a is reserved already', () => account.reserve('a', WORST)],
+    [
+      'nothing is set aside for b',
+      () => {
+        account.settle('b', []);
+      },
+    ],
+    ['child has a share already', () => account.share('child', 2)],
+    ['c asks for one of 0 parts', () => account.share('c', 0)],
+    [
+      'nothing is set aside for a',
+      () => {
+        account.settleChild('a', null);
+      },
+    ],
+  ])('%s', (message, misuse) => {
+    expect(misuse).toThrow(ApplicationFailure);
+    expect(misuse).toThrow(message);
+  });
+
+  test('given back twice', () => {
+    account.settle('a', []);
+    expect(() => {
+      account.settle('a', []);
+    }).toThrow('given back already');
+  });
+});

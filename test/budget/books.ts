@@ -1,0 +1,149 @@
+import { Account } from '../../src/budget/account';
+import { type Amount, boundOf, combine, NOTHING, type SpendingLimits, sumOf } from '../../src/budget/amount';
+import type { WorstCase } from '../../src/budget/worst-case';
+import type { Allowance } from '../../src/protocol/activities';
+import type { Call } from '../../src/protocol/call';
+
+/** What one request of a call came to, and what its provider told of it. */
+export interface Request {
+  readonly tokens: number;
+  readonly nanoUsd: number;
+  readonly told: 'free' | 'all' | 'tokens' | 'cost' | 'nothing';
+}
+
+interface UnderWay {
+  readonly worst: WorstCase;
+  readonly held: Amount;
+}
+
+/**
+ * An account beside what truly happens in its name: kept in another way than the account keeps it, so that the two can
+ * be compared after each event.
+ */
+export class Books {
+  readonly account: Account;
+  /** What the limits were last said to be. */
+  told: Amount;
+  /** What was asked for, though more may have been promised already. */
+  asked: Amount;
+  /** What the account should say is spent. */
+  booked = NOTHING;
+  /** What really was, where price and maximum tokens are known. */
+  spent = NOTHING;
+  readonly calls = new Map<string, UnderWay>();
+  readonly children = new Map<string, Books>();
+  private keys = 0;
+
+  constructor(readonly limits: SpendingLimits) {
+    this.account = new Account(limits);
+    this.told = boundOf(limits);
+    this.asked = this.told;
+  }
+
+  get committed(): Amount {
+    const held = [...this.calls.values()].map((call) => call.held);
+    const shares = [...this.children.values()].map(({ limits }) => boundOf(limits));
+    return sumOf([this.booked, ...held, ...shares]);
+  }
+
+  /** With everything below. */
+  get spentInAll(): Amount {
+    return sumOf([this.spent, ...[...this.children.values()].map((child) => child.spentInAll)]);
+  }
+
+  /** The most generous allowance that fits, found by trying each; null where none does. */
+  mostGenerous(worst: WorstCase, committed = this.committed): Allowance | null {
+    const isUsedUp = (measure: keyof Amount): boolean =>
+      this.asked[measure] !== Infinity && committed[measure] >= this.asked[measure];
+    if (worst.nanoUsd === null && isUsedUp('nanoUsd')) return null;
+    if (worst.tokens === 0 && isUsedUp('tokens')) return null;
+    for (const billable of [2, 1]) {
+      for (const requests of [5, 4, 3, 2, 1]) {
+        if (requests < billable) continue;
+        if (this.hasRoom(committed, heldFor(worst, { requests, billable }))) return { requests, billable };
+      }
+    }
+    return null;
+  }
+
+  /** Whether more can be set aside within what was asked for. */
+  hasRoom(committed: Amount, more: Amount): boolean {
+    const isFine = (measure: keyof Amount): boolean =>
+      more[measure] === 0 || committed[measure] + more[measure] <= this.asked[measure];
+    return isFine('calls') && isFine('tokens') && isFine('nanoUsd');
+  }
+
+  nextKey(): string {
+    this.keys += 1;
+    return `${this.keys}`;
+  }
+
+  begin(key: string, worst: WorstCase, allowance: Allowance): void {
+    this.calls.set(key, { worst, held: heldFor(worst, allowance) });
+  }
+
+  /** The call comes to these requests; whether the account ever hears of them is another matter. */
+  end(key: string, requests: readonly Request[]): Call[] {
+    const worst = this.calls.get(key)?.worst ?? { tokens: 0, nanoUsd: null };
+    this.calls.delete(key);
+    const certain = ({ told, tokens, nanoUsd }: Request): Amount => ({
+      calls: 1,
+      tokens: told === 'free' || worst.tokens === 0 ? 0 : tokens,
+      nanoUsd: told === 'free' || worst.nanoUsd === null ? 0 : nanoUsd,
+    });
+    this.spent = sumOf([this.spent, ...requests.map(certain)]);
+    this.booked = sumOf([this.booked, ...requests.map((request) => bookedFor(request, worst))]);
+    return requests.map(callOf);
+  }
+
+  setLimits(limits: SpendingLimits): void {
+    this.asked = boundOf(limits);
+    this.told = combine(this.asked, this.committed, Math.max);
+  }
+
+  endChild(key: string, child: Books, vanished: boolean): void {
+    this.children.delete(key);
+    const share = boundOf(child.limits);
+    // A child that vanished with a share that had no limit leaves nothing to go by.
+    const ifKnown = (spent: number, promised: number): number =>
+      vanished && promised === Infinity ? 0 : spent;
+    this.spent = sumOf([this.spent, combine(child.spentInAll, share, ifKnown)]);
+    this.booked = sumOf([this.booked, vanished ? combine(share, share, ifKnown) : child.booked]);
+  }
+}
+
+function heldFor({ tokens, nanoUsd }: WorstCase, { requests, billable }: Allowance): Amount {
+  return { calls: requests, tokens: billable * tokens, nanoUsd: billable * (nanoUsd ?? 0) };
+}
+
+function bookedFor({ told, tokens, nanoUsd }: Request, worst: WorstCase): Amount {
+  if (told === 'free') return { calls: 1, tokens: 0, nanoUsd: 0 };
+  return {
+    calls: 1,
+    tokens: told === 'all' || told === 'tokens' ? tokens : worst.tokens,
+    nanoUsd: told === 'all' || told === 'cost' ? nanoUsd : (worst.nanoUsd ?? 0),
+  };
+}
+
+/** A request as a run hears of it. */
+export function callOf({ told, tokens, nanoUsd }: Request): Call {
+  const inputTokens = Math.floor(tokens / 3);
+  const usage = {
+    inputTokens,
+    outputTokens: tokens - inputTokens,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+  };
+  return {
+    callId: '',
+    purpose: 'step',
+    round: 0,
+    step: 0,
+    attempt: 1,
+    worker: 'w',
+    model: 'm',
+    error: null,
+    usage: told === 'all' || told === 'tokens' ? usage : null,
+    nanoUsd: told === 'free' ? 0 : told === 'all' || told === 'cost' ? nanoUsd : null,
+  };
+}

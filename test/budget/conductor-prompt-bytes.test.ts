@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { conductorPromptBytes } from '../../src/budget/worst-case';
+import { planOutputSchema } from '../../src/plan/json';
+import { conductorMessages } from '../../src/plan/prompt/conductor';
+import { renderPlan } from '../../src/plan/render';
+import type { WritePlanRequest } from '../../src/protocol/activities';
+import type { ResolvedRun } from '../../src/protocol/run';
+import type { TextRef } from '../../src/protocol/text';
+import { modelCard, runOf } from './cards';
+import { awkwardText, realBytes, storedOrNot, wholeOf } from './texts';
+
+const REQUEST: WritePlanRequest = { question: 'Why?', round: 0, repairs: [] };
+const PROBLEM = { type: 'Plan.Invalid', message: 'no plan' };
+const RUN = runWith(2, true);
+
+function runWith(workers: number, jsonSchema: boolean): ResolvedRun {
+  const pool = Array.from({ length: workers }, (_, ordinal) => ({
+    ...modelCard(`worker-${ordinal}`),
+    notes: 'strong at code',
+  }));
+  return runOf(pool, { capabilities: { sampling: true, effort: [], jsonSchema, maxOutputTokens: null } });
+}
+
+/** What such a request really sends, with its schema as often as a model may be shown it. */
+function sentBytes({ question, repairs, mayCallItself }: WritePlanRequest, run: ResolvedRun): number {
+  const { jsonSchema } = run.conductor.capabilities;
+  const workers = mayCallItself === true ? [...run.workers, { id: 'conductor', notes: null }] : run.workers;
+  const messages = conductorMessages({
+    question: wholeOf(question),
+    workers,
+    describe: run.conductor.describe,
+    maxSteps: run.limits.steps,
+    format: jsonSchema ? 'json' : 'lists',
+    repairs: repairs.map(({ reply, problem }) => ({ reply: wholeOf(reply), problem: problem.message })),
+  });
+  const context = { workers: workers.map(({ id }) => id), maxSteps: run.limits.steps, round: 0 };
+  const schema = JSON.stringify(planOutputSchema(context, 'grammar'));
+  return realBytes(messages) + (jsonSchema ? 2 * Buffer.byteLength(schema) : 0);
+}
+
+const requests: fc.Arbitrary<WritePlanRequest> = fc.record({
+  question: storedOrNot,
+  round: fc.constant(0),
+  repairs: fc.array(
+    fc.record({ reply: storedOrNot, problem: awkwardText.map((message) => ({ ...PROBLEM, message })) }),
+    { maxLength: 2 },
+  ),
+  mayCallItself: fc.boolean(),
+});
+const runs = fc
+  .tuple(fc.constantFrom(1, 2, 300), fc.boolean())
+  .map(([workers, jsonSchema]) => runWith(workers, jsonSchema));
+
+test('a prompt with its schema is never longer than its bound, whatever its texts hold and wherever they lie', () => {
+  fc.assert(
+    fc.property(requests, runs, (request, run) => {
+      expect(sentBytes(request, run)).toBeLessThanOrEqual(conductorPromptBytes(request, run));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('the bound is close: a few hundred bytes for each part', () => {
+  expect(conductorPromptBytes(REQUEST, RUN) - sentBytes(REQUEST, RUN)).toBeLessThan(1000);
+});
+
+test('of a failed reply only as much counts as is shown', () => {
+  const endless = '漢'.repeat(100_000);
+  const whole = { ...REQUEST, repairs: [{ reply: endless, problem: PROBLEM }] };
+  const bound = (bytes: number): number =>
+    conductorPromptBytes({ ...REQUEST, repairs: [{ reply: stored(bytes), problem: PROBLEM }] }, RUN);
+  expect(bound(300_000)).toBeGreaterThanOrEqual(sentBytes(whole, RUN));
+  expect(bound(900_000)).toBe(bound(300_000));
+});
+
+test('the Conductor as a worker, what a review is about, hints and background count, too', () => {
+  const plan = { steps: [{ worker: 'gone', subtask: '\b"\\'.repeat(100), sees: [] }] };
+  const planBytes = Buffer.byteLength(renderPlan(plan, ['gone']));
+  const more = (request: Partial<WritePlanRequest>): number =>
+    conductorPromptBytes({ ...REQUEST, ...request }, RUN) - conductorPromptBytes(REQUEST, RUN);
+  expect(more({ mayCallItself: true })).toBeGreaterThanOrEqual('2: conductor'.length);
+  expect(more({ review: { plan, answer: stored(5000) } })).toBeGreaterThanOrEqual(planBytes + 5000);
+  expect(more({ hints: ['é'.repeat(1000), 'x'] })).toBeGreaterThanOrEqual(2001);
+  expect(more({ background: [{ subtask: null, output: stored(7000) }] })).toBeGreaterThanOrEqual(7000);
+});
+
+function stored(bytes: number): TextRef {
+  return { ref: '', bytes, preview: '' };
+}

@@ -1,0 +1,55 @@
+import { estimatePlan } from '../../src/budget/estimate';
+import { workerPromptBytes, worstCaseOf } from '../../src/budget/worst-case';
+import { externalCard, modelCard, runOf } from './cards';
+
+const step = (worker: string, sees: number[] = []): { worker: string; subtask: string; sees: number[] } => ({
+  worker,
+  subtask: 'Say',
+  sees,
+});
+
+test('every step once, at its worst', () => {
+  const card = modelCard('w');
+  const request = { question: 'Why?', subtask: 'Say', sees: [], round: 0, step: 0, worker: card };
+  const worst = worstCaseOf(card, workerPromptBytes(request), card.maxOutputTokens);
+  const estimate = estimatePlan({ steps: [step('w'), step('w')] }, runOf([card]), 'Why?', []);
+  expect(estimate).toEqual({
+    calls: 2,
+    tokens: 2 * worst.tokens,
+    nanoUsd: 2 * (worst.nanoUsd ?? 0),
+  });
+});
+
+test('a step that sees another reads as many tokens as that one may write', () => {
+  const tokens = (maxOutputTokens: number): number => {
+    const run = runOf([modelCard('reader'), { ...modelCard('writer'), maxOutputTokens }]);
+    return estimatePlan({ steps: [step('writer'), step('reader', [0])] }, run, 'Why?', []).tokens;
+  };
+  expect(tokens(1100) - tokens(100)).toBe(2000);
+});
+
+test('a worker without a price makes the cost unknown', () => {
+  const run = runOf([modelCard('w'), modelCard('new', null), externalCard('own')]);
+  for (const unpriced of ['new', 'own']) {
+    const plan = { steps: [step('w'), step(unpriced)] };
+    expect(estimatePlan(plan, run, 'Why?', [])).toMatchObject({ calls: 2, nanoUsd: null });
+  }
+});
+
+test("of the Conductor's own steps nothing is counted but that they are there", () => {
+  const run = runOf([modelCard('w')]);
+  const without = estimatePlan({ steps: [step('w')] }, run, 'Why?', []);
+  const estimate = estimatePlan({ steps: [step('w'), step('conductor')] }, run, 'Why?', []);
+  expect(estimate).toEqual({ ...without, calls: 2, ownSteps: 1 });
+});
+
+test('the question and the background count for each step, though they lie in the store', () => {
+  const run = runOf([modelCard('w')]);
+  const stored = { ref: 'r', bytes: 10_000, preview: '' };
+  const plan = { steps: [step('w'), step('w')] };
+  const little = estimatePlan(plan, run, '', []).tokens;
+  expect(estimatePlan(plan, run, stored, []).tokens).toBeGreaterThanOrEqual(little + 20_000);
+  expect(estimatePlan(plan, run, '', [{ subtask: null, output: stored }]).tokens).toBeGreaterThanOrEqual(
+    little + 20_000,
+  );
+});

@@ -1,0 +1,88 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { defaultConfig, findLocalServer } from '../../src/config/default-pool';
+import { parseConfig } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
+
+const nobody = (): Promise<null> => Promise.resolve(null);
+
+describe('the configuration of someone who wrote none', () => {
+  it('takes each vendor whose key is set, the first as Conductor, and asks no local server', async () => {
+    const probe = jest.fn(nobody);
+    const { config } = await defaultConfig(
+      { ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g', OPENAI_API_KEY: '' },
+      probe,
+    );
+    const { conductor, workers } = resolveRun(parseConfig(config));
+    expect(conductor.provider).toBe('anthropic');
+    expect(new Set(workers.map((worker) => worker.kind === 'model' && worker.provider))).toEqual(
+      new Set(['anthropic', 'google']),
+    );
+    expect(probe).not.toHaveBeenCalled();
+  });
+
+  it('knows price and effort of every model it picks', async () => {
+    const { config } = await defaultConfig({
+      OPENAI_API_KEY: 'o',
+      ANTHROPIC_API_KEY: 'a',
+      GEMINI_API_KEY: 'g',
+    });
+    const { conductor, workers } = resolveRun(parseConfig(config));
+    for (const card of [conductor, ...workers.filter((worker) => worker.kind === 'model')]) {
+      expect([card.model, card.price]).not.toEqual([card.model, null]);
+      expect(card.capabilities.effort).toContain(card.effort);
+    }
+  });
+
+  it('else takes the first local server that has a model that writes', async () => {
+    const answers: Record<string, string[]> = {
+      'http://127.0.0.1:8080/v1': ['nomic-embed-text'],
+      'http://127.0.0.1:8000/v1': ['Qwen/Qwen3.5:9b', 'bge-embed', 'gemma'],
+    };
+    const { config, notices } = await defaultConfig({}, (url) => Promise.resolve(answers[url] ?? null));
+    const { conductor, workers } = resolveRun(parseConfig(config));
+    expect(conductor).toMatchObject({
+      model: 'Qwen/Qwen3.5:9b',
+      baseUrl: 'http://127.0.0.1:8000/v1',
+      apiKeyEnv: null,
+    });
+    expect(workers.map(({ id }) => id)).toEqual(['Qwen-Qwen3.5-9b', 'gemma']);
+    expect(notices.join()).toContain('http://127.0.0.1:8000/v1');
+  });
+
+  it('else runs a small model in this process, and says that its answers are weak', async () => {
+    const { config, notices } = await defaultConfig({}, nobody);
+    const { conductor, workers, limits } = resolveRun(parseConfig(config));
+    expect(conductor.provider).toBe('local');
+    expect(workers).toHaveLength(1);
+    expect(limits.steps).toBe(2);
+    expect(notices.join()).toMatch(/weak/);
+  });
+});
+
+describe('looking for a local server', () => {
+  it('takes nothing that is silent or speaks otherwise for a server', async () => {
+    const server = createServer((request, response) => response.end('<html>')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(
+      await findLocalServer(undefined, [`http://127.0.0.1:${port}/v1`, 'http://127.0.0.1:1/v1']),
+    ).toBeNull();
+    server.close();
+  });
+
+  it('asks for the models as OpenAI does', async () => {
+    const body = JSON.stringify({ object: 'list', data: [{ id: 'tiny', object: 'model' }] });
+    const paths: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url);
+      response.end(body);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const baseUrl = `http://127.0.0.1:${port}/v1`;
+    expect(await findLocalServer(undefined, [baseUrl])).toEqual({ baseUrl, models: ['tiny'] });
+    expect(paths).toEqual(['/v1/models']);
+    server.close();
+  });
+});

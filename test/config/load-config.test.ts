@@ -1,0 +1,280 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '../../src/config/errors';
+import { loadConfig, parseConfig, readConfigFile } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
+
+const nobody = (): Promise<null> => Promise.resolve(null);
+
+const SMALLEST = `
+conductor: { provider: local, model: smollm2 }
+workers:
+  - { id: small, provider: local, model: smollm2 }
+`;
+
+/** Every setting of the documented file that this version accepts. */
+const FULL = `
+conductor:
+  provider: openai
+  model: my-conductor
+  baseUrl: http://127.0.0.1:8000/v1
+  apiKeyEnv: OPENAI_API_KEY
+  temperature: 0.2
+  maxOutputTokens: 1024
+  describe: names
+workers:
+  - id: gpt
+    provider: openai
+    api: responses
+    model: gpt-6-sol
+    apiKeyEnv: OPENAI_API_KEY
+    maxOutputTokens: 4096
+    effort: low
+    timeout: 5m
+    layout: chat
+    notes: strong at code
+    price: { input: 2, output: 10, cachedInput: 0.2 }
+    capabilities: { jsonSchema: true }
+    fallback: [sonnet]
+  - { id: sonnet, provider: anthropic, model: claude-sonnet-5-5 }
+  - { id: gemini, provider: google, model: gemini-4-argon }
+  - { id: agent, provider: workflow, type: research, taskQueue: agents }
+limits: { steps: 5, depth: 0, costUsd: 1.00, calls: 40, wallClock: 30m }
+recursion: both
+temporal: { taskQueue: conductor, namespace: default, heartbeat: 15s, queuePerProvider: false }
+store: file:.conductor/store
+training:
+  profile: cpu-demo
+  data: { train: questions.jsonl, heldOut: heldout.jsonl }
+  groupSize: 64
+`;
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'conductor-config-'))));
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function write(text: string, name = 'conductor.yaml'): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function problemOf(text: string): string {
+  const path = write(text);
+  try {
+    readConfigFile(path);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.replaceAll(path, 'conductor.yaml');
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('where a configuration comes from', () => {
+  it('prefers the named file, then CONDUCTOR_CONFIG, then the folder, then the default', async () => {
+    const withModel = (model: string): string => SMALLEST.replaceAll('smollm2', model);
+    write(withModel('from-folder'));
+    write(withModel('from-variable'), 'variable.yaml');
+    write(withModel('from-option'), 'option.yaml');
+    const env = { CONDUCTOR_CONFIG: 'variable.yaml' };
+    const modelOf = async (options: { path?: string; env: NodeJS.ProcessEnv }): Promise<string> =>
+      resolveRun((await loadConfig({ cwd: folder, probe: nobody, ...options })).config).conductor.model;
+
+    expect(await modelOf({ path: 'option.yaml', env })).toBe('from-option');
+    expect(await modelOf({ env })).toBe('from-variable');
+    expect(await modelOf({ env: {} })).toBe('from-folder');
+    rmSync(join(folder, 'conductor.yaml'));
+    expect(await modelOf({ env: {} })).toBe('smollm2');
+  });
+
+  it('names the file it read, and none for the default', async () => {
+    const path = write(SMALLEST);
+    expect((await loadConfig({ env: {}, cwd: folder })).path).toBe(path);
+    rmSync(path);
+    expect((await loadConfig({ env: {}, cwd: folder, probe: nobody })).path).toBeNull();
+  });
+
+  it.each([
+    ['the option', { path: 'gone.yaml', env: {} }],
+    ['the variable', { env: { CONDUCTOR_CONFIG: 'gone.yaml' } }],
+  ])('does not fall back to the default when %s names a missing file', async (_, options) => {
+    const loading = loadConfig({ cwd: folder, probe: nobody, ...options });
+    await expect(loading).rejects.toThrow(/gone\.yaml does not exist: create it/);
+    await expect(loading).rejects.toBeInstanceOf(ConfigError);
+  });
+});
+
+describe('what a configuration may hold', () => {
+  it('reads every documented setting', async () => {
+    write(FULL);
+    const { config } = await loadConfig({ env: {}, cwd: folder });
+    expect(config.workers.map(({ id }) => id)).toEqual(['gpt', 'sonnet', 'gemini', 'agent']);
+    expect(config.limits.wallClock).toBe('30m');
+    expect(config.training).toMatchObject({ profile: 'cpu-demo', groupSize: 64 });
+  });
+
+  it('checks to the same value again, so a loaded configuration can be handed on', () => {
+    const config = readConfigFile(write(FULL));
+    expect(parseConfig(config)).toEqual(config);
+  });
+
+  it('says which settings have no effect yet', async () => {
+    write(FULL);
+    const { notices } = await loadConfig({ env: {}, cwd: folder });
+    expect(notices.map((notice) => notice.split(' ')[0])).toEqual([
+      'limits.costUsd',
+      'training.budget.costUsd',
+    ]);
+    write(SMALLEST);
+    expect((await loadConfig({ env: {}, cwd: folder })).notices).toEqual([]);
+  });
+});
+
+describe('what is refused, with place, value and remedy', () => {
+  const worker = (settings: string): string =>
+    `conductor: { provider: local, model: smollm2 }\nworkers:\n  - { id: a, provider: local, model: m }\n  - ${settings}\n`;
+
+  it.each([
+    ['malformed YAML', 'conductor: {\n  provider: [', /^conductor\.yaml:\d+:\d+: this is not valid YAML: /],
+    ['an empty file', '', /^conductor\.yaml:1:1: the configuration is null: expected object/],
+    ['a missing part', SMALLEST.slice(0, 48), /^conductor\.yaml:\d+:\d+: workers is missing: expected array/],
+    [
+      'a wrong type',
+      worker('{ id: b, provider: openai, model: m, price: { input: cheap, output: 1 } }'),
+      /^conductor\.yaml:4:51: workers\[1\]\.price\.input is "cheap": expected number/,
+    ],
+    [
+      'an unknown provider',
+      worker('{ id: b, provider: acme, model: m }'),
+      /^conductor\.yaml:4:14: workers\[1\]\.provider is "acme": expected one of openai, anthropic, google, local, /,
+    ],
+    [
+      'an unknown setting',
+      worker('{ id: b, provider: local, modle: m, model: m }'),
+      /^conductor\.yaml:4:31: workers\[1\]\.modle is not a setting: remove or rename/,
+    ],
+    [
+      'a setting of another provider',
+      worker('{ id: b, provider: google, api: chat, model: m }'),
+      /workers\[1\]\.api is not a setting/,
+    ],
+    [
+      'a repeated id',
+      worker('{ id: a, provider: local, model: m }'),
+      /^conductor\.yaml:4:7: workers\[1\]\.id is "a": workers\[0\] has this id already/,
+    ],
+    [
+      'an id with a space',
+      worker('{ id: a b, provider: local, model: m }'),
+      /workers\[1\]\.id is "a b": expected/,
+    ],
+    [
+      'the id of the Conductor',
+      worker('{ id: conductor, provider: local, model: m }'),
+      /is reserved for the Conductor/,
+    ],
+    [
+      'an unknown fallback',
+      worker('{ id: b, provider: local, model: m, fallback: [c] }'),
+      /^conductor\.yaml:4:52: workers\[1\]\.fallback\[0\] is "c": expected one of a, b/,
+    ],
+    [
+      'a worker that stands in for itself',
+      worker('{ id: b, provider: local, model: m, fallback: [b] }'),
+      /fallback\[0\] is "b": a worker cannot stand in for itself/,
+    ],
+    [
+      'an external worker without its type',
+      worker('{ id: b, provider: activity, taskQueue: q }'),
+      /workers\[1\]\.type is missing/,
+    ],
+    [
+      'no workers',
+      'conductor: { provider: local, model: m }\nworkers: []',
+      /workers is \[\]: expected at least one/,
+    ],
+    [
+      'a bare number as duration',
+      `${SMALLEST}limits: { wallClock: 30 }`,
+      /limits\.wallClock is 30: expected string/,
+    ],
+    [
+      'a word as duration',
+      `${SMALLEST}limits: { wallClock: soon }`,
+      /is "soon": expected a duration from 1s to 24d/,
+    ],
+    [
+      'a duration too long for a timer',
+      `${SMALLEST}limits: { wallClock: 25d }`,
+      /is "25d": expected a duration/,
+    ],
+    ['no steps', `${SMALLEST}limits: { steps: 0 }`, /limits\.steps is 0: expected number to be >=1/],
+    [
+      'more calls than a result can list',
+      `${SMALLEST}limits: { calls: 201 }`,
+      /limits\.calls is 201: expected number to be <=200/,
+    ],
+    [
+      'a store of no kind',
+      `${SMALLEST}store: https://bucket/x`,
+      /store is "https:\/\/bucket\/x": expected file:PATH or s3:\/\/BUCKET\/PREFIX/,
+    ],
+    [
+      'a rate by provider without queues by provider',
+      `${SMALLEST}temporal: { callsPerSecond: { openai: 5 } }`,
+      /temporal\.callsPerSecond .*is kept by the queue of that provider; set queuePerProvider: true or remove it/,
+    ],
+    [
+      'a rate of a provider that is none',
+      `${SMALLEST}temporal: { queuePerProvider: true, callsPerSecond: { opneai: 5 } }`,
+      /temporal\.callsPerSecond\.opneai/,
+    ],
+    [
+      'a rate of nothing',
+      'conductor: { provider: local, model: m }\nworkers:\n  - { id: a, provider: local, model: m, rate: { requestsPerMinute: 0 } }',
+      /workers\[0\]\.rate\.requestsPerMinute is 0/,
+    ],
+    [
+      'a circuit that is neither set up nor off',
+      'conductor: { provider: local, model: m }\nworkers:\n  - { id: a, provider: local, model: m, circuit: true }',
+      /workers\[0\]\.circuit is true: expected false, or \{ failures, pause \}/,
+    ],
+    [
+      'a checkpoint by half its name',
+      'conductor: { provider: policy, checkpoint: "000040" }\nworkers:\n  - { id: a, provider: local, model: m }',
+      /^conductor\.yaml:1:\d+: conductor\.checkpoint is "000040": expected the name of a checkpoint, <training run>/,
+    ],
+    [
+      'how a checkpoint is asked, which its manifest decides',
+      'conductor: { provider: policy, describe: names }\nworkers:\n  - { id: a, provider: local, model: m }',
+      /conductor\.describe is not a setting: remove or rename/,
+    ],
+    [
+      'a checkpoint as a worker',
+      'conductor: { provider: local, model: m }\nworkers:\n  - { id: a, provider: policy }',
+      /workers\[0\]\.provider is "policy": expected one of openai, anthropic, google, local, activity, workflow/,
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(problemOf(text)).toMatch(expected);
+  });
+
+  it('every fault at once, a line each', () => {
+    const text = `${SMALLEST}limits: { steps: 0, wallClock: soon }`;
+    expect(problemOf(text).split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    ['as the name of the variable', 'apiKeyEnv: sk-Secret-123'],
+    ['as a setting we do not have', 'apiKey: sk-Secret-123'],
+    ['within an address', 'baseUrl: https://sk-Secret-123@host/v1'],
+    ['as a query', 'baseUrl: https://host/v1?key=sk-Secret-123'],
+    ['in a line that is no YAML', 'apiKeyEnv: "sk-Secret-123'],
+  ])('a key %s, without repeating it', (_, setting) => {
+    const problem = problemOf(worker(`{ id: b, provider: openai, model: m, ${setting} }`));
+    expect(problem).toMatch(/^conductor\.yaml:\d+:\d+: /);
+    expect(problem).not.toContain('Secret');
+  });
+});

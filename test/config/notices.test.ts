@@ -1,0 +1,53 @@
+import { parseConfig } from '../../src/config/load';
+import { noticesOf } from '../../src/config/notices';
+import type { ConfigInput } from '../../src/config/schema';
+
+const PRICE = { input: 1, output: 2 };
+const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1' } as const;
+
+function noticesFor(changes: Partial<ConfigInput>): string[] {
+  const conductor = { ...MODEL, model: 'boss', price: PRICE };
+  return noticesOf(parseConfig({ conductor, workers: [{ ...MODEL, id: 'a', model: 'm' }], ...changes }));
+}
+
+describe('a limit on cost', () => {
+  test('is said not to be enforceable where a price is unknown', () => {
+    expect(noticesFor({})).toEqual([
+      'limits.costUsd ($1) cannot be enforced, since no price is known of worker a (openai m): ' +
+        'give each model a "price:"; calls and tokens still bind.',
+    ]);
+  });
+
+  test('is nothing to speak of where each price is known, or there is no such limit', () => {
+    expect(noticesFor({ workers: [{ ...MODEL, id: 'a', model: 'm', price: PRICE }] })).toEqual([]);
+    expect(noticesFor({ limits: { costUsd: null } })).toEqual([]);
+  });
+
+  test('holds for no activity or workflow of the user', () => {
+    const agent = { id: 'agent', provider: 'activity', type: 'research', taskQueue: 'agents' } as const;
+    expect(noticesFor({ workers: [agent] })[0]).toContain('worker agent (activity research)');
+  });
+});
+
+describe("a night's budget", () => {
+  const training = {
+    data: { train: 'a.jsonl', heldOut: 'b.jsonl' },
+    base: { kind: 'tiny' },
+    policy: { baseUrl: 'http://127.0.0.1:8001/v1' },
+  } as const;
+  const limits = { costUsd: null };
+
+  test('is said not to be enforceable where the price of a worker is unknown', () => {
+    expect(noticesFor({ limits, training })).toEqual([
+      'training.budget.costUsd ($50) cannot be enforced, since no price is known of worker a (openai m): ' +
+        'give each worker a "price:"; training.budget.hours still binds.',
+    ]);
+  });
+
+  test('is nothing to speak of where there is none, or each worker has a price', () => {
+    expect(noticesFor({ limits, training: { ...training, budget: { costUsd: null } } })).toEqual([]);
+    const conductor = { ...MODEL, model: 'boss' };
+    const workers = [{ ...MODEL, id: 'a', model: 'm', price: PRICE }];
+    expect(noticesFor({ conductor, workers, limits, training })).toEqual([]);
+  });
+});

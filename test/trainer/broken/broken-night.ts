@@ -1,0 +1,47 @@
+import { type ScheduleDescription, ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { holdSchedule } from '../../../src/training/client/schedule';
+import { scheduleIdOf } from '../../../src/training/night-ids';
+import { until } from '../../support/until';
+import type { TrainingStage } from '../support/training-stage';
+
+/** What a person sees of a night that failed. */
+export interface BrokenNight {
+  /** Failure type. */
+  readonly type: string | null;
+  readonly message: string;
+  /** Of the schedule, which is paused. */
+  readonly note: string;
+}
+
+/**
+ * Lets the schedule make the night of a day, and waits until it is paused, as by the night's failure.
+ *
+ * @param date of a day at whose 03:30 UTC the schedule is due
+ */
+export async function breakNight({ temporal, trainRun }: TrainingStage, date: string): Promise<BrokenNight> {
+  const { client } = temporal;
+  const schedule = client.schedule.getHandle(scheduleIdOf(trainRun));
+  const look = (): Promise<ScheduleDescription> => schedule.describe();
+  await holdSchedule(client, trainRun, false);
+  await until(look, ({ state }) => !state.paused);
+  await schedule.backfill({
+    start: new Date(`${date}T03:00:00Z`),
+    end: new Date(`${date}T04:00:00Z`),
+    overlap: ScheduleOverlapPolicy.BUFFER_ALL,
+  });
+  const { state, info } = await until(look, ({ state }) => state.paused);
+  const night = info.recentActions.at(-1)?.action.workflow.workflowId ?? '';
+  return { ...(await failureOf(client.workflow.getHandle(night).result())), note: state.note ?? '' };
+}
+
+async function failureOf(result: Promise<unknown>): Promise<Omit<BrokenNight, 'note'>> {
+  try {
+    await result;
+  } catch (error) {
+    const cause = error instanceof WorkflowFailedError ? error.cause : error;
+    if (cause instanceof ApplicationFailure) return { type: cause.type ?? null, message: cause.message };
+    throw error;
+  }
+  throw new Error('The schedule is paused, and its last night did not fail.');
+}

@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { CheckpointRef } from '../../../src/training/input';
+import { readManifest, writeManifest } from '../../../src/training/policy/serving';
+import type { TrainingStage } from '../support/training-stage';
+import type { Spoil, SpoilingProxy } from './spoiling-proxy';
+
+/** What a night runs in, and what can be broken of it. */
+export interface Surroundings {
+  readonly stage: TrainingStage;
+  /** Between nights and the policy server. */
+  readonly proxy: SpoilingProxy;
+  /** What serves, and what each night goes on from. */
+  readonly served: CheckpointRef;
+}
+
+/** Something that is broken until it is mended. */
+export interface Fault {
+  readonly what: string;
+  /** Type of the failure that a night meets. */
+  readonly type: string;
+  /** What it says: it names the thing. */
+  readonly says: RegExp;
+  /** Returns what mends it. */
+  readonly inflict: (surroundings: Surroundings) => Promise<() => Promise<void>>;
+}
+
+/**
+ * Everything that can be broken in a night, in the order of a night: what one has sampled serves the next ones again, as
+ * long as nothing is wrong with it.
+ */
+export const FAULTS: readonly Fault[] = [
+  {
+    what: 'log-probabilities that are no numbers',
+    type: 'Policy.BadReply',
+    says: /an answer of the policy server http:\S+ cannot be read: it holds NaN/,
+    inflict: spoilt((body) => body.replace(/("token_logprobs": ?\[)[^,\]]+/, '$1NaN')),
+  },
+  {
+    what: 'fewer log-probabilities than tokens',
+    type: 'Policy.BadReply',
+    says: /cannot be read at choices\.0\.logprobs\.token_logprobs: expected a log-probability for each token/,
+    inflict: spoilt((body) => body.replace(/("token_logprobs": ?\[)[^,]+, ?/, '$1')),
+  },
+  {
+    what: 'a policy server that is gone before a night',
+    type: 'Policy.Unavailable',
+    says: /the policy server gave no answer to http:/,
+    inflict: goneAt('/tokenize', '/v1/completions'),
+  },
+  {
+    what: 'token ids beyond the vocabulary',
+    type: 'Policy.BadReply',
+    says: /holds token 99999, and broken-\d{6} knows 0 to \d+/,
+    inflict: spoilt((body) => body.replace(/("token_ids": ?\[)\d+/g, '$199999')),
+  },
+  {
+    what: 'a batch that was sampled with another tokenizer',
+    type: 'Trainer.BatchInvalid',
+    says: /tokenizerSha256: is 'f{64}', but this update is for/,
+    inflict: async ({ stage, served }: Surroundings) => {
+      const manifest = await readManifest(stage.store, served);
+      await writeManifest(stage.store, { ...manifest, tokenizerSha256: 'f'.repeat(64) });
+      return () => writeManifest(stage.store, manifest);
+    },
+  },
+  {
+    what: 'a full disk',
+    type: 'Trainer.DiskFull',
+    says: /The disk of \S+ took no more while \d{6} was written/,
+    inflict: async ({ stage }: Surroundings) => {
+      await limitFiles(stage, '50000:');
+      return () => limitFiles(stage, 'unlimited:');
+    },
+  },
+  {
+    what: 'weights that cannot be read',
+    type: 'Trainer.ModelInvalid',
+    says: /There is no model in \S+000001\/model that can be loaded/,
+    inflict: cutShort('model/model.safetensors', 100),
+  },
+  {
+    what: 'a checkpoint whose record cannot be read',
+    type: 'Trainer.CheckpointUnreadable',
+    says: /000001\/RESULT\.json cannot be read/,
+    inflict: cutShort('RESULT.json', 1),
+  },
+  {
+    what: 'a policy server that is gone when it shall load what was learned',
+    type: 'Trainer.ServerUnavailable',
+    says: /The policy server http:\S+ cannot be reached/,
+    inflict: goneAt('/v1/load_lora_adapter'),
+  },
+];
+
+/** The policy server's answers to requests for plans are spoilt. */
+function spoilt(spoil: Spoil): Fault['inflict'] {
+  return ({ proxy }) => {
+    proxy.spoil('/v1/completions', spoil);
+    return Promise.resolve(() => proxy.mend());
+  };
+}
+
+/** Nobody listens any more from a request of one of these routes on. */
+function goneAt(...routes: readonly string[]): Fault['inflict'] {
+  return ({ proxy }) => {
+    for (const route of routes) proxy.vanishAt(route);
+    return Promise.resolve(() => proxy.mend());
+  };
+}
+
+/** A file of the checkpoint has its first bytes alone. */
+function cutShort(file: string, bytes: number): Fault['inflict'] {
+  return async ({ stage, served }) => {
+    const path = join(stage.checkpoints, served.trainRun, served.name, file);
+    const whole = await readFile(path);
+    await replace(path, whole.subarray(0, bytes));
+    return () => replace(path, whole);
+  };
+}
+
+/** As another file of that name: who has the old one open, as a policy server has its weights, keeps it. */
+async function replace(path: string, bytes: Uint8Array): Promise<void> {
+  await writeFile(`${path}.new`, bytes);
+  await rename(`${path}.new`, path);
+}
+
+/** Bounds the files that the trainer's steps may write, as a full disk does; its fork server hands the bound on. */
+async function limitFiles({ trainer: { pid } }: TrainingStage, bytes: string): Promise<void> {
+  const [forkServer = ''] = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ');
+  await promisify(execFile)('prlimit', ['--pid', forkServer, `--fsize=${bytes}`]);
+}

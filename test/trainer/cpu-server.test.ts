@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAskPolicy, type PolicyQuestion, renderChatml } from '../../src/training/policy/ask';
+import { PolicyClient, type ServedPolicy } from '../../src/training/policy/client';
+import { POLICY_FAILURES } from '../../src/training/policy/errors';
+import { type PythonProgram, runPython } from '../support/python-program';
+import { makeTinyPolicy } from './support/tiny-policy';
+
+/*
+ * The client against our own policy server in a process of its own, with a model of random weights.
+ */
+
+let folder: string;
+let server: PythonProgram;
+let baseUrl: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'policy-'));
+  await Promise.all([makeTinyPolicy(join(folder, 'one'), 1), makeTinyPolicy(join(folder, 'other'), 2)]);
+  await start();
+}, 120_000);
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function start(port = 0): Promise<void> {
+  server = await runPython('policy_server', ['--port', `${port}`, '--model', `one=${join(folder, 'one')}`]);
+  const { url } = server.ready as { readonly url: string };
+  baseUrl = `${url}/v1`;
+}
+
+const never = new AbortController().signal;
+const MESSAGES = [{ role: 'user', text: 'How much is 17 and 26?' }] as const;
+
+function policyOf(model: string, change: Partial<ServedPolicy> = {}): ServedPolicy {
+  const path = join(folder, model);
+  const tokens = { tokenizerSha256: 'same', vocabulary: 400, maxPromptTokens: 200 };
+  return { model, path, ...tokens, servers: [baseUrl], ...change };
+}
+
+function questionOf(change: Partial<PolicyQuestion> = {}): PolicyQuestion {
+  return { messages: MESSAGES, n: 4, seed: 7, temperature: 1, maxTokens: 20, ...change };
+}
+
+test('markers of a prompt are one token each, and the same text gives the same ids', async () => {
+  const client = new PolicyClient(baseUrl);
+  const [start, end] = [
+    await client.tokenize('one', '<|im_start|>', never),
+    await client.tokenize('one', '<|im_end|>', never),
+  ];
+  expect([start.length, end.length]).toEqual([1, 1]);
+
+  const text = renderChatml([{ role: 'user', text: 'say <|im_end|> and <|im_start|>' }]);
+  const ids = await client.tokenize('one', text, never);
+  expect(ids.filter((id) => id === start[0])).toHaveLength(2);
+  expect(ids.filter((id) => id === end[0])).toHaveLength(1);
+});
+
+test('replies come with the ids and log-probabilities of every token, the same ones for the same seed', async () => {
+  const ask = createAskPolicy();
+  const { promptTokenIds, samples } = await ask(policyOf('one'), questionOf(), never);
+
+  expect(promptTokenIds.length).toBeGreaterThan(10);
+  expect(samples).toHaveLength(4);
+  for (const { tokenIds, logprobs, text, finishReason } of samples) {
+    expect(logprobs).toHaveLength(tokenIds.length);
+    expect(text).not.toContain('<|im_end|>');
+    if (finishReason === 'length') expect(tokenIds).toHaveLength(20);
+  }
+  expect(new Set(samples.map(({ text }) => text)).size).toBeGreaterThan(1);
+  expect((await ask(policyOf('one'), questionOf(), never)).samples).toEqual(samples);
+  expect((await ask(policyOf('one'), questionOf({ seed: 8 }), never)).samples).not.toEqual(samples);
+});
+
+test('the whole ends with its marker: a reply cut short does not', async () => {
+  const client = new PolicyClient(baseUrl);
+  const [end] = await client.tokenize('one', '<|im_end|>', never);
+  const { samples } = await createAskPolicy()(policyOf('one'), questionOf({ n: 64, maxTokens: 100 }), never);
+  for (const { tokenIds, finishReason } of samples) {
+    expect(tokenIds.at(-1) === end).toBe(finishReason === 'stop');
+    expect(tokenIds.slice(0, -1)).not.toContain(end);
+  }
+  expect(samples.map(({ finishReason }) => finishReason)).toContain('stop');
+});
+
+test('a checkpoint that the server does not know is loaded from its folder, also by several at once', async () => {
+  const ask = createAskPolicy();
+  const asked = await Promise.all([1, 2, 3].map(() => ask(policyOf('other'), questionOf(), never)));
+  expect(new Set(asked.map(({ samples }) => JSON.stringify(samples))).size).toBe(1);
+});
+
+test.each([
+  [
+    'a folder that is not there',
+    { path: '/nowhere' },
+    POLICY_FAILURES.unknownModel,
+    /cannot load third from \/nowhere/,
+  ],
+  [
+    'a prompt that is too long',
+    { model: 'one', maxPromptTokens: 5 },
+    POLICY_FAILURES.promptTooLong,
+    /5 at most/,
+  ],
+] as const)('%s', async (_, change, type, message) => {
+  const asked = createAskPolicy()(policyOf('third', change), questionOf(), never);
+  await expect(asked).rejects.toMatchObject({
+    type,
+    message: expect.stringMatching(message) as string,
+    retryable: false,
+  });
+});
+
+test('more tokens than the model has places for', async () => {
+  const asked = createAskPolicy()(policyOf('one'), questionOf({ maxTokens: 600 }), never);
+  await expect(asked).rejects.toMatchObject({
+    type: POLICY_FAILURES.rejected,
+    message: expect.stringMatching(/answered 400, .*maximum context length is 512/) as string,
+  });
+});
+
+test('a server that was killed and started again answers as before, and loads what it had loaded', async () => {
+  const ask = createAskPolicy();
+  const before = await ask(policyOf('other'), questionOf(), never);
+  await server.kill();
+  await expect(ask(policyOf('other'), questionOf(), never)).rejects.toMatchObject({
+    type: POLICY_FAILURES.unavailable,
+    retryable: true,
+  });
+  await start(Number(new URL(baseUrl).port));
+  expect(await ask(policyOf('other'), questionOf(), never)).toEqual(before);
+});
+
+test('the next server is asked where the first is away', async () => {
+  const gone = 'http://127.0.0.1:9/v1';
+  const { samples } = await createAskPolicy()(
+    policyOf('one', { servers: [gone, baseUrl] }),
+    questionOf(),
+    never,
+  );
+  expect(samples).toHaveLength(4);
+});
+
+test('a request that is no longer wanted ends at once', async () => {
+  const controller = new AbortController();
+  const asked = createAskPolicy()(policyOf('one'), questionOf({ n: 256, maxTokens: 300 }), controller.signal);
+  controller.abort(new Error('no longer wanted'));
+  await expect(asked).rejects.toThrow('no longer wanted');
+});

@@ -1,0 +1,57 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { SMALL_WORLD } from '../../examples/learn/world/worlds';
+import { checkpointsFolder, manifestKey, metricsKey } from '../../src/training/keys';
+import type { CycleMetrics, NightProgress } from '../../src/training/progress';
+import { workflowBundle } from '../support/temporal';
+import { openTrainingStage, type TrainingStage } from './support/training-stage';
+
+let stage: TrainingStage;
+beforeAll(async () => {
+  stage = await openTrainingStage({
+    world: SMALL_WORLD,
+    seed: 1,
+    warmStartSteps: 40,
+    training: { questions: 2, groupSize: 4, cycles: 3, totalCycles: 3, keep: { last: 2 } },
+  });
+}, 300_000);
+afterAll(() => stage.close());
+
+async function read<T>(key: string): Promise<T> {
+  const bytes = await stage.store.read(key);
+  if (bytes === null) throw new Error(`nothing lies under ${key}`);
+  return JSON.parse(bytes.toString('utf8')) as T;
+}
+
+test('a night makes a checkpoint a cycle, and each is sampled by the next', async () => {
+  const { trainRun } = stage;
+  const progress = await stage.whileWorking(async () => {
+    const { id } = await stage.training.start({ trainRun, date: '2026-01-10' });
+    return stage.temporal.client.workflow.getHandle(id).result() as Promise<NightProgress>;
+  });
+  expect(progress).toMatchObject({ status: 'done', done: 3, cycles: { first: 1, last: 3 }, warning: null });
+  const cycles = await Promise.all([1, 2, 3].map((cycle) => read<CycleMetrics>(metricsKey(trainRun, cycle))));
+  expect(cycles.map(({ checkpoint }) => checkpoint)).toEqual([
+    'lesson/000001',
+    'lesson/000002',
+    'lesson/000003',
+  ]);
+  expect(cycles[1]?.update?.logprobGap).toBeLessThan(1e-4);
+  expect(await read(manifestKey(trainRun, '000002'))).toMatchObject({ prompt: 'compact' });
+}, 300_000);
+
+test('it leaves no more behind than somebody may need: on the disk, in the store and on the policy server', async () => {
+  const { trainRun, checkpoints, policyUrl, store } = stage;
+  const folders = (await readdir(join(checkpoints, trainRun))).filter((name) => !name.startsWith('.'));
+  expect(folders.sort()).toEqual(['000002', '000003', 'base', 'warm']);
+  const manifests = ['000002', '000003', 'warm'].map((name) => manifestKey(trainRun, name));
+  expect(await store.list(checkpointsFolder(trainRun))).toEqual(manifests);
+  const { data } = (await (await fetch(`${policyUrl}/models`)).json()) as { data: { id: string }[] };
+  expect(data.map(({ id }) => id)).toEqual(['lesson-warm', 'lesson-000003']);
+});
+
+test.each(['train-lesson', 'lesson-000001-0'])('the history of %s replays', async (id) => {
+  const history = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
+  await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, id);
+});

@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { simulateWorld } from '../../../examples/learn/world/start';
+import { TrainingClient } from '../../../src/training/client/training-client';
+import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../support/lesson';
+import { type PythonProgram, runPython } from '../../support/python-program';
+import { openStage, type Stage } from '../../support/stage';
+import { testTaskQueue } from '../../support/temporal';
+
+/** Everything that a night in a simulated world needs: a stage, a policy server and a trainer, all its own. */
+export interface TrainingStage extends Stage {
+  readonly trainRun: string;
+  readonly training: TrainingClient;
+  /** Folder of the trainer's checkpoints, a folder for each training run. */
+  readonly checkpoints: string;
+  /** Base URL of the policy server, ending in `/v1`. */
+  readonly policyUrl: string;
+  readonly policyServer: PythonProgram;
+  readonly trainer: PythonProgram;
+}
+
+export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> {
+  const folder = await mkdtemp(join(tmpdir(), 'lesson-'));
+  await writeLesson(lesson, folder);
+  const { workers, maxSteps } = lesson.world;
+  const policyServer = await runPython('policy_server', ['--port', '0']);
+  const { url } = policyServer.ready as { readonly url: string };
+  const policyUrl = `${url}/v1`;
+  const trainerQueue = testTaskQueue();
+  const stage = await openStage({
+    workers: workers.map(({ id }) => id),
+    simulation: simulateWorld(lesson),
+    configure: (config) => ({
+      ...config,
+      limits: { ...config.limits, steps: maxSteps },
+      training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue }),
+    }),
+  });
+  const checkpoints = join(folder, 'checkpoints');
+  const trainer = await runPython(
+    'worker',
+    ['--store', stage.store.url, '--checkpoints', checkpoints, '--task-queue', trainerQueue],
+    { TEMPORAL_ADDRESS: stage.temporal.address },
+  );
+  return {
+    ...stage,
+    trainRun: lesson.training?.run ?? TRAIN_RUN,
+    training: new TrainingClient({ client: stage.temporal.client, taskQueue: stage.taskQueue }),
+    checkpoints,
+    policyUrl,
+    policyServer,
+    trainer,
+    close: async () => {
+      await Promise.all([trainer.stop(), policyServer.stop()]);
+      await stage.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
+import { openNight } from '../../../src/training/activities/open-night';
+import { keepGroup, readGroup, readNight, readRun } from '../../../src/training/activities/records';
+import { groupsFolder, metricsKey, runKey } from '../../../src/training/keys';
+import { cycleMetricsSchema } from '../../../src/training/progress';
+import type { TrainingSettings } from '../../../src/training/settings';
+import { closedCycle } from './closed-cycle';
+import { groupOf } from './group-records';
+import { openQuestionFolder, type QuestionFolder } from './questions';
+
+const DATE = '2026-11-21';
+
+let folder: QuestionFolder;
+let settings: TrainingSettings;
+beforeEach(async () => {
+  folder = await openQuestionFolder();
+  ({ settings } = await openNight({ store: folder.store, config: folder.config() }, { date: DATE }));
+});
+afterEach(() => folder.close());
+
+const checkpoint = (cycle: number) => ({ trainRun: 'sums', name: `00000${cycle}` });
+
+test('a cycle in figures, kept under its number', async () => {
+  const groups = await Promise.all([
+    keepGroup(folder, groupOf(0, [1, 0.5])),
+    keepGroup(folder, groupOf(1, [0.5, null])),
+  ]);
+  const request = { ...closedCycle(settings, DATE, 1, groups), dropped: 1, heldOut: 0.75 };
+  const metrics = await closeCycle(folder, request);
+
+  expect(metrics).toMatchObject({
+    trainRun: 'sums',
+    cycle: 1,
+    night: DATE,
+    checkpoint: 'sums/000001',
+    verdicts: { correct: 1, wrong: 2, unparseable: 0, ungraded: 1 },
+    draws: 2,
+    dropped: 1,
+    heldOut: 0.75,
+    workerTokens: 15,
+  });
+  expect(metrics.rewardMean).toBeCloseTo(2 / 3, 12);
+  const kept = await folder.store.read(metricsKey('sums', 1));
+  expect(cycleMetricsSchema.parse(JSON.parse(kept?.toString() ?? ''))).toEqual(metrics);
+});
+
+test('night and training run stand where the cycle has brought them', async () => {
+  await closeCycle(folder, closedCycle(settings, DATE, 1));
+  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({
+    done: 1,
+    checkpoint: checkpoint(1),
+    closedAt: null,
+  });
+  expect(await readRun(folder.store, 'sums')).toEqual({
+    schema: 1,
+    trainRun: 'sums',
+    done: 1,
+    checkpoint: checkpoint(1),
+  });
+});
+
+test('an attempt that comes late takes nothing back', async () => {
+  await closeCycle(folder, closedCycle(settings, DATE, 1));
+  await closeCycle(folder, closedCycle(settings, DATE, 2));
+  await closeCycle(folder, closedCycle(settings, DATE, 1));
+  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
+  expect(await readRun(folder.store, 'sums')).toMatchObject({ checkpoint: checkpoint(2) });
+});
+
+test('a night that is closed is kept with what it left, once', async () => {
+  await closeCycle(folder, closedCycle(settings, DATE, 1));
+  const over = { trainRun: 'sums', date: DATE, done: 1, checkpoint: checkpoint(1), decision: 'It serves.' };
+  await closeNight(folder, over);
+  await closeNight(folder, over);
+  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({
+    done: 1,
+    last: 3,
+    closedAt: expect.any(String) as string,
+    decision: 'It serves.',
+  });
+  expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 1 });
+});
+
+test('a night that was never opened cannot be closed', async () => {
+  const unknown = {
+    trainRun: 'sums',
+    date: '2026-01-01',
+    done: 1,
+    checkpoint: checkpoint(1),
+    decision: null,
+  };
+  await expect(closeNight(folder, unknown)).rejects.toThrow('night 2026-01-01 of sums is not in the store');
+});
+
+test('a record that was altered is not taken for one that never was', async () => {
+  await folder.store.write(runKey('sums'), Buffer.from('{"schema":9}'));
+  await expect(readRun(folder.store, 'sums')).rejects.toThrow('training/sums/run.json in the store');
+});
+
+test('groups to learn from lie together, those of each trial apart', async () => {
+  const groups = [
+    groupOf(0, [1]),
+    groupOf(0, [1], { purpose: 'evaluation' }),
+    groupOf(0, [1], { purpose: 'evaluation', checkpoint: 'sums/000001' }),
+    groupOf(0, [1], { purpose: 'canary' }),
+    groupOf(0, [1], { purpose: 'evaluation', checkpoint: 'the prompted Conductor', samples: null }),
+  ];
+  const keys = await Promise.all(groups.map((group) => keepGroup(folder, group)));
+  expect(new Set(keys).size).toBe(groups.length);
+  expect(keys.filter((key) => key.startsWith(groupsFolder('sums', 7)))).toEqual([keys[0]]);
+  for (const [index, key] of keys.entries())
+    expect(await readGroup(folder.store, key)).toEqual(groups[index]);
+});

@@ -1,0 +1,86 @@
+import { parseConfig } from '../../../src/config/load';
+import { forgetCheckpoints } from '../../../src/training/activities/forget-checkpoints';
+import { writeNight, writeRun } from '../../../src/training/activities/records';
+import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
+import type { NightRecord } from '../../../src/training/records';
+import { manifestOf } from './closed-cycle';
+import { openQuestionFolder, type QuestionFolder } from './questions';
+
+let folder: QuestionFolder;
+beforeEach(async () => {
+  folder = await openQuestionFolder();
+  for (const name of ['base', '000001', '000002', '000003', '000004', '000005', '000006']) {
+    await writeManifest(folder.store, manifestOf({ trainRun: 'sums', name }));
+  }
+});
+afterEach(() => folder.close());
+
+const sums = (name: string) => ({ trainRun: 'sums', name });
+const KEEP_NONE = { last: 0, every: null };
+
+async function forget(config = folder.config()): Promise<readonly string[]> {
+  const { kept } = await forgetCheckpoints(
+    { store: folder.store, config },
+    { trainRun: 'sums', needed: [sums('000006')], keep: KEEP_NONE },
+  );
+  return kept;
+}
+
+const OTHERS_NIGHT: NightRecord = {
+  schema: 1,
+  trainRun: 'other',
+  date: '2026-11-21',
+  first: 1,
+  last: 4,
+  done: 2,
+  checkpoint: { trainRun: 'other', name: '000002' },
+  begun: sums('000003'),
+  train: { set: 'questions/a', count: 1 },
+  heldOut: { set: 'questions/b', count: 1 },
+  openedAt: '2026-11-21T03:30:00.000Z',
+  closedAt: null,
+  decision: null,
+};
+
+test('what nobody needs is forgotten, and nobody can come to need it any more', async () => {
+  expect(await forget()).toEqual(['000006', 'base']);
+  await expect(readManifest(folder.store, sums('000005'))).rejects.toThrow('sums/000005 has no manifest');
+  await expect(promote(folder.store, sums('000005'), { reason: '', by: 'person' })).rejects.toThrow(
+    'no manifest',
+  );
+  expect(await readManifest(folder.store, sums('base'))).toMatchObject({ name: 'base' });
+});
+
+test('what serves stays, and so does everything that rollbacks would bring back', async () => {
+  for (const name of ['000002', '000004'])
+    await promote(folder.store, sums(name), { reason: '', by: 'gate' });
+  expect(await forget()).toEqual(['000002', '000004', '000006', 'base']);
+  await rollback(folder.store, '');
+  expect(await forget()).toEqual(['000002', '000006', 'base']);
+});
+
+test('what the nights of another training run stand on and began with stays while they last', async () => {
+  await writeRun(folder.store, { schema: 1, trainRun: 'third', done: 0, checkpoint: sums('000001') });
+  await writeNight(folder.store, OTHERS_NIGHT);
+  await writeNight(folder.store, { ...OTHERS_NIGHT, date: '2026-11-22', checkpoint: sums('000005') });
+  expect(await forget()).toEqual(['000001', '000003', '000005', '000006', 'base']);
+  for (const date of ['2026-11-21', '2026-11-22']) {
+    await writeNight(folder.store, { ...OTHERS_NIGHT, date, closedAt: '2026-11-23T00:00:00.000Z' });
+  }
+  expect(await forget()).toEqual(['000001', '000006', 'base']);
+});
+
+test('an interrupted night holds nothing more once a later one has trained what it left', async () => {
+  const other = { schema: 1, trainRun: 'other', checkpoint: null } as const;
+  await writeNight(folder.store, OTHERS_NIGHT);
+  await writeRun(folder.store, { ...other, done: OTHERS_NIGHT.done });
+  expect(await forget()).toEqual(['000003', '000006', 'base']);
+  await writeRun(folder.store, { ...other, done: OTHERS_NIGHT.done + 1 });
+  expect(await forget()).toEqual(['000006', 'base']);
+});
+
+test('the checkpoint that the configuration keeps to stays', async () => {
+  const { workers } = folder.config();
+  const config = parseConfig({ conductor: { provider: 'policy', checkpoint: 'sums/000002' }, workers });
+  expect(await forget(config)).toEqual(['000002', '000006', 'base']);
+});

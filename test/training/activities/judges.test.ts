@@ -1,0 +1,191 @@
+import { FileStore } from '../../../src/store/file-store';
+import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
+import type { CheckpointRef, JudgeCandidateRequest, Tried } from '../../../src/training/input';
+import { canaryKey, gateKey } from '../../../src/training/keys';
+import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
+import type { GroupRecord } from '../../../src/training/rollout';
+import { freshFolder } from '../../local/fresh-folder';
+import { aManifest } from '../../support/a-manifest';
+
+const CANDIDATE = { trainRun: 'nightly', name: '000020' };
+const BASELINE = { trainRun: 'nightly', name: '000010' };
+const PERSON = { reason: 'by hand', by: 'person' } as const;
+
+let store: FileStore;
+
+beforeEach(async () => {
+  store = new FileStore(await freshFolder());
+  for (const { name } of [CANDIDATE, BASELINE, { name: '000005' }])
+    await writeManifest(store, aManifest({ name }));
+});
+
+test('a better candidate serves from then on, and why is kept beside the night', async () => {
+  await promote(store, BASELINE, PERSON);
+  const decision = await judgeCandidate(store, await request(1, 0.5));
+  expect(decision).toMatchObject({ promoted: true, pairs: 6, gain: 0.5 });
+  const serving = await readServing(store);
+  expect(serving).toMatchObject({ serving: CANDIDATE, reason: decision.sentence });
+  expect(await read(gateKey('nightly', '2026-11-21'))).toMatchObject({
+    schema: 1,
+    night: '2026-11-21',
+    candidate: 'nightly/000020',
+    baseline: 'nightly/000010',
+    maxCostRatio: 1,
+    ...decision,
+  });
+});
+
+test('one that is no better changes nothing but the record', async () => {
+  await promote(store, BASELINE, PERSON);
+  expect(await judgeCandidate(store, await request(0.5, 0.5))).toMatchObject({ promoted: false });
+  expect(await readServing(store)).toMatchObject({ serving: BASELINE });
+  expect(await read(gateKey('nightly', '2026-11-21'))).toMatchObject({ promoted: false });
+});
+
+test('a second attempt decides the same and promotes no second time', async () => {
+  await promote(store, BASELINE, PERSON);
+  const asked = await request(1, 0.5);
+  const first = await judgeCandidate(store, asked);
+  expect(await judgeCandidate(store, asked)).toEqual(first);
+  await rollback(store, 'once');
+  expect(await readServing(store)).toMatchObject({ serving: BASELINE });
+});
+
+test('it may beat the prompted Conductor, where no checkpoint serves yet', async () => {
+  const asked = { ...(await request(1, 0.5)), baseline: await tried('prompted', 0.5) };
+  expect(await judgeCandidate(store, asked)).toMatchObject({ promoted: true });
+  expect(await readServing(store)).toMatchObject({ serving: CANDIDATE });
+});
+
+test('what is pinned stays, and the decision says so', async () => {
+  await promote(store, BASELINE, PERSON);
+  await pin(store, true, 'by hand');
+  const { promoted, sentence } = await judgeCandidate(store, await request(1, 0.5));
+  expect({ promoted, sentence }).toEqual({
+    promoted: false,
+    sentence: expect.stringMatching(/beats nightly\/000010 .*, but .*000010 is pinned/) as unknown,
+  });
+  expect(await readServing(store)).toMatchObject({ serving: BASELINE });
+});
+
+test('what a person promoted while the night was judged stays: the candidate was not compared with it', async () => {
+  await promote(store, { trainRun: 'nightly', name: '000005' }, PERSON);
+  const { promoted, sentence } = await judgeCandidate(store, await request(1, 0.5));
+  expect(promoted).toBe(false);
+  expect(sentence).toContain('meanwhile nightly/000005 serves');
+});
+
+test('a group that is gone ends the judgement, and is named', async () => {
+  const { candidate, ...asked } = await request(1, 0.5);
+  const lost = { ...candidate, groups: [...candidate.groups, 'training/nightly/lost.json'] };
+  await expect(judgeCandidate(store, { ...asked, candidate: lost })).rejects.toMatchObject({
+    type: 'Store.NotFound',
+    nonRetryable: true,
+    message: expect.stringContaining('training/nightly/lost.json') as unknown,
+  });
+});
+
+describe('the canary', () => {
+  const probe = { logprobGap: 0, tolerance: 1e-4 };
+
+  beforeEach(async () => {
+    await promote(store, BASELINE, PERSON);
+    await promote(store, CANDIDATE, PERSON);
+  });
+
+  test('takes back what answers worse than before, once', async () => {
+    const asked = { ...(await watched(0, 0.5)), probe };
+    expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
+    expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
+    expect(await readServing(store)).toMatchObject({ serving: BASELINE });
+    expect(await read(canaryKey('nightly', '2026-11-21'))).toMatchObject({
+      promoted: 'nightly/000020',
+      replaced: 'nightly/000010',
+      rolledBack: true,
+    });
+  });
+
+  test('takes back other weights than were trained, however well they answer', async () => {
+    const asked = { ...(await watched(1, 0.5)), probe: { ...probe, logprobGap: 0.2 } };
+    expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
+    expect(await readServing(store)).toMatchObject({ serving: BASELINE });
+  });
+
+  test('leaves what serves well, and what a person promoted meanwhile', async () => {
+    expect(await judgeCanary(store, { ...(await watched(1, 0.5)), probe })).toMatchObject({
+      rolledBack: false,
+    });
+    expect(await readServing(store)).toMatchObject({ serving: CANDIDATE });
+    const other = { trainRun: 'nightly', name: '000005' };
+    await promote(store, other, PERSON);
+    const { rolledBack, sentence } = await judgeCanary(store, { ...(await watched(0, 0.5)), probe });
+    expect(rolledBack).toBe(false);
+    expect(sentence).toContain('but meanwhile nightly/000005 serves');
+    expect(await readServing(store)).toMatchObject({ serving: other });
+  });
+});
+
+async function request(candidate: number, baseline: number): Promise<JudgeCandidateRequest> {
+  return {
+    trainRun: 'nightly',
+    date: '2026-11-21',
+    maxCostRatio: 1,
+    candidate: await tried(CANDIDATE, candidate),
+    baseline: await tried(BASELINE, baseline),
+  };
+}
+
+async function watched(
+  promoted: number,
+  replaced: number,
+): Promise<Omit<Parameters<typeof judgeCanary>[1], 'probe'>> {
+  return {
+    trainRun: 'nightly',
+    date: '2026-11-21',
+    promoted: await tried(CANDIDATE, promoted),
+    replaced: await tried(BASELINE, replaced),
+  };
+}
+
+/** Six questions, each answered once at this reward. */
+async function tried(policy: CheckpointRef | 'prompted', reward: number): Promise<Tried> {
+  const who = policy === 'prompted' ? policy : policy.name;
+  const groups = Array.from({ length: 6 }, (_, draw) => `training/nightly/groups/${who}-${draw}.json`);
+  for (const [draw, key] of groups.entries()) {
+    await store.write(key, Buffer.from(JSON.stringify(groupOf(`q${draw}`, draw, reward))));
+  }
+  return { policy, groups };
+}
+
+function groupOf(question: string, draw: number, reward: number): GroupRecord {
+  return {
+    trainRun: 'nightly',
+    purpose: 'evaluation',
+    cycle: 20,
+    question,
+    draw,
+    round: 0,
+    workers: ['a'],
+    checkpoint: 'of no interest here',
+    samples: null,
+    rollouts: [
+      {
+        index: 0,
+        root: 0,
+        plan: null,
+        problem: null,
+        tokens: 1,
+        answer: null,
+        verdict: 'wrong',
+        reward,
+        usage: { calls: 1, inputTokens: 1, outputTokens: 1 },
+        nanoUsd: 100,
+        spoiltBy: null,
+      },
+    ],
+  };
+}
+
+async function read(key: string): Promise<unknown> {
+  return JSON.parse((await store.read(key))?.toString('utf8') ?? 'null');
+}

@@ -1,0 +1,172 @@
+import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
+import { openNight } from '../../../src/training/activities/open-night';
+import { QuestionSets } from '../../../src/training/activities/questions';
+import type { TrainingInput } from '../../../src/training/config/schema';
+import type { OpenNightRequest } from '../../../src/training/contract';
+import { writeManifest } from '../../../src/training/policy/serving';
+import { closedCycle, manifestOf } from './closed-cycle';
+import { openQuestionFolder, type QuestionFolder, row } from './questions';
+
+let folder: QuestionFolder;
+beforeEach(async () => (folder = await openQuestionFolder()));
+afterEach(() => folder.close());
+
+const open = (request: Partial<OpenNightRequest> = {}, training: TrainingInput = {}) =>
+  openNight({ store: folder.store, config: folder.config(training) }, { date: '2026-11-21', ...request });
+
+/** Lets cycles of a night be over, one after the other. */
+async function train(date: string, ...cycles: readonly number[]): Promise<void> {
+  const { settings } = await open({ date });
+  for (const cycle of cycles) await closeCycle(folder, closedCycle(settings, date, cycle));
+}
+
+async function close(date: string, done: number): Promise<void> {
+  const checkpoint = { trainRun: 'sums', name: `00000${done}` };
+  await closeNight(folder, { trainRun: 'sums', date, done, checkpoint, decision: 'It serves.' });
+}
+
+test('a first night: settings, cycles, questions in the store, and a base model to be made', async () => {
+  const { settings, train: set, heldOut, ...night } = await open();
+  expect(night).toEqual({
+    night: { date: '2026-11-21', first: 1, last: 3 },
+    isTrained: false,
+    done: 0,
+    from: null,
+    init: expect.objectContaining({
+      trainRun: 'sums',
+      base: { kind: 'folder', path: 'models/qwen' },
+    }) as object,
+    warmStart: null,
+  });
+  expect(settings).toMatchObject({ trainRun: 'sums', cycles: 3 });
+  expect([set.count, heldOut.count]).toEqual([3, 1]);
+  const sets = new QuestionSets(folder.store);
+  expect(await sets.read({ set: set.set, index: 1 })).toMatchObject({ id: 'b', answer: '4' });
+  await expect(sets.read({ set: set.set, index: 3 })).rejects.toThrow('question 3 is asked for');
+});
+
+test('opened again it is the same night', async () => {
+  expect(await open()).toEqual(await open());
+});
+
+test('the next night claims the next cycles and goes on from the last checkpoint', async () => {
+  await train('2026-11-21', 1, 2, 3);
+  await close('2026-11-21', 3);
+  expect(await open({ date: '2026-11-22', cycles: 2 })).toMatchObject({
+    night: { first: 4, last: 5 },
+    settings: { cycles: 2 },
+    done: 3,
+    from: { trainRun: 'sums', name: '000003' },
+  });
+});
+
+test('a night that was interrupted goes on with its cycles, its questions and its checkpoint', async () => {
+  const before = await open();
+  await train('2026-11-21', 1);
+  await folder.write('train.jsonl', [row('d')]);
+  expect(await open({ cycles: 9 })).toMatchObject({
+    night: before.night,
+    done: 1,
+    isTrained: false,
+    from: { trainRun: 'sums', name: '000001' },
+    settings: { cycles: 3 },
+    train: before.train,
+  });
+});
+
+test('a night that was trained to its end is not trained again', async () => {
+  await train('2026-11-21', 1, 2, 3);
+  await close('2026-11-21', 3);
+  expect(await open()).toMatchObject({ isTrained: true, done: 3, from: { name: '000003' } });
+});
+
+test.each(['stopped', 'interrupted'])(
+  'what a night that was %s left is trained by the next one, and then it has nothing left itself',
+  async (how) => {
+    await train('2026-11-21', 1);
+    if (how === 'stopped') await close('2026-11-21', 1);
+    expect(await open({ date: '2026-11-22' })).toMatchObject({
+      night: { first: 2, last: 4 },
+      from: { name: '000001' },
+    });
+    await train('2026-11-22', 2);
+    expect(await open()).toMatchObject({ isTrained: true, done: 1 });
+  },
+);
+
+test('a night that was interrupted before its first cycle was over begins after the ones that were trained since', async () => {
+  await open({ cycles: 2 });
+  await train('2026-11-22', 1, 2, 3);
+  expect(await open()).toMatchObject({
+    night: { first: 4, last: 5 },
+    done: 3,
+    isTrained: false,
+    from: { name: '000003' },
+  });
+});
+
+describe('from', () => {
+  test('another checkpoint that the store knows', async () => {
+    await writeManifest(folder.store, manifestOf({ trainRun: 'other', name: '000200' }));
+    expect(await open({ from: 'other/000200' })).toMatchObject({
+      from: { trainRun: 'other', name: '000200' },
+    });
+    await train('2026-11-21', 1);
+    expect(await open({ from: 'other/000200' })).toMatchObject({
+      from: { trainRun: 'sums', name: '000001' },
+    });
+  });
+
+  test('one that it does not know, which is refused before anything is claimed', async () => {
+    await expect(open({ from: 'other/000200' })).rejects.toMatchObject({ type: 'Policy.NoManifest' });
+    expect(await folder.store.list('training/')).toEqual([]);
+  });
+});
+
+test('examples to imitate, and a tokenizer made from them', async () => {
+  const examples = await folder.write('examples.jsonl', [
+    { prompt: 'Q1', completion: 'A1' },
+    { prompt: 'Q2', completion: 'A2' },
+  ]);
+  const warmStart = { examples, steps: 10, learningRate: 0.006 };
+  const opened = await open({}, { base: { kind: 'tiny' }, warmStart });
+  expect(opened.warmStart).toMatchObject({
+    trainRun: 'sums',
+    parent: { trainRun: 'sums', name: 'base' },
+    name: 'warm',
+    steps: 10,
+    batch: 32,
+  });
+  const { base } = opened.init;
+  if (base.kind !== 'tiny' || opened.warmStart === null)
+    throw new Error('it is a tiny model with a warm start');
+  const lines = async (key: string) => (await folder.store.read(key))?.toString();
+  expect(await lines(base.texts.key)).toBe('"Q1A1"\n"Q2A2"\n');
+  expect(await lines(opened.warmStart.examples.key)).toContain('{"prompt":"Q2","completion":"A2"}\n');
+  await folder.write('examples.jsonl', [{ prompt: 'Q1' }]);
+  await expect(open({}, { base: { kind: 'tiny' }, warmStart })).rejects.toThrow(':1: completion is missing');
+});
+
+test('a tokenizer made from the questions, where there are no examples', async () => {
+  const { base } = (await open({}, { base: { kind: 'tiny' } })).init;
+  if (base.kind !== 'tiny') throw new Error('it is a tiny model');
+  expect((await folder.store.read(base.texts.key))?.toString()).toBe(
+    '"What is a?"\n"What is b?"\n"What is c?"\n',
+  );
+});
+
+test.each([
+  [{ date: '21 November' }, 'a night\'s date is "21 November": expected a calendar date'],
+  [{ trainRun: '../run' }, 'a night\'s trainRun is "../run": expected small letters'],
+  [{ cycles: 0 }, "a night's cycles is 0: expected number to be >0"],
+  [{ from: 'x' }, 'a night\'s from is "x": expected the name of a checkpoint'],
+])('%j is refused', async (request, message) => {
+  await expect(open(request)).rejects.toThrow(message);
+});
+
+test('no training configured is told', async () => {
+  const config = { ...folder.config() };
+  delete config.training;
+  const refusal = openNight({ store: folder.store, config }, { date: '2026-11-21' });
+  await expect(refusal).rejects.toThrow('no "training:"');
+});

@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseConfig } from '../../../src/config/load';
+import type { Config } from '../../../src/config/schema';
+import { FileStore } from '../../../src/store/file-store';
+import type { TrainingInput } from '../../../src/training/config/schema';
+
+/** A folder with questions and a store, and configurations that name them. */
+export interface QuestionFolder {
+  readonly store: FileStore;
+  readonly train: string;
+  readonly heldOut: string;
+  write(file: string, rows: readonly unknown[]): Promise<string>;
+  config(training?: TrainingInput): Config;
+  close(): Promise<void>;
+}
+
+const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
+
+/** A row that a grader can judge. */
+export function row(id: string, question = `What is ${id}?`): Readonly<Record<string, unknown>> {
+  return { id, question, answer: 4, grader: 'number' };
+}
+
+export async function openQuestionFolder(): Promise<QuestionFolder> {
+  const folder = await mkdtemp(join(tmpdir(), 'questions-'));
+  const write = async (file: string, rows: readonly unknown[]): Promise<string> => {
+    const path = join(folder, file);
+    const lines = rows.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+    await writeFile(path, lines.join('\n'));
+    return path;
+  };
+  const train = await write(
+    'train.jsonl',
+    ['a', 'b', 'c'].map((id) => row(id)),
+  );
+  const heldOut = await write('held-out.jsonl', [row('x')]);
+  return {
+    store: new FileStore(join(folder, 'store')),
+    train,
+    heldOut,
+    write,
+    config: (training = {}) =>
+      parseConfig({
+        conductor: MODEL,
+        workers: [{ ...MODEL, id: 'w' }],
+        training: {
+          run: 'sums',
+          data: { train, heldOut },
+          base: { kind: 'folder', path: 'models/qwen' },
+          policy: { baseUrl: 'http://127.0.0.1:8001/v1' },
+          cycles: 3,
+          ...training,
+        },
+      }),
+    close: () => rm(folder, { recursive: true }),
+  };
+}

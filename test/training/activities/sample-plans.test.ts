@@ -1,0 +1,257 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { parseConfig } from '../../../src/config/load';
+import { resolveRun } from '../../../src/config/resolve-run';
+import { renderPlan } from '../../../src/plan/render';
+import { FileStore } from '../../../src/store/file-store';
+import { readSamples } from '../../../src/training/activities/batch';
+import { QuestionSets } from '../../../src/training/activities/questions';
+import { keepLines } from '../../../src/training/activities/records';
+import { samplePlans } from '../../../src/training/activities/sample-plans';
+import type { SamplePlansRequest, SamplePlansResult } from '../../../src/training/contract';
+import { questionSetKey } from '../../../src/training/keys';
+import { createAskPolicy } from '../../../src/training/policy/ask';
+import { POLICY_FAILURES } from '../../../src/training/policy/errors';
+import { writeManifest } from '../../../src/training/policy/serving';
+import { aManifest } from '../../support/a-manifest';
+import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
+import { step } from '../../support/stage';
+
+const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
+const { workers } = resolveRun(
+  parseConfig({
+    conductor: model,
+    workers: [
+      { id: 'quick', ...model, notes: 'fast' },
+      { id: 'coder', ...model },
+    ],
+  }),
+);
+const IDS = ['quick', 'coder'];
+const SOLVE = renderPlan({ steps: [step('coder', 'Solve it.')] }, IDS);
+const ACCEPT = renderPlan({ steps: [] }, IDS);
+
+let folder: string;
+let store: FileStore;
+let policy: ScriptedPolicy;
+let request: SamplePlansRequest;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'samples-'));
+  store = new FileStore(folder);
+  policy = await startScriptedPolicy('nightly-000001');
+  await writeManifest(store, aManifest());
+  const questions = [
+    { id: 'q0', question: 'What is 1 + 1?', answer: '2', grader: 'number' },
+    { id: 'q1', question: 'What is 2 + 2?', answer: '4', grader: 'number' },
+  ];
+  const { key: set } = await keepLines(store, questions, questionSetKey);
+  request = {
+    trainRun: 'nightly',
+    cycle: 2,
+    draw: 3,
+    round: 0,
+    purpose: 'training',
+    question: { set, index: 1 },
+    checkpoint: { trainRun: 'nightly', name: '000001' },
+    workers,
+    maxSteps: 2,
+    plans: 3,
+    seed: 11,
+    temperature: 1,
+    policy: {
+      baseUrl: policy.baseUrl,
+      prompt: 'compact',
+      describe: 'notes',
+      temperature: 1,
+      servingTemperature: 0.2,
+      maxPromptTokens: 400,
+      maxOutputTokens: 64,
+      timeoutMs: 10_000,
+      patienceMs: 10_000,
+    },
+  };
+});
+afterEach(async () => {
+  await policy.close();
+  await rm(folder, { recursive: true });
+});
+
+/** As a worker process runs it that knows nothing of an earlier one. */
+function sample(
+  change: Partial<SamplePlansRequest> = {},
+  activity = new MockActivityEnvironment(),
+): Promise<SamplePlansResult> {
+  const dependencies = { store, questions: new QuestionSets(store), askPolicy: createAskPolicy() };
+  return activity.run(() => samplePlans(dependencies, { ...request, ...change }));
+}
+
+function prompts(): string[] {
+  return policy.bodiesTo('/v1/completions').map(({ prompt }) => Buffer.from(prompt as number[]).toString());
+}
+
+test('a group is one request, and its plans are read as any other', async () => {
+  policy.script(SOLVE, 'hm', ACCEPT);
+  const { question, plans } = await sample();
+
+  expect(question).toEqual({ id: 'q1', text: 'What is 2 + 2?' });
+  expect(plans[0]).toEqual({
+    plan: { steps: [step('coder', 'Solve it.')] },
+    problem: null,
+    tokens: SOLVE.length + 1,
+  });
+  expect(plans[1]).toMatchObject({ plan: null, problem: expect.stringContaining('model_id') as string });
+  // Nothing is there yet that could be accepted.
+  expect(plans[2]).toMatchObject({ plan: null, problem: expect.any(String) as string });
+  expect(policy.bodiesTo('/v1/completions')).toMatchObject([
+    { model: 'nightly-000001', n: 3, seed: 11, temperature: 1, max_tokens: 64 },
+  ]);
+  expect(prompts()).toEqual([
+    '<|im_start|>user\nWhat is 2 + 2?\nWorkers:\nModel id 0: fast\nModel id 1<|im_end|>\n<|im_start|>assistant\n',
+  ]);
+});
+
+test('what was sampled is kept token by token, and whoever asks again is given that', async () => {
+  policy.script(SOLVE, 'hm', 'other');
+  const first = await sample();
+  policy.script('something else');
+  expect(await sample()).toEqual(first);
+  expect(policy.bodiesTo('/v1/completions')).toHaveLength(1);
+
+  const kept = await readSamples(store, first.samples);
+  expect(kept).toMatchObject({
+    checkpoint: 'nightly/000001',
+    temperature: 1,
+    tokenizerSha256: 'b'.repeat(64),
+  });
+  const [rollout] = kept?.rollouts ?? [];
+  expect(rollout?.text).toBe(SOLVE);
+  expect(Buffer.from(rollout?.promptTokenIds ?? []).toString()).toBe(prompts()[0]);
+  expect(rollout?.completionTokenIds).toEqual([...Buffer.from(SOLVE), 256]);
+  expect(rollout?.sampledLogprobs).toEqual(rollout?.completionTokenIds.map(() => -0.25));
+});
+
+test.each([
+  ['seed', { seed: 12 }],
+  ['temperature', { temperature: 0.7 }],
+  ['number', { plans: 2 }],
+  ['pool', { workers: workers.toReversed() }],
+] as const)('with another %s nothing of the earlier sample is used', async (_, change) => {
+  policy.script(SOLVE);
+  const first = await sample();
+  policy.script('something else');
+  const second = await sample(change);
+  expect(second.samples).toBe(first.samples);
+  expect((await readSamples(store, second.samples))?.rollouts[0]?.text).toBe('something else');
+});
+
+test('a checkpoint that was made anew under the same name is another one', async () => {
+  policy.script(SOLVE);
+  await sample();
+  await writeManifest(store, aManifest({ weightsSha256: 'c'.repeat(64) }));
+  policy.script('something else');
+  await sample();
+  expect(policy.bodiesTo('/v1/completions')).toHaveLength(2);
+});
+
+test('a checkpoint is tried as its own manifest says, and beside the training', async () => {
+  policy.script(SOLVE);
+  const trained = await sample();
+  const tried = await sample({ purpose: 'evaluation' });
+  expect(tried.samples).not.toBe(trained.samples);
+  expect(prompts()[1]).not.toContain('fast');
+  expect(policy.bodiesTo('/v1/completions')[1]).toMatchObject({ max_tokens: 100 });
+});
+
+describe('a second round', () => {
+  const solved = { steps: [step('coder', 'Solve it.')] };
+  const earlier = [
+    { plan: solved, answer: '4' },
+    { plan: solved, answer: '5' },
+    { plan: solved, answer: '4' },
+  ];
+
+  test('shows each plan with its answer, equal ones in one request, and keeps the order', async () => {
+    policy.script('1', '2', '3');
+    const { samples } = await sample({ round: 1, earlier });
+    const asked = policy.bodiesTo('/v1/completions').map(({ n, seed }) => ({ n, seed }));
+    expect(asked.sort((a, b) => Number(a.seed) - Number(b.seed))).toEqual([
+      // The second reply of the first request is drawn by 12.
+      { n: 2, seed: 11 },
+      { n: 1, seed: 13 },
+    ]);
+    expect(
+      prompts()
+        .map((prompt) => /Answer: \d/.exec(prompt)?.[0])
+        .sort(),
+    ).toEqual(['Answer: 4', 'Answer: 5']);
+    const { rollouts = [] } = (await readSamples(store, samples)) ?? {};
+    const shown = rollouts.map(({ promptTokenIds }) => Buffer.from(promptTokenIds).toString());
+    expect(shown.map((prompt) => /Answer: \d/.exec(prompt)?.[0])).toEqual([
+      'Answer: 4',
+      'Answer: 5',
+      'Answer: 4',
+    ]);
+  });
+
+  test('may accept the answer, where there is one', async () => {
+    policy.script(ACCEPT);
+    const none = { plan: null, answer: '' };
+    const { plans } = await sample({ round: 1, earlier: [...earlier, none] });
+    expect(plans[0]?.plan).toEqual({ steps: [] });
+    expect(plans[3]?.plan).toBeNull();
+  });
+});
+
+test.each([
+  ['a server that is away', 503, '', { type: POLICY_FAILURES.unavailable, nonRetryable: false }],
+  ['an answer that is none', 200, '{"choices":[]}', { type: POLICY_FAILURES.badReply, nonRetryable: true }],
+] as const)(
+  '%s: a failure that says who tries again, and nothing is kept',
+  async (_, status, body, failure) => {
+    policy.answerOnce('/v1/completions', { status, body });
+    await expect(sample()).rejects.toMatchObject(failure);
+    expect(await store.list('training/nightly/cycles/')).toEqual([]);
+    policy.script(SOLVE);
+    expect((await sample()).plans).toHaveLength(3);
+  },
+);
+
+test('a checkpoint that the store does not know', async () => {
+  await expect(sample({ checkpoint: { trainRun: 'nightly', name: '000009' } })).rejects.toMatchObject({
+    type: POLICY_FAILURES.noManifest,
+    nonRetryable: true,
+    message: expect.stringContaining('nightly/000009') as string,
+  });
+});
+
+describe('a server that never answers', () => {
+  let silent: Server;
+  beforeEach(async () => {
+    silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    request = { ...request, policy: { ...request.policy, baseUrl: `http://127.0.0.1:${port}/v1` } };
+  });
+  afterEach(() => silent.close());
+
+  test('is given up when its time is over, and asked again', async () => {
+    const policySettings = { ...request.policy, timeoutMs: 20 };
+    await expect(sample({ policy: policySettings })).rejects.toMatchObject({
+      type: POLICY_FAILURES.unavailable,
+      nonRetryable: false,
+      message: expect.stringContaining('within 0.02 s') as string,
+    });
+  });
+
+  test('is left as soon as the group is cancelled', async () => {
+    const activity = new MockActivityEnvironment();
+    silent.once('connection', () => {
+      activity.cancel('CANCELLED');
+    });
+    await expect(sample({}, activity)).rejects.toMatchObject({ name: 'CancelledFailure' });
+  });
+});

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { FileStore } from '../../../src/store/file-store';
+import { writeBatch } from '../../../src/training/activities/batch';
+import { keepGroup } from '../../../src/training/activities/records';
+import type { GroupRecord } from '../../../src/training/rollout';
+import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
+import { groupOf, keepSamplesOf } from './group-records';
+
+let folder: string;
+let store: FileStore;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'batch-'));
+  store = new FileStore(folder);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const write = (groups: readonly string[]) =>
+  writeBatch(
+    { store },
+    { trainRun: 'sums', cycle: 7, checkpoint: { trainRun: 'sums', name: '000006' }, temperature: 1, groups },
+  );
+
+async function keep(...groups: readonly GroupRecord[]): Promise<string[]> {
+  return Promise.all(
+    groups.map(async (group) => {
+      await keepSamplesOf(store, group);
+      return keepGroup({ store }, group);
+    }),
+  );
+}
+
+async function linesOf(key: string): Promise<unknown[]> {
+  const text = gunzipSync((await store.read(key)) ?? '').toString();
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+}
+
+test('a header, and every rollout with its tokens and its reward in the order of the names', async () => {
+  const groups = await keep(
+    groupOf(10, [1, 0.5]),
+    groupOf(9, [0, null]),
+    groupOf(9, [0.5, 1], { round: 1, samples: 'samples/9-1.json' }),
+  );
+  const { key, sha256, rollouts } = await write(groups);
+
+  const [header, ...rows] = await linesOf(key);
+  expect(batchHeaderSchema.parse(header)).toMatchObject({
+    trainRun: 'sums',
+    cycle: 7,
+    policy: '000006',
+    rollouts: 6,
+    temperature: 1,
+  });
+  expect(rollouts).toBe(6);
+  expect(
+    rows
+      .map((row) => batchRowSchema.parse(row))
+      .map(({ rolloutId, groupId, round, reward, completionTokenIds }) => [
+        rolloutId,
+        groupId,
+        round,
+        reward,
+        completionTokenIds,
+      ]),
+  ).toEqual([
+    ['000007/000009/0/000000', '000007/000009/0', 0, 0, [9, 0]],
+    ['000007/000009/0/000001', '000007/000009/0', 0, null, [9, 1]],
+    ['000007/000009/1/000000', '000007/000009/1', 1, 0.5, [9, 0]],
+    ['000007/000009/1/000001', '000007/000009/1', 1, 1, [9, 1]],
+    ['000007/000010/0/000000', '000007/000010/0', 0, 1, [10, 0]],
+    ['000007/000010/0/000001', '000007/000010/0', 0, 0.5, [10, 1]],
+  ]);
+  expect(
+    createHash('sha256')
+      .update((await store.read(key)) ?? '')
+      .digest('hex'),
+  ).toBe(sha256);
+});
+
+test('the same groups in another order give the same bytes', async () => {
+  const groups = await keep(groupOf(0, [1, 0]), groupOf(1, [0.5, 1]));
+  const first = await write(groups);
+  expect(await write(groups.toReversed())).toEqual(first);
+});
+
+describe('no batch is made of', () => {
+  const refused = (key: string, reason: string) =>
+    expect(write([key])).rejects.toMatchObject({
+      type: 'Trainer.BatchInvalid',
+      nonRetryable: true,
+      message: expect.stringMatching(new RegExp(`^no batch can be made of ${key}: .*${reason}`)) as string,
+    });
+
+  test.each([
+    [
+      'samples of another checkpoint',
+      { checkpoint: 'sums/000005' },
+      'sampled from sums/000005, and the update is of sums/000006',
+    ],
+    [
+      'samples at another temperature',
+      { temperature: 0.2 },
+      'sampled at temperature 0.2, and the update reckons with 1',
+    ],
+    ['fewer samples than rollouts', { rollouts: [] }, 'rollout 0 is not among its 0 samples'],
+  ])('%s', async (_, change, reason) => {
+    const group = groupOf(0, [1, 0]);
+    const [key = ''] = await keep(group);
+    await keepSamplesOf(store, group, change);
+    await refused(key, reason);
+  });
+
+  test('tokens without their log-probabilities', async () => {
+    const group = groupOf(0, [1, 0]);
+    const [key = ''] = await keep(group);
+    const sample = {
+      text: '',
+      promptTokenIds: [1],
+      completionTokenIds: [2, 3],
+      sampledLogprobs: [-1],
+      finishReason: 'stop' as const,
+    };
+    await keepSamplesOf(store, group, { rollouts: [sample, sample] });
+    await refused(key, 'rollout 0 has 2 tokens and 1 log-probabilities');
+  });
+
+  test('a sample that is not the plan that was carried out', async () => {
+    const group = groupOf(0, [1, 0]);
+    const rollouts = group.rollouts.map((rollout) => ({ ...rollout, tokens: 3 }));
+    const [key = ''] = await keep({ ...group, rollouts });
+    await refused(key, 'rollout 0 carried out a plan of 3 tokens, and its sample has 2');
+  });
+
+  test('a group that was not sampled from a policy', async () => {
+    await refused(
+      await keepGroup({ store }, groupOf(0, [1], { samples: null })),
+      'there are no samples of it',
+    );
+  });
+
+  test('samples of two tokenizers', async () => {
+    const groups = [groupOf(0, [1, 0]), groupOf(1, [1, 0])] as const;
+    const keys = await keep(...groups);
+    await keepSamplesOf(store, groups[1], { tokenizerSha256: 'b'.repeat(64) });
+    await expect(write(keys)).rejects.toThrow('two tokenizers');
+  });
+
+  test('a group that is gone', async () => {
+    await expect(write(['training/sums/none.json'])).rejects.toMatchObject({
+      type: 'Store.NotFound',
+      nonRetryable: true,
+    });
+  });
+});

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { FileStore } from '../../../src/store/file-store';
+import { removeSchedule } from '../../../src/training/client/schedule';
+import { readServing, writeManifest } from '../../../src/training/policy/serving';
+import { type Ended, runCommand } from '../../cli/command';
+import { type Folder, makeFolder, poolAt } from '../../cli/folder';
+import { aManifest } from '../../support/a-manifest';
+import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
+
+let folder: Folder;
+let temporal: TestTemporal;
+let trainRun: string;
+
+beforeAll(async () => {
+  temporal = await connect();
+});
+
+afterAll(() => temporal.close());
+
+beforeEach(async () => {
+  folder = await makeFolder();
+  const taskQueue = testTaskQueue();
+  trainRun = `cli-${taskQueue.slice(-12)}`;
+  await folder.write(
+    'conductor.yaml',
+    poolAt('http://127.0.0.1:9', {
+      temporal: { taskQueue },
+      training: {
+        run: trainRun,
+        base: { kind: 'folder', path: 'models/qwen' },
+        data: { train: 'train.jsonl', heldOut: 'held-out.jsonl' },
+        policy: { baseUrl: 'http://127.0.0.1:9/v1' },
+      },
+    }),
+  );
+});
+
+afterEach(async () => {
+  await removeSchedule(temporal.client, trainRun);
+  await folder.remove();
+});
+
+function train(...args: string[]): Promise<Ended> {
+  return runCommand(['train', ...args], {
+    cwd: folder.path,
+    env: { TEMPORAL_ADDRESS: temporal.address, TZ: 'UTC' },
+  });
+}
+
+test('a schedule is made, shown, changed, held, let go on and removed', async () => {
+  const made = await train('schedule', '--at', '02:30', '--timezone', 'Europe/Berlin');
+  expect(made).toMatchObject({ code: 0 });
+  expect(made.stdout).toMatch(new RegExp(`^train-${trainRun} next .*, 02:3[01].* \\(Europe/Berlin\\)`));
+  expect(made.stderr).toMatch(
+    /Mind: on \d{4}-03-\d\d the clocks of Europe\/Berlin .* that night is left out/,
+  );
+  expect(made.stderr).toMatch(
+    /Mind: on \d{4}-10-\d\d the clocks of Europe\/Berlin .* what they train is one/,
+  );
+
+  const changed = await train('schedule', '--cron', '0 4 * * 1-5', '--timezone', 'Europe/Berlin');
+  expect(changed.stdout).toMatch(/ next .*, 04:0[01].*/);
+  expect(changed.stderr).toBe('');
+
+  expect((await train('schedule', '--pause')).stdout).toContain(
+    'is paused: paused by "train schedule --pause"',
+  );
+  expect((await train('schedule', '--resume')).stdout).toContain(' next ');
+  expect((await train('schedule', '--remove')).stderr).toContain('has no schedule any more');
+  expect(await train('schedule')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('has no schedule') as unknown,
+  });
+});
+
+test('a night is begun, held, let go on and ended; a second one is refused meanwhile', async () => {
+  const begun = await train('start', '--date', '2026-11-21', '--cycles', '2');
+  expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
+  const handle = temporal.client.workflow.getHandle(`train-${trainRun}`);
+  try {
+    expect(await handle.describe()).toMatchObject({ type: 'train', priority: { priorityKey: 5 } });
+    expect(await train('start')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is under way already') as unknown,
+    });
+    for (const order of [['pause'], ['resume'], ['stop'], ['stop', '--now']]) {
+      expect(await train(...order)).toMatchObject({ code: 0 });
+    }
+    const { events } = await handle.fetchHistory();
+    const heard = (events ?? []).flatMap(
+      (event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? [],
+    );
+    expect(heard).toEqual(['pauseTraining', 'resumeTraining', 'stopTraining']);
+    const cancelled = (events ?? []).filter((event) => event.workflowExecutionCancelRequestedEventAttributes);
+    expect(cancelled).toHaveLength(1);
+  } finally {
+    await handle.terminate();
+  }
+  expect(await train('pause')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`no night of training run ${trainRun} is under way`) as unknown,
+  });
+});
+
+test('what serves is chosen by hand, taken back and pinned, without a server', async () => {
+  const store = new FileStore(join(folder.path, '.conductor', 'store'));
+  for (const name of ['000004', '000007']) await writeManifest(store, aManifest({ trainRun, name }));
+  expect((await train('promote', '4')).stderr).toBe(`${trainRun}/000004 serves now.\n`);
+  expect((await train('promote', `${trainRun}/000007`, '--reason', 'it is kinder')).code).toBe(0);
+  expect(await readServing(store)).toMatchObject({
+    serving: { trainRun, name: '000007' },
+    reason: 'it is kinder',
+  });
+  expect((await train('rollback')).stderr).toContain(`${trainRun}/000004 serves again`);
+  expect((await train('pin')).stderr).toContain('is pinned now');
+  expect((await train('pin', '--off')).stderr).toContain('is not pinned now');
+  const unknown = await train('promote', '9');
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('000009 has no manifest') as unknown,
+  });
+});
+
+test('where nothing was trained, status and list say so', async () => {
+  const status = await train('status');
+  expect(status).toMatchObject({ code: 0 });
+  expect(status.stdout).toContain(`No night of ${trainRun} was begun yet.`);
+  expect(status.stdout).toContain('schedule none');
+  expect(JSON.parse((await train('status', '--json')).stdout)).toMatchObject({
+    trainRun,
+    night: null,
+    schedule: null,
+  });
+  expect((await train('list')).stderr).toContain('No night was trained in file:');
+});

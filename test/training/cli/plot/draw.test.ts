@@ -1,0 +1,51 @@
+import { chartOption } from '../../../../src/training/cli/plot/chart';
+import { drawPng, drawSvg } from '../../../../src/training/cli/plot/draw';
+import type { Picture } from '../../../../src/training/cli/plot/panel';
+import { effortPicture, learningPicture } from '../../../../src/training/cli/plot/pictures';
+import { madeUpCycles } from './made-up-cycles';
+
+const textsOf = (svg: string): string[] =>
+  [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text = '']) => text);
+
+test('a picture of what was learned says what it is, and names every curve with its last value', async () => {
+  const texts = textsOf(await drawSvg(learningPicture(madeUpCycles(40))));
+  expect(texts).toEqual(
+    expect.arrayContaining([
+      'Training run made-up: what was learned',
+      'cycles 1–40 · nights 2026-11-20 to 2026-11-21 (dotted: where one begins)',
+      'Shape of plans',
+      'held-out 0.919',
+      'scholar 44%',
+      'tree 31.6%',
+    ]),
+  );
+});
+
+test('shares of one panel are stacked on each other and not on those of another', () => {
+  const { series = [] } = chartOption(learningPicture(madeUpCycles(40)));
+  const panelsOf = new Map<unknown, Set<unknown>>();
+  for (const each of [series].flat()) {
+    if (!('stack' in each) || !('xAxisIndex' in each)) continue;
+    panelsOf.set(each.stack, (panelsOf.get(each.stack) ?? new Set()).add(each.xAxisIndex));
+  }
+  // Verdicts, workers, shapes, and the spread around the reward.
+  expect([...panelsOf.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1]);
+});
+
+test('what was never measured is said to be missing', async () => {
+  const texts = textsOf(await drawSvg(effortPicture(madeUpCycles(3, { usd: null, update: null }))));
+  // Cost, clipped, KL and entropy.
+  expect(texts.filter((text) => text === 'nothing measured yet')).toHaveLength(4);
+});
+
+test('the same cycles give the same panels, and a single cycle gives a picture too', async () => {
+  const picture: Picture = learningPicture(madeUpCycles(1));
+  expect(picture.subtitle).toBe('cycle 1 · night of 2026-11-21');
+  expect(textsOf(await drawSvg(picture))).toContain('Reward');
+});
+
+test('a PNG is twice as wide as the page', async () => {
+  const png = await drawPng(await drawSvg(learningPicture(madeUpCycles(5))));
+  expect(png.subarray(1, 4).toString('latin1')).toBe('PNG');
+  expect(png.readUInt32BE(16)).toBe(1920);
+});

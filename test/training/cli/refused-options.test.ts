@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { UsageError } from '../../../src/cli/exit-code';
+import { scheduleTraining, startNight } from '../../../src/training/cli/nights';
+import { promoteCheckpoint } from '../../../src/training/cli/serving';
+import { budgetNight, steerNight } from '../../../src/training/cli/steer';
+import { type Folder, makeFolder, poolAt } from '../../cli/folder';
+
+let folder: Folder;
+let config: string;
+
+beforeAll(async () => {
+  folder = await makeFolder();
+  config = join(folder.path, 'conductor.yaml');
+  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9'));
+});
+
+afterAll(() => folder.remove());
+
+test.each([
+  ['--at "25:00" is no time of day', () => scheduleTraining({ jitter: 0, at: '25:00' })],
+  ['--at "3:5" is no time of day', () => scheduleTraining({ jitter: 0, at: '3:5' })],
+  ['--cron "* * * *" is not five fields', () => scheduleTraining({ jitter: 0, cron: '* * * *' })],
+  ['"Mars/Olympus" is unknown', () => scheduleTraining({ jitter: 0, at: '03:30', timezone: 'Mars/Olympus' })],
+  ['--date "2026-02-30" is no date', () => startNight({ date: '2026-02-30' })],
+  ['--from "../x" names no checkpoint', () => startNight({ from: '../x' })],
+  ['there is nothing to change', () => budgetNight({})],
+  ['"No Name" is no training run', () => steerNight('pause', { config, run: 'No Name' })],
+  ['"a/b/c" names no checkpoint', () => promoteCheckpoint('a/b/c', { config, run: 'nightly' })],
+])('refused before anything is begun: %s', async (words, command) => {
+  const refused = command();
+  await expect(refused).rejects.toBeInstanceOf(UsageError);
+  await expect(refused).rejects.toThrow(words);
+});

@@ -1,0 +1,53 @@
+import { renderCycle } from '../../../../src/training/cli/show';
+import { madeUpCycles } from '../plot/made-up-cycles';
+import { aGroup, aRollout } from './a-group';
+
+const TEAM = {
+  steps: [
+    { worker: 'quick', subtask: 'Write the equation down.', sees: [] },
+    { worker: 'scholar', subtask: 'Solve it.', sees: [0] },
+  ],
+};
+
+test('tells a cycle group by group, equal plans together and the best rewarded first', () => {
+  const groups = [
+    aGroup([
+      aRollout(0, { verdict: 'wrong', reward: 0.5, answer: '41' }),
+      aRollout(1, { plan: TEAM }),
+      aRollout(2, { plan: TEAM }),
+      aRollout(3, {
+        plan: null,
+        problem: 'model_id is missing.',
+        answer: null,
+        verdict: 'unparseable',
+        reward: 0,
+      }),
+      aRollout(4, { verdict: 'ungraded', reward: null, answer: null, spoiltBy: 'quick was out of order' }),
+    ]),
+  ];
+  expect(renderCycle({ trainRun: 'nightly', cycle: 3, metrics: null, groups }).split('\n')).toEqual([
+    'nightly cycle 3  under way',
+    '└─ Group 0  algebra-17 · reward 0.625 (0 to 1) · 5 rollouts · plans by nightly/000002',
+    '   │  workers, in the order of the prompt: quick, scholar',
+    '   │  workflow nightly-000003-0',
+    '   ├─ 2 × 1  2 correct · rollouts 1–2',
+    '   │     1 quick: Write the equation down.',
+    '   │     2 scholar sees 1: Solve it.',
+    '   │     → 42 (2 times)',
+    '   ├─ 2 × 0.5  1 wrong, 1 ungraded · rollouts 0, 4',
+    '   │     1 quick: Answer.',
+    '   │     → 41',
+    '   │     spoilt by quick was out of order',
+    '   └─ 1 × 0  1 unparseable · rollouts 3',
+    '         no plan: model_id is missing.',
+  ]);
+});
+
+test('a cycle that is over is summed up, and a review that accepts is said to', () => {
+  const [metrics = null] = madeUpCycles(1);
+  const groups = [aGroup([aRollout(0, { plan: { steps: [] } })], { round: 1 })];
+  const lines = renderCycle({ trainRun: 'made-up', cycle: 1, metrics, groups }).split('\n');
+  expect(lines[1]).toMatch(/^│ {2}checkpoint 000001 · reward 0\.9\d+ ± 0\.\d+ · 99\.\d% plans/);
+  expect(lines[2]).toContain('round 2 · every reward 1');
+  expect(lines.join('\n')).toContain('accepts the answer at hand');
+});

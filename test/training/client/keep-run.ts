@@ -1,0 +1,40 @@
+import type { Store } from '../../../src/store/store';
+import { keepLines, writeNight } from '../../../src/training/activities/records';
+import { groupKey, metricsKey, questionSetKey } from '../../../src/training/keys';
+import type { GroupRecord } from '../../../src/training/rollout';
+import { madeUpCycles } from '../cli/plot/made-up-cycles';
+
+/** Leaves in a store what a night of one cycle does: its questions, its groups, and what it came to. */
+export async function keepRun(
+  store: Store,
+  trainRun: string,
+  questions: readonly object[],
+  groups: readonly GroupRecord[],
+): Promise<void> {
+  const { key: set } = await keepLines(store, questions, questionSetKey);
+  const count = questions.length;
+  await writeNight(store, {
+    schema: 1,
+    trainRun,
+    date: '2026-11-21',
+    first: 1,
+    last: 1,
+    done: 1,
+    checkpoint: null,
+    train: { set, count },
+    heldOut: { set, count },
+    openedAt: '2026-11-21T00:00:00.000Z',
+    closedAt: null,
+    decision: null,
+  });
+  for (const cycle of madeUpCycles(1)) {
+    await store.write(metricsKey(trainRun, 1), Buffer.from(JSON.stringify(cycle)));
+  }
+  for (const group of groups) {
+    const { draw, round } = group;
+    await store.write(
+      groupKey(trainRun, 1, draw, round),
+      Buffer.from(JSON.stringify({ ...group, cycle: 1 })),
+    );
+  }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TemporalServer } from '../../../src/local/configured-server';
+import { embeddedServer } from '../../../src/local/embedded-server';
+import { scheduleNights } from '../../../src/training/client/schedule';
+import { scheduleIdOf } from '../../../src/training/night-ids';
+import { freshFolder } from '../../local/fresh-folder';
+import { until } from '../../support/until';
+import { openNightStage } from './night-stage';
+import { NightWatch } from './night-watch';
+
+/** The least that Temporal takes; in earnest it is an hour, and nights are a day apart. */
+const CATCHUP_MS = 10_000;
+
+/** When nights are due, in seconds from the schedule's creation, all of them while there is no server. */
+const LONG_AGO = [8, 10, 12];
+const LATELY = [26, 28];
+const OUTAGE_ENDS = 29;
+
+test('after an outage, nights that were due too long ago are left out, and of the others one is made up for', async () => {
+  const folder = await freshFolder();
+  const attach = (): Promise<TemporalServer> => embeddedServer({ folder, say: () => undefined });
+  const before = await attach();
+  const first = await openNightStage(before.address);
+  const createdAt = Math.ceil(Date.now() / 1000);
+  const due = [...LONG_AGO, ...LATELY].map((seconds) => new Date((createdAt + seconds) * 1000));
+  const seconds = due.map((time) => time.getUTCSeconds()).join(',');
+  const request = { ...first.request, cron: `${seconds} * * * * * *`, catchupMs: CATCHUP_MS };
+  await scheduleNights(first.temporal.client, request);
+  await first.temporal.close();
+  await before.stop();
+  // This is the outage.
+  await pause((createdAt + OUTAGE_ENDS) * 1000 - Date.now());
+
+  const after = await attach();
+  const stage = await openNightStage(after.address, request.taskQueue);
+  const watch = new NightWatch();
+  const release = watch.hold();
+  const schedule = stage.temporal.client.schedule.getHandle(scheduleIdOf(request.trainRun));
+  try {
+    await stage.whileWorking(watch.spendNight, async () => {
+      await watch.saw(1);
+      const { info } = await until(
+        () => schedule.describe(),
+        ({ info: { numActionsSkippedOverlap } }) => numActionsSkippedOverlap === 1,
+      );
+      expect(info.numActionsMissedCatchupWindow).toBe(LONG_AGO.length);
+      expect(info.recentActions.map(({ scheduledAt }) => scheduledAt)).toEqual([due[LONG_AGO.length]]);
+      expect(watch.nights).toHaveLength(1);
+      release();
+    });
+  } finally {
+    await stage.temporal.close();
+    await after.stop();
+  }
+}, 120_000);

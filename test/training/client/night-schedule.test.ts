@@ -1,0 +1,188 @@
+import { type ScheduleDescription, ScheduleOverlapPolicy } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { msToTs, tsToMs } from '@temporalio/common/lib/time';
+import { findSchedule, removeSchedule, scheduleNights } from '../../../src/training/client/schedule';
+import { type Cron, findHazards, parseCron } from '../../../src/training/clock-hazards';
+import { nightDate, nightWorkflowId, scheduleIdOf } from '../../../src/training/night-ids';
+import { until } from '../../support/until';
+import { type NightStage, openNightStage } from './night-stage';
+import { NightWatch } from './night-watch';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let stage: NightStage;
+
+beforeEach(async () => {
+  stage = await openNightStage();
+});
+
+afterEach(async () => {
+  await removeSchedule(stage.temporal.client, stage.request.trainRun);
+  await stage.temporal.close();
+});
+
+test('each time that the schedule is due is a night, one after the other, behind the people who wait', async () => {
+  const watch = new NightWatch();
+  await stage.whileWorking(watch.spendNight, async () => {
+    await schedule();
+    await watch.saw(2);
+  });
+
+  const { trainRun, timeZone } = stage.request;
+  const today = nightDate(new Date(), timeZone);
+  expect(watch.nights[0]).toEqual({ trainRun, timeZone, date: today, priority: 5 });
+  expect(watch.nights[1]).toEqual({ trainRun, timeZone, date: today, priority: 5 });
+});
+
+test('a night that is due while another is under way is left out', async () => {
+  const watch = new NightWatch();
+  const release = watch.hold();
+  await stage.whileWorking(watch.spendNight, async () => {
+    await schedule();
+    await until(description, ({ info }) => info.numActionsSkippedOverlap >= 2);
+    expect(watch.nights).toHaveLength(1);
+    release();
+    await watch.saw(2);
+  });
+});
+
+test('a night begun by hand keeps the scheduled one out, and the schedule goes on', async () => {
+  const watch = new NightWatch();
+  const release = watch.hold();
+  const { trainRun } = stage.request;
+  await stage.whileWorking(watch.spendNight, async () => {
+    await stage.client.start({ trainRun, date: '2026-01-01' });
+    await watch.saw(1);
+    await schedule();
+    const { info } = await until(description, ({ info: { recentActions } }) => recentActions.length >= 2);
+    const [first] = info.recentActions;
+    const { workflowId = '', firstExecutionRunId } = first?.action.workflow ?? {};
+    const skipped: unknown = await stage.temporal.client.workflow
+      .getHandle(workflowId, firstExecutionRunId)
+      .result();
+    expect(skipped).toMatchObject({ isSkipped: true });
+    expect(watch.nights.map(({ date }) => date)).toEqual(['2026-01-01']);
+    await expect(stage.client.start({ trainRun })).rejects.toThrow(/a night of .* is under way already/);
+    release();
+    await watch.saw(2);
+    expect((await description()).state.paused).toBe(false);
+  });
+});
+
+test('a backfill makes up for the nights that it names, in order, each with its own date', async () => {
+  const watch = new NightWatch();
+  await stage.whileWorking(watch.spendNight, async () => {
+    await schedule({ cron: '30 3 * * *' });
+    await stage.temporal.client.schedule.getHandle(scheduleIdOf(stage.request.trainRun)).backfill({
+      start: new Date('2026-10-10T00:00:00Z'),
+      end: new Date('2026-10-13T00:00:00Z'),
+      overlap: ScheduleOverlapPolicy.BUFFER_ALL,
+    });
+    await watch.saw(3);
+  });
+  expect(watch.nights.map(({ date }) => date)).toEqual(['2026-10-10', '2026-10-11', '2026-10-12']);
+});
+
+test('an hour that comes twice is due twice, and both times it is the same night', async () => {
+  const watch = new NightWatch();
+  await stage.whileWorking(watch.spendNight, async () => {
+    await schedule({ cron: '30 1 * * *', timeZone: 'America/New_York' });
+    await stage.temporal.client.schedule.getHandle(scheduleIdOf(stage.request.trainRun)).backfill({
+      start: new Date('2026-10-31T12:00:00Z'),
+      end: new Date('2026-11-02T20:00:00Z'),
+      overlap: ScheduleOverlapPolicy.BUFFER_ALL,
+    });
+    await watch.saw(3);
+  });
+  expect(watch.nights.map(({ date }) => date)).toEqual(['2026-11-01', '2026-11-01', '2026-11-02']);
+});
+
+// What the server makes of clock changes is seen without waiting for one. East of Greenwich it is due twice in the hour
+// before the one that is repeated; that changes nothing, since all times of a day are the same night.
+test.each([
+  { timeZone: 'Europe/Berlin', cron: '30 2 * * *', skipped: '2027-03-28', repeated: '2026-10-25' },
+  { timeZone: 'America/New_York', cron: '30 1 * * *', skipped: null, repeated: '2026-11-01' },
+  { timeZone: 'America/New_York', cron: '30 2 * * *', skipped: '2027-03-14', repeated: null },
+  { timeZone: 'Europe/Berlin', cron: '30 1 * * *', skipped: null, repeated: null },
+  { timeZone: 'Europe/Berlin', cron: '30 3 * * *', skipped: null, repeated: null },
+])('$cron in $timeZone: every day but a skipped one is one night', async (clocks) => {
+  const { timeZone, cron, skipped, repeated } = clocks;
+  const from = Date.parse('2026-10-01T00:00:00Z');
+  const until = Date.parse('2027-04-30T00:00:00Z');
+  await schedule({ cron, timeZone });
+
+  const due = await matchingTimes(from, until);
+  const nights = new Set(due.map((time) => nightDate(time, timeZone)));
+  const days = Array.from({ length: 208 }, (_, day) =>
+    nightDate(new Date(from + (day + 1.5) * DAY_MS), timeZone),
+  );
+  expect(days.filter((day) => !nights.has(day))).toEqual(skipped === null ? [] : [skipped]);
+
+  const hazards = findHazards(read(cron), timeZone, from, until);
+  expect(hazards.map(({ kind, date }) => [kind, date])).toEqual([
+    ...(repeated === null ? [] : [['repeated', repeated]]),
+    ...(skipped === null ? [] : [['skipped', skipped]]),
+  ]);
+});
+
+test('a night that fails pauses the schedule, and the note says what failed', async () => {
+  const failing = (): Promise<void> =>
+    Promise.reject(ApplicationFailure.nonRetryable('the trainer is broken', 'Trainer.StepFailed'));
+  await stage.whileWorking(failing, async () => {
+    await schedule();
+    const { info } = await until(description, ({ state }) => state.paused);
+    expect(info.numActionsTaken).toBe(1);
+  });
+  const { trainRun } = stage.request;
+  expect(await findSchedule(stage.temporal.client, trainRun)).toMatchObject({
+    isPaused: true,
+    note: expect.stringMatching(/night \d{4}-\d\d-\d\d failed: the trainer is broken/) as unknown,
+  });
+  // Whoever changes the times has not said that the trainer is mended.
+  await schedule({ cron: '0 4 * * *' });
+  expect(await findSchedule(stage.temporal.client, trainRun)).toMatchObject({ isPaused: true });
+});
+
+test('a night that is stuck is ended with its time, and a later one can begin', async () => {
+  const watch = new NightWatch();
+  const release = watch.hold();
+  const { trainRun } = stage.request;
+  await stage.whileWorking(watch.spendNight, async () => {
+    await schedule({ timeLimitMs: 3_000 });
+    await until(description, ({ state }) => state.paused);
+    const { status } = await until(
+      () => stage.temporal.client.workflow.getHandle(nightWorkflowId(trainRun)).describe(),
+      ({ status: { name } }) => name !== 'RUNNING',
+    );
+    expect(status.name).toBe('TERMINATED');
+    expect(watch.nights).toHaveLength(1);
+    release();
+    await stage.client.start({ trainRun });
+    await watch.saw(2);
+  });
+});
+
+function schedule(change: Partial<NightStage['request']> = {}): ReturnType<typeof scheduleNights> {
+  return scheduleNights(stage.temporal.client, { ...stage.request, ...change });
+}
+
+async function matchingTimes(from: number, until: number): Promise<Date[]> {
+  const { client } = stage.temporal;
+  const { startTime } = await client.workflowService.listScheduleMatchingTimes({
+    namespace: client.options.namespace,
+    scheduleId: scheduleIdOf(stage.request.trainRun),
+    startTime: msToTs(from),
+    endTime: msToTs(until),
+  });
+  return startTime.map((time) => new Date(tsToMs(time)));
+}
+
+function read(expression: string): Cron {
+  const cron = parseCron(expression);
+  if (cron === null) throw new Error(`${expression} is no cron expression`);
+  return cron;
+}
+
+function description(): Promise<ScheduleDescription> {
+  return stage.temporal.client.schedule.getHandle(scheduleIdOf(stage.request.trainRun)).describe();
+}

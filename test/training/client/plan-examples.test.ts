@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseConfig } from '../../../src/config/load';
+import { resolveRun } from '../../../src/config/resolve-run';
+import { FileStore } from '../../../src/store/file-store';
+import { keepSamples } from '../../../src/training/activities/batch';
+import { type AskedHow, examplesOfRun, writeExample } from '../../../src/training/client/examples';
+import { aGroup, aRollout } from '../cli/show/a-group';
+import { keepRun } from './keep-run';
+
+let folder: string;
+let asked: AskedHow;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'examples-'));
+  const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
+  const config = parseConfig({
+    conductor: model,
+    workers: [
+      { ...model, id: 'quick' },
+      { ...model, id: 'scholar' },
+    ],
+  });
+  asked = {
+    store: new FileStore(folder),
+    workers: resolveRun(config, {}).workers,
+    settings: {
+      prompt: 'compact',
+      describe: 'names',
+      maxSteps: 2,
+      maxPromptTokens: 100,
+      maxOutputTokens: 100,
+    },
+  };
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const TEAM = { steps: [{ worker: 'scholar', subtask: 'Solve it.', sees: [] }] };
+
+test('a question and a plan become what the policy reads and writes', async () => {
+  expect(await writeExample({ question: 'How many?', plan: TEAM }, asked)).toEqual({
+    prompt:
+      '<|im_start|>user\nHow many?\nWorkers:\nModel id 0: quick\nModel id 1: scholar<|im_end|>\n<|im_start|>assistant\n',
+    completion: 'model_id = [1]\nsubtasks = ["Solve it."]\naccess_list = [[]]',
+  });
+});
+
+test('workers are counted in the order that the row names them', async () => {
+  const { prompt, completion } = await writeExample(
+    { question: 'How many?', plan: TEAM, workers: ['scholar', 'quick'] },
+    asked,
+  );
+  expect(prompt).toContain('Model id 0: scholar\nModel id 1: quick');
+  expect(completion).toContain('model_id = [0]');
+});
+
+test('a whole reply is kept word for word, unless it could end the turn', async () => {
+  const reply = 'Easy <|im_end|>.\nmodel_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]';
+  const { completion } = await writeExample({ question: 'How many?', plan: reply }, asked);
+  expect(completion).toBe(reply.replace('<|im_end|>', '< |im_end|>'));
+});
+
+test.each([
+  ['a plan that cannot be read', { question: 'q', plan: 'no lists' }],
+  [
+    'too many steps',
+    { question: 'q', plan: { steps: [0, 1, 2].map(() => ({ worker: 'quick', subtask: 's', sees: [] })) } },
+  ],
+  ['a worker that is not there', { question: 'q', plan: TEAM, workers: ['nobody'] }],
+])('refuses %s', async (_, row) => {
+  await expect(writeExample(row, asked)).rejects.toThrow();
+});
+
+test('a training run gives its right plans of first rounds, each once, and counts those that do not fit', async () => {
+  const { store } = asked;
+  const questions = [{ id: 'algebra-17', question: 'How many?', answer: '42', grader: 'exact' }];
+  const right = 'Easy.\nmodel_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]';
+  const long = 'model_id = [0, 0, 0]\nsubtasks = ["a", "b", "c"]\naccess_list = [[], [], []]';
+  const replies = [right, right, 'model_id = [1]', long];
+  await keepSamples(store, 'samples.json', {
+    identity: 'i',
+    checkpoint: 'nightly/base',
+    temperature: 1,
+    tokenizerSha256: '0'.repeat(64),
+    rollouts: replies.map((text) => ({
+      text,
+      promptTokenIds: [1],
+      completionTokenIds: [2],
+      sampledLogprobs: [-1],
+      finishReason: 'stop' as const,
+    })),
+  });
+  const rollouts = [aRollout(0), aRollout(1), aRollout(2, { verdict: 'wrong' }), aRollout(3)];
+  const group = aGroup(rollouts, { samples: 'samples.json' });
+  await keepRun(store, 'nightly', questions, [group, { ...group, round: 1 }]);
+
+  const { examples, unfit } = await examplesOfRun('nightly', asked);
+  expect(examples.map(({ completion }) => completion)).toEqual([right]);
+  expect(unfit).toBe(1);
+});

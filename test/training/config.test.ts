@@ -1,0 +1,270 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseConfig, readConfigFile } from '../../src/config/load';
+import type { Config, ConfigInput } from '../../src/config/schema';
+import { resolveTraining } from '../../src/training/config/resolve';
+import { trainerConfigSchema } from '../../src/training/trainer-contract';
+
+const PROFILES = readdirSync(join(__dirname, '../../profiles')).map((file) => file.replace('.yaml', ''));
+const PRICE = { input: 1, output: 2 };
+const MODEL = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
+const data = { train: 'train.jsonl', heldOut: 'held-out.jsonl' };
+const smallest = {
+  data,
+  base: { kind: 'folder', path: 'models/qwen' },
+  policy: { baseUrl: 'http://127.0.0.1:8001/v1' },
+} as const;
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'training-config-'))));
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function configOf(training: ConfigInput['training'], changes: Partial<ConfigInput> = {}): Config {
+  const workers = ['a', 'b', 'c'].map((id) => ({ ...MODEL, id, price: PRICE }));
+  return parseConfig({ conductor: MODEL, workers, ...(training && { training }), ...changes });
+}
+
+describe('what is not said', () => {
+  const settings = resolveTraining(configOf(smallest));
+
+  test('is as in the paper', () => {
+    expect(settings).toMatchObject({
+      questions: 4,
+      groupSize: 64,
+      reward: { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 },
+      policy: { temperature: 1, describe: 'ordinals', maxPromptTokens: 8192, maxOutputTokens: 1024 },
+      pool: { adaptive: false, permuteIds: false },
+      recursion: { rounds: 1, rootDiscount: 0.25 },
+    });
+    expect(settings.trainer).toMatchObject({
+      seed: 42,
+      tuning: { kind: 'full' },
+      loss: { name: 'bnpo', epsilon: 0.2, epsilonHigh: 0.2, beta: 0 },
+      optimizer: { learningRate: 1e-6, beta2: 0.999, schedule: 'cosine', warmupSteps: 6, totalSteps: 200 },
+      scale: 'group',
+      rollouts: 256,
+      iterations: 1,
+    });
+  });
+
+  test('comes to a configuration that the trainer takes', () => {
+    const { taskQueue, ...trainer } = settings.trainer;
+    expect(taskQueue).toBe('conductor-trainer');
+    expect(trainerConfigSchema.parse(trainer)).toEqual(trainer);
+  });
+});
+
+describe('what one asks for', () => {
+  test('goes into every part that must know it', () => {
+    const settings = resolveTraining(
+      configOf({
+        ...smallest,
+        totalCycles: 30,
+        groupSize: 8,
+        temperature: 0.9,
+        reward: { scale: 'none' },
+        recursion: { rounds: 2 },
+        trainer: { iterations: 2 },
+        budget: { costUsd: 1.5, hours: 0.5 },
+      }),
+    );
+    expect(settings.policy.temperature).toBe(0.9);
+    expect(settings.budget).toEqual({ nanoUsd: 1_500_000_000, wallClockMs: 1_800_000 });
+    expect(settings.trainer).toMatchObject({ scale: 'none', rollouts: 64, groupSize: 8, temperature: 0.9 });
+    expect(settings.trainer.optimizer.totalSteps).toBe(60);
+  });
+
+  test('of one night goes before what is configured', () => {
+    const config = configOf({ ...smallest, run: 'sums', cycles: 5 });
+    expect(resolveTraining(config)).toMatchObject({ trainRun: 'sums', cycles: 5 });
+    expect(resolveTraining(config, { trainRun: 'other', cycles: 7 })).toMatchObject({
+      trainRun: 'other',
+      cycles: 7,
+    });
+  });
+
+  test('how long a policy server is waited for, and which checkpoints stay', () => {
+    const policy = { ...smallest.policy, patience: '90s' };
+    const { keep, ...settings } = resolveTraining(configOf({ ...smallest, policy, keep: { every: 10 } }));
+    expect(settings.policy.patienceMs).toBe(90_000);
+    expect(keep).toEqual({ last: 5, every: 10 });
+  });
+
+  test('slots of their own keep nights out of the queues of providers', () => {
+    const temporal = { queuePerProvider: true };
+    const runOf = (training: ConfigInput['training']) =>
+      resolveTraining(configOf(training, { temporal })).run;
+    expect(runOf(smallest).queuePerProvider).toBe(true);
+    expect(runOf({ ...smallest, slots: 4 }).queuePerProvider).toBe(false);
+  });
+
+  test('may be written by a checkpoint that is not there yet', () => {
+    const settings = resolveTraining(configOf(smallest, { conductor: { provider: 'policy' } }));
+    expect(settings.run.workers).toHaveLength(3);
+  });
+
+  test('limits of a run become those of a group', () => {
+    const limits = { calls: 10, costUsd: 0.1, tokens: 1000, depth: 2, wallClock: '1m' };
+    const { run } = resolveTraining(
+      configOf({ ...smallest, groupSize: 20, window: 8, recursion: { rounds: 2 } }, { limits }),
+    );
+    expect(run.limits).toMatchObject({
+      calls: 400,
+      nanoUsd: 4_000_000_000,
+      tokens: 40_000,
+      depth: 0,
+      steps: 5,
+      wallClockMs: 300_000,
+    });
+    expect(resolveTraining(configOf(smallest, { limits: { costUsd: null } })).run.limits.nanoUsd).toBeNull();
+  });
+});
+
+describe('a profile', () => {
+  test.each(PROFILES)('%s needs nothing but questions, and the trainer takes it', (profile) => {
+    const { taskQueue, ...trainer } = resolveTraining(configOf({ profile, data })).trainer;
+    expect(taskQueue).toBe('conductor-trainer');
+    expect(trainerConfigSchema.parse(trainer)).toEqual(trainer);
+  });
+
+  test.each(PROFILES)('%s says first where it departs from the paper and what it will come to', (profile) => {
+    const text = readFileSync(join(__dirname, `../../profiles/${profile}.yaml`), 'utf8');
+    const head = text.slice(0, text.search(/^[^#]/m));
+    expect(head).toMatch(/Departs from/);
+    for (const estimate of ['rollouts', 'calls', 'tokens', /\$\d/, /hours|hour/])
+      expect(head).toMatch(estimate);
+  });
+
+  test('is what stands where nothing else is said, key by key', () => {
+    const { trainer, questions, policy } = resolveTraining(
+      configOf({ profile: 'cpu-demo', data, questions: 2, trainer: { optimizer: { learningRate: 0.001 } } }),
+    );
+    expect([questions, policy.prompt, trainer.device]).toEqual([2, 'compact', 'cpu']);
+    expect(trainer.optimizer).toMatchObject({ learningRate: 0.001, schedule: 'linear', warmupSteps: 10 });
+  });
+
+  test('says nothing of what is of another kind', () => {
+    const base = { kind: 'folder', path: 'models/mine' } as const;
+    expect(configOf({ profile: 'cpu-demo', data, base }).training?.base).toEqual(base);
+  });
+
+  test("may be a file of one's own", () => {
+    const profile = join(folder, 'mine.yaml');
+    writeFileSync(
+      profile,
+      'base: { kind: tiny }\npolicy: { baseUrl: "http://127.0.0.1:8001/v1" }\ncycles: 3\n',
+    );
+    expect(resolveTraining(configOf({ profile, data })).cycles).toBe(3);
+    writeFileSync(profile, '- one\n');
+    expect(() => configOf({ profile, data })).toThrow('holds no mapping');
+  });
+
+  test('that does not exist is told with those that do', () => {
+    expect(() => configOf({ profile: 'cpu', data })).toThrow(
+      'training.profile is "cpu", and there is no such profile: name one of cpu-demo, paper',
+    );
+  });
+});
+
+describe('what cannot be trained is refused:', () => {
+  test.each([
+    ['an unknown setting', { size: 4 }, 'training.size is not a setting'],
+    [
+      'a base of another kind',
+      { base: { kind: 'hub' } },
+      'training.base.kind is "hub": expected one of folder, tiny',
+    ],
+    ['no questions', { data: { train: 'a' } }, 'training.data.heldOut is missing'],
+    ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
+    [
+      'right answers that earn nothing',
+      { reward: { correct: 0.5 } },
+      'training.reward.correct is 0.5: expected more',
+    ],
+    ['ordinals of changing workers', { pool: { adaptive: true } }, 'training.policy.describe'],
+    [
+      'teams held back from a pool that never changes',
+      { pool: { heldOut: [['a', 'b']] } },
+      'training.pool.heldOut is [["a","b"]]: expected "adaptive: true" beside it',
+    ],
+    ['a name that is no folder', { run: 'My Run' }, 'training.run is "My Run": expected small letters'],
+  ])('%s', (_, change, message) => {
+    const file = join(folder, 'conductor.yaml');
+    // Every JSON text is YAML, too.
+    writeFileSync(
+      file,
+      JSON.stringify({
+        conductor: MODEL,
+        workers: [{ ...MODEL, id: 'a' }],
+        training: { ...smallest, ...change },
+      }),
+    );
+    expect(() => readConfigFile(file)).toThrow(message);
+  });
+
+  test('with file, line and place where it stands in one', () => {
+    const file = join(folder, 'conductor.yaml');
+    writeFileSync(
+      file,
+      [
+        'conductor: { provider: local, model: smollm2 }',
+        'workers: [{ id: a, provider: local, model: smollm2 }]',
+        'training:',
+        '  profile: cpu-demo',
+        '  data: { train: a.jsonl, heldOut: b.jsonl }',
+        '  groupSize: many',
+      ].join('\n'),
+    );
+    expect(() => readConfigFile(file)).toThrow(`${file}:6:3: training.groupSize is "many": expected number`);
+  });
+
+  test('with what is to be written where a part is missing altogether', () => {
+    const refusal = (): unknown => configOf({});
+    expect(refusal).toThrow('training.data is missing: expected two files of questions');
+    expect(refusal).toThrow('training.base is missing: expected the model to begin with');
+    expect(refusal).toThrow('training.policy is missing: expected where plans are sampled');
+  });
+
+  test('nothing configured', () => {
+    expect(() => resolveTraining(configOf(undefined))).toThrow('has no "training:"');
+  });
+
+  test('a pool that is smaller than its least part', () => {
+    const adaptive = {
+      pool: { adaptive: true, least: 4 },
+      policy: { ...smallest.policy, describe: 'notes' },
+    } as const;
+    expect(() => resolveTraining(configOf({ ...smallest, ...adaptive }))).toThrow(
+      'training.pool.least is 4, and there are 3 workers',
+    );
+  });
+
+  test.each([
+    [['a', 'z'], 'training.pool.heldOut holds back [a, z], and there is no worker z: there are a, b, c'],
+    [['c', 'a', 'b'], 'training.pool.heldOut holds back [c, a, b], which are all workers: leave one out'],
+  ])('the team %j held back', (team, message) => {
+    const adaptive = {
+      pool: { adaptive: true, heldOut: [['a', 'b'], team] },
+      policy: { ...smallest.policy, describe: 'notes' },
+    } as const;
+    expect(() => resolveTraining(configOf({ ...smallest, ...adaptive }))).toThrow(message);
+  });
+
+  test('slots of their own where a rate counts the calls of a queue', () => {
+    const temporal = { queuePerProvider: true, callsPerSecond: { openai: 5 } };
+    expect(() => configOf({ ...smallest, slots: 4 }, { temporal })).toThrow(
+      /training\.slots .*would not be counted in temporal\.callsPerSecond; remove one of the two/,
+    );
+  });
+
+  test('a reward that counts a cost nobody knows', () => {
+    const config = configOf(
+      { ...smallest, reward: { costWeight: 1 } },
+      { workers: [{ ...MODEL, id: 'free' }] },
+    );
+    expect(() => resolveTraining(config)).toThrow('no price is known of worker free (openai m)');
+  });
+});

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '../../../src/config/errors';
+import { parseConfig } from '../../../src/config/load';
+import { resolveRun } from '../../../src/config/resolve-run';
+import type { ConfigInput } from '../../../src/config/schema';
+import type { ResolvedRun } from '../../../src/protocol/run';
+import { FileStore } from '../../../src/store/file-store';
+import { bindCheckpoint, servedPolicyOf } from '../../../src/training/policy/conductor';
+import { promote, writeManifest } from '../../../src/training/policy/serving';
+import { aManifest } from '../../support/a-manifest';
+
+let folder: string;
+let store: FileStore;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bind-'));
+  store = new FileStore(folder);
+  for (const name of ['000001', '000002'])
+    await writeManifest(store, aManifest({ name, model: `m-${name}` }));
+  await promote(store, { trainRun: 'nightly', name: '000001' }, { reason: '', by: 'person' });
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function bind(conductor: ConfigInput['conductor'], limits: ConfigInput['limits'] = {}): Promise<ResolvedRun> {
+  const config = parseConfig({
+    conductor,
+    limits,
+    workers: [{ id: 'a', provider: 'local', model: 'x.gguf' }],
+  });
+  return bindCheckpoint(store, config, resolveRun(config));
+}
+
+test('the manifest decides how the checkpoint that serves is asked', async () => {
+  const { conductor, limits } = await bind({ provider: 'policy' });
+  expect(conductor).toMatchObject({
+    checkpoint: 'nightly/000001',
+    model: 'm-000001',
+    temperature: 0.2,
+    maxOutputTokens: 100,
+    describe: 'ordinals',
+    prompt: 'compact',
+    apiKeyEnv: null,
+    price: { input: 0, output: 0 },
+  });
+  expect(limits.steps).toBe(3);
+});
+
+test('a shorter plan that a run asks for goes before the manifest', async () => {
+  expect((await bind({ provider: 'policy' }, { steps: 2 })).limits.steps).toBe(2);
+});
+
+test('a fixed checkpoint is asked, whichever serves', async () => {
+  const { conductor } = await bind({ provider: 'policy', checkpoint: 'nightly/000002' });
+  expect(conductor).toMatchObject({ checkpoint: 'nightly/000002', model: 'm-000002' });
+});
+
+test('a fixed checkpoint that the store does not know is the fault of the configuration', async () => {
+  const bound = bind({ provider: 'policy', checkpoint: 'nightly/000009' });
+  await expect(bound).rejects.toBeInstanceOf(ConfigError);
+  await expect(bound).rejects.toThrow('checkpoint nightly/000009 has no manifest');
+});
+
+test('a prompted Conductor stays as it is', async () => {
+  const { conductor } = await bind({ provider: 'local', model: 'x.gguf' });
+  expect(conductor.checkpoint).toBeUndefined();
+  expect(await servedPolicyOf(store, conductor)).toBeUndefined();
+});
+
+test.each([
+  ['where it was published to', {}, aManifest().servers],
+  ['where the configuration says', { baseUrl: 'http://gpu:8000/v1' }, ['http://gpu:8000/v1']],
+] as const)('it is asked %s', async (_, address, servers) => {
+  const { conductor } = await bind({ provider: 'policy', ...address });
+  expect(await servedPolicyOf(store, conductor)).toMatchObject({
+    servers,
+    path: aManifest().path,
+    maxPromptTokens: 4000,
+  });
+});

@@ -1,0 +1,132 @@
+/**
+ * Writes down what a vLLM server answers to our requests, as `vllm-exchanges.json` beside its tests:
+ *
+ *     node --require ./test/support/run-typescript.cjs test/policy/programs/record-vllm.ts BASE_URL ADAPTER
+ *
+ * BASE_URL ends in `/v1`; ADAPTER is a folder with a LoRA checkpoint of its model, which both see under this path. The
+ * server was started with the flags of docker/training.yaml. The requests are those of the policy client; the trainer's
+ * are repeated here, and its tests compare.
+ */
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { renderChatml } from '../../../../src/training/policy/ask';
+import { PolicyClient, readJson, type Sample } from '../../../../src/training/policy/client';
+
+const OUTPUT = join(__dirname, '../vllm-exchanges.json');
+const MODEL = 'nightly-000012';
+const never = new AbortController().signal;
+
+/** What was asked, and what was said to it: a JSON value, or a text where it was none. */
+interface Exchange {
+  readonly path: string;
+  readonly request?: unknown;
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+async function record(server: string, adapter: string): Promise<void> {
+  const seen: Exchange[] = [];
+  const proxy = createServer((request, response) => {
+    void (async () => {
+      const path = request.url ?? '';
+      const body = request.method === 'POST' ? await json(request) : undefined;
+      const exchange = await ask(server, path, body);
+      seen.push(exchange);
+      const { answer, status } = exchange;
+      response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    })();
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const client = new PolicyClient(`${origin}/v1`);
+  /** The last exchange of what is done; that it fails may be what is wanted. */
+  const during = async (work: Promise<unknown>): Promise<Exchange> => {
+    await work.catch(() => null);
+    const last = seen.at(-1);
+    if (last === undefined) throw new Error(`${server} was not asked.`);
+    return last;
+  };
+
+  const text = renderChatml([{ role: 'user', text: 'Hi' }]);
+  await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL });
+  const modelsBefore = await ask(server, '/v1/models');
+  const unknownModel = await during(client.tokenize(MODEL, text, never));
+  const loaded = await during(client.load(MODEL, adapter, never));
+  const prompt = await client.tokenize(MODEL, text, never);
+  const tokenized = await during(Promise.resolve());
+  const sampling = { model: MODEL, vocabulary: Infinity, prompt, n: 2, temperature: 1, maxTokens: 12 };
+  const exchanges = {
+    version: await ask(server, '/version'),
+    modelsBefore,
+    unknownModel,
+    loaded,
+    loadedAlready: await during(client.load(MODEL, adapter, never)),
+    noAdapter: await during(client.load('nightly-000013', dirname(adapter), never)),
+    notLoadable: await during(withBroad(adapter, (folder) => client.load('nightly-000013', folder, never))),
+    noRoute: await during(new PolicyClient(`${origin}/v2`).load(MODEL, adapter, never)),
+    tokenized,
+    completed: await during(untilBothEnds((seed) => client.sample({ ...sampling, seed }, never))),
+    tooLong: await during(client.sample({ ...sampling, maxTokens: 10 ** 6 }, never)),
+    models: await ask(server, '/v1/models'),
+    probed: await ask(server, '/v1/completions', {
+      model: MODEL,
+      prompt,
+      max_tokens: 1,
+      prompt_logprobs: 0,
+      temperature: 1,
+      top_p: 1,
+      top_k: -1,
+      repetition_penalty: 1,
+    }),
+    unloaded: await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL }),
+    unloadedAlready: await ask(server, '/v1/unload_lora_adapter', { lora_name: MODEL }),
+  };
+  proxy.close();
+  proxy.closeAllConnections();
+  await writeFile(OUTPUT, JSON.stringify(exchanges));
+}
+
+async function ask(server: string, path: string, request?: unknown): Promise<Exchange> {
+  const headers = { 'Content-Type': 'application/json' };
+  const sent = request === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(request) };
+  const response = await fetch(`${server.replace(/\/v1$/, '')}${path}`, sent);
+  const body = await response.text();
+  return {
+    path,
+    ...(request !== undefined && { request }),
+    status: response.status,
+    answer: readJson(body) ?? body,
+  };
+}
+
+/** Samples with one seed after the other, until one reply came to its end and another was cut off. */
+async function untilBothEnds(sample: (seed: number) => Promise<readonly Sample[]>): Promise<void> {
+  for (let seed = 0; seed < 500; seed += 1) {
+    const ends = (await sample(seed)).map(({ finishReason }) => finishReason);
+    if (new Set(ends).size === 2) return;
+  }
+  throw new Error('No seed gave a reply that ends and one that is cut off: take a model that ends sooner.');
+}
+
+/** Works with a copy of an adapter that claims a higher rank than any server is started for. */
+async function withBroad(adapter: string, work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(dirname(adapter), 'broad-'));
+  try {
+    await cp(adapter, folder, { recursive: true });
+    const file = join(folder, 'adapter_config.json');
+    const config = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({ ...config, r: 4096 }));
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const [server, adapter] = process.argv.slice(2);
+if (server === undefined || adapter === undefined) throw new Error('Usage: record-vllm.ts BASE_URL ADAPTER');
+void record(server, adapter);

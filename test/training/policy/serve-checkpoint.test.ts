@@ -1,0 +1,110 @@
+import { renderPlan } from '../../../src/plan/render';
+import { promote, rollback, writeManifest } from '../../../src/training/policy/serving';
+import { aManifest } from '../../support/a-manifest';
+import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
+import { openStage, type Stage, step } from '../../support/stage';
+
+/*
+ * Whole solves whose plans a checkpoint writes. The policy server says what it is told to.
+ */
+
+let policy: ScriptedPolicy;
+let stage: Stage;
+beforeAll(async () => {
+  policy = await startScriptedPolicy('nightly-000001', 'nightly-000002');
+  stage = await openStage({
+    configure: (config) => ({ ...config, conductor: { provider: 'policy' } }),
+  });
+  for (const name of ['000001', '000002']) {
+    const manifest = aManifest({ name, model: `nightly-${name}`, servers: [policy.baseUrl] });
+    await writeManifest(stage.store, manifest);
+  }
+});
+afterAll(() => Promise.all([stage.close(), policy.close()]));
+
+const SERVE = { reason: 'a test', by: 'person' } as const;
+const plan = renderPlan({ steps: [step('b', 'Answer it.')] }, ['a', 'b', 'c']);
+
+test('where no checkpoint serves, a run says how to come by one', async () => {
+  const failed = await stage.whileWorking(() => stage.client.solve({ question: '2 + 2?' }));
+  expect(failed).toMatchObject({ status: 'failed', error: { type: 'Configuration.Invalid' } });
+  expect(failed.error?.message).toMatch(/no checkpoint serves .*train promote.*train start/);
+});
+
+test('the checkpoint that serves writes the plan, asked as its manifest says', async () => {
+  await promote(stage.store, { trainRun: 'nightly', name: '000001' }, SERVE);
+  policy.script(plan);
+  const result = await stage.whileWorking(() => stage.client.solve({ question: '2 + 2?' }));
+
+  expect(result).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'nightly/000001' });
+  expect(result.rounds[0]?.plan?.steps).toEqual([step('b', 'Answer it.')]);
+  const [asked] = policy.bodiesTo('/v1/completions');
+  expect(asked).toMatchObject({ model: 'nightly-000001', n: 1, temperature: 0.2, max_tokens: 100 });
+  expect(Buffer.from(asked?.prompt as number[]).toString()).toBe(
+    '<|im_start|>user\n2 + 2?\nWorkers:\nModel id 0\nModel id 1\nModel id 2<|im_end|>\n<|im_start|>assistant\n',
+  );
+  const [call] = result.calls;
+  expect(call).toMatchObject({
+    purpose: 'plan',
+    worker: 'conductor',
+    model: 'nightly-000001',
+    nanoUsd: 0,
+    error: null,
+  });
+  expect(call?.usage).toMatchObject({ inputTokens: (asked?.prompt as number[]).length });
+  expect(result.costIsLowerBound).toBe(false);
+  // From its history alone, while no worker runs.
+  expect(await stage.client.trace(result.id)).toEqual(result);
+});
+
+test('a repair shows the policy its own turn, and a run keeps the checkpoint that it began with', async () => {
+  await promote(stage.store, { trainRun: 'nightly', name: '000002' }, SERVE);
+  policy.script('no plan <|im_end|>', plan);
+  const result = await stage.whileWorking(() => stage.client.solve({ question: '3 + 3?' }));
+
+  expect(result).toMatchObject({ status: 'completed', degraded: false, checkpoint: 'nightly/000002' });
+  expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'repair', 'step']);
+  const repair = Buffer.from(policy.bodiesTo('/v1/completions').at(-1)?.prompt as number[]).toString();
+  expect(repair).toMatch(
+    /<\|im_start\|>assistant\nno plan < \|im_end\|><\|im_end\|>\n<\|im_start\|>user\n[^]*holds no valid plan/,
+  );
+});
+
+test('a promotion is taken back', async () => {
+  expect((await rollback(stage.store, 'a test')).serving.serving).toEqual({
+    trainRun: 'nightly',
+    name: '000001',
+  });
+  policy.script(plan);
+  const result = await stage.whileWorking(() => stage.client.solve({ question: '4 + 4?' }));
+  expect(result.checkpoint).toBe('nightly/000001');
+});
+
+test('a policy server that was started anew is made to load the checkpoint', async () => {
+  policy.known.clear();
+  policy.script(plan);
+  const result = await stage.whileWorking(() => stage.client.solve({ question: '5 + 5?' }));
+  expect(result).toMatchObject({ status: 'completed', degraded: false });
+  expect(policy.bodiesTo('/v1/load_lora_adapter')).toEqual([
+    { lora_name: 'nightly-000001', lora_path: '/checkpoints/nightly/000001/model' },
+  ]);
+});
+
+test('a server that is away for a moment is asked again, and costs nothing', async () => {
+  policy.answerOnce('/v1/completions', { status: 503, body: '' });
+  policy.script(plan);
+  const result = await stage.whileWorking(() => stage.client.solve({ question: '6 + 6?' }));
+  expect(result).toMatchObject({ status: 'completed', degraded: false, costIsLowerBound: false });
+  expect(result.calls.map(({ error }) => error?.type ?? null)).toEqual(['Provider.Unavailable', null, null]);
+});
+
+test('a policy that answers nonsense is done without', async () => {
+  const nonsense = { status: 200, body: '{"model":"nightly-000001","choices":[{"index":0,"logprobs":NaN}]}' };
+  for (let tries = 0; tries < 2; tries += 1) policy.answerOnce('/v1/completions', nonsense);
+  const result = await stage.whileWorking(() => stage.client.solve({ question: '7 + 7?' }));
+  expect(result).toMatchObject({ status: 'completed', degraded: true });
+  expect(result.calls[0]?.error).toMatchObject({ type: 'Provider.BadResponse' });
+  expect(result.calls[0]?.error?.message).toMatch(
+    /the Conductor \(policy nightly-000001\) wrote no plan: .*cannot be read/,
+  );
+});

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FileStore } from '../../../src/store/file-store';
+import type { CheckpointRef } from '../../../src/training/input';
+import { manifestKey, SERVING_KEY } from '../../../src/training/keys';
+import { POLICY_FAILURES } from '../../../src/training/policy/errors';
+import {
+  pin,
+  promote,
+  readManifest,
+  readServing,
+  rollback,
+  writeManifest,
+} from '../../../src/training/policy/serving';
+import { aManifest } from '../../support/a-manifest';
+
+let folder: string;
+let store: FileStore;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'serving-'));
+  store = new FileStore(folder);
+  for (const name of ['000001', '000002', '000003']) await writeManifest(store, aManifest({ name }));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const one = { trainRun: 'nightly', name: '000001' };
+const two = { trainRun: 'nightly', name: '000002' };
+const three = { trainRun: 'nightly', name: '000003' };
+const BY_PERSON = { reason: 'it looks good', by: 'person' } as const;
+const BY_GATE = { reason: 'it won', by: 'gate' } as const;
+
+async function serving(): Promise<CheckpointRef | null> {
+  return (await readServing(store)).serving;
+}
+
+test('nothing serves before the first promotion, which can be taken back to nothing', async () => {
+  expect(await serving()).toBeNull();
+  expect(await promote(store, one, BY_GATE)).toMatchObject({
+    changed: true,
+    sentence: 'nightly/000001 serves now',
+  });
+  expect(await readServing(store)).toMatchObject({ serving: one, before: [null], reason: 'it won' });
+  expect(await rollback(store, 'it was bad')).toMatchObject({
+    changed: true,
+    sentence: 'the prompted Conductor serves again, and nightly/000001 no longer',
+  });
+  expect(await readServing(store)).toMatchObject({ serving: null, before: [], reason: 'it was bad' });
+  expect(await rollback(store, 'again')).toMatchObject({ changed: false });
+});
+
+test('each rollback goes one promotion further back', async () => {
+  for (const checkpoint of [one, two, three]) await promote(store, checkpoint, BY_PERSON);
+  await rollback(store, '');
+  expect(await serving()).toEqual(two);
+  await rollback(store, '');
+  expect(await serving()).toEqual(one);
+  await promote(store, three, BY_PERSON);
+  await rollback(store, '');
+  expect(await serving()).toEqual(one);
+});
+
+test('to promote what serves changes nothing', async () => {
+  await promote(store, one, BY_PERSON);
+  expect(await promote(store, one, BY_GATE)).toMatchObject({ changed: false });
+  expect((await readServing(store)).before).toEqual([null]);
+});
+
+test('what is pinned is out of reach of a gate, and not of a person', async () => {
+  await promote(store, one, BY_PERSON);
+  expect(await pin(store, true, 'release week')).toMatchObject({ changed: true });
+  const refused = await promote(store, two, BY_GATE);
+  expect(refused).toMatchObject({ changed: false, serving: { serving: one, pinned: true } });
+  expect(refused.sentence).toMatch(/nightly\/000002 was not promoted: nightly\/000001 is pinned/);
+  expect(await promote(store, two, BY_PERSON)).toMatchObject({ changed: true, serving: { pinned: true } });
+  expect(await pin(store, true, 'still')).toMatchObject({ changed: false });
+  await pin(store, false, 'over');
+  expect(await promote(store, three, BY_GATE)).toMatchObject({ changed: true });
+});
+
+test('a checkpoint without a manifest cannot serve', async () => {
+  await expect(promote(store, { ...one, name: '000009' }, BY_PERSON)).rejects.toMatchObject({
+    type: POLICY_FAILURES.noManifest,
+    message: expect.stringContaining('nightly/000009 has no manifest') as string,
+  });
+  expect(await serving()).toBeNull();
+});
+
+test.each(['', '{', '{"schema":2}', '[]'])(
+  'a pointer that reads %j is an error, not "nothing serves"',
+  async (text) => {
+    await store.write(SERVING_KEY, Buffer.from(text));
+    await expect(readServing(store)).rejects.toThrow(/serving\.json .* cannot be read/);
+  },
+);
+
+test.each(['', '{"schema":1}', JSON.stringify({ ...aManifest(), servers: [] })])(
+  'a manifest that reads %j is an error that names it',
+  async (text) => {
+    await store.write(manifestKey('nightly', '000001'), Buffer.from(text));
+    await expect(readManifest(store, one)).rejects.toMatchObject({
+      type: POLICY_FAILURES.noManifest,
+      message: expect.stringContaining('checkpoints/000001.json') as string,
+    });
+  },
+);

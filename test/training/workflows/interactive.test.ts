@@ -1,0 +1,76 @@
+import { EventEmitter, once } from 'node:events';
+import { CALL_WORKER, SOLVE_WORKFLOW } from '../../../src/protocol/names';
+import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
+import { until } from '../../support/until';
+import { type ActivityStart, ActivityStarts } from './activity-starts';
+
+jest.setTimeout(300_000);
+
+const ONE_SLOT = { maxConcurrentActivityTaskExecutions: 1 };
+const NIGHT = { questions: 2, groupSize: 8, window: 8, maxDraws: 2 };
+
+let stage: ScriptedTraining;
+afterEach(() => stage.close());
+
+const start = () => stage.training.start({ trainRun: stage.trainRun, date: '2026-01-10' });
+
+/** A solve has an activity that waits or runs, or it is over. */
+async function isWaitingOrOver(id: string): Promise<boolean> {
+  const { status, raw } = await stage.temporal.client.workflow.getHandle(id).describe();
+  return status.name !== 'RUNNING' || (raw.pendingActivities ?? []).length > 0;
+}
+
+test('each activity of a solve waits for one nightly activity at most', async () => {
+  stage = await openScriptedTraining({ training: NIGHT });
+  const events = new EventEmitter();
+  const busy = once(events, 'busy');
+  const solving = once(events, 'solving') as Promise<[string]>;
+  // A nightly activity that has begun lasts until the solve waits for its end, as the unluckiest would.
+  const starts = new ActivityStarts(async ({ of, type }: ActivityStart) => {
+    if (of === SOLVE_WORKFLOW || (!isBusy() && type !== CALL_WORKER)) return;
+    events.emit('busy');
+    const [id] = await solving;
+    await until(() => isWaitingOrOver(id), Boolean);
+  });
+  const isBusy = () => starts.seen.some(({ type }) => type === CALL_WORKER);
+  let before = 0;
+  await stage.whileWorking(
+    async () => {
+      await start();
+      await busy;
+      before = starts.seen.length;
+      const { id } = await stage.client.start({ question: 'How soon?' });
+      await until(() => isWaitingOrOver(id), Boolean);
+      events.emit('solving', id);
+      await stage.temporal.client.workflow.getHandle(id).result();
+      await stage.result();
+    },
+    { ...ONE_SLOT, interceptors: starts.interceptors },
+  );
+
+  const order = starts.seen.slice(before).map(({ of }) => (of === SOLVE_WORKFLOW ? 'solve' : 'night'));
+  const waits = order.join(' ').split('solve').slice(0, -1);
+  expect(waits).toEqual(['', expect.stringMatching(/^( night)? $/)]);
+  expect(order.filter((of) => of === 'night').length).toBeGreaterThan(10);
+});
+
+test('nights with slots of their own take none of the others', async () => {
+  stage = await openScriptedTraining({ training: { ...NIGHT, slots: 2 } });
+  const starts = new ActivityStarts();
+  const letGo = stage.providers.hold('a');
+  await stage.whileWorking(
+    async () => {
+      await start();
+      await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'a').length === 2);
+      const { status } = await stage.client.solve({ question: 'How soon?' });
+      expect(status).toBe('completed');
+      letGo();
+      expect(await stage.result()).toMatchObject({ status: 'done', done: 1 });
+    },
+    { ...ONE_SLOT, interceptors: starts.interceptors },
+  );
+
+  const groups = starts.seen.filter(({ of }) => of === 'trainGroup');
+  expect(new Set(groups.map(({ taskQueue }) => taskQueue))).toEqual(new Set([`${stage.taskQueue}-nights`]));
+  expect(Math.max(...groups.map(({ beside }) => beside))).toBe(1);
+});

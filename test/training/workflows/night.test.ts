@@ -1,0 +1,204 @@
+import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
+import { readNight, readRun } from '../../../src/training/activities/records';
+import { readMetrics } from '../../../src/training/client/read-runs';
+import { samplingSeed } from '../../../src/training/draw';
+import { UPDATE } from '../../../src/training/names';
+import { nightWorkflowId } from '../../../src/training/night-ids';
+import { readServing } from '../../../src/training/policy/serving';
+import { startImpatientServer } from '../../support/impatient-server';
+import {
+  openScriptedTraining,
+  REPLIES,
+  type ScriptedTraining,
+  type ScriptedTrainingOptions,
+} from '../../support/scripted-training';
+import { standInTrainer } from '../../support/stand-in-trainer';
+import { until } from '../../support/until';
+
+jest.setTimeout(300_000);
+
+const DATE = '2026-01-10';
+const NEXT = '2026-01-11';
+
+let stage: ScriptedTraining;
+const open = async (options: ScriptedTrainingOptions): Promise<void> => {
+  stage = await openScriptedTraining(options);
+};
+afterEach(() => stage.close());
+
+/** Trains a night to its end. */
+async function train(date: string): Promise<object> {
+  await stage.training.start({ trainRun: stage.trainRun, date });
+  return stage.result();
+}
+
+/** Begins a night, and says something to it while its first cycle is under way. */
+async function trainAndSay(date: string, say: (trainRun: string) => Promise<unknown>): Promise<void> {
+  const letGo = stage.providers.hold('a');
+  await stage.training.start({ trainRun: stage.trainRun, date });
+  await stage.providers.waitForRequest(({ model }) => model === 'a');
+  await say(stage.trainRun);
+  letGo();
+}
+
+/** Workflow ids of the night's groups, as far as it has begun them. */
+async function groupsBegun(): Promise<(string | null | undefined)[]> {
+  const { events } = await stage.temporal.client.workflow
+    .getHandle(nightWorkflowId(stage.trainRun))
+    .fetchHistory();
+  const children = (events ?? []).map((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
+  return children.flatMap((child) => (child ? [child.workflowId] : []));
+}
+
+const cycles = () => readMetrics(stage.store, stage.trainRun);
+
+test('what beats the prompted Conductor serves, and the next night begins with the last checkpoint', async () => {
+  await open({ heldOut: 5, training: { cycles: 2 } });
+  await stage.whileWorking(async () => {
+    expect(await train(DATE)).toMatchObject({ status: 'done', done: 2, cycles: { first: 1, last: 2 } });
+    const { serving, reason } = await readServing(stage.store);
+    expect(serving).toMatchObject({ trainRun: stage.trainRun, name: '000002' });
+    expect(reason).toContain('beats the prompted Conductor');
+    expect(await train(NEXT)).toMatchObject({ done: 4, cycles: { first: 3, last: 4 } });
+  });
+  const updates = (await cycles()).map(({ checkpoint }) => checkpoint);
+  expect(updates).toEqual([1, 2, 3, 4].map((cycle) => `${stage.trainRun}/00000${cycle}`));
+  expect((await readNight(stage.store, stage.trainRun, NEXT))?.begun).toMatchObject({ name: '000002' });
+});
+
+test('a group without spread gives way to another, in the order of draws, and teaches nothing', async () => {
+  await open({ training: { questions: 2, maxDraws: 4, seed: 7 } });
+  const dull = [0, 2].map((draw) => samplingSeed({ seed: 7, purpose: 'training', cycle: 1, draw, round: 0 }));
+  stage.policy.writeEach(({ seed }, place) =>
+    place === 0 || dull.includes(Number(seed)) ? REPLIES.right : REPLIES.wrong,
+  );
+  await stage.whileWorking(() => train(DATE));
+  expect(await cycles()).toMatchObject([{ draws: 4, dropped: 2, verdicts: { correct: 6, wrong: 2 } }]);
+});
+
+test('a cycle without any spread leaves the checkpoint as it is', async () => {
+  await open({ training: { cycles: 2 } });
+  stage.policy.script(REPLIES.right);
+  await stage.whileWorking(() => train(DATE));
+  const base = `${stage.trainRun}/base`;
+  expect(await cycles()).toMatchObject([
+    { cycle: 1, checkpoint: base, update: null, weightsSha256: null },
+    { cycle: 2, checkpoint: base, update: null, weightsSha256: null },
+  ]);
+});
+
+test('a night that is paused begins no further cycle until it is resumed', async () => {
+  await open({ training: { cycles: 2 } });
+  await stage.whileWorking(async () => {
+    await trainAndSay(DATE, (trainRun) => stage.training.pause(trainRun));
+    await until(
+      () => stage.training.progress(stage.trainRun),
+      (progress) => progress?.done === 1,
+    );
+    expect(await stage.training.progress(stage.trainRun)).toMatchObject({ status: 'paused', done: 1 });
+    expect(await groupsBegun()).toEqual([`${stage.trainRun}-000001-0`]);
+    await stage.training.resume(stage.trainRun);
+    expect(await stage.result()).toMatchObject({ status: 'done', done: 2 });
+  });
+});
+
+test.each([
+  ['is told to stop', (trainRun: string) => stage.training.stop(trainRun), 'does not replace'],
+  [
+    'has used up its time',
+    (trainRun: string) => stage.training.setBudget(trainRun, { hours: 0 }),
+    'does not replace',
+  ],
+  [
+    'has used up its money',
+    (trainRun: string) => stage.training.setBudget(trainRun, { costUsd: 0 }),
+    'was not judged: the money of the night is used up',
+  ],
+])('a night that %s ends after its cycle, and the next one trains the rest', async (_, say, decision) => {
+  await open({ training: { cycles: 2 } });
+  await stage.whileWorking(async () => {
+    await trainAndSay(DATE, say);
+    expect(await stage.result()).toMatchObject({ status: 'done', done: 1 });
+    expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain(decision);
+    expect(await train(NEXT)).toMatchObject({ done: 3, cycles: { first: 2, last: 3 } });
+  });
+});
+
+test('a night whose money pays no group to its end begins no further cycle, and is not judged', async () => {
+  await open({ training: { cycles: 3 } });
+  await stage.whileWorking(async () => {
+    await trainAndSay(DATE, (trainRun) => stage.training.setBudget(trainRun, { costUsd: 0.001 }));
+    expect(await stage.result()).toMatchObject({ status: 'done', done: 2 });
+  });
+  expect(await cycles()).toMatchObject([
+    { verdicts: { correct: 1, wrong: 1 } },
+    { verdicts: { ungraded: 2 } },
+  ]);
+  expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain('was not judged');
+});
+
+test('a night that is ended at once is not judged, and the next one goes on with what was sampled', async () => {
+  await open({});
+  await stage.whileWorking(async () => {
+    await trainAndSay(DATE, (trainRun) => stage.training.cancel(trainRun));
+    await expect(stage.result()).rejects.toThrow();
+    expect(await readRun(stage.store, stage.trainRun)).toBeNull();
+    expect(await train(NEXT)).toMatchObject({ done: 1, cycles: { first: 1, last: 1 } });
+  });
+  const learning = stage.policy.bodiesTo('/v1/completions').filter(({ temperature }) => temperature === 1);
+  expect(learning).toHaveLength(1);
+  expect(await cycles()).toMatchObject([{ cycle: 1, night: NEXT }]);
+});
+
+test('a night whose trainer fails leaves what serves, and the next one trains its cycle', async () => {
+  await open({});
+  stage.trainer[UPDATE] = () =>
+    Promise.reject(ApplicationFailure.nonRetryable('the loss is NaN', 'Trainer.StepFailed'));
+  await stage.whileWorking(async () => {
+    const failure: unknown = await train(DATE).catch((error: unknown) => error);
+    expect((failure as WorkflowFailedError).cause).toMatchObject({ cause: { type: 'Trainer.StepFailed' } });
+    expect((await readServing(stage.store)).serving).toBeNull();
+  });
+  Object.assign(
+    stage.trainer,
+    standInTrainer((model) => stage.policy.known.add(model)),
+  );
+  await stage.whileWorking(async () => {
+    expect(await train(NEXT)).toMatchObject({ done: 1, cycles: { first: 1, last: 1 } });
+  });
+});
+
+test('a night whose history grows long goes on in a new run, and comes to the same', async () => {
+  const facts = async () =>
+    (await cycles()).map(({ cycle, checkpoint, rewardMean, heldOut }) => [
+      cycle,
+      checkpoint.replace(stage.trainRun, ''),
+      rewardMean,
+      heldOut,
+    ]);
+  const training = { cycles: 3, evaluateEvery: 2, seed: 3 };
+  await open({ training });
+  await stage.whileWorking(() => train(DATE));
+  const whole = await facts();
+  const { rewards, best, spentNanoUsd } = await stage.result();
+  await stage.close();
+
+  const server = await startImpatientServer(60);
+  await open({ training, address: server.address });
+  const { runId } = await stage.whileWorking(async () => {
+    const night = await stage.training.start({ trainRun: stage.trainRun, date: DATE });
+    expect(await stage.result()).toMatchObject({
+      done: 3,
+      rewards,
+      spentNanoUsd,
+      best: { heldOut: best?.heldOut },
+    });
+    return night;
+  });
+  expect(await facts()).toEqual(whole);
+  const last = await stage.temporal.client.workflow.getHandle(nightWorkflowId(stage.trainRun)).describe();
+  expect(last.runId).not.toBe(runId);
+  await stage.close();
+  await server.stop();
+  await open({});
+});
