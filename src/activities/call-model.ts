@@ -180,7 +180,7 @@ async function makeRequest(
     report = reportOf(sent);
     return { row, sent };
   } finally {
-    passage.leave(report);
+    passage.release(report);
   }
 }
 

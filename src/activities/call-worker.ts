@@ -34,7 +34,7 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
     ...(seed === undefined ? {} : { seed }),
     ...(rootId === undefined ? {} : { rootId }),
     ...(request.rollout && { rollout: request.rollout }),
-    ...(request.othersLeft === true && { othersLeft: true }),
+    ...(request.hasFallback === true && { hasFallback: true }),
   });
 }
 

@@ -3,7 +3,7 @@ import type { LedgerRow } from '../store/ledger';
 import type { Store } from '../store/store';
 import type { ModelCall } from './model-call';
 import type { BackgroundCalls, Complete } from './models/model';
-import type { Passage } from './rate-limits/limiter';
+import type { Permit } from './rate-limits/limiter';
 
 /** What the activities of one worker process work with. */
 export interface Dependencies {
@@ -27,5 +27,5 @@ export interface Pacing {
    * @param earlier the requests that were sent for this call before
    * @throws ApplicationFailure `Worker.Throttled` or `Worker.CircuitOpen`: to be called again later, or not at all
    */
-  enter(call: ModelCall, earlier: readonly LedgerRow[]): Passage;
+  enter(call: ModelCall, earlier: readonly LedgerRow[]): Permit;
 }

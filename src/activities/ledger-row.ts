@@ -41,7 +41,7 @@ export async function openRow(
 }
 
 /** What became of a request, as far as money goes. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly error: Problem | null;
   readonly usage: Usage | null;
   /** `no`: surely free. `yes`: by its usage. `unknown`: the row stays without an amount. */
@@ -51,12 +51,12 @@ export interface Outcome {
 }
 
 /** The row of a request that is over. */
-export function closeRow(row: LedgerRow, call: ModelCall, outcome: Outcome): ClosedRow {
+export function closeRow(row: LedgerRow, call: ModelCall, outcome: AttemptOutcome): ClosedRow {
   const { error, usage } = outcome;
   return { ...row, error, usage, nanoUsd: amountOf(call, outcome), endedAt: new Date().toISOString() };
 }
 
-function amountOf({ card }: ModelCall, { billed, usage, reportedNanoUsd }: Outcome): number | null {
+function amountOf({ card }: ModelCall, { billed, usage, reportedNanoUsd }: AttemptOutcome): number | null {
   if (billed === 'no') return 0;
   if (reportedNanoUsd !== null) return reportedNanoUsd;
   return billed === 'unknown' ? null : billOf(usage, card.price);

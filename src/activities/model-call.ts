@@ -25,7 +25,7 @@ export interface ModelCall extends Belonging {
   /** Where the checkpoint is served that the card names; only of such a card. */
   readonly policy?: ServedPolicy;
   /** Another worker is asked should this one fail, so that it need not be waited for. */
-  readonly othersLeft?: true;
+  readonly hasFallback?: true;
   /** Told to the workflow even when the call fails: see `CallFailureDetails`. */
   readonly resolved?: { readonly run: ResolvedRun; readonly question: Text };
 }

@@ -4,7 +4,7 @@ import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './dependencies';
 import { timeLimit, whileHeartbeating } from './heartbeat';
-import type { Outcome } from './ledger-row';
+import type { AttemptOutcome } from './ledger-row';
 import type { ModelCall } from './model-call';
 import { type CallContext, judgeReply, type ProviderFailure, toProviderFailure } from './models/failure';
 import type { ModelReply, ModelRequest } from './models/model';
@@ -68,12 +68,12 @@ export function brokenBy(error: unknown, context: CallContext, cancellation: Abo
 }
 
 /** How a finished request is booked. */
-export function outcomeOf(sent: SentRequest): Outcome {
+export function outcomeOf(sent: SentRequest): AttemptOutcome {
   const { usage = null, reportedNanoUsd = null } = sent.reply ?? {};
   return { ...verdictOf(sent), usage, reportedNanoUsd };
 }
 
-function verdictOf(sent: SentRequest): Pick<Outcome, 'error' | 'billed'> {
+function verdictOf(sent: SentRequest): Pick<AttemptOutcome, 'error' | 'billed'> {
   switch (sent.kind) {
     case 'answered':
       return { error: null, billed: 'yes' };

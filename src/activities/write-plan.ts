@@ -138,10 +138,10 @@ async function conductorCall(
   };
 }
 
-type Told = Pick<ConductorPrompt, 'background' | 'review' | 'hints' | 'repairs'>;
+type ShownTexts = Pick<ConductorPrompt, 'background' | 'review' | 'hints' | 'repairs'>;
 
 /** Everything that the Conductor is shown beside the question, whole. */
-async function readTexts({ store }: Dependencies, request: WritePlanRequest): Promise<Told> {
+async function readTexts({ store }: Dependencies, request: WritePlanRequest): Promise<ShownTexts> {
   const { background = [], review, hints = [], repairs } = request;
   const failedReplies = await Promise.all(
     repairs.map(async ({ reply, problem }) => ({

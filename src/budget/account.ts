@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Allowance } from '../protocol/activities';
 import type { Call } from '../protocol/call';
 import { type Amount, boundOf, combine, limitsOf, NOTHING, type SpendingLimits, sumOf } from './amount';
-import { findRefusal, type Refusal } from './refusal';
+import { findRefusal, type LimitRefusal } from './refusal';
 import type { WorstCase } from './worst-case';
 
 /** The most requests of one model call, free ones and lost ones included. */
@@ -61,7 +61,7 @@ export class Account {
    *
    * @throws ApplicationFailure where the key is in use: an error in the program
    */
-  reserve(key: string, worst: WorstCase): Allowance | Refusal {
+  reserve(key: string, worst: WorstCase): Allowance | LimitRefusal {
     if (this.reservations.has(key)) throw misuse(`${key} is reserved already`);
     const least = { calls: 1, tokens: Math.max(1, worst.tokens), nanoUsd: worst.nanoUsd ?? 1 };
     const refusal = this.findRefusal(least);
@@ -91,7 +91,7 @@ export class Account {
    * @returns the limits to give to the child
    * @throws ApplicationFailure where the key is in use or `parts` is below 1: an error in the program
    */
-  share(key: string, parts: number): SpendingLimits | Refusal {
+  share(key: string, parts: number): SpendingLimits | LimitRefusal {
     if (this.shares.has(key)) throw misuse(`${key} has a share already`);
     if (!(parts >= 1)) throw misuse(`${key} asks for one of ${parts} parts`);
     const least = { calls: 1, tokens: 1, nanoUsd: 0 };
@@ -125,7 +125,7 @@ export class Account {
     return combine(this.bound, this.committed, leftOf);
   }
 
-  private findRefusal(needed: Amount): Refusal | null {
+  private findRefusal(needed: Amount): LimitRefusal | null {
     return findRefusal(needed, this.left, combine(this.bound, this.spent, leftOf));
   }
 }

@@ -60,7 +60,7 @@ export interface Given {
  *
  * The parent goes on holding the whole share until the child has ended, so a message that comes too late breaks nothing.
  */
-export function narrowShare(share: SpendingLimits, limits: SpendingLimits, given: Given): SpendingLimits {
+export function scaleShare(share: SpendingLimits, limits: SpendingLimits, given: Given): SpendingLimits {
   const excess = combine(given.committed, boundOf(limits), (committed, bound) =>
     Math.max(0, committed - bound),
   );

@@ -5,7 +5,7 @@ import type { Amount } from './amount';
 export type SpendingLimit = 'calls' | 'tokens' | 'cost';
 
 /** Why something may not begin: in the limit's own unit, which is nano-USD for `cost`. */
-export interface Refusal {
+export interface LimitRefusal {
   readonly limit: SpendingLimit;
   /** What it would need at the least. */
   readonly needed: number;
@@ -28,15 +28,15 @@ const MEASURES = [
  * @param left what is neither spent nor set aside
  * @param unspent what would be left if nothing were set aside
  */
-export function findRefusal(needed: Amount, left: Amount, unspent: Amount): Refusal | null {
-  const refusals = MEASURES.filter(({ of }) => of(needed) > of(left)).map(({ limit, of }): Refusal => {
+export function findRefusal(needed: Amount, left: Amount, unspent: Amount): LimitRefusal | null {
+  const refusals = MEASURES.filter(({ of }) => of(needed) > of(left)).map(({ limit, of }): LimitRefusal => {
     return { limit, needed: of(needed), left: of(left), mayFitLater: of(needed) <= of(unspent) };
   });
   return refusals.find(({ mayFitLater }) => !mayFitLater) ?? refusals[0] ?? null;
 }
 
 /** Why no call may begin, in a sentence: what it may come to, what which limit leaves, and what to do. */
-export function describeLimit({ limit, needed, left, mayFitLater }: Refusal): string {
+export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal): string {
   const { name, amount, remedy } = WORDS[limit];
   const later = mayFitLater ? ' until calls under way give back what they do not use' : '';
   return (

@@ -11,7 +11,7 @@ import { rowKeys } from '../store/ledger';
 import type { Store } from '../store/store';
 import { eachInParallel, sweep, type Swept } from '../store/sweep';
 import { refAt, refsIn } from '../store/texts';
-import { type HistoryEvent, readHistory } from './history';
+import { type TemporalEvent, readHistory } from './history';
 import { isNotFound } from './steer';
 
 /** The least age that is collected. See `collectGarbage`. */
@@ -164,7 +164,7 @@ async function* refsOfRun(client: Client, run: Run): AsyncGenerator<string> {
   }
 }
 
-async function payloadsIn(events: HistoryEvent[]): Promise<Payload[]> {
+async function payloadsIn(events: TemporalEvent[]): Promise<Payload[]> {
   const found: Payload[] = [];
   await visit({ history: { events } }, walkGetWorkflowExecutionHistoryResponse, {
     transformPayload: (payload) => {

@@ -9,8 +9,8 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
-export type HistoryEvent = NonNullable<History['events']>[number];
-type ProtoFailure = NonNullable<NonNullable<HistoryEvent['activityTaskFailedEventAttributes']>['failure']>;
+export type TemporalEvent = NonNullable<History['events']>[number];
+type ProtoFailure = NonNullable<NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure']>;
 
 /**
  * Reads a run's history, page by page. With `follow`, waits for more until the run has ended, by a long poll that
@@ -22,7 +22,7 @@ export async function* readHistory(
   client: Client,
   execution: { workflowId: string; runId?: string },
   follow: boolean,
-): AsyncGenerator<HistoryEvent[]> {
+): AsyncGenerator<TemporalEvent[]> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const page = await client.workflowService.getWorkflowExecutionHistory({
@@ -56,7 +56,7 @@ export class HistoryDecoder {
 }
 
 /** What a history event means for a run, decoded; events that mean nothing to a trace are none. */
-export type Milestone =
+export type HistoryEvent =
   | { readonly kind: 'run-started'; readonly runId: string; readonly input: unknown }
   | {
       readonly kind: 'call-begun';
@@ -75,7 +75,10 @@ export type Milestone =
   | { readonly kind: 'run-cancelled' };
 
 /** A call is an activity or a child workflow; its name here is the id of the event that began it. */
-export async function readMilestone(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+export async function readHistoryEvent(
+  event: TemporalEvent,
+  decoder: HistoryDecoder,
+): Promise<HistoryEvent | null> {
   return (
     (await readStart(event, decoder)) ??
     (await readBegun(event, decoder)) ??
@@ -87,19 +90,19 @@ export async function readMilestone(event: HistoryEvent, decoder: HistoryDecoder
 }
 
 /** When an event happened, ISO 8601 in UTC. */
-export function timeOf({ eventTime }: HistoryEvent): string {
+export function timeOf({ eventTime }: TemporalEvent): string {
   const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
   return new Date(milliseconds).toISOString();
 }
 
-async function readStart(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+async function readStart(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const started = event.workflowExecutionStartedEventAttributes;
   if (!started) return null;
   const runId = started.originalExecutionRunId ?? '';
   return { kind: 'run-started', runId, input: await decoder.first(started.input) };
 }
 
-async function readBegun(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+async function readBegun(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const call = String(event.eventId);
   const activity = event.activityTaskScheduledEventAttributes;
   if (activity) {
@@ -112,7 +115,7 @@ async function readBegun(event: HistoryEvent, decoder: HistoryDecoder): Promise<
   return { kind: 'call-begun', call, type, childId, input: await decoder.first(child.input) };
 }
 
-async function readSucceeded(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+async function readSucceeded(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const activity = event.activityTaskCompletedEventAttributes;
   const child = event.childWorkflowExecutionCompletedEventAttributes;
   const done = activity ?? child;
@@ -121,7 +124,7 @@ async function readSucceeded(event: HistoryEvent, decoder: HistoryDecoder): Prom
   return { kind: 'call-succeeded', call, result: await decoder.first(done.result) };
 }
 
-async function readFailed(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+async function readFailed(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const activity = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
   const child = event.childWorkflowExecutionFailedEventAttributes;
   const failed = activity ?? child;
@@ -131,7 +134,7 @@ async function readFailed(event: HistoryEvent, decoder: HistoryDecoder): Promise
 }
 
 /** A child that left no word of its own. */
-function readVanished(event: HistoryEvent): Milestone | null {
+function readVanished(event: TemporalEvent): HistoryEvent | null {
   const ends = {
     'was terminated': event.childWorkflowExecutionTerminatedEventAttributes,
     'was cancelled': event.childWorkflowExecutionCanceledEventAttributes,
@@ -148,7 +151,7 @@ function readVanished(event: HistoryEvent): Milestone | null {
   return null;
 }
 
-async function readUpdate(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+async function readUpdate(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
   if (!request) return null;
   return {
@@ -158,7 +161,7 @@ async function readUpdate(event: HistoryEvent, decoder: HistoryDecoder): Promise
   };
 }
 
-async function readEnd(event: HistoryEvent, decoder: HistoryDecoder): Promise<Milestone | null> {
+async function readEnd(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const completed = event.workflowExecutionCompletedEventAttributes;
   if (completed) return { kind: 'run-completed', result: await decoder.first(completed.result) };
   const failed = event.workflowExecutionFailedEventAttributes;

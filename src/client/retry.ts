@@ -6,7 +6,7 @@ import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput, SolveTrace } from '../protocol/solve';
 import { readFailure } from '../trace/read-failure';
 import { RefusedError } from './check-request';
-import { type HistoryDecoder, type Milestone, readHistory, readMilestone } from './history';
+import { type HistoryDecoder, type HistoryEvent, readHistory, readHistoryEvent } from './history';
 
 /** From where a run is run again, and what is to be different there. */
 export interface RetryRequest {
@@ -71,7 +71,7 @@ export async function readOrigin(client: Client, id: string, decoder: HistoryDec
   let input: SolveInput | undefined;
   for await (const events of readHistory(client, { workflowId: id }, false)) {
     for (const event of events) {
-      const milestone = await readMilestone(event, decoder);
+      const milestone = await readHistoryEvent(event, decoder);
       if (milestone?.kind === 'run-started') input = milestone.input as SolveInput;
       const run = input?.parent?.run ?? resolvedBy(milestone);
       if (input !== undefined && run !== undefined) return { input, run };
@@ -81,7 +81,7 @@ export async function readOrigin(client: Client, id: string, decoder: HistoryDec
 }
 
 /** The first Conductor call resolves the configuration, whether it brings a plan or fails. */
-function resolvedBy(milestone: Milestone | null): ResolvedRun | undefined {
+function resolvedBy(milestone: HistoryEvent | null): ResolvedRun | undefined {
   if (milestone?.kind === 'call-failed') return readFailure(milestone.error, CONDUCTOR_ID).details?.run;
   return milestone?.kind === 'call-succeeded'
     ? (milestone.result as Partial<WritePlanResult>).run

@@ -29,7 +29,13 @@ import {
 } from '../trace/record';
 import { applyEvent, emptyTrace } from '../trace/reduce';
 import type { RunEvent } from '../trace/run-event';
-import { type HistoryDecoder, type HistoryEvent, type Milestone, readMilestone, timeOf } from './history';
+import {
+  type HistoryDecoder,
+  type TemporalEvent,
+  type HistoryEvent,
+  readHistoryEvent,
+  timeOf,
+} from './history';
 
 /**
  * Rebuilds a run's trace from its history, without a worker and while it runs.
@@ -37,7 +43,7 @@ import { type HistoryDecoder, type HistoryEvent, type Milestone, readMilestone, 
  * A finished run has the last word itself: its result, or the trace in its failure's details.
  */
 export class TraceReader {
-  private readonly begun = new Map<string, Begun>();
+  private readonly begun = new Map<string, PendingCall>();
   private input: Partial<SolveInput> = {};
   /** Known from the first Conductor call on, or from the parent. */
   private run: ResolvedRun | null = null;
@@ -57,14 +63,14 @@ export class TraceReader {
     return this.current;
   }
 
-  async read(event: HistoryEvent): Promise<void> {
+  async read(event: TemporalEvent): Promise<void> {
     if (event.workflowTaskStartedEventAttributes) this.now = timeOf(event);
     if (event.workflowTaskCompletedEventAttributes) this.askApproval();
-    const milestone = await readMilestone(event, this.decoder);
+    const milestone = await readHistoryEvent(event, this.decoder);
     if (milestone !== null) this.apply(milestone, timeOf(event));
   }
 
-  private apply(milestone: Milestone, at: string): void {
+  private apply(milestone: HistoryEvent, at: string): void {
     switch (milestone.kind) {
       case 'run-started':
         this.start(milestone);
@@ -96,16 +102,16 @@ export class TraceReader {
     this.current = applyEvent(this.current, event);
   }
 
-  private start({ runId, input }: Extract<Milestone, { kind: 'run-started' }>): void {
+  private start({ runId, input }: Extract<HistoryEvent, { kind: 'run-started' }>): void {
     this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
     // Whoever started it may have written anything; a run that cannot be made of it fails by itself.
     this.input = typeof input === 'object' && input !== null ? input : {};
     this.run = this.input.parent?.run ?? null;
   }
 
-  private begin(milestone: Extract<Milestone, { kind: 'call-begun' }>): void {
+  private begin(milestone: Extract<HistoryEvent, { kind: 'call-begun' }>): void {
     const standing = { depth: this.depth, round: this.round, now: this.now };
-    const begun = readBegun(milestone, standing);
+    const begun = readPendingCall(milestone, standing);
     if (begun === null) return;
     this.begun.set(milestone.call, begun);
     if (begun.kind === 'step') this.planStandIn(begun.request);
@@ -113,14 +119,14 @@ export class TraceReader {
   }
 
   /** A step of a round that has no plan: the workflow went on without the Conductor. */
-  private planStandIn({ worker, subtask }: Extract<Begun, { kind: 'step' }>['request']): void {
+  private planStandIn({ worker, subtask }: Extract<PendingCall, { kind: 'step' }>['request']): void {
     const own = this.current.rounds.find(({ childId, round }) => childId === null && round === this.round);
     if (own?.plan !== null) return;
     const plan = { steps: [{ worker: worker.id, subtask, sees: [] }] };
     this.record({ kind: 'planned', round: this.round, plan, degraded: true });
   }
 
-  private succeed(begun: Begun | undefined, result: unknown, at: string): void {
+  private succeed(begun: PendingCall | undefined, result: unknown, at: string): void {
     if (begun === undefined) return;
     if (begun.kind === 'plan') this.run ??= (result as WritePlanResult).run ?? null;
     for (const event of eventsAtSuccess(begun, result, at)) {
@@ -129,7 +135,7 @@ export class TraceReader {
     }
   }
 
-  private fail(begun: Begun | undefined, error: Error, at: string): void {
+  private fail(begun: PendingCall | undefined, error: Error, at: string): void {
     if (begun === undefined) return;
     for (const event of eventsAtFailure(begun, error, at)) this.record(event);
   }
@@ -180,7 +186,7 @@ export class TraceReader {
 }
 
 /** Something that a history says was begun: a call of a model, or a solve by a child. */
-export type Begun =
+export type PendingCall =
   | { readonly kind: 'plan'; readonly request: WritePlanRequest }
   | { readonly kind: 'step'; readonly request: WorkerRequest }
   | {
@@ -192,7 +198,7 @@ export type Begun =
     };
 
 /** Where a run stands in its tree, and when its own code ran last. */
-export interface Standing {
+export interface Position {
   readonly depth: number;
   /** Number of its own plan. */
   readonly round: number;
@@ -201,10 +207,10 @@ export interface Standing {
 }
 
 /** What was begun, as far as a trace is concerned; null for anything else. */
-function readBegun(
-  { type, childId, input }: Extract<Milestone, { kind: 'call-begun' }>,
-  { round, now }: Standing,
-): Begun | null {
+function readPendingCall(
+  { type, childId, input }: Extract<HistoryEvent, { kind: 'call-begun' }>,
+  { round, now }: Position,
+): PendingCall | null {
   if (type === WRITE_PLAN) return { kind: 'plan', request: input as WritePlanRequest };
   const parent = type === SOLVE_WORKFLOW ? (input as SolveInput).parent : undefined;
   if (childId !== null && parent !== undefined) return { kind: 'child', childId, parent, round, at: now };
@@ -212,7 +218,7 @@ function readBegun(
 }
 
 /** What the workflow recorded as it began this. */
-function eventAtBeginning(begun: Begun, { depth, round, now }: Standing): RunEvent {
+function eventAtBeginning(begun: PendingCall, { depth, round, now }: Position): RunEvent {
   switch (begun.kind) {
     case 'plan':
       return { kind: 'plan-asked', round: begun.request.round, depth };
@@ -229,7 +235,7 @@ function eventAtBeginning(begun: Begun, { depth, round, now }: Standing): RunEve
 }
 
 /** What the workflow recorded when it was given this result. */
-function eventsAtSuccess(begun: Begun, result: unknown, at: string): RunEvent[] {
+function eventsAtSuccess(begun: PendingCall, result: unknown, at: string): RunEvent[] {
   switch (begun.kind) {
     case 'plan': {
       const written = result as WritePlanResult;
@@ -246,7 +252,7 @@ function eventsAtSuccess(begun: Begun, result: unknown, at: string): RunEvent[] 
 }
 
 /** What the workflow recorded when this failed. */
-function eventsAtFailure(begun: Begun, error: Error, at: string): RunEvent[] {
+function eventsAtFailure(begun: PendingCall, error: Error, at: string): RunEvent[] {
   switch (begun.kind) {
     case 'plan': {
       const failure = readFailure(error, CONDUCTOR_ID);
@@ -262,7 +268,7 @@ function eventsAtFailure(begun: Begun, error: Error, at: string): RunEvent[] {
 }
 
 function childEnded(
-  { childId, parent, round, at: startedAt }: Extract<Begun, { kind: 'child' }>,
+  { childId, parent, round, at: startedAt }: Extract<PendingCall, { kind: 'child' }>,
   outcome: ChildOutcome,
   endedAt: string,
 ): RunEvent[] {

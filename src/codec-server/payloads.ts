@@ -27,11 +27,11 @@ const bodySchema = z.object({
 export async function readPayloads(request: IncomingMessage): Promise<Payload[]> {
   const type = request.headers['content-type'] ?? 'nothing';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new Refusal(415, `a codec server reads application/json, and was sent ${type}`);
+    throw new HttpRefusal(415, `a codec server reads application/json, and was sent ${type}`);
   }
   const { success, data } = bodySchema.safeParse(parseJson(await readBody(request)));
   if (!success) {
-    throw new Refusal(
+    throw new HttpRefusal(
       400,
       'the body must be {"payloads": [{"metadata": {…}, "data": …}, …]}, values of metadata and data in base64',
     );
@@ -61,14 +61,14 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
     if (bytes <= MAX_BODY_BYTES) chunks.push(piece);
   }
   if (bytes <= MAX_BODY_BYTES) return Buffer.concat(chunks);
-  throw new Refusal(413, `the body is over ${MAX_BODY_BYTES} bytes: send fewer payloads at once`);
+  throw new HttpRefusal(413, `the body is over ${MAX_BODY_BYTES} bytes: send fewer payloads at once`);
 }
 
 function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    throw new Refusal(400, 'the body is no JSON');
+    throw new HttpRefusal(400, 'the body is no JSON');
   }
 }
 
@@ -97,7 +97,7 @@ export async function withWholeTexts(payload: Payload, store: Store): Promise<Pa
   if (refs.length === 0) return payload;
   const bytes = refs.reduce((sum, ref) => sum + ref.bytes, 0);
   if (bytes > MAX_BYTES) {
-    throw new Refusal(
+    throw new HttpRefusal(
       413,
       `the texts of this payload are ${bytes} bytes, over ${MAX_BYTES}: read them with temporal-conductor trace`,
     );
@@ -133,7 +133,7 @@ async function load(ref: TextRef, store: Store): Promise<string> {
     return await readText(store, ref);
   } catch (error) {
     if (!(error instanceof TextNotFoundError)) throw error;
-    throw new Refusal(
+    throw new HttpRefusal(
       404,
       `${error.message}; with ?preserveStorageRefs=true, /decode leaves references as they are`,
     );
@@ -141,7 +141,7 @@ async function load(ref: TextRef, store: Store): Promise<string> {
 }
 
 /** A request that is not answered as it was asked: what the client is told, and under which status (RFC 9110, 15). */
-export class Refusal extends Error {
+export class HttpRefusal extends Error {
   override readonly name = 'Refusal';
 
   constructor(

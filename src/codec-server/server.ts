@@ -5,7 +5,7 @@ import type { Payload } from '@temporalio/common';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
 import { type KeyRing, UnknownKeyError } from '../encryption/keys';
 import type { Store } from '../store/store';
-import { payloadsToJson, readPayloads, Refusal, withWholeTexts } from './payloads';
+import { payloadsToJson, readPayloads, HttpRefusal, withWholeTexts } from './payloads';
 
 /** Where a codec server listens, and for whom. */
 export interface CodecServerOptions extends CodecService {
@@ -110,13 +110,13 @@ function routeOf({ method, url = '' }: IncomingMessage): Convert {
   ]);
   const route = routes.get(path);
   if (route === undefined) {
-    throw new Refusal(
+    throw new HttpRefusal(
       404,
       `there is nothing at ${path}: a codec server has ${[...routes.keys()].join(', ')}`,
     );
   }
   if (method === 'POST') return route;
-  throw new Refusal(405, `${path} takes POST, and was sent ${String(method)}`, {
+  throw new HttpRefusal(405, `${path} takes POST, and was sent ${String(method)}`, {
     allow: 'POST, OPTIONS',
   });
 }
@@ -124,10 +124,10 @@ function routeOf({ method, url = '' }: IncomingMessage): Convert {
 function refusalOf(
   error: unknown,
   { say }: CodecService,
-): Pick<Refusal, 'message' | 'headers'> & { status: number } {
-  if (error instanceof Refusal) return error;
+): Pick<HttpRefusal, 'message' | 'headers'> & { status: number } {
+  if (error instanceof HttpRefusal) return error;
   if (error instanceof UnknownKeyError || error instanceof AlteredPayloadError) {
-    return new Refusal(422, error.message);
+    return new HttpRefusal(422, error.message);
   }
   say(`codec server: ${error instanceof Error ? error.message : String(error)}`);
   return {
@@ -155,7 +155,7 @@ export interface Admission {
 function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: Admission): Record<string, string> {
   if (origin === undefined) return {};
   if (!origins.includes(origin)) {
-    throw new Refusal(
+    throw new HttpRefusal(
       403,
       `pages of ${origin} may not ask this codec server: start it with --origin ${origin} if they shall`,
     );
@@ -177,13 +177,13 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
 /** @throws Refusal for a token that is missing or wrong, and for another namespace */
 function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: Admission): void {
   if (token !== null && !isEqual(bearerOf(headers), token)) {
-    throw new Refusal(401, 'this codec server wants "Authorization: Bearer" with its token', {
+    throw new HttpRefusal(401, 'this codec server wants "Authorization: Bearer" with its token', {
       'www-authenticate': 'Bearer',
     });
   }
   const asked = headers['x-namespace'];
   if (asked !== undefined && asked !== namespace) {
-    throw new Refusal(
+    throw new HttpRefusal(
       403,
       `this codec server has the keys of namespace ${JSON.stringify(namespace)}, not of ${JSON.stringify(asked)}`,
     );

@@ -6,7 +6,7 @@ import type { Config, WorkerConfig } from './schema';
 import { durationMs, durationSchema } from './settings';
 
 /** What one run asks for beside its question. */
-export interface RunWishes {
+export interface RunOptions {
   readonly pool?: PoolFilter;
   readonly limits?: LimitsInput;
 }
@@ -18,7 +18,7 @@ export interface RunWishes {
  * @param day when prices shall hold; today unless a test knows better
  * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
  */
-export function resolveRun(config: Config, { pool, limits }: RunWishes = {}, day = new Date()): ResolvedRun {
+export function resolveRun(config: Config, { pool, limits }: RunOptions = {}, day = new Date()): ResolvedRun {
   const members = membersOf(config.workers, pool);
   const allowed = new Set(members.map(({ id }) => id));
   return {

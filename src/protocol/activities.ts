@@ -104,7 +104,7 @@ export interface WorkerRequest extends Belonging {
   /** The planned worker's id, when this one stands in for it. */
   readonly fallbackFor?: string;
   /** Somebody stands in should this worker fail, so that it need not be waited for while it is left alone. */
-  readonly othersLeft?: true;
+  readonly hasFallback?: true;
   /** Raised after a length stop; else the card's own limit holds. */
   readonly maxOutputTokens?: number;
   readonly seed?: number;

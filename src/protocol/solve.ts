@@ -57,7 +57,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
     fallbackFor: z.string().nullable(),
     dropped: z.array(z.string()),
     /** Workers that were not asked, in this order, since they had failed too often lately; absent where none was. */
-    passedOver: z.array(z.object({ worker: z.string(), error: problemSchema })).exactOptional(),
+    skipped: z.array(z.object({ worker: z.string(), error: problemSchema })).exactOptional(),
     startedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
   });

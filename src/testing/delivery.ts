@@ -12,14 +12,14 @@ import {
   isSpoiledFault,
   retryAfterHeaders,
 } from './faults';
-import type { Outcome } from './request-log';
+import type { RequestOutcome } from './request-log';
 import type { SimulatedModel } from './simulated-model';
 import { encodeFailed } from './wire/openai-responses';
 import type { WholeReply, Wire } from './wire/wire';
 
 /** An answer made ready for one request: what the log will call it, what it costs, and how to send it. */
 export interface Delivery {
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
   readonly usage: Usage | null;
   /** In milliseconds, beside the model's own latency. */
   readonly delayMs: number;
@@ -84,7 +84,12 @@ export function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault
   return deliverReply(wire, request, reply, `fault:${fault.fault}`);
 }
 
-function deliverReply(wire: Wire, request: SimulatedRequest, reply: Reply, outcome: Outcome): Delivery {
+function deliverReply(
+  wire: Wire,
+  request: SimulatedRequest,
+  reply: Reply,
+  outcome: RequestOutcome,
+): Delivery {
   const whole = wholeReply(request, reply);
   const body = wire.encodeReply(whole);
   return {

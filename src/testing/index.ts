@@ -3,7 +3,7 @@ export { startSimulatedProviders } from './simulated-providers';
 export type { SimulatedProviders, Simulation } from './simulated-providers';
 export type { Answer, AnswerFunction, ModelBehaviour, Reply, SimulatedRequest } from './behaviour';
 export type { Fault, FaultKind } from './faults';
-export type { Outcome, RequestRecord } from './request-log';
+export type { RequestOutcome, RequestRecord } from './request-log';
 export type { RetryAfter } from './faults';
 export type { Protocol } from './wire/wire';
 export { questionSet, SMALL_WORLD, startWorld, WHOLE_WORLD } from '../../examples/learn/world';

@@ -4,7 +4,8 @@ import type { FaultKind } from './faults';
 import type { Protocol } from './wire/wire';
 
 /** How a request ended. `rejected`: it was no request this vendor would take, and got a 400. */
-export type Outcome = 'answered' | 'rejected' | 'closed-by-client' | 'cancelled' | `fault:${FaultKind}`;
+export type RequestOutcome =
+  'answered' | 'rejected' | 'closed-by-client' | 'cancelled' | `fault:${FaultKind}`;
 
 /**
  * One request as the server saw it, kept up to date until it ends. Headers and body are whole, keys included: tests
@@ -27,7 +28,7 @@ export interface RequestRecord {
   /** When the response was handed to the socket; null while open or where there was none. */
   readonly respondedAt: number | null;
   /** null while the request is open. */
-  readonly outcome: Outcome | null;
+  readonly outcome: RequestOutcome | null;
   /** What the provider bills, whatever its reply said; null where it bills nothing, and while the request is open. */
   readonly usage: Usage | null;
   /** The same in nano-USD, 0 where it bills nothing; null while the request is open or where its model has no price. */
@@ -35,7 +36,7 @@ export interface RequestRecord {
 }
 
 /** The end of a request, as far as the provider is concerned. */
-export type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: Outcome };
+export type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: RequestOutcome };
 
 /** Told of each change the moment it happens, before the client can know of it. */
 export type RequestObserver = (event: 'received' | 'finished', record: RequestRecord) => void;

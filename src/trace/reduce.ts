@@ -169,14 +169,14 @@ function applyFailure(trace: SolveTrace, event: EventOf<'step-failed'>): SolveTr
   const { output, problem, endedAt, dropped } = event;
   const done = { output, endedAt, dropped: [...dropped], error: problem };
   return withCalls(
-    changeStep(trace, event, (step) => ({ ...step, ...done, ...passedOver(step, problem) })),
+    changeStep(trace, event, (step) => ({ ...step, ...done, ...skipped(step, problem) })),
     event.calls,
   );
 }
 
 /** No call tells of a worker that was not asked: the step does, also when another one has answered. */
-function passedOver({ worker, passedOver: before = [] }: StepTrace, error: Problem): Partial<StepTrace> {
-  return error.type === FAILURES.circuitOpen ? { passedOver: [...before, { worker, error }] } : {};
+function skipped({ worker, skipped: before = [] }: StepTrace, error: Problem): Partial<StepTrace> {
+  return error.type === FAILURES.circuitOpen ? { skipped: [...before, { worker, error }] } : {};
 }
 
 /** Changes the run's own round of this number. A run has one plan of its own; what its children planned is theirs. */

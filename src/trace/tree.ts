@@ -119,7 +119,7 @@ class TreeText {
     );
     return [
       ...this.note('subtask', plan?.steps[index]?.subtask),
-      ...this.passedOver(step),
+      ...this.skipped(step),
       ...this.failures(attempts),
       ...this.note('error', error?.message),
       ...this.note('output', output === null ? '' : previewOf(output)),
@@ -151,8 +151,8 @@ class TreeText {
     return failedAttempts(calls).flatMap(({ which, reason }) => this.note(which, reason));
   }
 
-  private passedOver({ passedOver = [], error }: StepTrace): Line[] {
-    const others = passedOver.filter((each) => each.error.message !== error?.message);
+  private skipped({ skipped = [], error }: StepTrace): Line[] {
+    const others = skipped.filter((each) => each.error.message !== error?.message);
     return others.flatMap((each) => this.note('passed over', each.error.message));
   }
 

@@ -67,7 +67,7 @@ export interface Rollout extends SampledPlan {
   /** 10⁻⁹ USD; null where a price is unknown. */
   readonly nanoUsd: number | null;
   /** Why it says nothing about its plan, and is `ungraded`: a provider failed, or a limit was reached; else null. */
-  readonly spoiltBy: string | null;
+  readonly invalidBecause: string | null;
 }
 
 /** A group that is over, as it is kept in the store. */
@@ -98,7 +98,7 @@ const rolloutSchema = z.object({
   reward: z.number().nullable(),
   usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
   nanoUsd: z.number().nullable(),
-  spoiltBy: z.string().nullable(),
+  invalidBecause: z.string().nullable(),
 });
 
 /** A group as it is read back from the store. Fields that a later version adds are left out. */

@@ -10,7 +10,7 @@ import { providerQueue } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 
 /** How long and how patiently a model call is waited for. */
-export interface Patience {
+export interface CallOptions {
   /** What is left of the run's wall clock. */
   readonly remainingMs: number;
   readonly heartbeatMs: number;
@@ -24,7 +24,7 @@ export interface Patience {
 export function queueFor(
   run: ResolvedRun,
   { provider }: ModelCard | ConductorCard,
-): Pick<Patience, 'taskQueue'> {
+): Pick<CallOptions, 'taskQueue'> {
   return run.queuePerProvider ? { taskQueue: providerQueue(workflowInfo().taskQueue, provider) } : {};
 }
 
@@ -38,7 +38,7 @@ export function queueFor(
  *   counted in the ledger by the activity itself.
  * - A cancellation is waited for, so that a run ends as cancelled only after its HTTP calls are closed.
  */
-export function modelActivities(patience: Patience): ActivityInterfaceFor<ConductorActivities> {
+export function modelActivities(patience: CallOptions): ActivityInterfaceFor<ConductorActivities> {
   return proxyActivities<ConductorActivities>({
     scheduleToCloseTimeout: patience.remainingMs,
     heartbeatTimeout: patience.heartbeatMs,

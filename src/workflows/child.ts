@@ -15,7 +15,7 @@ import { type ChildOutcome, ownStepEnded, ownStepStarted, reviewed, revisionIn }
 import { isOwnCancellation, now, readCallFailure } from './failures';
 import type { Share } from './limits';
 import { mayReview, type RunContext } from './run-context';
-import type { ChildSolve, Told } from './steering';
+import type { ChildSolve, Snapshot } from './steering';
 
 /** A step that the Conductor gave to itself. */
 interface OwnStep {
@@ -107,7 +107,7 @@ async function shareUnlessSpent({ limits }: RunContext): Promise<Share | null> {
 }
 
 /** A solve to be started from this one. */
-export interface ChildWish {
+export interface ChildOptions {
   readonly childId: string;
   readonly question: Text;
   /** Number of the child's own plan. */
@@ -129,10 +129,10 @@ export interface ChildWish {
  * @param share what was set aside for it; the rest is given back when it has ended
  * @throws this run's own cancellation
  */
-async function runChild(context: RunContext, share: Share, wish: ChildWish): Promise<ChildOutcome> {
+async function runChild(context: RunContext, share: Share, wish: ChildOptions): Promise<ChildOutcome> {
   const { limits, steering, recorder } = context;
   const outcome = await readOutcome(
-    () => steering.accompany(limits, share.limits, (told) => startSolve(context, wish, share.limits, told)),
+    () => steering.runChild(limits, share.limits, (told) => startSolve(context, wish, share.limits, told)),
     wish.childId,
   );
   share.settle(outcome.trace?.spentAtMost ?? null);
@@ -151,9 +151,9 @@ async function readOutcome(work: () => Promise<SolveTrace>, childId: string): Pr
 
 function startSolve(
   context: RunContext,
-  { childId, summary, ...wish }: ChildWish,
+  { childId, summary, ...wish }: ChildOptions,
   share: SpendingLimits,
-  told: Told,
+  told: Snapshot,
 ): Promise<ChildSolve> {
   const { approval, seed } = context.input;
   const input: SolveInput = {
@@ -173,9 +173,9 @@ function startSolve(
 
 function parentOf(
   { run, limits, depth, rootId }: RunContext,
-  { round, step, background, review }: Omit<ChildWish, 'childId' | 'summary'>,
+  { round, step, background, review }: Omit<ChildOptions, 'childId' | 'summary'>,
   share: SpendingLimits,
-  told: Told,
+  told: Snapshot,
 ): Parent {
   const wallClockMs = Math.max(1, limits.remainingMs());
   const childLimits = { ...limits.current, ...share, depth: told.depth, wallClockMs };

@@ -23,7 +23,7 @@ const MAY_HAVE_BEEN_BILLED: ReadonlySet<string> = new Set([
 ]);
 
 /** Failures that another try may mend, but that Temporal must not repeat by itself, since they may cost money. */
-export function mayBeBoughtAgain({ type }: Problem): boolean {
+export function mayRetryBilled({ type }: Problem): boolean {
   return MAY_HAVE_BEEN_BILLED.has(type);
 }
 

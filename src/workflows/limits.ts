@@ -1,7 +1,7 @@
 import { type ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
 import { Account } from '../budget/account';
-import { type Amount, narrowShare, type SpendingLimits } from '../budget/amount';
-import { describeLimit, type Refusal } from '../budget/refusal';
+import { type Amount, scaleShare, type SpendingLimits } from '../budget/amount';
+import { describeLimit, type LimitRefusal } from '../budget/refusal';
 import type { WorstCase } from '../budget/worst-case';
 import type { Allowance } from '../protocol/activities';
 import type { Call, Problem } from '../protocol/call';
@@ -143,8 +143,8 @@ export class Limits {
   }
 
   /** What a child may still use of its share, should the limits have been lowered below what was promised. */
-  narrow(share: SpendingLimits): SpendingLimits {
-    return narrowShare(share, this.asked, this.account);
+  scaleShare(share: SpendingLimits): SpendingLimits {
+    return scaleShare(share, this.asked, this.account);
   }
 
   private nextKey(): string {
@@ -152,7 +152,7 @@ export class Limits {
     return String(this.taken);
   }
 
-  private async whenItFits<Granted extends object>(ask: () => Granted | Refusal): Promise<Granted> {
+  private async whenItFits<Granted extends object>(ask: () => Granted | LimitRefusal): Promise<Granted> {
     for (;;) {
       const stop = this.reasonToStop();
       if (stop !== null) throw stop;
@@ -165,6 +165,6 @@ export class Limits {
   }
 }
 
-function isRefusal(answer: object): answer is Refusal {
+function isRefusal(answer: object): answer is LimitRefusal {
   return 'mayFitLater' in answer;
 }

@@ -58,14 +58,14 @@ export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
 export const rejectPlanUpdate = defineUpdate<null, [PlanRejection]>(REJECT_PLAN_UPDATE);
 
 /** The parts of a run that messages are for. */
-export interface Addressees {
+export interface MessageTargets {
   readonly recorder: Recorder;
   readonly steering: Steering;
   readonly approval: Approval;
 }
 
 /** Sets up every message that a run understands. To be done before anything is waited for. */
-export function listen(addressees: Addressees): void {
+export function listen(addressees: MessageTargets): void {
   setHandler(stateQuery, () => addressees.recorder.trace);
   listenForSignals(addressees);
   setHandler(setLimitsUpdate, (change) => setLimits(addressees, change), { validator: refuseBadLimits });
@@ -73,7 +73,7 @@ export function listen(addressees: Addressees): void {
 }
 
 /** A signal cannot be refused: one that makes no sense is left alone, and the log says so. */
-function listenForSignals({ steering }: Addressees): void {
+function listenForSignals({ steering }: MessageTargets): void {
   setHandler(setMaxDepthSignal, async (depth) => {
     if (isDepth(depth)) await steering.changeLimits({ depth });
     else ignore(SET_MAX_DEPTH_SIGNAL, 'a whole number from 0, or null for no limit');
@@ -93,7 +93,7 @@ function ignore(signal: string, expected: string): void {
 }
 
 /** A change holds at once. Its answer waits where the run has no limits yet: the first call resolves them soon. */
-async function setLimits({ steering }: Addressees, change: LimitsChange): Promise<HeldLimits> {
+async function setLimits({ steering }: MessageTargets, change: LimitsChange): Promise<HeldLimits> {
   await steering.changeLimits(runLimitsOf(change));
   await condition(() => steering.limits !== null || steering.isOver);
   const { limits } = steering;
@@ -106,7 +106,7 @@ function refuseBadLimits(change: unknown): void {
   if (problem !== null) throw badMessage(problem);
 }
 
-function listenForVerdicts({ approval }: Addressees): void {
+function listenForVerdicts({ approval }: MessageTargets): void {
   const contextOrRefuse = (): PlanContext => {
     if (approval.context !== null) return approval.context;
     throw badMessage(

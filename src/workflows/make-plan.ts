@@ -11,8 +11,8 @@ import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import type { CallFailure } from '../trace/read-failure';
 import { conductorCalled } from '../trace/record';
-import { modelActivities, type Patience, queueFor } from './activities';
-import { mayBeBoughtAgain, readCallFailure } from './failures';
+import { modelActivities, type CallOptions, queueFor } from './activities';
+import { mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
 
@@ -25,7 +25,7 @@ import { mayCallItself, type RunContext } from './run-context';
  */
 export async function settlePlan(
   context: RunContext,
-  { review, first }: Pick<PlanWish, 'review' | 'first'>,
+  { review, first }: Pick<PlanOptions, 'review' | 'first'>,
 ): Promise<Plan> {
   const rejected: FailedReply[] = [];
   for (;;) {
@@ -98,16 +98,16 @@ function nobodyDecided(approvalMs: number): string {
 /** How often the Conductor is shown what was wrong with its plan before the run goes on without it. */
 const MAX_REPAIRS = 2;
 /** How often a Conductor call that may have been billed without an answer is made again. */
-const MAX_REPURCHASES = 1;
+const MAX_PAID_RETRIES = 1;
 
 /** What a plan is wanted for. */
-export interface PlanWish {
+export interface PlanOptions {
   /** The answer that the plan is to improve, if there is one. */
   readonly review: ReviewedRound | undefined;
   /** Plans that a person rejected, oldest first. */
   readonly rejected: readonly FailedReply[];
   /** What the Conductor said already, in the call that resolved the configuration. */
-  readonly first: Outcome | null;
+  readonly first: ConductorOutcome | null;
 }
 
 /** A plan, and the words it was read from. */
@@ -123,9 +123,9 @@ export interface ObtainedPlan {
  * @throws ApplicationFailure of a `Limit.*` type when the limits allow no call of the Conductor any more; in a review,
  *   where there is an answer already, of the type that the last try failed with
  */
-export async function obtainPlan(context: RunContext, wish: PlanWish): Promise<ObtainedPlan> {
+export async function obtainPlan(context: RunContext, wish: PlanOptions): Promise<ObtainedPlan> {
   const { recorder, round, depth, limits } = context;
-  const tries: Tries = { repairs: [...wish.rejected], mended: 0, repurchases: 0 };
+  const tries: Tries = { repairs: [...wish.rejected], mended: 0, paidRetries: 0 };
   recorder.record({ kind: 'plan-asked', round, depth });
   let outcome = wish.first ?? (await askConductor(context, requestFor(context, wish, tries)));
   while (!hasPlan(outcome)) {
@@ -144,27 +144,27 @@ interface Tries {
   /** All that the Conductor is shown again: rejected plans first, then replies that were none. */
   readonly repairs: FailedReply[];
   mended: number;
-  repurchases: number;
+  paidRetries: number;
 }
 
-type WithPlan = Extract<Outcome, { reply: Text }> & { readonly plan: Plan };
+type WithPlan = Extract<ConductorOutcome, { reply: Text }> & { readonly plan: Plan };
 
-function hasPlan(outcome: Outcome): outcome is WithPlan {
+function hasPlan(outcome: ConductorOutcome): outcome is WithPlan {
   return 'plan' in outcome && outcome.plan !== null;
 }
 
 /** Notes what went wrong; true while the Conductor shall be asked once more. */
-function mayTryAgain(outcome: Outcome, tries: Tries): boolean {
+function mayTryAgain(outcome: ConductorOutcome, tries: Tries): boolean {
   if ('plan' in outcome) {
     if (outcome.problem !== null) tries.repairs.push({ reply: outcome.reply, problem: outcome.problem });
     tries.mended += 1;
     return tries.mended <= MAX_REPAIRS;
   }
-  tries.repurchases += 1;
-  return mayBeBoughtAgain(outcome.problem) && tries.repurchases <= MAX_REPURCHASES;
+  tries.paidRetries += 1;
+  return mayRetryBilled(outcome.problem) && tries.paidRetries <= MAX_PAID_RETRIES;
 }
 
-function requestFor(context: RunContext, { review }: PlanWish, { repairs }: Tries): WritePlanRequest {
+function requestFor(context: RunContext, { review }: PlanOptions, { repairs }: Tries): WritePlanRequest {
   const { question, round, rootId, run, limits, background, steering, input } = context;
   const { seed } = input;
   return {
@@ -181,7 +181,11 @@ function requestFor(context: RunContext, { review }: PlanWish, { repairs }: Trie
   };
 }
 
-function goWithout({ recorder, round, run }: RunContext, { review }: PlanWish, last: Outcome): ObtainedPlan {
+function goWithout(
+  { recorder, round, run }: RunContext,
+  { review }: PlanOptions,
+  last: ConductorOutcome,
+): ObtainedPlan {
   if (review !== undefined) throw ApplicationFailure.nonRetryable(last.problem?.message, last.problem?.type);
   const plan = standInPlan(run);
   recorder.record({ kind: 'planned', round, plan, degraded: true });
@@ -195,10 +199,10 @@ function standInPlan({ workers }: ResolvedRun): Plan {
 }
 
 /** What came of one call of the Conductor: a plan, a reply that is none, or a failure. */
-export type Outcome = WritePlanResult | CallFailure;
+export type ConductorOutcome = WritePlanResult | CallFailure;
 
 /** Asks the Conductor once, if the limits allow it, and books what that came to. */
-async function askConductor(context: RunContext, request: WritePlanRequest): Promise<Outcome> {
+async function askConductor(context: RunContext, request: WritePlanRequest): Promise<ConductorOutcome> {
   const { run, limits, recorder } = context;
   let reservation: Reservation;
   try {
@@ -218,8 +222,8 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
 /** The call itself. */
 export async function sendToConductor(
   request: WritePlanRequest,
-  patience: Omit<Patience, 'summary'>,
-): Promise<Outcome> {
+  patience: Omit<CallOptions, 'summary'>,
+): Promise<ConductorOutcome> {
   const conductor = modelActivities({ ...patience, summary: summaryOf(request) });
   try {
     return await conductor[WRITE_PLAN](request);

@@ -18,12 +18,12 @@ import type { CallFailure } from '../trace/read-failure';
 import { stepAnswered, stepFailed, stepStarted, unaccountedCall } from '../trace/record';
 import { modelActivities, queueFor, storeActivities } from './activities';
 import { callItself } from './child';
-import { mayBeBoughtAgain, now, readCallFailure } from './failures';
+import { mayRetryBilled, now, readCallFailure } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
 
 /** How often one worker is asked again after a call that may have been billed without an answer. */
-const MAX_REPURCHASES = 1;
+const MAX_PAID_RETRIES = 1;
 /** A cut answer is asked for once more with this much more room. */
 const MORE_ROOM = 4;
 
@@ -50,7 +50,7 @@ export async function runStep(context: RunContext, ready: ReadyStep): Promise<vo
   for (const [index, worker] of workers.entries()) {
     const isLast = index === workers.length - 1;
     const request = requestFor(context, ready, worker, planned);
-    if (await askWorker(context, isLast ? request : { ...request, othersLeft: true })) return;
+    if (await askWorker(context, isLast ? request : { ...request, hasFallback: true })) return;
   }
 }
 
@@ -83,15 +83,15 @@ function requestFor(
 /** Asks one worker until it answers or has failed for good; true when it answered. */
 async function askWorker(context: RunContext, first: WorkerRequest): Promise<boolean> {
   let request = first;
-  for (let repurchases = 0; ; repurchases += 1) {
-    const failure = await tryWorker(context, { ...request, ...rolloutOf(context, repurchases) });
+  for (let paidRetries = 0; ; paidRetries += 1) {
+    const failure = await tryWorker(context, { ...request, ...rolloutOf(context, paidRetries) });
     if (failure === null) return true;
-    if (repurchases >= MAX_REPURCHASES) return false;
+    if (paidRetries >= MAX_PAID_RETRIES) return false;
     if (failure.problem.type === FAILURES.truncated) {
       const room = moreRoom(request);
       if (room === null) return false;
       request = { ...request, maxOutputTokens: room };
-    } else if (!mayBeBoughtAgain(failure.problem)) return false;
+    } else if (!mayRetryBilled(failure.problem)) return false;
   }
 }
 

@@ -21,7 +21,7 @@ import { reviewAnswer } from './child';
 import { isOwnCancellation, limitIn } from './failures';
 import { Limits } from './limits';
 import { listen } from './listen';
-import { type Outcome, sendToConductor, settlePlan, worstCaseOfPlan } from './make-plan';
+import { type ConductorOutcome, sendToConductor, settlePlan, worstCaseOfPlan } from './make-plan';
 import { Recorder, type RunContext } from './run-context';
 import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
@@ -136,7 +136,7 @@ export interface Beginning {
 /** A run with everything resolved, and what its first Conductor call brought where one was needed for that. */
 export interface Opening {
   readonly context: RunContext;
-  readonly first: Outcome | null;
+  readonly first: ConductorOutcome | null;
 }
 
 /**
@@ -169,7 +169,7 @@ async function openRoot(input: SolveInput, beginning: Beginning): Promise<Openin
   // The activity kept the first call within the limits itself; what it refused ends the run.
   const stoppedBy = 'plan' in outcome ? null : limitIn(outcome.problem.type);
   if (stoppedBy !== null) limits.stopBy(stoppedBy, outcome.problem?.message ?? '');
-  beginning.steering.govern(limits);
+  beginning.steering.attachLimits(limits);
   const { workflowId } = workflowInfo();
   const root = { depth: 0, round: 0, rootId: workflowId, background: [] };
   return { context: { ...beginning, ...root, input, run, question, limits }, first: outcome };
@@ -180,7 +180,7 @@ function openChild(input: SolveInput, parent: Parent, beginning: Beginning): Run
   const limits = new Limits(run.limits);
   // A signal may have come before: what the parent knew is older.
   beginning.steering.hints.unshift(...hints);
-  beginning.steering.govern(limits);
+  beginning.steering.attachLimits(limits);
   const { question } = input;
   return { ...beginning, input, question, run, limits, depth, round, rootId, background };
 }
@@ -198,13 +198,16 @@ function firstRequest({ question, pool, limits, seed, given }: SolveInput): Writ
 }
 
 /** The first answer resolves the configuration, and so does the first failure: its details carry it. */
-function resolvedBy(outcome: Outcome, input: SolveInput): { run: ResolvedRun; question: Text } | null {
+function resolvedBy(
+  outcome: ConductorOutcome,
+  input: SolveInput,
+): { run: ResolvedRun; question: Text } | null {
   const resolved = 'plan' in outcome ? outcome : outcome.details;
   if (resolved?.run === undefined) return null;
   return { run: completeRun(resolved.run), question: resolved.question ?? input.question };
 }
 
-function failureOf(outcome: Outcome): ApplicationFailure {
+function failureOf(outcome: ConductorOutcome): ApplicationFailure {
   const problem = outcome.problem ?? {
     type: 'Error',
     message: 'the Conductor call resolved no configuration',

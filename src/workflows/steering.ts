@@ -8,7 +8,7 @@ import { isOwnCancellation } from './failures';
 import type { Limits } from './limits';
 
 /** What a child must know of what its run was told. */
-export interface Told {
+export interface Snapshot {
   readonly depth: number | null;
   readonly hints: readonly string[];
   /** What the child may spend. */
@@ -22,7 +22,7 @@ export type ChildSolve = ChildWorkflowHandle<(input: SolveInput) => Promise<Solv
 interface LiveChild {
   readonly handle: ChildSolve;
   readonly share: SpendingLimits;
-  told: Told;
+  told: Snapshot;
 }
 
 /**
@@ -45,7 +45,7 @@ export class Steering {
   }
 
   /** From here on the run has limits. */
-  govern(limits: Limits): void {
+  attachLimits(limits: Limits): void {
     this.governed = limits;
     limits.change(this.early);
   }
@@ -77,10 +77,10 @@ export class Steering {
    * @param start is given what holds at this moment, for the child's input
    * @throws whatever the child fails with
    */
-  async accompany(
+  async runChild(
     limits: Limits,
     share: SpendingLimits,
-    start: (told: Told) => Promise<ChildSolve>,
+    start: (told: Snapshot) => Promise<ChildSolve>,
   ): Promise<SolveTrace> {
     const told = this.newsFor(limits, share);
     const child: LiveChild = { handle: await start(told), share, told };
@@ -93,8 +93,8 @@ export class Steering {
     }
   }
 
-  private newsFor(limits: Limits, share: SpendingLimits): Told {
-    return { depth: limits.current.depth, hints: [...this.hints], spending: limits.narrow(share) };
+  private newsFor(limits: Limits, share: SpendingLimits): Snapshot {
+    return { depth: limits.current.depth, hints: [...this.hints], spending: limits.scaleShare(share) };
   }
 
   private async tellAll(): Promise<void> {
@@ -125,7 +125,7 @@ function isLess(one: SpendingLimits, other: SpendingLimits): boolean {
 }
 
 /** What a person said to a plan. */
-export type Verdict =
+export type ApprovalDecision =
   | { readonly kind: 'approved' }
   | { readonly kind: 'edited'; readonly plan: Plan }
   | { readonly kind: 'rejected'; readonly reason: string };
@@ -134,19 +134,19 @@ export type Verdict =
 export class Approval {
   /** What an edited plan is judged by, as the limits are when it comes; null while no plan waits. */
   private rules: (() => PlanContext) | null = null;
-  private verdict: Verdict | null = null;
+  private verdict: ApprovalDecision | null = null;
 
   /** null while no plan waits for a person, or one has answered already. */
   get context(): PlanContext | null {
     return this.verdict === null && this.rules !== null ? this.rules() : null;
   }
 
-  decide(verdict: Verdict): void {
+  decide(verdict: ApprovalDecision): void {
     this.verdict = verdict;
   }
 
   /** Waits for a verdict; null when nobody gave one in time. */
-  async ask(rules: () => PlanContext, limits: Limits): Promise<Verdict | null> {
+  async ask(rules: () => PlanContext, limits: Limits): Promise<ApprovalDecision | null> {
     this.rules = rules;
     this.verdict = null;
     await limits.waitForPerson(() => this.verdict !== null);

@@ -1,4 +1,4 @@
-import { closeRow, openRow, type Outcome } from '../../src/activities/ledger-row';
+import { closeRow, openRow, type AttemptOutcome } from '../../src/activities/ledger-row';
 import { type ModelCall, UNTOLD_ALLOWANCE } from '../../src/activities/model-call';
 import { FileStore } from '../../src/store/file-store';
 import { rowsOfRun } from '../../src/store/ledger';
@@ -39,7 +39,7 @@ test('a row is there before its request: open, of unknown cost, under the root o
 
 describe('a request that is over costs', () => {
   const error = { type: 'Provider.Refused', message: 'declined' };
-  test.each<[string, Partial<Outcome>, number | null]>([
+  test.each<[string, Partial<AttemptOutcome>, number | null]>([
     ['what its usage comes to', { usage }, 70_000],
     ['what the provider says, where it says so', { usage, reportedNanoUsd: 123 }, 123],
     ['the same when it failed and was billed', { usage, error }, 70_000],

@@ -13,7 +13,7 @@ function rollout(index: number, change: Partial<Rollout>): Rollout {
     reward: 0.5,
     usage: { calls: 1, inputTokens: 0, outputTokens: 0 },
     nanoUsd: 100,
-    spoiltBy: null,
+    invalidBecause: null,
     ...change,
   };
 }

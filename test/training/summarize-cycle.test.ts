@@ -14,7 +14,7 @@ const right: Rollout = {
   reward: 1,
   usage: { calls: 2, inputTokens: 100, outputTokens: 20 },
   nanoUsd: 3_000_000,
-  spoiltBy: null,
+  invalidBecause: null,
 };
 const wrong: Rollout = {
   ...right,

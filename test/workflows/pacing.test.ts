@@ -109,10 +109,10 @@ describe('a worker that fails in a row', () => {
         worker: 'b',
         fallbackFor: 'a',
         error: null,
-        passedOver: [{ worker: 'a', error: { type: 'Worker.CircuitOpen' } }],
+        skipped: [{ worker: 'a', error: { type: 'Worker.CircuitOpen' } }],
       });
     }
-    expect(second.rounds[0]?.steps[0]?.passedOver?.[0]?.error.message).toBe(
+    expect(second.rounds[0]?.steps[0]?.skipped?.[0]?.error.message).toBe(
       'worker a (openai a) failed 2 times in a row or more, and is left alone for a while; no request was sent. ' +
         'Another worker stands in.',
     );

@@ -1,7 +1,7 @@
 import { Circuit, type CircuitSettings } from './circuit';
 
 /** What calls of one model are held to; Infinity: not at all. */
-export interface GateSettings extends Rate {
+export interface RateLimiterSettings extends Rate {
   /** Requests at a time. */
   readonly concurrency: number;
   /** null: it is asked however often it fails. */
@@ -17,7 +17,7 @@ export interface Surroundings {
 }
 
 /** Who is turned away, why, and in how many milliseconds to come again. */
-export interface Refusal {
+export interface RateRefusal {
   readonly admitted: false;
   readonly reason: 'rate' | 'concurrency' | 'circuit';
   readonly waitMs: number;
@@ -32,9 +32,9 @@ export interface Report {
 }
 
 /** Somebody who was let through, and must leave again. */
-export interface Passage {
+export interface Permit {
   readonly admitted: true;
-  leave(report: Report): void;
+  release(report: Report): void;
 }
 
 /** While nobody knows how long this model takes. */
@@ -49,7 +49,7 @@ const CIRCUIT_SPREAD = 1 / 4;
  * Stands before one model in one process. Nobody waits at it: whoever cannot pass is told when to come again, each at
  * another time, at the pace at which there will be room. So no activity slot is held, and no timer runs.
  */
-export class Gate {
+export class RateLimiter {
   private readonly minute: Minute;
   private readonly circuit: Circuit | null;
   private inside = 0;
@@ -58,7 +58,7 @@ export class Gate {
   private expected: number[] = [];
 
   constructor(
-    readonly settings: GateSettings,
+    readonly settings: RateLimiterSettings,
     private readonly surroundings: Surroundings,
   ) {
     this.minute = new Minute(settings);
@@ -66,12 +66,12 @@ export class Gate {
   }
 
   /** @param tokens how many the request will take, in and out, as far as one can tell */
-  enter(tokens: number): Passage | Refusal {
+  acquire(tokens: number): Permit | RateRefusal {
     const now = this.surroundings.now();
     return this.refusal(tokens, now) ?? this.admit(tokens, now);
   }
 
-  private refusal(tokens: number, now: number): Refusal | null {
+  private refusal(tokens: number, now: number): RateRefusal | null {
     const { circuit, random } = { ...this.settings, ...this.surroundings };
     const pause = this.circuit?.waitAt(now) ?? 0;
     if (pause > 0) {
@@ -86,13 +86,13 @@ export class Gate {
     return room > 0 ? { admitted: false, reason: 'rate', waitMs: this.comeAgain(room, tokens, now) } : null;
   }
 
-  private admit(tokens: number, now: number): Passage {
+  private admit(tokens: number, now: number): Permit {
     const isProbe = this.circuit?.pass(now) ?? false;
     const request = this.minute.take(tokens, now);
     this.inside += 1;
     return {
       admitted: true,
-      leave: (report) => {
+      release: (report) => {
         this.leave(request, isProbe, report);
       },
     };

@@ -9,12 +9,18 @@ import { callDetails } from '../call-details';
 import type { Pacing } from '../dependencies';
 import type { ModelCall } from '../model-call';
 import type { CircuitSettings } from './circuit';
-import { Gate, type GateSettings, type Passage, type Refusal, type Surroundings } from './limiter';
+import {
+  RateLimiter,
+  type RateLimiterSettings,
+  type Permit,
+  type RateRefusal,
+  type Surroundings,
+} from './limiter';
 
 const SURROUNDINGS: Surroundings = { now: () => performance.now(), random: () => Math.random() };
 
 /** Where this process's configuration knows nothing of a model, nothing holds it back. */
-const UNHINDERED: Passage = { admitted: true, leave: () => undefined };
+const UNHINDERED: Permit = { admitted: true, release: () => undefined };
 
 /**
  * The gates of one worker process: one before each model of its configuration, whichever cards and runs share it.
@@ -24,22 +30,22 @@ const UNHINDERED: Passage = { admitted: true, leave: () => undefined };
  */
 export function createPacing(config: Config, surroundings = SURROUNDINGS): Pacing {
   const gates = new Map(
-    [...settingsByModel(config)].map(([key, each]) => [key, new Gate(each, surroundings)]),
+    [...settingsByModel(config)].map(([key, each]) => [key, new RateLimiter(each, surroundings)]),
   );
   return {
     enter: (call, earlier) => {
       const gate = gates.get(keyOf(call.card));
       if (gate === undefined) return UNHINDERED;
-      const passage = gate.enter(estimateTokens(call));
+      const passage = gate.acquire(estimateTokens(call));
       if (!passage.admitted) throw refused(call, passage, gate.settings, earlier);
       return passage;
     },
   };
 }
 
-function settingsByModel({ conductor, workers }: Config): Map<string, GateSettings> {
-  const settings = new Map<string, GateSettings>();
-  const add = (card: ConductorCard | ModelCard, own: GateSettings): void => {
+function settingsByModel({ conductor, workers }: Config): Map<string, RateLimiterSettings> {
+  const settings = new Map<string, RateLimiterSettings>();
+  const add = (card: ConductorCard | ModelCard, own: RateLimiterSettings): void => {
     const other = settings.get(keyOf(card));
     settings.set(keyOf(card), other === undefined ? own : strictest(own, other));
   };
@@ -64,7 +70,11 @@ const FAILURES_IN_A_ROW = 5;
 const PAUSE = '30s';
 
 /** What the configuration of a card asks of the calls of its model. */
-function gateSettingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelConfig): GateSettings {
+function gateSettingsOf({
+  rate = {},
+  concurrency = Infinity,
+  circuit = {},
+}: ModelConfig): RateLimiterSettings {
   const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate;
   return { requestsPerMinute, tokensPerMinute, concurrency, circuit: circuitSettingsOf(circuit) };
 }
@@ -76,7 +86,7 @@ function circuitSettingsOf(circuit: NonNullable<ModelConfig['circuit']>): Circui
 }
 
 /** Where several cards are of one model, the strictest of them holds in each respect. */
-function strictest(a: GateSettings, b: GateSettings): GateSettings {
+function strictest(a: RateLimiterSettings, b: RateLimiterSettings): RateLimiterSettings {
   return {
     requestsPerMinute: Math.min(a.requestsPerMinute, b.requestsPerMinute),
     tokensPerMinute: Math.min(a.tokensPerMinute, b.tokensPerMinute),
@@ -107,11 +117,11 @@ function estimateTokens({ messages, maxOutputTokens }: ModelCall): number {
  */
 function refused(
   call: ModelCall,
-  { reason, waitMs }: Refusal,
-  settings: GateSettings,
+  { reason, waitMs }: RateRefusal,
+  settings: RateLimiterSettings,
   earlier: readonly LedgerRow[],
 ): ApplicationFailure {
-  const isFinal = reason === 'circuit' && call.othersLeft === true;
+  const isFinal = reason === 'circuit' && call.hasFallback === true;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
   return ApplicationFailure.create({
@@ -123,7 +133,7 @@ function refused(
   });
 }
 
-const REASONS: Readonly<Record<Refusal['reason'], (settings: GateSettings) => string>> = {
+const REASONS: Readonly<Record<RateRefusal['reason'], (settings: RateLimiterSettings) => string>> = {
   rate: ({ requestsPerMinute, tokensPerMinute }) =>
     `has had its ${rateOf(requestsPerMinute, tokensPerMinute)}`,
   concurrency: ({ concurrency }) =>

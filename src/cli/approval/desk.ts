@@ -6,7 +6,7 @@ import { describeEstimate } from '../../trace/describe';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
 import { describeSees } from '../../trace/states';
 import { harmless } from '../terminal';
-import { askVerdict, type Person, type Verdict } from './verdict';
+import { askVerdict, type Person, type PersonDecision } from './verdict';
 
 /** What asks about a run that is shown, and how. */
 export interface DeskSetting {
@@ -84,7 +84,7 @@ export class ApprovalDesk {
     }
   }
 
-  private async send(id: string, verdict: Verdict): Promise<void> {
+  private async send(id: string, verdict: PersonDecision): Promise<void> {
     const { conductor } = this.setting;
     if (verdict.kind === 'approve') await conductor.approvePlan(id);
     if (verdict.kind === 'edit') await conductor.editPlan(id, verdict.plan);

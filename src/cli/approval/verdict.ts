@@ -11,7 +11,7 @@ import { say } from '../terminal';
 import { readPlan } from './read-plan';
 
 /** What a person at a terminal decided about a plan. */
-export type Verdict =
+export type PersonDecision =
   | { readonly kind: 'approve' }
   | { readonly kind: 'edit'; readonly plan: Plan }
   | { readonly kind: 'reject'; readonly reason: string }
@@ -28,7 +28,7 @@ export interface Person {
 }
 
 /** Asks about a plan until there is an answer that can be acted on. */
-export async function askVerdict(person: Person, plan: Plan, context: PlanContext): Promise<Verdict> {
+export async function askVerdict(person: Person, plan: Plan, context: PlanContext): Promise<PersonDecision> {
   let draft = writePlanFile(plan, context);
   for (;;) {
     const letter = letterOf(await person.ask('Approve, edit, reject, or leave it waiting? [a/e/r/l] '));

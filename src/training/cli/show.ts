@@ -133,7 +133,10 @@ function foldBranch(fold: Fold, paint: Paint): Branch {
     verdicts.map(({ item, count }) => `${count} ${item}`).join(', '),
     `rollouts ${describePlaces(rollouts.map(({ index }) => index))}`,
   ];
-  const spoilt = [...new Set(rollouts.flatMap(({ spoiltBy }) => spoiltBy ?? []))].slice(0, MOST_ANSWERS);
+  const spoilt = [...new Set(rollouts.flatMap(({ invalidBecause }) => invalidBecause ?? []))].slice(
+    0,
+    MOST_ANSWERS,
+  );
   return {
     line: headLine(paint, `${rollouts.length} × ${reward === null ? 'no reward' : plain(reward)}`, facts),
     notes: [

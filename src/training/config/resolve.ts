@@ -10,7 +10,7 @@ import type { TrainingConfig } from './schema';
 const HOUR_MS = 60 * 60 * 1000;
 
 /** What one night asks for beside its configuration. */
-export interface NightWishes {
+export interface NightOptions {
   readonly trainRun?: string;
   readonly cycles?: number;
 }
@@ -36,7 +36,7 @@ export function trainingOf({ training }: Config): TrainingConfig {
  */
 export function resolveTraining(
   config: Config,
-  wishes: NightWishes = {},
+  wishes: NightOptions = {},
   day = new Date(),
 ): TrainingSettings {
   const training = trainingOf(config);

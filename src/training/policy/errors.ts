@@ -29,7 +29,7 @@ interface Asked {
 const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /** What the refusal of a request to a checkpoint means. */
-export function refused({ server, model }: Asked, refusal: Refusal): PolicyError {
+export function refused({ server, model }: Asked, refusal: RefusedReply): PolicyError {
   if (PASSING.has(refusal.status)) return outOfOrder(server, refusal);
   return refusal.status === 404
     ? new PolicyError(
@@ -45,7 +45,10 @@ export function refused({ server, model }: Asked, refusal: Refusal): PolicyError
 }
 
 /** What the refusal to load a checkpoint means. vLLM says 500 of whatever it cannot load, now or later. */
-export function cannotLoad({ server, model, path }: Asked & { path: string }, refusal: Refusal): PolicyError {
+export function cannotLoad(
+  { server, model, path }: Asked & { path: string },
+  refusal: RefusedReply,
+): PolicyError {
   if (refusal.status !== 500 && PASSING.has(refusal.status)) return outOfOrder(server, refusal);
   return new PolicyError(
     POLICY_FAILURES.unknownModel,
@@ -73,11 +76,11 @@ export function unavailable(happened: string): PolicyError {
   );
 }
 
-function outOfOrder(server: string, refusal: Refusal): PolicyError {
+function outOfOrder(server: string, refusal: RefusedReply): PolicyError {
   return unavailable(`the policy server ${server} answered ${said(refusal)}`);
 }
 
-function said({ status, reason }: Refusal): string {
+function said({ status, reason }: RefusedReply): string {
   return reason === '' ? `${status}` : `${status}, ${reason}`;
 }
 
@@ -87,7 +90,7 @@ export type Answer =
   | { readonly ok: false; readonly status: number; readonly reason: string };
 
 /** An answer other than 2xx. */
-export type Refusal = Extract<Answer, { ok: false }>;
+export type RefusedReply = Extract<Answer, { ok: false }>;
 
 /**
  * What can go wrong between us and a policy server while training, as failure types with who tries again. Nothing of it

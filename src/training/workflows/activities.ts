@@ -6,7 +6,7 @@ import type { PolicySettings } from '../settings';
  * The activities that only touch the store and reckon. A minute is long for them, and a full disk may be emptied; a
  * worker that is lost is not waited for longer than that.
  */
-export function bookActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {
+export function storeActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {
   return proxyActivities<TrainingActivities>({
     startToCloseTimeout: '2m',
     scheduleToCloseTimeout: '30m',
@@ -35,7 +35,7 @@ export function samplingActivities(
 }
 
 /** Where the trainer listens, and how patiently it is waited for. */
-export interface TrainerPatience {
+export interface TrainerCallOptions {
   readonly taskQueue: string;
   /** What is left of the night. */
   readonly remainingMs: number;
@@ -48,7 +48,7 @@ export interface TrainerPatience {
  */
 export function trainerActivities(
   summary: string,
-  { taskQueue, remainingMs, heartbeatMs }: TrainerPatience,
+  { taskQueue, remainingMs, heartbeatMs }: TrainerCallOptions,
 ): ActivityInterfaceFor<TrainerActivities> {
   return proxyActivities<TrainerActivities>({
     taskQueue,
@@ -66,7 +66,7 @@ export function trainerActivities(
  */
 export function dispensableActivities(
   summary: string,
-  { taskQueue, heartbeatMs }: Omit<TrainerPatience, 'remainingMs'>,
+  { taskQueue, heartbeatMs }: Omit<TrainerCallOptions, 'remainingMs'>,
 ): ActivityInterfaceFor<TrainerActivities> {
   return trainerActivities(summary, { taskQueue, heartbeatMs, remainingMs: 2 * 60_000 });
 }

@@ -1,7 +1,7 @@
 import { isCancellation, log } from '@temporalio/workflow';
 import type { CheckpointRef } from '../input';
 import { COLLECT, FORGET_CHECKPOINTS, RETIRE } from '../names';
-import { bookActivities, dispensableActivities } from './activities';
+import { storeActivities, dispensableActivities } from './activities';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
 
@@ -35,7 +35,7 @@ export function collectCheckpoints(night: Night): Promise<void> {
   const { trainRun, keep, trainer, run } = night.opened.settings;
   const patience = { taskQueue: trainer.taskQueue, heartbeatMs: run.heartbeatMs };
   return unlessItFails(night, "old checkpoints were left on the trainer's disk", async () => {
-    const { kept } = await bookActivities('forget old checkpoints')[FORGET_CHECKPOINTS]({
+    const { kept } = await storeActivities('forget old checkpoints')[FORGET_CHECKPOINTS]({
       trainRun,
       needed: night.neededWith(night.checkpoint),
       keep,

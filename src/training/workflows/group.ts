@@ -12,7 +12,7 @@ import {
 import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
 import { rewardOf, rewardOfRoot } from '../reward';
 import type { GroupRecord } from '../rollout';
-import { bookActivities, samplingActivities } from './activities';
+import { storeActivities, samplingActivities } from './activities';
 import { Stopwatch } from './night';
 import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
 
@@ -48,7 +48,7 @@ async function playByPrompt(
   limits: Limits,
   watch: Stopwatch<GroupPart>,
 ): Promise<readonly PlayedRound[]> {
-  const question = await bookActivities('read the question')[READ_QUESTION](input.question);
+  const question = await storeActivities('read the question')[READ_QUESTION](input.question);
   const group: GroupContext = { input, limits, question, watch };
   return [{ question, samples: null, rollouts: await playPrompted(group) }];
 }
@@ -98,8 +98,8 @@ function sample(
 
 /** What a second round can be about: plans that gave an answer, right or wrong. */
 function rootsIn(rollouts: readonly Played[]): readonly Root[] {
-  return rollouts.flatMap(({ plan, answer, spoiltBy }, index) =>
-    plan === null || answer === null || spoiltBy !== null ? [] : [{ index, plan, answer }],
+  return rollouts.flatMap(({ plan, answer, invalidBecause }, index) =>
+    plan === null || answer === null || invalidBecause !== null ? [] : [{ index, plan, answer }],
   );
 }
 
@@ -118,7 +118,7 @@ async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Pr
   for (const [index, played] of rounds.entries()) {
     const round = index === 0 ? 0 : 1;
     const record = recordOf(input, round, played, rewards[index] ?? []);
-    const key = await bookActivities(`keep round ${round + 1}`)[KEEP_GROUP](record);
+    const key = await storeActivities(`keep round ${round + 1}`)[KEEP_GROUP](record);
     kept.push({ round, key, rewards: record.rollouts.map(({ reward }) => reward) });
   }
   return kept;

@@ -25,7 +25,7 @@ import { hasSpread } from '../reward';
 import type { TrainingSettings } from '../settings';
 import { cycleTimes } from '../summarize-cycle';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
-import { bookActivities, trainerActivities, type TrainerPatience } from './activities';
+import { storeActivities, trainerActivities, type TrainerCallOptions } from './activities';
 import { retireCheckpoints } from './clear-away';
 import { type Night, Stopwatch } from './night';
 import { groupInput, heldOutQuestions, runGroup, tryPolicy } from './start-group';
@@ -48,7 +48,7 @@ export async function runCycle(night: Night, cycle: number): Promise<void> {
   const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
   const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
   night.phase = 'figures';
-  const metrics = await bookActivities(`figures of cycle ${cycle}`)[CLOSE_CYCLE]({
+  const metrics = await storeActivities(`figures of cycle ${cycle}`)[CLOSE_CYCLE]({
     night: claimed.date,
     cycle,
     checkpoint,
@@ -190,7 +190,7 @@ async function learn(
   const { trainRun, policy } = settings;
   const parent = night.checkpoint;
   const { temperature } = policy;
-  const batch = await bookActivities(`batch of cycle ${cycle}`)[WRITE_BATCH]({
+  const batch = await storeActivities(`batch of cycle ${cycle}`)[WRITE_BATCH]({
     trainRun,
     cycle,
     checkpoint: parent,
@@ -235,7 +235,7 @@ export async function firstCheckpoint({
 async function publish(
   settings: TrainingSettings,
   checkpoint: Checkpoint,
-  patience: TrainerPatience,
+  patience: TrainerCallOptions,
 ): Promise<KeptCheckpoint> {
   const { trainRun, name } = checkpoint;
   const { baseUrl, patienceMs } = settings.policy;
@@ -246,7 +246,7 @@ async function publish(
     servers: [baseUrl],
     tolerance: TOLERANCE[settings.trainer.device],
   });
-  return bookActivities(`keep ${name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });
+  return storeActivities(`keep ${name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });
 }
 
 /** How far the policy server's log-probabilities of the night's checkpoint are off the trainer's, and may be. */
@@ -265,7 +265,7 @@ async function probe(night: Night): Promise<{ logprobGap: number; tolerance: num
 function trainerOf(
   { trainer, run }: TrainingSettings,
   remainingMs: number,
-): { config: Omit<TrainingSettings['trainer'], 'taskQueue'>; patience: TrainerPatience } {
+): { config: Omit<TrainingSettings['trainer'], 'taskQueue'>; patience: TrainerCallOptions } {
   const { taskQueue, ...config } = trainer;
   return { config, patience: { taskQueue, remainingMs, heartbeatMs: run.heartbeatMs } };
 }
@@ -279,7 +279,7 @@ function trainerOf(
  */
 export async function judge(night: Night): Promise<string | null> {
   const { checkpoint, begun } = night;
-  const baseline = await bookActivities('what serves?')[FIND_BASELINE](begun);
+  const baseline = await storeActivities('what serves?')[FIND_BASELINE](begun);
   if (describePolicy(checkpoint) === describePolicy(baseline)) return null;
   if (night.isOutOfMoney()) {
     return `${describePolicy(checkpoint)} was not judged: the money of the night is used up`;
@@ -288,7 +288,7 @@ export async function judge(night: Night): Promise<string | null> {
   const candidate = await tryPolicy(night, 'evaluation', checkpoint, night.done, questions);
   const serving = await tryPolicy(night, 'evaluation', baseline, night.done, questions);
   const { settings, night: claimed } = night.opened;
-  const { promoted, sentence } = await bookActivities('gate')[JUDGE_CANDIDATE]({
+  const { promoted, sentence } = await storeActivities('gate')[JUDGE_CANDIDATE]({
     trainRun: settings.trainRun,
     date: claimed.date,
     maxCostRatio: settings.gate.maxCostRatio,
@@ -304,7 +304,7 @@ async function watch(night: Night, replaced: PolicyRef): Promise<string> {
   const questions = canaryQuestions(opened.heldOut.set, opened.heldOut.count);
   const promoted = await tryPolicy(night, 'canary', checkpoint, done, questions);
   const before = await tryPolicy(night, 'canary', replaced, done, questions);
-  const { sentence } = await bookActivities('canary')[JUDGE_CANARY]({
+  const { sentence } = await storeActivities('canary')[JUDGE_CANARY]({
     trainRun: opened.settings.trainRun,
     date: opened.night.date,
     promoted: promoted.tried,

@@ -11,7 +11,7 @@ import { MAX_COST_USD } from '../../protocol/messages';
 import type { NightBudget } from '../input';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 import type { NightProgress } from '../progress';
-import type { Night, Orders } from './night';
+import type { Night, NightControl } from './night';
 
 /** Begins no further cycle until it is resumed. */
 export const pauseTrainingSignal = defineSignal(PAUSE_SIGNAL);
@@ -24,13 +24,13 @@ export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDG
 export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
 /** What tells how far a night has come. */
-export interface Teller {
+export interface ProgressSource {
   /** From here on there is a night to tell of. */
   follow(night: Pick<Night, 'progress'>): void;
 }
 
 /** Hears what a night is told, from its first moment on, and answers how far it has come. */
-export function listen(orders: Orders, date: string): Teller {
+export function listen(orders: NightControl, date: string): ProgressSource {
   let followed: Pick<Night, 'progress'> = { progress: () => notOpened(date) };
   setHandler(pauseTrainingSignal, () => {
     orders.isPaused = true;

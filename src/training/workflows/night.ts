@@ -20,10 +20,10 @@ export class Night {
 
   constructor(
     carried: CarriedNight,
-    readonly orders: Orders,
+    readonly orders: NightControl,
   ) {
     this.carried = carried;
-    orders.govern(carried.budget);
+    orders.attachLimits(carried.budget);
   }
 
   get opened(): OpenedNight {
@@ -147,7 +147,7 @@ export class Night {
 }
 
 /** A night that has just been opened. */
-export function beginNight(opened: OpenedNight, checkpoint: CheckpointRef, orders: Orders): Night {
+export function beginNight(opened: OpenedNight, checkpoint: CheckpointRef, orders: NightControl): Night {
   const carried: CarriedNight = {
     opened,
     startedAt: workflowInfo().startTime.getTime(),
@@ -167,7 +167,7 @@ export function beginNight(opened: OpenedNight, checkpoint: CheckpointRef, order
 const HOUR_MS = 3_600_000;
 
 /** What a night was told to do, from its first moment on. */
-export class Orders {
+export class NightControl {
   private budget: TrainingSettings['budget'] | null = null;
   /** Told before the night knew its configured budget. */
   private asked: NightBudget = {};
@@ -182,7 +182,7 @@ export class Orders {
   }
 
   /** From here on the night has a budget. */
-  govern(budget: TrainingSettings['budget']): void {
+  attachLimits(budget: TrainingSettings['budget']): void {
     this.budget = budget;
     this.changeBudget(this.asked);
   }

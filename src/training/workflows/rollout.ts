@@ -14,7 +14,7 @@ import { Approval, Steering } from '../../workflows/steering';
 import type { GroupInput, GroupPart } from '../input';
 import { GRADE_ANSWERS } from '../names';
 import type { Rollout, SampledPlan, Verdict } from '../rollout';
-import { bookActivities } from './activities';
+import { storeActivities } from './activities';
 import { inWindow } from './in-window';
 import type { Stopwatch } from './night';
 
@@ -27,7 +27,7 @@ export interface Root {
 }
 
 /** A rollout that was carried out. */
-interface CarriedOut extends SampledPlan, Omit<Outcome, 'plan'> {
+interface CarriedOut extends SampledPlan, Omit<RolloutOutcome, 'plan'> {
   readonly root: number;
 }
 
@@ -92,7 +92,7 @@ async function judge(group: GroupContext, outcomes: readonly CarriedOut[]): Prom
     judged.length === 0
       ? []
       : await group.watch.time('grading', () =>
-          bookActivities(`grade ${judged.length} answers`)[GRADE_ANSWERS]({
+          storeActivities(`grade ${judged.length} answers`)[GRADE_ANSWERS]({
             question: group.input.question,
             answers: judged.map(({ answer }) => answer),
           }),
@@ -102,25 +102,25 @@ async function judge(group: GroupContext, outcomes: readonly CarriedOut[]): Prom
 }
 
 /** A provider's failure, or a limit of ours, is never counted against a plan. */
-function isToBeGraded({ plan, spoiltBy }: CarriedOut): boolean {
-  return plan !== null && spoiltBy === null;
+function isToBeGraded({ plan, invalidBecause }: CarriedOut): boolean {
+  return plan !== null && invalidBecause === null;
 }
 
-function withoutGrade({ plan, spoiltBy }: CarriedOut): Verdict {
-  return plan === null && spoiltBy === null ? 'unparseable' : 'ungraded';
+function withoutGrade({ plan, invalidBecause }: CarriedOut): Verdict {
+  return plan === null && invalidBecause === null ? 'unparseable' : 'ungraded';
 }
 
 /** What came of carrying out a plan, before anybody has judged it. */
-export interface Outcome extends Pick<Rollout, 'plan' | 'answer' | 'usage' | 'nanoUsd'> {
+export interface RolloutOutcome extends Pick<Rollout, 'plan' | 'answer' | 'usage' | 'nanoUsd'> {
   /** Why it says nothing about its plan: a provider failed, or a limit was reached. */
-  readonly spoiltBy: string | null;
+  readonly invalidBecause: string | null;
 }
 
 /** Failures that are the worker's own doing, so that its plan may be judged by them. */
 const OWN_DOING: ReadonlySet<string> = new Set([FAILURES.truncated, FAILURES.refused]);
 
 /** Carries out a sampled plan. Nothing is thrown but the group's own cancellation. */
-async function runSampled(context: RunContext, plan: Plan): Promise<Outcome> {
+async function runSampled(context: RunContext, plan: Plan): Promise<RolloutOutcome> {
   const { recorder, round, depth } = context;
   recorder.record({ kind: 'plan-asked', round, depth });
   recorder.record({ kind: 'planned', round, plan, degraded: false });
@@ -128,27 +128,27 @@ async function runSampled(context: RunContext, plan: Plan): Promise<Outcome> {
 }
 
 /** Has the prompted Conductor write a plan as in any solve, repairs included, and carries it out. */
-async function runPrompted(context: RunContext): Promise<Outcome> {
+async function runPrompted(context: RunContext): Promise<RolloutOutcome> {
   try {
     const { plan } = await obtainPlan(context, { review: undefined, rejected: [], first: null });
     return await carryOutPlan(context, plan);
   } catch (error) {
     if (!(error instanceof ApplicationFailure) || limitIn(error.type ?? '') === null) throw error;
-    return { ...notRun(null), plan: null, spoiltBy: error.message, ...costOf(context.recorder.trace) };
+    return { ...notRun(null), plan: null, invalidBecause: error.message, ...costOf(context.recorder.trace) };
   }
 }
 
-async function carryOutPlan(context: RunContext, plan: Plan): Promise<Outcome> {
+async function carryOutPlan(context: RunContext, plan: Plan): Promise<RolloutOutcome> {
   await runPlan(context, plan);
   const { trace } = context.recorder;
-  return { plan, answer: lastOutputOf(context), spoiltBy: whatSpoilt(trace), ...costOf(trace) };
+  return { plan, answer: lastOutputOf(context), invalidBecause: whatSpoilt(trace), ...costOf(trace) };
 }
 
 /** A plan whose text gave nothing to run. */
-function notRun(answer: Text | null): Omit<Outcome, 'plan'> {
+function notRun(answer: Text | null): Omit<RolloutOutcome, 'plan'> {
   return {
     answer,
-    spoiltBy: null,
+    invalidBecause: null,
     usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
     nanoUsd: 0,
   };
@@ -160,7 +160,7 @@ function whatSpoilt({ rounds }: SolveTrace): string | null {
   return failed?.error?.message ?? null;
 }
 
-function costOf({ usage, calls }: SolveTrace): Pick<Outcome, 'usage' | 'nanoUsd'> {
+function costOf({ usage, calls }: SolveTrace): Pick<RolloutOutcome, 'usage' | 'nanoUsd'> {
   const amounts = calls.map(({ nanoUsd }) => nanoUsd);
   const known = amounts.filter((amount) => amount !== null);
   const nanoUsd = known.length === amounts.length ? known.reduce((sum, amount) => sum + amount, 0) : null;

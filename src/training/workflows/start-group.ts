@@ -74,7 +74,7 @@ export function runGroup(input: GroupInput): Promise<GroupResult> {
 }
 
 /** The part of a group's input that differs between the groups of a night. */
-export interface GroupWish {
+export interface GroupOptions {
   readonly purpose: GroupInput['purpose'];
   readonly cycle: number;
   readonly draw: number;
@@ -90,7 +90,7 @@ export interface GroupWish {
  * A group as a night asks for it: within its own limits, and within its part of what the night may still use. To learn,
  * plans are sampled as training wants them; to try a policy, as it would serve.
  */
-export function groupInput(night: Night, { side, ...wish }: GroupWish): GroupInput {
+export function groupInput(night: Night, { side, ...wish }: GroupOptions): GroupInput {
   const { settings } = night.opened;
   const { trainRun, seed, policy, reward, window, slots, recursion, run } = settings;
   const isTrial = wish.purpose !== 'training';

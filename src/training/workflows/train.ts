@@ -4,11 +4,11 @@ import type { TrainInput } from '../input';
 import { CLOSE_NIGHT, OPEN_NIGHT } from '../names';
 import { nightDate } from '../night-ids';
 import type { NightProgress } from '../progress';
-import { bookActivities } from './activities';
+import { storeActivities } from './activities';
 import { collectCheckpoints } from './clear-away';
 import { firstCheckpoint, judge, runCycle } from './loop';
 import { listen } from './messages';
-import { beginNight, Night, Orders } from './night';
+import { beginNight, Night, NightControl } from './night';
 
 /**
  * Workflow `train`: one night of training. It claims its cycles, plays and learns them one after the other, and lets what
@@ -21,7 +21,7 @@ import { beginNight, Night, Orders } from './night';
  *   served goes on serving
  */
 export async function train(input: TrainInput): Promise<NightProgress> {
-  const orders = new Orders(input.carried?.isPaused);
+  const orders = new NightControl(input.carried?.isPaused);
   const progress = listen(orders, dateOf(input));
   const night = await openNight(input, orders);
   progress.follow(night);
@@ -31,10 +31,10 @@ export async function train(input: TrainInput): Promise<NightProgress> {
   return night.progress();
 }
 
-async function openNight(input: TrainInput, orders: Orders): Promise<Night> {
+async function openNight(input: TrainInput, orders: NightControl): Promise<Night> {
   if (input.carried !== undefined) return new Night(input.carried, orders);
   const { trainRun, cycles, from } = input;
-  const opened: OpenedNight = await bookActivities('open the night')[OPEN_NIGHT]({
+  const opened: OpenedNight = await storeActivities('open the night')[OPEN_NIGHT]({
     date: dateOf(input),
     ...(trainRun !== undefined && { trainRun }),
     ...(cycles !== undefined && { cycles }),
@@ -54,7 +54,7 @@ async function runNight(night: Night, input: TrainInput): Promise<void> {
   night.phase = 'gate';
   const decision = await judge(night);
   const { settings, night: claimed } = night.opened;
-  await bookActivities('close the night')[CLOSE_NIGHT]({
+  await storeActivities('close the night')[CLOSE_NIGHT]({
     trainRun: settings.trainRun,
     date: claimed.date,
     done: night.done,

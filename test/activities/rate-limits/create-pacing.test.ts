@@ -20,7 +20,7 @@ const config = parseConfig({
   ],
 });
 
-type Changes = Partial<Pick<ModelCall, 'card' | 'maxOutputTokens' | 'othersLeft'>>;
+type Changes = Partial<Pick<ModelCall, 'card' | 'maxOutputTokens' | 'hasFallback'>>;
 
 /** A call of a worker with 400 bytes of prompt: 100 tokens, and 100 that it may answer. */
 function callOf(id: string, changes: Changes = {}): ModelCall {
@@ -78,13 +78,13 @@ describe('the gates of a process', () => {
 
   test('have a failing model waited for, unless another worker stands in', () => {
     const pacing = gates();
-    pacing.enter(callOf('slow'), []).leave({ tokens: null, health: 'bad' });
+    pacing.enter(callOf('slow'), []).release({ tokens: null, health: 'bad' });
     expect(refusalOf(() => pacing.enter(callOf('slow'), []))).toMatchObject({
       type: 'Worker.CircuitOpen',
       nonRetryable: false,
       nextRetryDelay: 30_000,
     });
-    const failure = refusalOf(() => pacing.enter(callOf('slow', { othersLeft: true }), []));
+    const failure = refusalOf(() => pacing.enter(callOf('slow', { hasFallback: true }), []));
     expect(failure).toMatchObject({ type: 'Worker.CircuitOpen', nonRetryable: true });
     expect(failure.nextRetryDelay).toBeUndefined();
     expect(failure.details).toMatchObject([{ calls: [] }]);

@@ -17,7 +17,7 @@ function rolloutOf(index: number, reward: number | null): Rollout {
     reward,
     usage: { calls: 1, inputTokens: 10, outputTokens: 5 },
     nanoUsd: 1000,
-    spoiltBy: null,
+    invalidBecause: null,
   };
 }
 

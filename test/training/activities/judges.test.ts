@@ -180,7 +180,7 @@ function groupOf(question: string, draw: number, reward: number): GroupRecord {
         reward,
         usage: { calls: 1, inputTokens: 1, outputTokens: 1 },
         nanoUsd: 100,
-        spoiltBy: null,
+        invalidBecause: null,
       },
     ],
   };

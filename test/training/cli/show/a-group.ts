@@ -13,7 +13,7 @@ export function aRollout(index: number, changes: Partial<Rollout> = {}): Rollout
     reward: 1,
     usage: { calls: 1, inputTokens: 100, outputTokens: 20 },
     nanoUsd: 1000,
-    spoiltBy: null,
+    invalidBecause: null,
     ...changes,
   };
 }

@@ -22,7 +22,12 @@ test('tells a cycle group by group, equal plans together and the best rewarded f
         verdict: 'unparseable',
         reward: 0,
       }),
-      aRollout(4, { verdict: 'ungraded', reward: null, answer: null, spoiltBy: 'quick was out of order' }),
+      aRollout(4, {
+        verdict: 'ungraded',
+        reward: null,
+        answer: null,
+        invalidBecause: 'quick was out of order',
+      }),
     ]),
   ];
   expect(renderCycle({ trainRun: 'nightly', cycle: 3, metrics: null, groups }).split('\n')).toEqual([
