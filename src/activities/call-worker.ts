@@ -31,9 +31,9 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     timeoutMs: worker.timeoutMs,
     allowance: request.allowance ?? UNTOLD_ALLOWANCE,
-    ...(seed === undefined ? {} : { seed }),
-    ...(rootId === undefined ? {} : { rootId }),
-    ...(request.rollout && { rollout: request.rollout }),
+    seed,
+    rootId,
+    rollout: request.rollout,
     ...(request.hasFallback === true && { hasFallback: true }),
   });
 }

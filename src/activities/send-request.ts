@@ -107,9 +107,9 @@ export function requestOf(
     apiKey,
     callId,
     signal,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(policy === undefined ? {} : { policy }),
+    outputSchema,
+    seed,
+    policy,
   };
 }
 

@@ -131,10 +131,10 @@ async function conductorCall(
     ...(withSchema && {
       outputSchema: planOutputSchema(context, card.provider === 'local' ? 'grammar' : 'vendor'),
     }),
-    ...(policy && { policy }),
-    ...(seed !== undefined && { seed }),
-    ...(rootId !== undefined && { rootId }),
-    ...(request.rollout && { rollout: request.rollout }),
+    policy,
+    seed,
+    rootId,
+    rollout: request.rollout,
   };
 }
 

@@ -34,7 +34,7 @@ async function load(path: string | undefined): Promise<LoadedConfig> {
   const loaded = await loadConfig({
     env: process.env,
     cwd: process.cwd(),
-    ...(path !== undefined && { path }),
+    path,
   });
   // Nothing is begun in the clear because the keys are missing.
   configuredKeys(loaded.config);

@@ -200,8 +200,8 @@ function priorityOf({
   if (priority === undefined && tenant === undefined) return {};
   return {
     priority: {
-      ...(priority !== undefined && { priorityKey: priority }),
-      ...(tenant !== undefined && { fairnessKey: tenant }),
+      priorityKey: priority,
+      fairnessKey: tenant,
     },
   };
 }

@@ -88,7 +88,7 @@ export function runProgram(
   args: readonly string[],
   { env, timeoutMs, signal }: ProgramSetting = {},
 ): Promise<string> {
-  const options = { env: env ?? process.env, timeout: timeoutMs ?? 0, ...(signal && { signal }) };
+  const options = { env: env ?? process.env, timeout: timeoutMs ?? 0, signal };
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (!error) {

@@ -45,7 +45,7 @@ export function modelActivities(patience: CallOptions): ActivityInterfaceFor<Con
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
     summary: patience.summary,
-    ...(patience.taskQueue !== undefined && { taskQueue: patience.taskQueue }),
+    taskQueue: patience.taskQueue,
   });
 }
 

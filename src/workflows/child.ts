@@ -160,7 +160,7 @@ function startSolve(
     question: wish.question,
     parent: parentOf(context, wish, share, told),
     ...(approval === 'all' && { approval }),
-    ...(seed !== undefined && { seed }),
+    seed,
   };
   return startChild(SOLVE_WORKFLOW, {
     workflowId: childId,
@@ -186,7 +186,7 @@ function parentOf(
     run: { ...run, limits: childLimits },
     background,
     hints: told.hints,
-    ...(step !== undefined && { step }),
-    ...(review && { review }),
+    step,
+    review,
   };
 }

@@ -175,9 +175,9 @@ function requestFor(context: RunContext, { review }: PlanOptions, { repairs }: T
     run: { ...run, limits: limits.current },
     ...(mayCallItself(context) && { mayCallItself: true }),
     ...(background.length > 0 && { background }),
-    ...(review && { review }),
+    review,
     ...(steering.hints.length > 0 && { hints: [...steering.hints] }),
-    ...(seed !== undefined && { seed }),
+    seed,
   };
 }
 

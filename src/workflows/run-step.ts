@@ -76,7 +76,7 @@ function requestFor(
     ...request,
     ...(worker.id === planned.worker ? {} : { fallbackFor: planned.worker }),
     ...(background.length > 0 && { background }),
-    ...(seed === undefined ? {} : { seed }),
+    seed,
   };
 }
 

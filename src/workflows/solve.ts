@@ -190,9 +190,9 @@ function firstRequest({ question, pool, limits, seed, given }: SolveInput): Writ
     question,
     round: 0,
     repairs: [],
-    ...(pool && { pool }),
-    ...(limits && { limits }),
-    ...(seed !== undefined && { seed }),
+    pool,
+    limits,
+    seed,
     ...(given && { given: given.plan }),
   };
 }

@@ -67,7 +67,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
   const trainerQueue = testTaskQueue();
   const stage = await openStage({
     workers: WORKERS,
-    ...(address !== undefined && { address }),
+    address,
     configure: (config) => ({
       ...config,
       limits: { ...config.limits, ...limits },
@@ -103,7 +103,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
         connection: stage.temporal.nativeConnection,
         taskQueue: trainerQueue,
         activities: asTheyAre(trainer),
-        ...(identity !== undefined && { identity }),
+        identity,
       });
       return worker.runUntil(() => stage.whileWorking(work, workerOptions));
     },

@@ -88,9 +88,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
         taskQueue,
         workflowBundle: workflowBundle(),
         plugins: [plugin()],
-        ...(globalThis.maxCachedWorkflows !== undefined && {
-          maxCachedWorkflows: globalThis.maxCachedWorkflows,
-        }),
+        maxCachedWorkflows: globalThis.maxCachedWorkflows,
         ...workerOptions,
       });
       return worker.runUntil(work);

@@ -89,7 +89,7 @@ export const SDK_CLIENTS: Readonly<Record<Protocol, Ask>> = {
       config: {
         systemInstruction: 'Be brief.',
         maxOutputTokens: 100,
-        ...(signal && { abortSignal: signal }),
+        abortSignal: signal,
       },
     });
     const candidate = reply.candidates?.[0];

@@ -24,7 +24,7 @@ afterEach(() => {
 
 function configOf(training: ConfigInput['training'], changes: Partial<ConfigInput> = {}): Config {
   const workers = ['a', 'b', 'c'].map((id) => ({ ...MODEL, id, price: PRICE }));
-  return parseConfig({ conductor: MODEL, workers, ...(training && { training }), ...changes });
+  return parseConfig({ conductor: MODEL, workers, training, ...changes });
 }
 
 describe('what is not said', () => {

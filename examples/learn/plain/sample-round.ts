@@ -43,7 +43,7 @@ export function promptFor(
   const { describe, world } = recipe;
   const { maxSteps } = world;
   const asked = { question, workers, describe, maxSteps, format: 'lists', repairs: [] } as const;
-  return renderChatml(compactMessages({ ...asked, ...(review && { review }) }));
+  return renderChatml(compactMessages({ ...asked, review }));
 }
 
 function promptsOf(

@@ -49,7 +49,7 @@ async function openClient({ card, apiKey, callId }: ModelRequest): Promise<OpenA
     defaultHeaders: {
       ...(apiKey === null && { Authorization: null }),
       // What a person at OpenAI, or at a gateway before it, would look for in their logs.
-      ...(callId !== undefined && { 'X-Client-Request-Id': callId }),
+      'X-Client-Request-Id': callId,
     },
     ...(card.baseUrl !== null && { organization: null, project: null }),
     maxRetries: 0,

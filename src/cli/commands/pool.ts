@@ -99,7 +99,7 @@ async function pingModel(
       maxOutputTokens,
       apiKey,
       signal,
-      ...(policy && { policy }),
+      policy,
     });
     const judgement = judgeReply(reply, context);
     const problem = judgement.usable ? null : judgement.failure.message;

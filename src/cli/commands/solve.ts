@@ -80,16 +80,16 @@ async function detach(loaded: Config, question: string, options: SolveOptions): 
 
 function requestOf(question: string, options: SolveOptions, { temporal }: Config): SolveRequest {
   const { seed, approve, priority, tenant, maxDepth: depth, maxCost: costUsd } = options;
-  const limits = { ...(depth !== undefined && { depth }), ...(costUsd !== undefined && { costUsd }) };
+  const limits = { depth, costUsd };
   return {
     question,
     pool: poolOf(options),
     heartbeatMs: durationMs(temporal.heartbeat),
-    ...(seed !== undefined && { seed }),
+    seed,
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(approve && { approval: approve }),
-    ...(priority !== undefined && { priority }),
-    ...(tenant !== undefined && { tenant }),
+    priority,
+    tenant,
   };
 }
 

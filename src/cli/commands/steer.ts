@@ -149,11 +149,11 @@ const PROMISED =
 
 function changeOf({ maxCost, calls, tokens, wallClock, steps }: LimitsOptions): LimitsChange {
   return {
-    ...(maxCost !== undefined && { costUsd: maxCost }),
-    ...(calls !== undefined && { calls }),
-    ...(tokens !== undefined && { tokens }),
-    ...(wallClock !== undefined && { wallClockMs: wallClock }),
-    ...(steps !== undefined && { steps }),
+    costUsd: maxCost,
+    calls,
+    tokens,
+    wallClockMs: wallClock,
+    steps,
   };
 }
 

@@ -17,7 +17,7 @@ const FORMATS = {
   tree: (trace: SolveResult): string => {
     const columns = columnsOf(process.stdout);
     const paint = paintFor(process.stdout);
-    return renderTree(trace, { paint, ...(columns !== undefined && { columns }) });
+    return renderTree(trace, { paint, columns });
   },
   json: toJson,
   mermaid: renderMermaid,

@@ -32,9 +32,9 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
     const { id, night } = await training.start({
       trainRun,
       timeZone: timezone ?? localTimeZone(),
-      ...(cycles !== undefined && { cycles }),
-      ...(from !== undefined && { from }),
-      ...(date !== undefined && { date }),
+      cycles,
+      from,
+      date,
     });
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
     await print(id);
@@ -129,7 +129,7 @@ async function create(
     timeZone: options.timezone ?? localTimeZone(),
     jitterMs: options.jitter,
     timeLimitMs: options.timeLimit ?? config.training.budget.hours * HOUR_MS + AFTERWARDS_MS,
-    ...(options.cycles !== undefined && { cycles: options.cycles }),
+    cycles: options.cycles,
   };
   return scheduleNights(temporal, request);
 }

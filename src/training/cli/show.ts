@@ -27,7 +27,7 @@ export async function showCycle(cycle: number, { json, ...options }: ShowOptions
   else {
     const columns = columnsOf(process.stdout);
     const paint = paintFor(process.stdout);
-    await print(renderCycle(shown, { paint, ...(columns !== undefined && { columns }) }));
+    await print(renderCycle(shown, { paint, columns }));
   }
   return EXIT.answered;
 }

@@ -38,8 +38,8 @@ export async function budgetNight({ maxCost, hours, ...options }: BudgetOptions)
   }
   return withTraining(options, { used: true }, async ({ training, trainRun }) => {
     const held = await training.setBudget(trainRun, {
-      ...(maxCost !== undefined && { costUsd: maxCost }),
-      ...(hours !== undefined && { hours }),
+      costUsd: maxCost,
+      hours,
     });
     const cost = typeof held.costUsd === 'number' ? describeUsd(held.costUsd) : 'no limit';
     await print(`cost  ${cost}\nhours ${held.hours ?? 'as configured'}`);

@@ -93,7 +93,7 @@ export async function holdSchedule(client: Client, trainRun: string, isHeld: boo
 type NightlyOptions = Omit<ScheduleOptions<ScheduleOptionsStartWorkflowAction<Workflow>>, 'scheduleId'>;
 
 function optionsOf({ trainRun, cycles, timeZone, ...request }: ScheduleRequest): NightlyOptions {
-  const input: TrainInput = { trainRun, timeZone, ...(cycles !== undefined && { cycles }) };
+  const input: TrainInput = { trainRun, timeZone, cycles };
   return {
     spec: { cronExpressions: [request.cron], timezone: timeZone, jitter: request.jitterMs },
     action: {

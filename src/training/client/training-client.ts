@@ -69,7 +69,7 @@ export class TrainingClient {
         args: [{ ...request, date: night } satisfies TrainInput],
         priority: { priorityKey: NIGHT_PRIORITY },
         staticSummary: `night ${night} of ${trainRun}`,
-        ...(timeLimitMs !== undefined && { workflowExecutionTimeout: timeLimitMs }),
+        workflowExecutionTimeout: timeLimitMs,
       })
       .catch((error: unknown) => {
         throw explainStart(error, trainRun);

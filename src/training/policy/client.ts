@@ -70,7 +70,7 @@ export class PolicyClient {
         model,
         prompt,
         n,
-        ...(seed !== undefined && { seed }),
+        seed,
         temperature,
         ...UNTOUCHED,
         max_tokens: maxTokens,

@@ -90,7 +90,7 @@ export function createCompletePolicy(): Complete {
         n: 1,
         temperature: temperature ?? 0,
         maxTokens: maxOutputTokens,
-        ...(seed !== undefined && { seed }),
+        seed,
       },
       signal,
     );

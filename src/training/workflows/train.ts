@@ -36,9 +36,9 @@ async function openNight(input: TrainInput, orders: NightControl): Promise<Night
   const { trainRun, cycles, from } = input;
   const opened: OpenedNight = await storeActivities('open the night')[OPEN_NIGHT]({
     date: dateOf(input),
-    ...(trainRun !== undefined && { trainRun }),
-    ...(cycles !== undefined && { cycles }),
-    ...(from !== undefined && { from }),
+    trainRun,
+    cycles,
+    from,
   });
   const checkpoint = opened.isTrained && opened.from !== null ? opened.from : await firstCheckpoint(opened);
   return beginNight(opened, checkpoint, orders);

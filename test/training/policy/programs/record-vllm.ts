@@ -98,7 +98,7 @@ async function ask(server: string, path: string, request?: unknown): Promise<Exc
   const body = await response.text();
   return {
     path,
-    ...(request !== undefined && { request }),
+    request,
     status: response.status,
     answer: readJson(body) ?? body,
   };
