@@ -4,7 +4,7 @@ import { ConfigError } from '../../config/errors';
 import { readYaml } from '../../config/yaml-source';
 
 /** The profiles that come with this package. */
-const FOLDER = join(__dirname, '..', '..', 'profiles');
+const FOLDER = join(__dirname, '..', '..', '..', 'profiles');
 
 /** A mapping as YAML gives it, unchecked. */
 type Mapping = Readonly<Record<string, unknown>>;
