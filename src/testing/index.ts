@@ -6,5 +6,3 @@ export type { Fault, FaultKind } from './faults';
 export type { RequestOutcome, RequestRecord } from './request-log';
 export type { RetryAfter } from './faults';
 export type { Protocol } from './wire/wire';
-export { questionSet, SMALL_WORLD, startWorld, WHOLE_WORLD } from '../../examples/learn/world';
-export type { QuestionRow, World, WorldOptions } from '../../examples/learn/world';

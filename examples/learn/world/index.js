@@ -1,0 +1,36 @@
+"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.withWorkers = exports.WHOLE_WORLD = exports.warmStartExamples = exports.rewardOfPlan = exports.chanceOfPlan = exports.teamsOf = exports.startWorld = exports.SMALL_WORLD = exports.simulateWorld = exports.bestReview = exports.replyAs = exports.readQuestion = exports.toJsonLines = exports.questionSet = exports.MIDDLE_WORLD = exports.optimumFor = exports.findOptimum = void 0;
+/** A simulated world of questions and workers, in which a policy can learn to make up teams. */
+var optimum_1 = require("./optimum");
+Object.defineProperty(exports, "findOptimum", { enumerable: true, get: function () { return optimum_1.findOptimum; } });
+Object.defineProperty(exports, "optimumFor", { enumerable: true, get: function () { return optimum_1.optimumFor; } });
+var worlds_1 = require("./worlds");
+Object.defineProperty(exports, "MIDDLE_WORLD", { enumerable: true, get: function () { return worlds_1.MIDDLE_WORLD; } });
+var questions_1 = require("./questions");
+Object.defineProperty(exports, "questionSet", { enumerable: true, get: function () { return questions_1.questionSet; } });
+Object.defineProperty(exports, "toJsonLines", { enumerable: true, get: function () { return questions_1.toJsonLines; } });
+var questions_2 = require("./questions");
+Object.defineProperty(exports, "readQuestion", { enumerable: true, get: function () { return questions_2.readQuestion; } });
+var reply_1 = require("./reply");
+Object.defineProperty(exports, "replyAs", { enumerable: true, get: function () { return reply_1.replyAs; } });
+var optimum_2 = require("./optimum");
+Object.defineProperty(exports, "bestReview", { enumerable: true, get: function () { return optimum_2.bestReview; } });
+var start_1 = require("./start");
+Object.defineProperty(exports, "simulateWorld", { enumerable: true, get: function () { return start_1.simulateWorld; } });
+var worlds_2 = require("./worlds");
+Object.defineProperty(exports, "SMALL_WORLD", { enumerable: true, get: function () { return worlds_2.SMALL_WORLD; } });
+var start_2 = require("./start");
+Object.defineProperty(exports, "startWorld", { enumerable: true, get: function () { return start_2.startWorld; } });
+var teams_1 = require("./teams");
+Object.defineProperty(exports, "teamsOf", { enumerable: true, get: function () { return teams_1.teamsOf; } });
+var optimum_3 = require("./optimum");
+Object.defineProperty(exports, "chanceOfPlan", { enumerable: true, get: function () { return optimum_3.chanceOfPlan; } });
+Object.defineProperty(exports, "rewardOfPlan", { enumerable: true, get: function () { return optimum_3.rewardOfPlan; } });
+var warm_start_1 = require("./warm-start");
+Object.defineProperty(exports, "warmStartExamples", { enumerable: true, get: function () { return warm_start_1.warmStartExamples; } });
+var worlds_3 = require("./worlds");
+Object.defineProperty(exports, "WHOLE_WORLD", { enumerable: true, get: function () { return worlds_3.WHOLE_WORLD; } });
+var world_1 = require("./world");
+Object.defineProperty(exports, "withWorkers", { enumerable: true, get: function () { return world_1.withWorkers; } });
+//# sourceMappingURL=index.js.map
