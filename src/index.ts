@@ -36,10 +36,10 @@ export {
   solveInputSchema,
   solveResultSchema,
   solveTraceSchema,
-  type SolveInput,
   type SolveResult,
   type SolveTrace,
 } from './protocol/solve';
+export type { SolveInput } from './protocol/input';
 export type { Call, CallPurpose, Problem, Usage } from './protocol/call';
 export { FAILURES, type FailureType } from './protocol/failures';
 

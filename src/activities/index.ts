@@ -2,17 +2,19 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { ConfigError, MissingKeyError } from '../config/errors';
 import type { ConductorActivities } from '../protocol/activities';
 import { FAILURES, type FailureType } from '../protocol/failures';
-import { CALL_WORKER, KEEP_TEXT, READ_TEXT, WRITE_PLAN } from '../protocol/names';
+import { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
 import { keepText, readText, TextNotFoundError, TextTooLargeError } from '../store/texts';
 import { PolicyError } from '../training/policy/errors';
 import { callWorker } from './call-worker';
 import type { Dependencies } from './dependencies';
+import { resolveRun } from './resolve-run';
 import { writePlan } from './write-plan';
 
 /** The side effects of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
   const { store } = dependencies;
   return {
+    [RESOLVE_RUN]: (request) => asFailure(() => resolveRun(dependencies, request)),
     [WRITE_PLAN]: (request) => asFailure(() => writePlan(dependencies, request)),
     [CALL_WORKER]: (request) => asFailure(() => callWorker(dependencies, request)),
     [KEEP_TEXT]: (text) => asFailure(() => keepText(store, text)),

@@ -5,7 +5,8 @@ import {
   mayReview as mayReviewWith,
   type ResolvedRun,
 } from '../protocol/run';
-import type { SolveInput, SolveTrace } from '../protocol/solve';
+import type { SolveInput } from '../protocol/input';
+import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { renderMarkdown } from '../trace/markdown';
 import { applyEvent } from '../trace/reduce';
