@@ -17,23 +17,6 @@ export type { RetryRequest } from './client/retry';
 export { RefusedError } from './client/check-request';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
-// Nights of training, begun by hand or by a schedule.
-export {
-  TrainingClient,
-  type NightHandle,
-  type NightRequest,
-  type TrainingClientOptions,
-} from './training/client/training-client';
-export {
-  findSchedule,
-  removeSchedule,
-  scheduleNights,
-  type NightSchedule,
-  type ScheduleRequest,
-} from './training/client/schedule';
-export type { NightProgress } from './training/progress';
-export type { NightBudget } from './training/input';
-
 // What a run takes, what it gives back, and why a call in it failed.
 export {
   solveInputSchema,

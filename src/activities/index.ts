@@ -4,7 +4,6 @@ import { ConductorError } from '../protocol/errors';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
 import { keepText, readText } from '../store/texts';
-import { PolicyError } from '../training/policy/errors';
 import { callWorker } from './call-worker';
 import type { Dependencies } from './dependencies';
 import { resolveRun } from './resolve-run';
@@ -35,10 +34,6 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof PolicyError) {
-      const { message, code, retryable } = error;
-      throw ApplicationFailure.create({ message, type: code, nonRetryable: !retryable });
-    }
     if (!(error instanceof ConductorError)) throw error;
     const type = FINAL_TYPES.get(error.code);
     if (type === undefined) throw error;

@@ -1,3 +1,4 @@
+import { ConductorError } from '../../protocol/errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import {
   type HttpError,
@@ -95,8 +96,9 @@ export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = 
 };
 
 /** What a provider of an add-on throws: it knows best what its own failures come to. */
-export class DiagnosedError extends Error {
+export class DiagnosedError extends ConductorError {
   override readonly name = 'DiagnosedError';
+  readonly code = 'Provider';
 
   constructor(
     readonly diagnosis: Diagnosis,

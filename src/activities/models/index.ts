@@ -13,13 +13,13 @@ export { backgroundOpenAI } from './openai';
  *
  * A vendor's SDK is loaded by the first request to that vendor, and the local engine by the first to a local model.
  */
-export function createComplete(options: LocalModelOptions, policy: Complete = noPolicy): Complete {
+export function createComplete(options: LocalModelOptions): Complete {
   const providers: Readonly<Record<ModelProvider, Complete>> = {
     openai: completeOpenAI,
     anthropic: completeAnthropic,
     google: completeGoogle,
     local: createCompleteLocal(options),
-    policy,
+    policy: noPolicy,
   };
   return (request) => providers[request.card.provider](request);
 }
