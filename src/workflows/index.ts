@@ -14,9 +14,9 @@ export {
   setMaxDepthSignal,
   stateQuery,
 } from './listen';
-export { exportCheckpoint } from '../training/workflows/trainer-jobs';
-export { train } from '../training/workflows/train';
-export { trainGroup } from '../training/workflows/group';
+export { conductorExportCheckpoint } from '../training/workflows/checkpoints';
+export { conductorTrain, conductorWarmStart } from '../training/workflows/loop';
+export { conductorTrainGroup } from '../training/workflows/group';
 export {
   pauseTrainingSignal,
   progressQuery,
@@ -24,5 +24,4 @@ export {
   setBudgetUpdate,
   stopTrainingSignal,
 } from '../training/workflows/messages';
-export { trainNightly, type NightlyInput, type NightlyResult } from '../training/workflows/nightly';
-export { warmStart } from '../training/workflows/trainer-jobs';
+export { conductorTrainNightly, type NightlyInput, type NightlyResult } from '../training/workflows/nightly';
