@@ -1,5 +1,8 @@
 /** The door for workers, clients and tools. Workflow code has its own: `temporal-conductor/workflows`. */
 
+// What every error of ours extends: told apart by its `code`.
+export { ConductorError } from './protocol/errors';
+
 // A worker that solves, and a client that asks.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';
 export {

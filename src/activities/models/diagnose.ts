@@ -184,6 +184,6 @@ const POLICY_TYPES: Readonly<Record<PolicyFailureType, ProviderFailureType>> = {
 };
 
 /** Judges a checkpoint that gave no answer, in the words of any other provider. Nothing of it is ever billed. */
-function diagnosePolicy({ type, happened, remedy }: PolicyError): Diagnosis {
-  return { type: POLICY_TYPES[type], happened: 'wrote no plan', reason: happened, remedy, billed: 'no' };
+function diagnosePolicy({ code, happened, remedy }: PolicyError): Diagnosis {
+  return { type: POLICY_TYPES[code], happened: 'wrote no plan', reason: happened, remedy, billed: 'no' };
 }

@@ -1,9 +1,11 @@
+import { ConductorError } from '../../protocol/errors';
+
 /** A policy that could not be asked, or gave no answer. */
-export class PolicyError extends Error {
+export class PolicyError extends ConductorError {
   override readonly name = 'PolicyError';
 
   constructor(
-    readonly type: PolicyFailureType,
+    readonly code: PolicyFailureType,
     /** Who did what, and why; without a full stop. */
     readonly happened: string,
     /** What a person can do, in one sentence. */
@@ -14,7 +16,7 @@ export class PolicyError extends Error {
 
   /** Whether it may pass by itself. */
   get retryable(): boolean {
-    return this.type === POLICY_FAILURES.unavailable;
+    return this.code === POLICY_FAILURES.unavailable;
   }
 }
 
