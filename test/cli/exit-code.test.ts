@@ -32,7 +32,7 @@ class Stranger extends Error {
   readonly code = 'Usage';
 }
 
-test.each([
+test.each<[unknown, number]>([
   [new UsageError('?'), 2],
   [new BadQuestionError('?'), 2],
   [new ConfigError('?'), 2],
