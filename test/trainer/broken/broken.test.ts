@@ -1,5 +1,5 @@
 import { questionSet } from '../../../examples/learn/world/questions';
-import { SMALL_WORLD } from '../../../examples/learn/world/worlds';
+import { SMALL_WORLD } from '../../../examples/learn/world/world';
 import { ConductorPlugin } from '../../../src';
 import { scheduleNights } from '../../../src/training/client/schedule';
 import { promote, readServing } from '../../../src/training/policy/serving';
