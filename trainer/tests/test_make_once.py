@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from conductor_trainer.checkpoint import Probe, Record, identity_of, read_record, require_record
+from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import (
     CheckpointMissing,
     CheckpointUnreadable,
@@ -19,7 +20,6 @@ from conductor_trainer.errors import (
     DiskFull,
 )
 from conductor_trainer.make_once import make_once
-from conductor_trainer.requests import CheckpointName
 from tiny_run import config_of
 
 TARGET = CheckpointName(trainRun="night", name="000001")

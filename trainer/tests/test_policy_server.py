@@ -18,12 +18,10 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from conductor_trainer.contract import Tuning
 from conductor_trainer.model import add_adapter, save_policy
-from conductor_trainer.policy_server.http_server import PolicyHttpServer
-from conductor_trainer.policy_server.policy import Policy, load_policy
-from conductor_trainer.policy_server.service import PolicyService
-from conductor_trainer.policy_server.shelf import PolicyShelf
-from conductor_trainer.requests import Tuning
+from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
+from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
 from policies import PROMPT, make_policy
 
 SERVER = (sys.executable, "-m", "conductor_trainer.policy_server")
@@ -38,13 +36,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture
 def client(folders: list[Path]) -> Iterator[httpx.Client]:
     """Of a server that knows the first policy as `first`, and has room for two."""
-    shelf = PolicyShelf({"first": folders[0]}, in_memory=2)
+    shelf = PolicyCache({"first": folders[0]}, in_memory=2)
     with serving(shelf) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
 
 
 @contextmanager
-def serving(shelf: PolicyShelf) -> Iterator[str]:
+def serving(shelf: PolicyCache) -> Iterator[str]:
     """A server in this process, by its URL."""
     torch.set_num_threads(1)
     server = PolicyHttpServer(("127.0.0.1", 0), PolicyService(shelf))
@@ -237,7 +235,7 @@ def test_a_request_that_nobody_waits_for_is_dropped(folders: list[Path]) -> None
         assert has_hung_up.wait(60)
         return load_policy(folder)
 
-    shelf = PolicyShelf({"first": folders[0], "second": folders[1]}, in_memory=2, read=load_slowly)
+    shelf = PolicyCache({"first": folders[0], "second": folders[1]}, in_memory=2, read=load_slowly)
     with serving(shelf) as url, ThreadPoolExecutor(1) as pool:
         first = pool.submit(httpx.post, f"{url}/tokenize", json=text_for("first"), timeout=60)
         assert holds.wait(60)

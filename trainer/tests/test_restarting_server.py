@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record, checkpoint_folder
+from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import ProbeFailed
-from conductor_trainer.publish import publish, retire
-from conductor_trainer.requests import CheckpointName
+from conductor_trainer.worker.publish import publish, retire
 from policies import PROMPT, make_policy
 
 MODULES = os.pathsep.join(sys.path)

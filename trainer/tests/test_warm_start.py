@@ -9,9 +9,8 @@ import torch
 
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.examples import IGNORED, pad_examples, read_examples
 from conductor_trainer.model import load_tokenizer
-from conductor_trainer.warm_start import warm_start
+from conductor_trainer.warm_start import IGNORED, pad_examples, read_examples, warm_start
 from tiny_run import (
     begin,
     checkpoint,

@@ -9,12 +9,11 @@ from typing import Any
 import torch
 from peft import PeftModel
 
-from conductor_trainer.chat import CHATML_TEMPLATE
 from conductor_trainer.checkpoint import Record, require_record
+from conductor_trainer.contract import CheckpointName, ExportRequest, JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.make_once import sync_tree
-from conductor_trainer.model import copy_tokenizer, load_model
-from conductor_trainer.requests import CheckpointName, ExportRequest, JsonObject
+from conductor_trainer.model import CHATML_TEMPLATE, copy_tokenizer, load_model
 
 _CARD_FILE = "README.md"
 

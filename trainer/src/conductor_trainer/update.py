@@ -15,13 +15,13 @@ from conductor_trainer.checkpoint import (
     identity_of,
     require_record,
 )
+from conductor_trainer.contract import CheckpointName, Config, JsonObject, UpdateRequest
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.make_once import make_once
 from conductor_trainer.model import load_model, load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.record import Made, describe, save_record
-from conductor_trainer.requests import CheckpointName, Config, JsonObject, UpdateRequest
 from conductor_trainer.tensors import to_tensors
 
 
