@@ -1,6 +1,7 @@
 """Jobs for tests of how steps are run: each does what its name says, in a step's process."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -35,6 +36,11 @@ def perform(
             raise ValueError("no number")
         case "die":
             os.kill(os.getpid(), request["signal"])
+        case "break off":
+            # A message of 256 bytes, of which four are sent.
+            pipe: Any = report.__self__  # pyright: ignore[reportFunctionMemberAccess]
+            os.write(pipe.fileno(), b"\0\0\1\0half")
+            os.kill(os.getpid(), signal.SIGKILL)
         case "leave":
             sys.exit(request["status"])
         case "wait":

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,14 @@ async def test_a_step_is_given_everything_and_answers(stubs: StepRunner, tmp_pat
     assert phases == ["waiting", "echoing"]
 
 
+async def test_phases_are_reported_in_the_context_of_the_caller(stubs: StepRunner) -> None:
+    caller: ContextVar[str] = ContextVar("caller")
+    caller.set("an activity")
+    seen: list[str] = []
+    await stubs.run("echo", {}, {}, lambda _: seen.append(caller.get("nothing")))
+    assert seen == ["an activity"] * 2
+
+
 async def test_a_large_request_and_its_result_pass_through(stubs: StepRunner) -> None:
     request = {"text": "x" * 3_000_000}
     assert (await stubs.run("echo", request, {}, ignore))["request"] == request
@@ -143,6 +152,7 @@ async def test_an_error_keeps_its_type_and_whether_to_try_again(stubs: StepRunne
         ("die", {"signal": signal.SIGSEGV}, "was killed by SIGSEGV"),
         ("die", {"signal": signal.SIGKILL}, "was killed by SIGKILL"),
         ("leave", {"status": 3}, "ended with 3"),
+        ("break off", {}, "was killed by SIGKILL"),
     ],
 )
 async def test_a_step_that_dies_is_lost_and_the_next_one_runs(

@@ -1,15 +1,16 @@
 """Runs steps, one at a time, each in a process of its own that may die at any moment.
 
-1. A step is a fork of multiprocessing's fork server, which has paid for the imports (ten seconds).
+1. A step is a fork of multiprocessing's fork server, which has done the imports (ten seconds) once.
    CUDA does not survive a fork, so a step on a GPU is a new process.
 2. A step leads a process group. It is killed with all that it started, and no other step begins
    before it is dead.
-3. What a step says comes through a pipe, and the pipe's end is the step's death.
-4. A step dies with its worker, however that ended.
+3. A step sends what it has to say through a pipe. The end of the pipe is the end of the step.
+4. A step dies with its worker, however the worker ended.
 """
 
 import asyncio
 import contextlib
+import contextvars
 import multiprocessing
 import os
 import signal
@@ -23,9 +24,12 @@ from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
 
 Report = Callable[[str], None]
-Perform = Callable[[str, Path, Any, Mapping[str, str], Report], JsonObject]
 Job = tuple[str, Path, Any, Mapping[str, str]]
-"""A job's name, the folder of all checkpoints, the request, and local copies of stored bytes."""
+"""Its name, the folder of all checkpoints, the request, and files of what that names in the store.
+
+A job is `init`, `warmStart`, `update` or `export`. The request has been checked.
+"""
+Perform = Callable[[str, Path, Any, Mapping[str, str], Report], JsonObject]
 
 _FORK = multiprocessing.get_context("forkserver")
 _FORK.set_forkserver_preload(["conductor_trainer.jobs"])
@@ -35,7 +39,7 @@ _SPAWN = multiprocessing.get_context("spawn")
 def perform_job(
     job: str, root: Path, request: Any, files: Mapping[str, str], report: Report
 ) -> JsonObject:
-    """The trainer's own jobs; `start` only shows that a step can be started."""
+    """The trainer's own jobs, and `start`, which only shows that steps can be started."""
     # Imported here, since the worker itself must not load torch.
     from conductor_trainer.jobs import perform
 
@@ -46,14 +50,14 @@ class StepRunner:
     """Runs steps. The fork server is started when it is first needed, and again when it is lost."""
 
     def __init__(self, root: Path, perform: Perform = perform_job) -> None:
-        """`perform` is a function of a module: steps import it."""
+        """`perform` must be a function of a module, which steps import."""
         self._root = root
         self._perform = perform
-        # All steps want the same cores, or the same GPU.
+        # All steps need the same cores, or the same GPU.
         self._turn = asyncio.Lock()
 
     async def start(self) -> None:
-        """Starts the fork server ahead of the first step, for its imports take seconds.
+        """Starts the fork server ahead of the first step, since its imports take seconds.
 
         Raises `TrainerError` where no step can be started.
         """
@@ -62,119 +66,122 @@ class StepRunner:
     async def run(
         self, job: str, request: Any, files: Mapping[str, str], report: Report
     ) -> JsonObject:
-        """Runs a step to its result; kills it where the caller is cancelled.
+        """Runs a step to its result; kills it when the caller is cancelled.
 
         Raises the step's own `TrainerError`, or `StepLost` where the step died.
         """
         report("waiting")
-        loop = asyncio.get_running_loop()
+        # Temporal's heartbeats find their activity by the context.
+        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
 
         def relay(phase: str) -> None:
-            loop.call_soon_threadsafe(report, phase)
+            loop.call_soon_threadsafe(report, phase, context=context)
 
         async with self._turn:
             step = _Step((job, self._root, request, files), self._perform)
-            ended = asyncio.ensure_future(asyncio.to_thread(step.run, relay))
+            ended = loop.run_in_executor(None, step.run, relay)
             try:
                 return await asyncio.shield(ended)
             except asyncio.CancelledError:
                 step.kill()
-                # Only when it is dead may another step begin, however often this one is cancelled.
+                # The next step begins when this one is dead, however often it is cancelled.
                 while not ended.done():
                     with contextlib.suppress(asyncio.CancelledError):
                         await asyncio.wait([ended])
-                # Its outcome no longer matters.
+                # Retrieved, so that asyncio does not log it.
                 ended.exception()
                 raise
 
 
 class _Step:
-    """One step, seen from the worker."""
+    """One step, as the worker sees it."""
 
     def __init__(self, job: Job, perform: Perform) -> None:
-        self._said, said = _FORK.Pipe(duplex=False)
-        self._childs_end = said
+        self._messages, self._childs_end = _FORK.Pipe(duplex=False)
         self._is_cancelled = Event()
-        start = _SPAWN if _is_on_gpu(job) else _FORK
-        # A daemon, so that a worker that ends does not wait for it.
-        self._process = start.Process(target=_be_step, args=(said, perform, job), daemon=True)
+        # A daemon: a worker that ends does not wait for it.
+        self._process = (_SPAWN if _is_on_gpu(job) else _FORK).Process(
+            target=_be_step, args=(self._childs_end, perform, job), daemon=True
+        )
 
     def run(self, report: Report) -> JsonObject:
-        """Starts it and waits for its outcome, then until it is dead. Blocks."""
+        """Starts it, passes on its phases, and returns once it is dead. Blocks."""
         try:
             self._start()
-            while isinstance(said := self._said.recv(), str):
-                report(said)
-        except EOFError:
-            raise self._lost() from None
+            while isinstance(message := self._receive(), str):
+                report(message)
         finally:
             self._end()
-        if isinstance(said, TrainerError):
-            raise said
-        return said
+        if isinstance(message, TrainerError):
+            raise message
+        return message
 
     def kill(self) -> None:
-        """Kills it and all that it started; before its start, as soon as it has started."""
+        """Kills it with all that it started; before its start, as soon as it has started."""
         self._is_cancelled.set()
         pid = self._process.pid
         if pid is None:
             return
-        # It may not lead its group yet, or may have ended a moment ago.
-        for kill in (os.killpg, os.kill):
-            with contextlib.suppress(ProcessLookupError):
-                kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            try:
+                os.killpg(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                # It does not lead its group yet, or has ended.
+                os.kill(pid, signal.SIGKILL)
 
     def _start(self) -> None:
         try:
             self._process.start()
         except (OSError, EOFError) as cause:
             raise StepLost(
-                f"The fork server ended while it started a step ({type(cause).__name__}); it says "
-                "more on stderr. A new one is started for the next attempt."
+                f"The fork server ended while it started a step ({type(cause).__name__}); see what "
+                "it says on stderr. The next attempt starts a new one."
             ) from cause
         finally:
             self._childs_end.close()
         if self._is_cancelled.is_set():
             self.kill()
 
-    def _lost(self) -> StepLost:
-        self._process.join()
-        status = self._process.exitcode or 0
-        how = (
-            f"was killed by {signal.Signals(-status).name}"
-            if status < 0
-            else f"ended with {status}"
-        )
-        return StepLost(
-            f"The step's process {how} before it answered. It left no checkpoint: try again."
-        )
+    def _receive(self) -> str | JsonObject | TrainerError:
+        try:
+            return self._messages.recv()
+        except (OSError, EOFError) as cause:
+            self._process.join()
+            raise StepLost(
+                f"The step's process {_how_it_died(self._process.exitcode or 0)} before it "
+                "answered. It left no checkpoint: try again."
+            ) from cause
 
     def _end(self) -> None:
-        """Leaves nothing running. A killed fork server reports no end, but the pipe does."""
+        """Leaves nothing running. The pipe tells it even where the fork server was killed."""
         self.kill()
-        with contextlib.suppress(EOFError, OSError):
+        with contextlib.suppress(OSError, EOFError):
             while True:
-                self._said.recv()
-        self._said.close()
+                self._messages.recv()
+        self._messages.close()
         if self._process.pid is not None:
             self._process.join()
 
 
-def _be_step(said: Connection, perform: Perform, job: Job) -> None:
-    """Says phases as often as there are any, then one result or one error."""
+def _how_it_died(status: int) -> str:
+    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with {status}"
+
+
+def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
+    """The step's own process: sends phases as they come, then one result or one error."""
     os.setpgid(0, 0)
     Thread(target=_die_with_the_worker, daemon=True).start()
     if _is_on_gpu(job):
-        # One GPU trains; with more in sight the libraries would split a batch in their own way.
+        # One GPU trains; the libraries would split a batch over several in their own way.
         visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
         os.environ["CUDA_VISIBLE_DEVICES"] = visible.split(",")[0]
     try:
-        outcome = perform(*job, said.send)
+        outcome = perform(*job, messages.send)
     except TrainerError as error:
         outcome = error
     except Exception as error:
         outcome = TrainerError(f"The step failed: {type(error).__name__}: {error}")
-    said.send(outcome)
+    messages.send(outcome)
 
 
 def _is_on_gpu(job: Job) -> bool:
