@@ -47,6 +47,8 @@ def perform(
             child = subprocess.Popen(["sleep", "1000"])
             report(f"{os.getpid()} {child.pid}")
             time.sleep(1000)
+        case "abandon":
+            return {"child": subprocess.Popen(["sleep", "1000"]).pid}
         case "linger":
             straggler = os.fork()
             if straggler == 0:

@@ -163,7 +163,7 @@ async def test_collect_removes_old_cycles_and_never_what_is_kept(
     assert again == {"removed": [], "bytes": 0}
 
 
-async def test_what_nobody_foresaw_is_tried_three_times(
+async def test_an_unknown_error_is_tried_three_times(
     tmp_path: Path, activities: TrainerActivities, record: Record
 ) -> None:
     keep(tmp_path, "000001", record)

@@ -45,7 +45,7 @@ def test_it_happens_once(tmp_path: Path) -> None:
         init(tmp_path, request_of(TINY, seed=8), texts)
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     nowhere = {"kind": "folder", "path": str(tmp_path / "nowhere")}
     with pytest.raises(BadRequest, match=r"There is no folder .*/nowhere on the trainer's machine"):
         init(tmp_path, request_of(nowhere), None)

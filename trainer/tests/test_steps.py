@@ -189,6 +189,10 @@ async def test_a_cancelled_step_takes_with_it_what_it_started(stubs: StepRunner)
     await until_ended(child)
 
 
+async def test_a_step_that_is_done_leaves_nothing_running(stubs: StepRunner) -> None:
+    await until_ended((await stubs.run("abandon", {}, {}, ignore))["child"])
+
+
 async def test_a_step_can_be_cancelled_before_it_has_begun(
     stubs: StepRunner, tmp_path: Path
 ) -> None:

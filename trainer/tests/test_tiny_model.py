@@ -1,4 +1,4 @@
-"""The tiny policy is what anybody's loader makes of its folder."""
+"""The tiny policy is what the usual loaders make of its folder."""
 
 import hashlib
 from pathlib import Path

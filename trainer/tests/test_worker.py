@@ -44,8 +44,7 @@ def test_what_libraries_print_does_not_disturb_the_lines_of_the_worker() -> None
     stdout, stderr = run_python(
         "import asyncio, os, stub_jobs\n"
         "from pathlib import Path\n"
-        "from conductor_trainer.worker.__main__ import claim_stdout\n"
-        "from conductor_trainer.worker.steps import StepRunner\n"
+        "from conductor_trainer.worker.steps import StepRunner, claim_stdout\n"
         "say = claim_stdout()\n"
         "os.system('echo a program')\n"
         "asyncio.run(StepRunner(Path(), stub_jobs.perform).run('print', {}, {}, lambda _: None))\n"

@@ -1,4 +1,4 @@
-"""A batch of rollouts: gzip JSON lines in, checked rows out. Nothing unchecked is learned from."""
+"""A batch of rollouts: gzip JSON lines in, checked rows out. Only checked rows are learned from."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Expected:
 
 
 def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
-    """Raises `BatchInvalid` with line (the header is line 1) and field of what is wrong first."""
+    """Raises `BatchInvalid` with line (the header is line 1) and field of the first fault."""
     header, *rows = _lines(data)
     announced = _check_header(header, expected)
     rollouts = [_read_rollout(row, expected) for row in rows]
@@ -120,7 +120,7 @@ def _check_order(rollouts: Sequence[Rollout]) -> None:
 
 
 def _check_groups(rollouts: Sequence[Rollout]) -> None:
-    """A group teaches by its differences: one without any would only dilute the others."""
+    """A group teaches by its differences: one without any only dilutes the others."""
     rewards_of_group: defaultdict[str, list[float]] = defaultdict(list)
     for rollout in rollouts:
         rewards = rewards_of_group[rollout.group_id]

@@ -2,7 +2,7 @@
 
 `<root>/<training run>/<name>/` holds `RESULT.json` (what it is and what it was made from),
 `model/` or `adapter/` (what a policy server loads) and, after an update, `trainer/` (optimizer,
-schedule and random state, to go on from).
+schedule and random state, to continue from).
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""A checkpoint as a model folder for anybody: whole, with a card that says what it is."""
+"""A checkpoint as an ordinary model folder: whole, with a card that describes it."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def _write_whole(root: Path, checkpoint: CheckpointName, record: Record, directo
 
 def _write_model(root: Path, record: Record, folder: Path) -> None:
     dtype = torch.bfloat16 if record.config["precision"] == "bfloat16" else torch.float32
-    # An adapter is merged before it is rounded, so that nothing of it is lost.
+    # Merged before it is rounded, or small changes of the adapter would be lost.
     model: Any = load_model(root / (record.base if record.kind == "adapter" else record.folder))
     if record.kind == "adapter":
         model = PeftModel.from_pretrained(model, root / record.folder).merge_and_unload()

@@ -62,7 +62,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder)
-    except Exception as cause:  # Broken files make the library raise exceptions of no type.
+    except Exception as cause:  # Broken files make the library raise exceptions of any type.
         raise ModelInvalid(f"There is no tokenizer in {folder}: {cause}") from cause
     for text in _ROUND_TRIPS:
         returned = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False))
@@ -89,7 +89,7 @@ def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedMo
 
 @contextmanager
 def _naming(folder: Path) -> Iterator[None]:
-    """Broken files make each library raise exceptions of its own, and few name the folder."""
+    """Broken files make each library raise its own exceptions, and few name the folder."""
     try:
         yield
     except Exception as cause:
@@ -97,9 +97,9 @@ def _naming(folder: Path) -> Iterator[None]:
 
 
 def load_policy(root: Path, record: Record, config: Config) -> Policy:
-    """What is trained is held in float32, whatever the precision of the arithmetic.
+    """Trained weights are held in float32, whatever the precision of the arithmetic.
 
-    In bfloat16 steps as small as those of reinforcement learning would be rounded away.
+    In bfloat16 the small steps of reinforcement learning would be rounded away.
     """
     if config["tuning"]["kind"] == "full":
         _require_kind(record, "model")

@@ -136,7 +136,7 @@ def weights_sha256(folder: Path) -> str:
 
 
 def _tensors(folder: Path) -> list[_Tensor]:
-    """As the headers say: a safetensors file is 8 bytes of length, JSON of that length, and data.
+    """From the headers: a safetensors file is 8 bytes of length, JSON of that length, and data.
 
     Source: the format's description at https://github.com/huggingface/safetensors#format.
     """

@@ -42,8 +42,8 @@ def build_tiny(base: TinyBase, texts: Sequence[str], seed: int, folder: Path) ->
 def train_tokenizer(texts: Sequence[str], vocabulary: int) -> Qwen2Tokenizer:
     """Byte-level BPE with Qwen2's own splitting, of at most `vocabulary` entries.
 
-    Whoever loads a `qwen2` folder puts just this pipeline around its entries; a tokenizer of
-    another kind would be replaced by it without a word.
+    Loaders of a `qwen2` folder always put this pipeline around its entries, and silently replace
+    a tokenizer of another kind.
     """
     raw = Tokenizer(models.BPE())
     raw.normalizer = normalizers.NFC()

@@ -2,11 +2,8 @@
 
 import argparse
 import asyncio
-import json
-import os
 import signal
 import sys
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,13 +12,12 @@ from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfig
 from temporalio.worker import Worker
 
-from conductor_trainer.contract import JsonObject
 from conductor_trainer.encryption import KeyProblem, read_encryption_keys
 from conductor_trainer.errors import TrainerError
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.store import open_store
 from conductor_trainer.worker.activities import TrainerActivities
-from conductor_trainer.worker.steps import StepRunner
+from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
 
 async def serve(options: argparse.Namespace) -> None:
@@ -54,13 +50,6 @@ async def serve(options: argparse.Namespace) -> None:
     ):
         say({"taskQueue": options.task_queue, "namespace": client.namespace})
         await stop.wait()
-
-
-def claim_stdout() -> Callable[[JsonObject], None]:
-    """Keeps stdout for lines of JSON: what libraries print, here or in a step, goes to stderr."""
-    stdout = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    return lambda message: print(json.dumps(message), file=stdout, flush=True)
 
 
 def _read_arguments() -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""The trainer's activities: each may be tried again at any moment, and does nothing twice."""
+"""The trainer's activities: each may be tried again at any moment, and has no effect twice."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine

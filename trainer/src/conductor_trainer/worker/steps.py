@@ -11,6 +11,7 @@
 import asyncio
 import contextlib
 import contextvars
+import json
 import multiprocessing
 import os
 import signal
@@ -44,6 +45,13 @@ def perform_job(
     from conductor_trainer.jobs import perform
 
     return {} if job == "start" else perform(job, root, request, files, report)
+
+
+def claim_stdout() -> Callable[[JsonObject], None]:
+    """Keeps stdout for lines of JSON: what libraries print, here or in a step, goes to stderr."""
+    stdout = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return lambda message: print(json.dumps(message), file=stdout, flush=True)
 
 
 class StepRunner:
@@ -153,11 +161,8 @@ class _Step:
             ) from cause
 
     def _end(self) -> None:
-        """Leaves nothing running. The pipe tells it even where the fork server was killed."""
+        """Leaves nothing running of it."""
         self.kill()
-        with contextlib.suppress(OSError, EOFError):
-            while True:
-                self._messages.recv()
         self._messages.close()
         if self._process.pid is not None:
             self._process.join()
