@@ -243,6 +243,7 @@ async def test_a_fork_server_that_dies_while_it_starts_a_step_is_replaced(
     with pytest.raises(StepLost, match="The fork server ended while it started a step") as lost:
         await step
     assert lost.value.retryable
+    await until_ended(before)
     assert await fork_server_of(stubs) != before
 
 
@@ -255,7 +256,7 @@ async def test_a_step_outlives_its_fork_server_and_can_be_cancelled_then(
     await asyncio.sleep(0.2)
     assert is_running(pid)
     await cancel(step)
-    await until_ended(pid, child)
+    await until_ended(pid, child, server)
     assert await fork_server_of(stubs) != server
 
 
