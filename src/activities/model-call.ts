@@ -1,4 +1,4 @@
-import type { Message, OutputSchema } from '../plan/message';
+import type { Message, OutputSchema } from '../plan/plan';
 import type { Allowance, Belonging } from '../protocol/activities';
 import type { CallPurpose } from '../protocol/call';
 import type { ConductorCard, ModelCard } from '../protocol/cards';

@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { Account } from '../budget/account';
-import { describeLimit } from '../budget/refusal';
+import { describeLimit } from '../budget/amount';
 import { conductorPromptBytes, worstCaseOf } from '../budget/worst-case';
 import { resolveRun } from '../config/resolve-run';
-import { planOutputSchema } from '../plan/json';
+import { planOutputSchema } from '../plan/render';
 import { parsePlan } from '../plan/parse';
 import type { Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';

@@ -4,8 +4,8 @@ import type { LimitsInput, WritePlanResult } from '../protocol/activities';
 import { CONDUCTOR_ID } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput, SolveTrace } from '../protocol/solve';
-import { readFailure } from '../trace/read-failure';
-import { RefusedError } from './check-request';
+import { readFailure } from '../trace/events';
+import { RefusedError } from './steer';
 import { type HistoryDecoder, type HistoryEvent, readHistory, readHistoryEvent } from './history';
 
 /** From where a run is run again, and what is to be different there. */

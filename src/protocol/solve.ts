@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Plan, planSchema, stepSchema } from '../plan/plan';
+import type { Plan } from '../plan/plan';
+import { planSchema, stepSchema } from '../plan/schema';
 import { isParent, type Parent } from './activities';
 import { MAX_CALLS, MAX_COST_USD } from './messages';
 import type { Text, TextRef } from './text';

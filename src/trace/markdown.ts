@@ -1,8 +1,16 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { describeCost, describeEstimate, describeTokens, explainStop, howToApprove } from './describe';
+import {
+  describeCost,
+  describeEstimate,
+  describeRound,
+  describeTokens,
+  explainStop,
+  howToApprove,
+  isKept,
+  stateOf,
+} from './describe';
 import { waitingRuns } from './run-tree';
-import { describeRound, isKept, stateOf } from './states';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
 export function renderMarkdown(trace: SolveTrace): string {

@@ -2,7 +2,7 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import { oneLine } from './lines';
 import { roundsOf } from './run-tree';
-import { describePlan, describeWorker, stateOf } from './states';
+import { describePlan, describeWorker, stateOf } from './describe';
 
 const LABEL_CHARACTERS = 60;
 const INDENT = '  ';

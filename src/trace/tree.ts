@@ -1,7 +1,21 @@
 import type { Call } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { describeCost, describeEstimate, describeTokens, explainStop, howToApprove } from './describe';
+import {
+  describeCost,
+  describeDuration,
+  describeEstimate,
+  describePlan,
+  describeRound,
+  describeSees,
+  describeTokens,
+  describeWorker,
+  explainStop,
+  howToApprove,
+  isKept,
+  MARKS,
+  stateOf,
+} from './describe';
 import {
   type Branch,
   drawTree,
@@ -15,16 +29,6 @@ import {
 } from './lines';
 import { totalOf } from './reduce';
 import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
-import {
-  describeDuration,
-  describePlan,
-  describeRound,
-  describeSees,
-  describeWorker,
-  isKept,
-  MARKS,
-  stateOf,
-} from './states';
 
 /** Where the tree will be read. */
 export interface TreeOptions {

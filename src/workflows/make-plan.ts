@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import { estimatePlan } from '../budget/estimate';
-import { conductorPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
+import { conductorPromptBytes, estimatePlan, type WorstCase, worstCaseOf } from '../budget/worst-case';
 import type { Plan, PlanContext } from '../plan/plan';
 import type { FailedReply, ReviewedRound, WritePlanRequest, WritePlanResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
@@ -9,8 +8,7 @@ import { planContextOf, type ResolvedRun } from '../protocol/run';
 import { asksApproval } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
-import type { CallFailure } from '../trace/read-failure';
-import { conductorCalled } from '../trace/record';
+import { type CallFailure, conductorCalled } from '../trace/events';
 import { modelActivities, type CallOptions, queueFor } from './activities';
 import { mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';

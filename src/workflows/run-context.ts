@@ -9,7 +9,7 @@ import type { SolveInput, SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { renderMarkdown } from '../trace/markdown';
 import { applyEvent } from '../trace/reduce';
-import type { RunEvent } from '../trace/run-event';
+import type { RunEvent } from '../trace/events';
 import type { RolloutId } from '../training/rollout';
 import type { Limits } from './limits';
 import type { Approval, Steering } from './steering';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parsePlan } from '../../src/plan/parse';
-import * as patterns from '../../src/plan/reply/patterns';
+import * as patterns from '../../src/plan/reply/reader';
 import { countLooks } from './count-looks';
 import { outcomeOf } from './outcome';
 import { CONTEXT } from './replies';

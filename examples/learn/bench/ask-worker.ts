@@ -1,6 +1,6 @@
 import { OpenAI } from 'openai';
 import { callIdOf } from '../../../src/activities/ledger-row';
-import type { Message } from '../../../src/plan/message';
+import type { Message } from '../../../src/plan/plan';
 import type { ModelCard } from '../../../src/protocol/cards';
 import type { RolloutId } from '../../../src/training/rollout';
 

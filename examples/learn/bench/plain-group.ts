@@ -2,7 +2,7 @@ import { grade } from '../../../src/grading/grade';
 import { conductorMessages } from '../../../src/plan/prompt/conductor';
 import { type PromptedSample, samplePrompts } from '../../../src/training/activities/sample-plans';
 import { samplingSeed } from '../../../src/training/draw';
-import type { Question } from '../../../src/training/question';
+import type { Question } from '../../../src/grading/question';
 import { rewardOf } from '../../../src/training/reward';
 import type { GroupId } from '../../../src/training/rollout';
 import type { BatchRow } from '../../../src/training/trainer-contract';

@@ -8,7 +8,7 @@ import { resolveTraining, trainingOf } from '../../../src/training/config/resolv
 import type { CheckpointRef } from '../../../src/training/input';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
-import type { Question } from '../../../src/training/question';
+import type { Question } from '../../../src/grading/question';
 import type { TrainingSettings } from '../../../src/training/settings';
 import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/trainer-contract';
 import { TRAIN_RUN } from '../../../test/support/lesson';

@@ -1,4 +1,4 @@
-import type { Message } from '../../../src/plan/message';
+import type { Message } from '../../../src/plan/plan';
 import { compactMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
 import { openStore } from '../../../src/store/open-store';
 import { planPrompts } from '../../../src/training/activities/plan-prompts';

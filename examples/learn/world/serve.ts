@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readPort } from '../../../src/testing/read-port';
-import { continueLog } from '../../../src/testing/simulated-providers';
+import { continueLog, readPort } from '../../../src/testing/simulated-providers';
 import { startWorld } from './start';
 import type { World } from './world';
 import { MIDDLE_WORLD, SMALL_WORLD, WHOLE_WORLD } from './worlds';
