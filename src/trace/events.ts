@@ -232,7 +232,7 @@ export function readFailure(error: unknown, who: string): CallFailure {
   const wrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   const cause = wrapped ? error.cause : error;
   if (cause instanceof ApplicationFailure) {
-    const details = detailsWith<CallFailureDetails>(cause, 'calls', 'endedAt');
+    const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
     return { problem: { type: cause.type ?? 'Error', message: cause.message }, details };
   }
   if (cause instanceof TimeoutFailure) {
@@ -246,12 +246,13 @@ export function readFailure(error: unknown, who: string): CallFailure {
 /** The trace that a failed solve left in its failure's details; null where it vanished without leaving one. */
 export function traceIn(error: unknown): SolveTrace | null {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
-  return cause instanceof ApplicationFailure ? detailsWith<SolveTrace>(cause, 'rounds', 'calls') : null;
+  if (!(cause instanceof ApplicationFailure)) return null;
+  return detailsWith(cause, 'rounds', 'calls') as SolveTrace | null;
 }
 
 /** A failure's first detail, if it has these fields and so is ours. */
-function detailsWith<Details>(failure: ApplicationFailure, ...fields: readonly string[]): Details | null {
+function detailsWith(failure: ApplicationFailure, ...fields: readonly string[]): object | null {
   const details: unknown = failure.details?.[0];
   const isOurs = typeof details === 'object' && details !== null && fields.every((field) => field in details);
-  return isOurs ? (details as Details) : null;
+  return isOurs ? details : null;
 }
