@@ -1,6 +1,5 @@
-import type { Message } from '../../../src/plan/message';
 import { parsePlan } from '../../../src/plan/parse';
-import type { Plan } from '../../../src/plan/plan';
+import type { Plan, Message } from '../../../src/plan/plan';
 import { PlanError } from '../../../src/plan/plan-error';
 import { compactMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
 import { type GivenText, workerMessages } from '../../../src/plan/prompt/worker';

@@ -4,7 +4,7 @@ import type { TrainingConfig } from '../config/schema';
 import type { OpenedNight } from '../contract';
 import type { WarmStartInput } from '../input';
 import { examplesKey, tokenizerTextsKey } from '../keys';
-import type { Question } from '../question';
+import type { Question } from '../../grading/question';
 import type { TrainingSettings } from '../settings';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { readRows } from './questions';

@@ -9,7 +9,7 @@ import type { CheckpointRef } from '../input';
 import { questionSetKey } from '../keys';
 import { CHECKPOINT_FORM, readCheckpointId } from '../manifest';
 import { readManifest } from '../policy/serving';
-import type { Question } from '../question';
+import type { Question } from '../../grading/question';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import type { TrainingSettings } from '../settings';
 import { askForFirstCheckpoint } from './first-checkpoint';

@@ -1,4 +1,4 @@
-import type { Message } from '../../plan/message';
+import type { Message } from '../../plan/plan';
 import { conductorMessages } from '../../plan/prompt/conductor';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';

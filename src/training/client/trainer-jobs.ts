@@ -6,7 +6,7 @@ import {
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
-import { RefusedError } from '../../client/check-request';
+import { RefusedError } from '../../client/steer';
 import type { CheckpointRef, ExportInput, WarmStartInput } from '../input';
 import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
 import type { ExportResult } from '../trainer-contract';
