@@ -42,7 +42,7 @@ test('tells a cycle group by group, equal plans together and the best rewarded f
     '   ├─ 2 × 0.5  1 wrong, 1 ungraded · rollouts 0, 4',
     '   │     1 quick: Answer.',
     '   │     → 41',
-    '   │     spoilt by quick was out of order',
+    '   │     invalid because quick was out of order',
     '   └─ 1 × 0  1 unparseable · rollouts 3',
     '         no plan: model_id is missing.',
   ]);
