@@ -1,7 +1,7 @@
 import type { Message } from '../../../src/plan/message';
 import { compactMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
 import { openStore } from '../../../src/store/open-store';
-import { planPrompts } from '../../../src/training/activities/plan-prompts';
+import { planPrompts } from '../../../src/training/activities/sample-plans';
 import { type PromptedSample, samplePrompts } from '../../../src/training/activities/sample-plans';
 import type { SamplePlansRequest } from '../../../src/training/contract';
 import { renderChatml } from '../../../src/training/policy/ask';

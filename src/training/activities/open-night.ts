@@ -33,7 +33,7 @@ const requestSchema = z.object({
  *
  * Of one training run only one night is under way at a time: its workflow's id sees to that.
  *
- * @throws ConfigError for settings, files and wishes that no night can be made of
+ * @throws ConfigError for settings, files and options that no night can be made of
  * @throws PolicyError where the checkpoint to go on from is not known
  */
 export async function openNight(
@@ -42,12 +42,12 @@ export async function openNight(
 ): Promise<OpenedNight> {
   checkRequest(request);
   const training = trainingOf(config);
-  const wished = resolveTraining(config, request);
+  const resolved = resolveTraining(config, request);
   const questions = await readQuestions(training.data);
-  const { trainRun } = wished;
-  const known = await claim(store, trainRun, request.date, wished.cycles);
+  const { trainRun } = resolved;
+  const known = await claim(store, trainRun, request.date, resolved.cycles);
   const { earlier, claimed } = known;
-  const settings: TrainingSettings = { ...wished, cycles: claimed.last - claimed.first + 1 };
+  const settings: TrainingSettings = { ...resolved, cycles: claimed.last - claimed.first + 1 };
   const from = await findBeginning(store, request, known);
   const first = await askForFirstCheckpoint(store, training, settings, questions.train);
   const sets = {

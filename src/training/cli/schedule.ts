@@ -1,4 +1,3 @@
-import { isGrpcServiceError } from '@temporalio/client';
 import { Option } from 'commander';
 import { type AddCommands, CONFIG, readCount, readDuration, RUN } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
@@ -105,9 +104,6 @@ const HOUR_MS = 60 * 60 * 1000;
 /** What the evaluation and the gate may take after a night's own hours. */
 const AFTERWARDS_MS = 2 * HOUR_MS;
 
-/** gRPC's code for what a server cannot read. */
-const INVALID_ARGUMENT = 3;
-
 /** @throws UsageError in the server's words, where it refuses the cron expression */
 async function create(
   { temporal, config, trainRun }: TrainingSession,
@@ -127,10 +123,10 @@ async function create(
       cycles,
     });
   } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined;
-    if (!isGrpcServiceError(cause) || (cause.code as number) !== INVALID_ARGUMENT) throw error;
+    // So the SDK passes on what the server says of a cron expression.
+    if (!(error instanceof TypeError)) throw error;
     throw new UsageError(
-      `the server refuses --cron ${JSON.stringify(cron)}: ${cause.details}; ` +
+      `the server refuses --cron ${JSON.stringify(cron)}: ${error.message}; ` +
         'expected minute, hour, day of month, month and day of week, e.g. "30 3 * * *"',
       { cause: error },
     );
