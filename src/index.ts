@@ -29,7 +29,7 @@ export {
   type ScheduleRequest,
 } from './training/client/schedule';
 export type { NightProgress } from './training/progress';
-export type { NightBudget } from './training/input';
+export type { NightBudget } from './training/contract';
 
 // What a run takes, what it gives back, and why a call in it failed.
 export {

@@ -1,10 +1,5 @@
-import {
-  type CanaryDecision,
-  describePolicy,
-  type GateDecision,
-  type JudgeCanaryRequest,
-  type PolicyRef,
-} from './input';
+import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
+import { describePolicy, type PolicyRef } from './manifest';
 import type { GroupRecord, Rollout } from './rollout';
 import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics';
 

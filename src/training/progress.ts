@@ -21,6 +21,16 @@ export interface CycleTimes {
   readonly whole: number;
 }
 
+/** The parts of a group's work. */
+export type GroupPart = 'sampling' | 'rollouts' | 'grading';
+
+/** When a part of some work was under way, in epoch milliseconds. */
+export interface Span<Part extends string = string> {
+  readonly part: Part;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** What one cycle came to: a line of the metrics file. */
 export interface CycleMetrics {
   readonly schema: 1;

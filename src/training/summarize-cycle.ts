@@ -1,6 +1,5 @@
 import type { Plan } from '../plan/plan';
-import type { GroupPart } from './input';
-import type { CycleMetrics, CycleTimes } from './progress';
+import type { CycleMetrics, CycleTimes, GroupPart, Span } from './progress';
 import type { GroupRecord, Rollout, Verdict } from './rollout';
 
 /** The part of a cycle's figures that its rollouts tell. */
@@ -81,13 +80,6 @@ export function cycleTimes(spans: readonly Span<CyclePart>[], whole: number): Cy
     between: whole - covered(spans),
     whole,
   };
-}
-
-/** When a part of some work was under way, in epoch milliseconds. */
-export interface Span<Part extends string = string> {
-  readonly part: Part;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** How long at least one of the spans was under way: what overlaps counts once. */

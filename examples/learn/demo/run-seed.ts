@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { solveResultSchema } from '../../../src/protocol/solve';
-import type { CheckpointRef } from '../../../src/training/input';
-import { checkpointId, readCheckpointId } from '../../../src/training/manifest';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/manifest';
 import { questionSet } from '../world/questions';
 import { followNight } from './follow-night';
 import { lessonOf } from './lesson-of';

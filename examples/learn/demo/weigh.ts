@@ -1,4 +1,4 @@
-import type { CheckpointRef } from '../../../src/training/input';
+import type { CheckpointRef } from '../../../src/training/manifest';
 import { createAskPolicy } from '../../../src/training/policy/ask';
 import { readManifest } from '../../../src/training/policy/serving';
 import type { Recipe } from '../plain/recipe';

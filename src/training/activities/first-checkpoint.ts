@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import type { TrainingConfig } from '../config/schema';
-import type { OpenedNight } from '../contract';
-import type { WarmStartInput } from '../input';
+import type { OpenedNight, WarmStartInput } from '../contract';
 import { examplesKey, tokenizerTextsKey } from '../keys';
 import type { Question } from '../question';
 import type { TrainingSettings } from '../settings';

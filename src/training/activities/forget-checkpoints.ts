@@ -1,9 +1,8 @@
 import type { Config } from '../../config/schema';
 import type { Store } from '../../store/store';
 import type { ForgetCheckpointsRequest, RememberedCheckpoints } from '../contract';
-import type { CheckpointRef } from '../input';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../manifest';
 import { checkpointsFolder, manifestKey, readRecordKey, TRAINING_FOLDER } from '../keys';
-import { checkpointId, readCheckpointId } from '../manifest';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
 import type { TrainingSettings } from '../settings';

@@ -1,16 +1,14 @@
 import type { Config } from '../../config/schema';
 import type { Store } from '../../store/store';
 import { decideCanary, decideGate, type ScoredPolicy, scoreQuestions } from '../gate';
-import {
-  type CanaryDecision,
-  type CheckpointRef,
-  describePolicy,
-  type GateDecision,
-  type JudgeCanaryRequest,
-  type JudgeCandidateRequest,
-  type PolicyRef,
-  type Tried,
-} from '../input';
+import type {
+  CanaryDecision,
+  GateDecision,
+  JudgeCanaryRequest,
+  JudgeCandidateRequest,
+  Tried,
+} from '../contract';
+import { type CheckpointRef, describePolicy, type PolicyRef } from '../manifest';
 import { canaryKey, gateKey } from '../keys';
 import { promote, readServing, rollback } from '../policy/serving';
 import { readGroup } from './records';

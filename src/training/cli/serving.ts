@@ -1,8 +1,7 @@
 import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
-import type { CheckpointRef } from '../input';
-import { readCheckpointId } from '../manifest';
+import { type CheckpointRef, readCheckpointId } from '../manifest';
 import { pin, promote, rollback } from '../policy/serving';
 import { findTraining, type TrainOptions } from './session';
 

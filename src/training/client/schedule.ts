@@ -8,7 +8,7 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
-import type { TrainInput } from '../input';
+import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW } from '../names';
 import { nightlyWorkflowId, scheduleIdOf } from '../night-ids';
 

@@ -7,7 +7,8 @@ import {
 } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
 import { RefusedError } from '../../client/check-request';
-import type { CheckpointRef, ExportInput, WarmStartInput } from '../input';
+import type { ExportInput, WarmStartInput } from '../contract';
+import type { CheckpointRef } from '../manifest';
 import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
 import type { ExportResult } from '../trainer-contract';
 

@@ -2,7 +2,7 @@ import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from 
 import { RefusedError } from '../../client/check-request';
 import { isNotFound, signalRun, updateRun } from '../../client/steer';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
-import type { NightBudget, TrainInput } from '../input';
+import type { NightBudget, TrainInput } from '../contract';
 import {
   PAUSE_SIGNAL,
   PROGRESS_QUERY,

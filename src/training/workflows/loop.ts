@@ -5,15 +5,16 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { KeptCheckpoint, OpenedNight } from '../contract';
+import type {
+  GroupInput,
+  GroupResult,
+  KeptCheckpoint,
+  OpenedNight,
+  TrainInput,
+  WarmStartInput,
+} from '../contract';
+import type { CheckpointRef } from '../manifest';
 import { chooseGroups, drawQuestions, drawWorkers } from '../draw';
-import {
-  type CheckpointRef,
-  type GroupInput,
-  type GroupResult,
-  type TrainInput,
-  type WarmStartInput,
-} from '../input';
 import * as names from '../names';
 import { nightDate } from '../night-ids';
 import type { NightProgress } from '../progress';
