@@ -148,7 +148,7 @@ function pairUp(candidate: readonly QuestionScore[], baseline: readonly Question
   const others = new Map(baseline.map((score) => [score.question, score]));
   return candidate.flatMap((score) => {
     const other = others.get(score.question);
-    return isGradedPolicy(score) && other !== undefined && isGradedPolicy(other)
+    return isScored(score) && other !== undefined && isScored(other)
       ? [{ candidate: score, baseline: other }]
       : [];
   });
@@ -159,7 +159,7 @@ function gainsOf(pairs: readonly Pair[]): number[] {
   return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
 }
 
-function isGradedPolicy(score: QuestionScore): score is GradedScore {
+function isScored(score: QuestionScore): score is GradedScore {
   return score.reward !== null;
 }
 

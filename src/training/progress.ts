@@ -15,7 +15,7 @@ export interface CycleTimes {
   readonly grading: number;
   readonly update: number;
   readonly publish: number;
-  /** None of these was under way: groups were begun and summed up, the batch was written, held-out questions were tried. */
+  /** None of these was under way: groups were started and summed up, the batch was written, held-out questions were tried. */
   readonly between: number;
   /** From the first draw to the figures. */
   readonly whole: number;

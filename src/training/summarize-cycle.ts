@@ -2,7 +2,7 @@ import type { Plan } from '../plan/plan';
 import type { CycleMetrics, CycleTimes, GroupPart, Span } from './progress';
 import type { GroupRecord, Rollout, Verdict } from './rollout';
 
-/** The part of a cycle's figures that its rollouts tell. */
+/** The part of a cycle's figures that comes from its rollouts. */
 export type RolloutMetrics = Pick<
   CycleMetrics,
   | 'rewardMean'
@@ -104,9 +104,9 @@ export type Topology = (typeof TOPOLOGIES)[number];
  *
  * - `single`: one step;
  * - `chain`: each step after the first builds on the one right before it;
- * - `parallel`: nobody sees anybody;
+ * - `parallel`: no step sees another;
  * - `tree`: every output but the last goes into exactly one later step, and somewhere several come together;
- * - `other`: anything else, such as an output that two steps use, or one that nobody does.
+ * - `other`: anything else, such as an output that two steps use, or that none does.
  *
  * @returns null for a plan without steps, which accepts what is there
  */

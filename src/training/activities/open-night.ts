@@ -108,10 +108,10 @@ async function findBeginning(
 ): Promise<CheckpointRef | null> {
   const own = earlier?.checkpoint ?? null;
   if (claimed.isTrained || claimed.done >= claimed.first) return own;
-  const wish = from === undefined ? null : readCheckpointId(from);
-  if (wish === null) return own ?? run?.checkpoint ?? null;
-  await readManifest(store, wish);
-  return wish;
+  const asked = from === undefined ? null : readCheckpointId(from);
+  if (asked === null) return own ?? run?.checkpoint ?? null;
+  await readManifest(store, asked);
+  return asked;
 }
 
 async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['train']> {

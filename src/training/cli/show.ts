@@ -154,7 +154,7 @@ function foldBranch(fold: Fold, paint: Paint): Branch {
 
 function stepsOf({ plan, problem }: Fold): Line[] {
   if (plan === null) return [plainLine(`no plan: ${problem ?? ''}`)];
-  if (plan.steps.length === 0) return [plainLine('accepts the answer at hand')];
+  if (plan.steps.length === 0) return [plainLine('accepts the first answer')];
   return plan.steps.map(({ worker, subtask, sees }, index) => {
     const who = [`${index + 1} ${worker}`, describeSees(sees)].filter((part) => part !== '').join(' ');
     return plainLine(`${who}: ${subtask}`);

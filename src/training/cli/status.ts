@@ -52,7 +52,7 @@ async function trainStatus(options: TrainOptions & { readonly json?: boolean }):
 /** Between two looks at a night: each is a query that a worker answers. */
 const LOOK_MS = 2_000;
 
-/** After this long without a first look, people are told what is waited for. */
+/** After this long without a first look, it says what is waited for. */
 const PATIENCE_MS = 5_000;
 
 async function followNight(

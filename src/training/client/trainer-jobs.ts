@@ -15,7 +15,7 @@ import type { ExportResult } from '../trainer-contract';
 /** `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
 const ACTIVITY_QUEUE = 2;
 
-/** A job of the trainer that was begun, or was under way. */
+/** A job of the trainer that was started, or was under way. */
 export interface TrainerJob<Result> {
   /** Workflow id. */
   readonly id: string;
@@ -45,7 +45,7 @@ export function beginExport(
   return begin(client, EXPORT_WORKFLOW, { id, taskQueue, input });
 }
 
-/** Whether any trainer has asked for work of late: Temporal keeps that for some minutes. */
+/** Whether a trainer has asked for work lately: Temporal remembers that for some minutes. */
 export async function hasTrainer(client: Client, taskQueue: string): Promise<boolean> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,

@@ -45,7 +45,7 @@ import { groupInput, runGroup } from './start-group';
  * Workflow `conductorTrain`: one night of training.
  *
  * A night that was interrupted goes on with the cycles that it had claimed. One that was trained to its end is not
- * trained again, whoever starts it.
+ * trained again, however it is started.
  *
  * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type: the schedule pauses then, and what
  *   served goes on serving

@@ -54,5 +54,5 @@ test('a cycle that is over is summed up, and a review that accepts is said to', 
   const lines = renderCycle({ trainRun: 'made-up', cycle: 1, metrics, groups }).split('\n');
   expect(lines[1]).toMatch(/^│ {2}checkpoint 000001 · reward 0\.9\d+ ± 0\.\d+ · 99\.\d% plans/);
   expect(lines[2]).toContain('round 2 · every reward 1');
-  expect(lines.join('\n')).toContain('accepts the answer at hand');
+  expect(lines.join('\n')).toContain('accepts the first answer');
 });
