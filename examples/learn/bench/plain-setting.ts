@@ -7,7 +7,7 @@ import { trainingConfigSchema } from '../../../src/training/config/schema';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { readQuestions } from '../../../src/training/activities/questions';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import type { CheckpointRef } from '../../../src/training/input';
+import type { CheckpointRef } from '../../../src/training/manifest';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
 import { rolloutIdentity, type RolloutId } from '../../../src/training/rollout';
