@@ -11,8 +11,7 @@ import { say } from './terminal';
 
 /** Loads the configuration for a command that starts no work of its own. */
 export async function loadSettings(path: string | undefined): Promise<Config> {
-  const { config } = await load(path);
-  return config;
+  return (await load(path)).config;
 }
 
 /**
@@ -26,25 +25,17 @@ export async function loadServable(path: string | undefined, pool: PoolFilter = 
   const cards = modelCardsOf(resolveRun(config, { pool }));
   for (const card of cards) keyFor(card, config, process.env);
   for (const notice of notices) say(notice);
-  await bringWeights(cards);
+  // The default local model is downloaded before anything waits for it: 93 MB, once.
+  const isLocal = cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2');
+  if (isLocal) await fetchSmolLm2({ say });
   return config;
 }
 
 async function load(path: string | undefined): Promise<LoadedConfig> {
-  const loaded = await loadConfig({
-    env: process.env,
-    cwd: process.cwd(),
-    path,
-  });
-  // Nothing is begun in the clear because the keys are missing.
+  const loaded = await loadConfig({ env: process.env, cwd: process.cwd(), path });
+  // Nothing is written unencrypted because the keys are missing.
   configuredKeys(loaded.config);
   return loaded;
-}
-
-/** Downloads the default local model before anything waits for it, and says so: it is 93 MB once. */
-async function bringWeights(cards: readonly (ConductorCard | ModelCard)[]): Promise<void> {
-  const isWanted = cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2');
-  if (isWanted) await fetchSmolLm2({ say });
 }
 
 /** Every card whose model is called over a provider's API: the Conductor's and those of the workers. */

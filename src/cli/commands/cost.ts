@@ -1,8 +1,11 @@
+import { Option } from 'commander';
+import { stringify } from 'csv-stringify/sync';
 import type { Config } from '../../config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { nameOfKey } from '../../encryption/seal';
 import { updateIndex, withLedgerIndex } from '../../store/cost-index';
 import {
+  COST_GROUPS,
   type CostGroup,
   type CostLine,
   type CostQuery,
@@ -15,6 +18,8 @@ import {
 import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf } from '../../trace/lines';
+import { type AddCommands, CONFIG } from '../arguments';
+import { FOLDER } from '../attach';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { loadSettings } from '../settings';
 import { paintFor, print, say } from '../terminal';
@@ -31,14 +36,24 @@ interface CostOptions {
   readonly json?: boolean;
 }
 
-/** Where the index lies: beside the default store, and beside nothing else for a store in the cloud. */
-const INDEX_FOLDER = '.conductor';
+/** `cost`: sums of what the ledger holds. Needs no server. */
+export const addCost: AddCommands = (program, settle) => {
+  program
+    .command('cost')
+    .description('sum what was spent, from the ledger')
+    .option(...CONFIG)
+    .addOption(new Option('--by <what>', 'a line each').choices(COST_GROUPS).default('day'))
+    .option('--since <date>', 'first day, e.g. 2026-11-01')
+    .option('--until <date>', 'last day')
+    .option('--utc', 'days of UTC instead of those of the local time zone')
+    .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
+    .option('--json', 'print the sums as JSON')
+    .action(async (options: CostOptions) => {
+      settle(await cost(options));
+    });
+};
 
-/** As many rows are read without a word; more may take some seconds. */
-const ROWS_IN_SILENCE = 5000;
-
-/** Sums what the ledger holds, and prints it. Needs no server. */
-export async function cost(options: CostOptions): Promise<ExitCode> {
+async function cost(options: CostOptions): Promise<ExitCode> {
   const zone = options.utc ? 'utc' : 'local';
   const span = spanOf(options, zone);
   const config = await loadSettings(options.config);
@@ -52,15 +67,18 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
 
 type Span = Pick<CostQuery, 'since' | 'until'>;
 
+/** So many rows are read in silence; more may take some seconds. */
+const ROWS_IN_SILENCE = 5000;
+
 async function reportOn(config: Config, query: CostQuery): Promise<CostReport> {
   const keys = configuredKeys(config);
   const store = openStore(config.store, process.cwd(), { keys });
-  return withLedgerIndex(store, INDEX_FOLDER, async (index) => {
+  return withLedgerIndex(store, FOLDER, async (index) => {
     await updateIndex(index, store, {
       onRows: (count) => {
         if (count > ROWS_IN_SILENCE) say(`Reading ${count.toLocaleString('en-US')} rows of the ledger …`);
       },
-      ...(keys && { idOf: (key: string) => nameOfKey(key, keys.first) }),
+      idOf: keys && ((key) => nameOfKey(key, keys.first)),
     });
     return sumCosts(index, query);
   });
@@ -70,13 +88,11 @@ function spanOf({ since, until }: CostOptions, zone: Zone): Span {
   if (since !== undefined && until !== undefined && since > until) {
     throw new UsageError(`--since ${since} lies after --until ${until}: no day is left`);
   }
-  return {
-    ...(since !== undefined && { since: dayOf('--since', since, zone) }),
-    ...(until !== undefined && { until: dayOf('--until', until, zone) }),
-  };
+  return { since: dayOf('--since', since, zone), until: dayOf('--until', until, zone) };
 }
 
-function dayOf(option: string, name: string, zone: Zone): Day {
+function dayOf(option: string, name: string | undefined, zone: Zone): Day | undefined {
+  if (name === undefined) return undefined;
   const day = readDay(name, zone);
   if (day !== null) return day;
   throw new UsageError(`${option} ${JSON.stringify(name)} is no date: expected one such as 2026-11-21`);
@@ -104,34 +120,30 @@ function withUsd(line: CostLine): CostLine & { costUsd: number; costIsLowerBound
   return { ...line, costUsd: line.nanoUsd / 1e9, costIsLowerBound: line.unknown > 0 };
 }
 
-/** The columns behind the name, which is headed by what the report is by. Amounts are exact: nine decimals of a USD. */
-const COLUMNS: Readonly<Record<string, (line: CostLine) => string | number>> = {
-  calls: ({ calls }) => calls,
-  open_calls: ({ open }) => open,
-  calls_of_unknown_cost: ({ unknown }) => unknown,
-  input_tokens: ({ inputTokens }) => inputTokens,
-  output_tokens: ({ outputTokens }) => outputTokens,
-  cost_usd: ({ nanoUsd }) => exactUsd(nanoUsd),
-};
-
-/** A report as CSV (RFC 4180), a line each group and none for the sum, which a spreadsheet makes itself. */
-export function renderCsv({ by, lines }: CostReport): string {
-  const rows = lines.map((line) => [
-    line.name,
-    ...Object.values(COLUMNS).map((valueOf) => String(valueOf(line))),
-  ]);
-  return [[by, ...Object.keys(COLUMNS)], ...rows]
-    .map((cells) => `${cells.map(quote).join(',')}\r\n`)
-    .join('');
-}
-
 /**
- * Quotes what holds a separator. What a spreadsheet would take for a formula is led by an apostrophe (OWASP, "CSV
- * Injection"): a model or a workflow may be named by anybody.
+ * A report as CSV (RFC 4180), a line each group and none for the sum, which a spreadsheet makes itself. Amounts are
+ * exact: nine decimals of a USD. Names come from anyone, so formulas are escaped (OWASP, "CSV Injection").
  */
-function quote(cell: string): string {
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+export function renderCsv({ by, lines }: CostReport): string {
+  const columns = [
+    by,
+    'calls',
+    'open_calls',
+    'calls_of_unknown_cost',
+    'input_tokens',
+    'output_tokens',
+    'cost_usd',
+  ];
+  const rows = lines.map(({ name, calls, open, unknown, inputTokens, outputTokens, nanoUsd }) => [
+    name,
+    calls,
+    open,
+    unknown,
+    inputTokens,
+    outputTokens,
+    exactUsd(nanoUsd),
+  ]);
+  return stringify(rows, { header: true, columns, record_delimiter: 'windows', escape_formulas: true });
 }
 
 function exactUsd(nanoUsd: number): string {
