@@ -7,10 +7,8 @@ import { embeddedServer } from '../local/embedded-server';
 import { liveUsers, readServerRecord } from '../local/lease';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { UsageError } from './exit-code';
+import { FOLDER } from './settings';
 import { say } from './terminal';
-
-/** Keeps what the embedded server leaves behind: database, logs, records. */
-export const FOLDER = '.conductor';
 
 /** What a server must be able to do for a command. */
 export interface ServerDemands {

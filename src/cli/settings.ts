@@ -9,6 +9,9 @@ import type { ConductorCard, ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
 import { say } from './terminal';
 
+/** Keeps what commands leave behind in a folder: the embedded server's database, logs, records, and the cost index. */
+export const FOLDER = '.conductor';
+
 /** Loads the configuration for a command that starts no work of its own. */
 export async function loadSettings(path: string | undefined): Promise<Config> {
   return (await load(path)).config;

@@ -8,7 +8,7 @@ import type { TemporalServer } from '../local/configured-server';
 import type { Say } from '../local/reason-of';
 import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
-import { FOLDER } from './attach';
+import { FOLDER } from './settings';
 
 /** What a worker works with. */
 export interface WorkerParts {

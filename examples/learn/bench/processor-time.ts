@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FOLDER } from '../../../src/cli/attach';
+import { FOLDER } from '../../../src/cli/settings';
 import { readServerRecord } from '../../../src/local/lease';
 
 /** A tick of Linux's count of processor time, in milliseconds. */

@@ -19,9 +19,8 @@ import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf } from '../../trace/lines';
 import { type AddCommands, CONFIG } from '../arguments';
-import { FOLDER } from '../attach';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { loadSettings } from '../settings';
+import { FOLDER, loadSettings } from '../settings';
 import { paintFor, print, say } from '../terminal';
 
 interface CostOptions {

@@ -16,9 +16,8 @@ import { openStore } from '../../store/open-store';
 import { readStoreUrl } from '../../store/store';
 import type { Paint } from '../../trace/lines';
 import { type AddCommands, CONFIG } from '../arguments';
-import { FOLDER } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
-import { modelCardsOf } from '../settings';
+import { FOLDER, modelCardsOf } from '../settings';
 import { paintFor, print } from '../terminal';
 
 /** `doctor`: what is installed, reachable and allowed here. */

@@ -19,12 +19,11 @@ import {
   readTokens,
   readUsd,
 } from '../arguments';
-import { FOLDER } from '../attach';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { explainUnknown, watchOf } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
-import { loadSettings } from '../settings';
+import { FOLDER, loadSettings } from '../settings';
 import { print, say } from '../terminal';
 
 interface FileOptions {
