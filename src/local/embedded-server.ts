@@ -66,18 +66,13 @@ export async function embeddedServer({
 /** Between the choice of a port and its use another program may take it, which does not happen often in a row. */
 const ATTEMPTS = 3;
 
-interface StartSetting {
-  readonly env: NodeJS.ProcessEnv;
-  readonly say: Say;
-  readonly choosePorts?: typeof freePorts;
-}
-
 /** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
 export async function startServer(
   folder: string,
   namespace: string,
-  { env, say, choosePorts = freePorts }: StartSetting,
+  setting: { readonly env: NodeJS.ProcessEnv; readonly say: Say; readonly choosePorts?: typeof freePorts },
 ): Promise<{ readonly record: ServerRecord; readonly source: string }> {
+  const { env, say, choosePorts = freePorts } = setting;
   const cli = await findTemporalCli({ env, say });
   const last = await readServerRecord(folder);
   let wishes = [portOf(last?.address), portOf(last?.uiAddress)];

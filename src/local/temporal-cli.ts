@@ -27,8 +27,17 @@ export async function findTemporalCli(
   { env = process.env, say }: { readonly env?: NodeJS.ProcessEnv; readonly say: Say },
   sources: readonly CliSource[] = CLI_SOURCES,
 ): Promise<TemporalCli> {
-  if (env.TEMPORAL_CLI_PATH) return chosenCli(env.TEMPORAL_CLI_PATH);
-
+  const chosen = env.TEMPORAL_CLI_PATH;
+  if (chosen) {
+    const path = await checkCli(chosen).catch((error: unknown) => {
+      throw new Error(
+        `TEMPORAL_CLI_PATH is set to ${chosen}, which is no Temporal CLI: ${reasonOf(error)}. ` +
+          'Correct the path, or unset the variable to have the CLI looked for.',
+        { cause: error },
+      );
+    });
+    return { path, source: 'TEMPORAL_CLI_PATH' };
+  }
   const setting: FetchSetting = { env, say, cache: cacheFolder(env) };
   const reasons = ['TEMPORAL_CLI_PATH: not set'];
   for (const { name, find } of sources) {
@@ -43,18 +52,6 @@ export async function findTemporalCli(
       'Install it (https://docs.temporal.io/cli), or set TEMPORAL_CLI_PATH to it, ' +
       'or set TEMPORAL_ADDRESS to a server that runs.',
   );
-}
-
-async function chosenCli(path: string): Promise<TemporalCli> {
-  try {
-    return { path: await checkCli(path), source: 'TEMPORAL_CLI_PATH' };
-  } catch (error) {
-    throw new Error(
-      `TEMPORAL_CLI_PATH is set to ${path}, which is no Temporal CLI: ${reasonOf(error)}. ` +
-        'Correct the path, or unset the variable to have the CLI looked for.',
-      { cause: error },
-    );
-  }
 }
 
 /** One place a Temporal CLI may come from: `find` returns its path, or throws with the reason there is none. */
