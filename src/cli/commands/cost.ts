@@ -142,7 +142,14 @@ export function renderCsv({ by, lines }: CostReport): string {
     outputTokens,
     exactUsd(nanoUsd),
   ]);
-  return stringify(rows, { header: true, columns, record_delimiter: 'windows', escape_formulas: true });
+  return stringify(rows, {
+    header: true,
+    columns,
+    record_delimiter: 'windows',
+    // The library quotes the delimiter of records alone: \r\n, and neither of the two.
+    quoted_match: /[\r\n]/,
+    escape_formulas: true,
+  });
 }
 
 function exactUsd(nanoUsd: number): string {
@@ -179,11 +186,10 @@ export function renderTable({ by, lines, total }: CostReport, paint: Paint): str
   ].join('\n');
 }
 
-function cellsOf(
-  { name, calls, inputTokens, outputTokens, nanoUsd, unknown }: CostLine,
-  decimals: number,
-): string[] {
-  const dollars = `$${usd(nanoUsd, decimals)}`;
+function cellsOf(line: CostLine, decimals: number): string[] {
+  const { name, calls, inputTokens, outputTokens, nanoUsd, unknown } = line;
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const dollars = `$${(nanoUsd / 1e9).toLocaleString('en-US', digits)}`;
   return [
     oneLine(name, WIDEST_NAME),
     ...[calls, inputTokens, outputTokens].map((count) => count.toLocaleString('en-US')),
@@ -198,22 +204,14 @@ function decimalsFor(lines: readonly CostLine[]): number {
   return Math.min(9, Math.max(2, wanted));
 }
 
-function usd(nanoUsd: number, decimals: number): string {
-  return (nanoUsd / 1e9).toLocaleString('en-US', {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  });
-}
-
 /** Why a sum is a lower bound. */
 function explain({ unknown, open }: CostLine): string[] {
   if (unknown === 0) return [];
   const ended = unknown - open;
-  const reasons = [
-    ...(open > 0 ? [`Not over (under way, or its process died): ${counted(open, 'call')}.`] : []),
-    ...(ended > 0
-      ? [`Over at an unknown cost (no price, or cut off in the middle): ${counted(ended, 'call')}.`]
-      : []),
-  ];
-  return ['', ...reasons, 'Sums with such calls say the least that was spent.'];
+  const reasons = [''];
+  if (open > 0) reasons.push(`Not over (under way, or its process died): ${counted(open, 'call')}.`);
+  if (ended > 0) {
+    reasons.push(`Over at an unknown cost (no price, or cut off in the middle): ${counted(ended, 'call')}.`);
+  }
+  return [...reasons, 'Sums with such calls say the least that was spent.'];
 }
