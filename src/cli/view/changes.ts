@@ -67,6 +67,10 @@ function describeStep(before: StepTrace | undefined, after: StepTrace): string[]
   ];
 }
 
+function outputOf({ output }: StepTrace): string {
+  return output === null ? '' : clip(previewOf(output));
+}
+
 function describeEstimates(before: SolveTrace | null, { estimate }: SolveTrace): string[] {
   if (estimate === undefined || isSame(before?.estimate, estimate)) return [];
   return [`the plan comes to ${describeEstimate(estimate)}`];
