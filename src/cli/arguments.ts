@@ -3,6 +3,18 @@ import { durationMs, durationSchema } from '../config/settings';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import type { ExitCode } from './exit-code';
 
+/** Takes what a command's exit code is to be. */
+export type Settle = (code: ExitCode) => void;
+
+/**
+ * Adds a command to the program, or a few that are one idea.
+ *
+ * A file in `commands/` exports one such function, with the options; what the command does stands below it. `main.ts`
+ * loads the file of the command that is called and no other, so its imports are plain ones; only what a single case
+ * needs and takes long to load (a worker, an SDK, a library that draws) is imported where that case comes up.
+ */
+export type AddCommands = (program: Command, settle: Settle) => void;
+
 // How arguments are read. Each throws commander's InvalidArgumentError, which says what was expected.
 
 export function readInteger(value: string): number {
@@ -31,7 +43,7 @@ export function readAmount(value: string): number {
   throw new InvalidArgumentError('Expected a number above 0, e.g. 1e-5.');
 }
 
-/** Calls of a run: from 1 to as many as its result can tell of. */
+/** Calls of a run: from 1 to as many as its result can hold. */
 export function readCalls(value: string): number {
   const count = readInteger(value);
   if (count >= 1 && count <= MAX_CALLS) return count;
@@ -111,12 +123,6 @@ export function readPort(value: string): number {
   if (/^\d{1,5}$/.test(value) && port <= 65535) return port;
   throw new InvalidArgumentError('Expected a port number, from 0 (any that is free) to 65535.');
 }
-
-/** Told what a command's exit code is to be. */
-export type Settle = (code: ExitCode) => void;
-
-/** Adds commands to the program. A command's own modules are loaded when it is called. */
-export type AddCommands = (program: Command, settle: Settle) => void;
 
 /** The option that every command takes. */
 export const CONFIG = [

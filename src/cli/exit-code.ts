@@ -1,7 +1,7 @@
 import { ConductorError } from '../protocol/errors';
 import type { SolveResult } from '../protocol/solve';
 
-/** What a command tells the shell. */
+/** What a command says to the shell. */
 export const EXIT = {
   /** An answer was given, or what was asked for was done. */
   answered: 0,
@@ -23,9 +23,13 @@ export function exitCodeOf({ status, stoppedBy }: Pick<SolveResult, 'status' | '
   return status === 'completed' ? EXIT.answered : EXIT.failed;
 }
 
-const USAGE = ['Usage', 'BadQuestion', 'Configuration', 'MissingKey', 'UnknownKey'];
-const BY_CODE: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
-  ...USAGE.map((code) => [code, EXIT.usage] as const),
+/** By an error's code; every other error is a failure. */
+const BY_CODE: ReadonlyMap<string, ExitCode> = new Map([
+  ['Usage', EXIT.usage],
+  ['BadQuestion', EXIT.usage],
+  ['Configuration', EXIT.usage],
+  ['MissingKey', EXIT.usage],
+  ['UnknownKey', EXIT.usage],
   ['Interrupted', EXIT.interrupted],
 ]);
 
@@ -34,7 +38,7 @@ export function exitCodeOfError(error: unknown): ExitCode {
   return (error instanceof ConductorError ? BY_CODE.get(error.code) : undefined) ?? EXIT.failed;
 }
 
-/** Thrown before anything is started, for a command that cannot be carried out as it was given: exit code 2. */
+/** Thrown before anything is started, for a command that cannot be carried out as it was given. */
 export class UsageError extends ConductorError {
   override readonly name = 'UsageError';
   readonly code = 'Usage';

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { ConductorError } from '../protocol/errors';
 import { EXIT } from './exit-code';
 import { say } from './terminal';
@@ -30,17 +31,14 @@ export async function unlessInterrupted<Value>(
   interruption: AbortSignal,
   promise: Promise<Value>,
 ): Promise<Value | undefined> {
-  let giveUp = (): void => undefined;
-  const interrupted = new Promise<undefined>((resolve) => {
-    giveUp = () => {
-      resolve(undefined);
-    };
-    if (interruption.aborted) giveUp();
-    else interruption.addEventListener('abort', giveUp, { once: true });
-  });
+  const settled = new AbortController();
+  const none = (): undefined => undefined;
+  const interrupted = interruption.aborted
+    ? Promise.resolve(undefined)
+    : once(interruption, 'abort', { signal: settled.signal }).then(none, none);
   try {
     return await Promise.race([promise, interrupted]);
   } finally {
-    interruption.removeEventListener('abort', giveUp);
+    settled.abort();
   }
 }

@@ -1,101 +1,82 @@
-import { join } from 'node:path';
-import { Client, Connection, type ConnectionLike } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
+import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
-import type { TrainableConfig as Config } from '../training/config/schema';
+import type { TrainableConfig } from '../training/config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/keys';
 import type { TemporalServer } from '../local/configured-server';
-import type { Say } from '../local/reason-of';
 import { openStore } from '../store/open-store';
-import { FOLDER } from './attach';
-import { installRuntime, logTo, type RunningWorker, startWorker, type WorkerSettings } from './start-worker';
+import type { Store } from '../store/store';
+import { attachServer, fitToServer, type ServerDemands } from './attach';
+import type { RunningWorker, WorkerManner } from './start-worker';
 
 /** What a command works with while it runs. */
 export interface Session {
   readonly server: TemporalServer;
+  /** The configuration as it holds on that server. */
+  readonly config: TrainableConfig;
+  readonly store: Store;
   readonly temporal: Client;
   readonly conductor: ConductorClient;
-  /** Gives everything back, the server included. */
-  close(): Promise<void>;
+  /** null where the command leaves the work to other processes. */
+  readonly worker: RunningWorker | null;
 }
 
-/** Connects to a server for a command that asks or looks on. It takes the server over, and leaves it should this fail. */
-export function openSession(server: TemporalServer, config: Config): Promise<Session> {
-  return openWith(server, async (cleanup) => {
-    const connection = await Connection.connect(server.connection);
-    cleanup.add(() => connection.close());
-    return clientsOn(connection, server, config);
-  });
+/** What a command is about to do, and what it needs for that. */
+export interface SessionOptions extends ServerDemands, Partial<Pick<WorkerManner, 'graceMs' | 'log'>> {
+  /** The file that `--config` names, if any. */
+  readonly file: string | undefined;
+  /**
+   * - `look`: it brings no worker.
+   * - `follow`: beside the embedded server it brings one, so that a run left behind goes on and a cancellation is heard.
+   * - `steer`: the same, but the worker makes no call: one made now would be broken off, and paid for, when the command
+   *   ends.
+   * - `work`: it brings a worker to any server.
+   */
+  readonly role: 'look' | 'follow' | 'steer' | 'work';
 }
 
-/** Opens the parts of a session; whatever was opened is closed in reverse, at the end or when a part fails. */
-async function openWith<Parts>(
-  server: TemporalServer,
-  openParts: (cleanup: Cleanup) => Promise<Parts>,
-): Promise<Parts & Pick<Session, 'server' | 'close'>> {
+/** Does something with a server and its clients, and gives everything back, the server included. */
+export async function withSession<Result>(
+  loaded: TrainableConfig,
+  options: SessionOptions,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
   const cleanup = new Cleanup();
-  cleanup.add(() => server.stop());
   try {
-    return { ...(await openParts(cleanup)), server, close: () => cleanup.run() };
-  } catch (error) {
+    return await work(await openSession(loaded, options, cleanup));
+  } finally {
     await cleanup.run();
-    throw error;
   }
 }
 
-/** The clients of a session. */
-function clientsOn(
-  connection: ConnectionLike,
-  { namespace }: TemporalServer,
-  config: Config,
-): Pick<Session, 'temporal' | 'conductor'> {
+async function openSession(
+  loaded: TrainableConfig,
+  { file, role, graceMs = 0, log, ...demands }: SessionOptions,
+  cleanup: Cleanup,
+): Promise<Session> {
+  const server = await attachServer(loaded, demands);
+  cleanup.add(() => server.stop());
+  const config = fitToServer(server, loaded, file);
   const keys = configuredKeys(config);
-  const { taskQueue } = config.temporal;
-  const temporal = new Client({
-    connection,
-    namespace,
-    ...(keys && { dataConverter: encryptionConverter(keys) }),
-  });
   const store = openStore(config.store, process.cwd(), { keys });
-  return { temporal, conductor: new ConductorClient({ client: temporal, store, taskQueue }) };
-}
+  const { namespace } = server;
 
-/** A session whose process makes the calls itself. */
-export interface WorkerSession extends Session {
-  readonly worker: RunningWorker;
-}
-
-/** How a session's worker behaves. */
-export interface WorkerManner extends Pick<WorkerSettings, 'graceMs' | 'makesCalls'> {
-  /** Takes the SDK's warnings. Default: a file, since the terminal belongs to the live view. */
-  readonly log?: Say;
-}
-
-/** A session with a worker. Both use one connection, so that a run can begin in the process that asked for it. */
-export function openWorkerSession(
-  server: TemporalServer,
-  config: Config,
-  { graceMs, makesCalls = true, log = logTo(join(FOLDER, 'worker.log')) }: WorkerManner,
-): Promise<WorkerSession> {
-  return openWith(server, async (cleanup) => {
-    installRuntime(log);
-    const connection = await NativeConnection.connect(server.connection);
-    cleanup.add(() => connection.close());
-    const keys = configuredKeys(config);
-    const worker = await startWorker({
-      connection,
-      namespace: server.namespace,
-      config,
-      store: openStore(config.store, process.cwd(), { keys }),
-      keys,
-      isEmbedded: server.embedded,
-      graceMs,
-      makesCalls,
-    });
-    cleanup.add(() => worker.stop());
-    return { ...clientsOn(connection, server, config), worker };
-  });
+  let worker: RunningWorker | null = null;
+  if (role === 'work' || (role !== 'look' && server.embedded)) {
+    // Temporal's native part takes longest to load, and few commands need it.
+    const { startWorker } = await import('./start-worker.js');
+    const manner = { graceMs, log, makesCalls: role !== 'steer' };
+    const started = await startWorker(server, { config, store, keys }, manner);
+    cleanup.add(() => started.stop());
+    worker = started;
+  }
+  // Worker and client share a connection, so that a run can begin in the process that asked for it.
+  const connection = worker?.connection ?? (await Connection.connect(server.connection));
+  if (worker === null) cleanup.add(() => connection.close());
+  const dataConverter = keys && encryptionConverter(keys);
+  const temporal = new Client({ connection, namespace, dataConverter });
+  const conductor = new ConductorClient({ client: temporal, store, taskQueue: config.temporal.taskQueue });
+  return { server, config, store, temporal, conductor, worker };
 }
 
 type Step = () => Promise<void>;

@@ -1,19 +1,21 @@
 import { keyFor } from '../config/keys';
 import type { LoadedConfig } from '../config/load';
 import { resolveRun } from '../config/resolve-run';
+import type { TrainableConfig } from '../training/config/schema';
 import { configuredKeys } from '../encryption/keys';
 import { fetchSmolLm2 } from '../local/complete';
 import type { PoolFilter } from '../protocol/activities';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
 import { loadTrainableConfig } from '../training/config/load';
-import type { TrainableConfig } from '../training/config/schema';
 import { say } from './terminal';
+
+/** Keeps what commands leave behind in a folder: the embedded server's database, logs, records, and the cost index. */
+export const FOLDER = '.conductor';
 
 /** Loads the configuration for a command that starts no work of its own. */
 export async function loadSettings(path: string | undefined): Promise<TrainableConfig> {
-  const { config } = await load(path);
-  return config;
+  return (await load(path)).config;
 }
 
 /**
@@ -30,25 +32,17 @@ export async function loadServable(
   const cards = modelCardsOf(resolveRun(config, { pool }));
   for (const card of cards) keyFor(card, config, process.env);
   for (const notice of notices) say(notice);
-  await bringWeights(cards);
+  // The default local model is downloaded before anything waits for it: 93 MB, once.
+  const isLocal = cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2');
+  if (isLocal) await fetchSmolLm2({ say });
   return config;
 }
 
 async function load(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
-  const loaded = await loadTrainableConfig({
-    env: process.env,
-    cwd: process.cwd(),
-    path,
-  });
-  // Nothing is begun in the clear because the keys are missing.
+  const loaded = await loadTrainableConfig({ env: process.env, cwd: process.cwd(), path });
+  // Nothing is written unencrypted because the keys are missing.
   configuredKeys(loaded.config);
   return loaded;
-}
-
-/** Downloads the default local model before anything waits for it, and says so: it is 93 MB once. */
-async function bringWeights(cards: readonly (ConductorCard | ModelCard)[]): Promise<void> {
-  const isWanted = cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2');
-  if (isWanted) await fetchSmolLm2({ say });
 }
 
 /** Every card whose model is called over a provider's API: the Conductor's and those of the workers. */

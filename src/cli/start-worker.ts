@@ -1,35 +1,39 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DefaultLogger, type LogEntry, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { TrainableConfig as Config } from '../training/config/schema';
+import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { TrainableConfig } from '../training/config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/keys';
+import type { TemporalServer } from '../local/configured-server';
 import type { Say } from '../local/reason-of';
 import { ConductorPlugin } from '../plugin';
-import { TrainingPlugin } from '../training/plugin';
 import type { Store } from '../store/store';
+import { FOLDER } from './settings';
 
-/** Where a worker works, and how it takes its leave. */
-export interface WorkerSettings {
-  readonly connection: NativeConnection;
-  readonly namespace: string;
-  readonly config: Config;
+/** What a worker works with. */
+export interface WorkerParts {
+  readonly config: TrainableConfig;
   readonly store: Store;
-  /** Where what goes to Temporal is to be encrypted. */
+  /** Where what goes to Temporal is encrypted. */
   readonly keys: KeyRing | undefined;
-  /** True beside the embedded server, where a lost worker shall be noticed soon. */
-  readonly isEmbedded: boolean;
-  /** How long calls under way may go on once it was told to stop; then they are broken off. */
+}
+
+/** How a worker behaves. */
+export interface WorkerManner {
+  /** How long calls under way may go on once it must stop; then they are broken off. */
   readonly graceMs: number;
-  /** False for one that answers for runs but leaves their calls to others. @default true */
-  readonly makesCalls?: boolean;
+  /** False for one that answers for runs but leaves their calls to others. */
+  readonly makesCalls: boolean;
+  /** Takes the SDK's warnings. Default: a file, since the terminal belongs to the live view. */
+  readonly log?: Say;
 }
 
 /** A worker that polls. */
 export interface RunningWorker {
+  readonly connection: NativeConnection;
   /** Settles when it has stopped; rejects if it broke down. */
   readonly ended: Promise<void>;
-  /** Lets it finish what it can, and waits for its end. */
+  /** Lets it finish what it can, waits for its end, and closes the connection. */
   stop(): Promise<void>;
 }
 
@@ -37,42 +41,51 @@ export interface RunningWorker {
 const BREAK_OFF_MS = 5_000;
 
 /** Runs the prebuilt workflows and the activities in this process. */
-export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
-  const { connection, namespace, config, store, keys, isEmbedded, graceMs, makesCalls = true } = settings;
+export async function startWorker(
+  server: TemporalServer,
+  { config, store, keys }: WorkerParts,
+  { graceMs, makesCalls, log = sayToFile }: WorkerManner,
+): Promise<RunningWorker> {
+  installRuntime(log);
+  const connection = await NativeConnection.connect(server.connection);
   // A worker that only solves loads no line of training.
   const trains = config.training !== undefined || config.conductor.provider === 'policy';
-  const plugin = trains ? new TrainingPlugin({ config, store }) : new ConductorPlugin({ config, store });
+  const plugin = trains
+    ? new (await import('../training/plugin.js')).TrainingPlugin({ config, store })
+    : new ConductorPlugin({ config, store });
   const bundle = `${keys === undefined ? '' : 'encrypted-'}${trains ? 'training' : 'workflow'}-bundle.js`;
-  const worker = await Worker.create({
+  const creation = Worker.create({
     connection,
-    namespace,
+    namespace: server.namespace,
     taskQueue: config.temporal.taskQueue,
     workflowBundle: { codePath: join(__dirname, '..', bundle) },
-    ...(keys && { dataConverter: encryptionConverter(keys) }),
+    dataConverter: keys && encryptionConverter(keys),
     plugins: [plugin],
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + BREAK_OFF_MS,
     // A run whose worker was killed is stuck for as long as its queue waits for that very worker.
-    ...(isEmbedded ? { stickyQueueScheduleToStartTimeout: '2s' } : {}),
+    ...(server.embedded && { stickyQueueScheduleToStartTimeout: '2s' }),
+  });
+  const worker = await creation.catch(async (error: unknown) => {
+    await connection.close();
+    throw error;
   });
   const ended = worker.run();
-  // Whoever waits for it is told; until somebody does, Node shall not take it for a lost rejection.
+  // Until someone waits for it, Node must not take a breakdown for a lost rejection.
   ended.catch(() => undefined);
-  return {
-    ended,
-    stop: async () => {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await ended;
-    },
+  const stop = async (): Promise<void> => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await ended.finally(() => connection.close());
   };
+  return { connection, ended, stop };
 }
 
 /**
  * Sets up Temporal's native part for this process, once and before anything else of it is used: its warnings go where
  * we say, and signals are ours, since a command has more to end than its worker.
  */
-export function installRuntime(log: Say): void {
+function installRuntime(log: Say): void {
   Runtime.install({
     logger: new DefaultLogger('WARN', (entry) => {
       log(describeEntry(entry));
@@ -82,16 +95,14 @@ export function installRuntime(log: Say): void {
   });
 }
 
-/** Writes lines to a file: for a command whose terminal is taken by the live view. */
-export function logTo(file: string): Say {
-  return (line) => {
-    // With a server elsewhere, nothing may have made the folder yet.
-    mkdirSync(dirname(file), { recursive: true });
-    appendFileSync(file, `${line}\n`);
-  };
+function sayToFile(line: string): void {
+  const file = join(FOLDER, 'worker.log');
+  // With a server elsewhere, nothing may have made the folder yet.
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, `${line}\n`);
 }
 
-/** What tells one warning from another; the rest of an entry is for machines. */
+/** What distinguishes one warning from another; the rest of an entry is for machines. */
 const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;
 
 function describeEntry({ level, message, timestampNanos, meta = {} }: LogEntry): string {

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Payload } from '@temporalio/common';
-import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
 import { z } from 'zod';
 import { ConductorError } from '../protocol/errors';
 import type { TextRef } from '../protocol/text';
@@ -23,14 +22,14 @@ const bodySchema = z.object({
 /**
  * The payloads of a request.
  *
- * @throws Refusal for another type of content, a body that is too long, and one that holds no payloads
+ * @throws HttpRefusal for another type of content, a body that is too long, and one that holds no payloads
  */
 export async function readPayloads(request: IncomingMessage): Promise<Payload[]> {
   const type = request.headers['content-type'] ?? 'nothing';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new HttpRefusal(415, `a codec server reads application/json, and was sent ${type}`);
   }
-  const { success, data } = bodySchema.safeParse(parseJson(await readBody(request)));
+  const { success, data } = bodySchema.safeParse(await readJson(request));
   if (!success) {
     throw new HttpRefusal(
       400,
@@ -38,21 +37,21 @@ export async function readPayloads(request: IncomingMessage): Promise<Payload[]>
     );
   }
   return data.payloads.map(({ metadata, data }) => ({
-    ...(metadata && { metadata: mapValues(metadata, (text) => Buffer.from(text, 'base64')) }),
-    ...(data != null && { data: Buffer.from(data, 'base64') }),
+    metadata: metadata && mapValues(metadata, fromBase64),
+    data: data == null ? undefined : fromBase64(data),
   }));
 }
 
 /** Payloads in the same form again. */
 export function payloadsToJson(payloads: readonly Payload[]): string {
   const wire = payloads.map(({ metadata, data }) => ({
-    ...(metadata && { metadata: mapValues(metadata, toBase64) }),
-    ...(data && { data: toBase64(data) }),
+    metadata: metadata ? mapValues(metadata, toBase64) : undefined,
+    data: data ? toBase64(data) : undefined,
   }));
   return JSON.stringify({ payloads: wire });
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
@@ -61,16 +60,18 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
     // What is too long is read to its end all the same, and let go: its sender gets to read the answer.
     if (bytes <= MAX_BODY_BYTES) chunks.push(piece);
   }
-  if (bytes <= MAX_BODY_BYTES) return Buffer.concat(chunks);
-  throw new HttpRefusal(413, `the body is over ${MAX_BODY_BYTES} bytes: send fewer payloads at once`);
-}
-
-function parseJson(body: Buffer): unknown {
+  if (bytes > MAX_BODY_BYTES) {
+    throw new HttpRefusal(413, `the body is over ${MAX_BODY_BYTES} bytes: send fewer payloads at once`);
+  }
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
     throw new HttpRefusal(400, 'the body is no JSON');
   }
+}
+
+function fromBase64(text: string): Buffer {
+  return Buffer.from(text, 'base64');
 }
 
 function toBase64(bytes: Uint8Array): string {
@@ -81,14 +82,14 @@ function mapValues<From, To>(record: Record<string, From>, change: (value: From)
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-/** Far more than a person reads, and what a process bears to hold some times over. */
+/** Far more than a person reads, and little enough for a process to hold a few times over. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * The same payload with every text that travels by reference whole, in the place of its reference. A payload without
  * any is left as it is, to the byte.
  *
- * @throws Refusal where a text is not in the store, or all of them are too much for one answer
+ * @throws HttpRefusal where a text is not in the store, or all of them are too much for one answer
  */
 export async function withWholeTexts(payload: Payload, store: Store): Promise<Payload> {
   const { metadata, data } = payload;
@@ -105,17 +106,14 @@ export async function withWholeTexts(payload: Payload, store: Store): Promise<Pa
   }
   const texts = new Map<string, string>();
   for (const ref of refs) texts.set(ref.ref, await load(ref, store));
-  return { ...payload, data: toUtf8(JSON.stringify(value, (_, part) => wholeOf(part, texts))) };
+  const whole = JSON.stringify(value, (_, part: unknown) => (isTextRef(part) ? texts.get(part.ref) : part));
+  return { ...payload, data: new TextEncoder().encode(whole) };
 }
 
 function* refsIn(value: unknown): Generator<TextRef> {
   if (typeof value !== 'object' || value === null) return;
   if (isTextRef(value)) yield value;
   else for (const part of Object.values(value)) yield* refsIn(part);
-}
-
-function wholeOf(part: unknown, texts: ReadonlyMap<string, string>): unknown {
-  return isTextRef(part) ? texts.get(part.ref) : part;
 }
 
 function isTextRef(value: unknown): value is TextRef {
@@ -141,7 +139,7 @@ async function load(ref: TextRef, store: Store): Promise<string> {
   }
 }
 
-/** A request that is not answered as it was asked: what the client is told, and under which status (RFC 9110, 15). */
+/** A request that is not answered as it was asked: what the answer says, and under which status (RFC 9110, 15). */
 export class HttpRefusal extends ConductorError {
   override readonly name = 'HttpRefusal';
   readonly code = 'HttpRefusal';

@@ -7,13 +7,26 @@ import { type KeyRing, UnknownKeyError } from '../encryption/keys';
 import type { Store } from '../store/store';
 import { payloadsToJson, readPayloads, HttpRefusal, withWholeTexts } from './payloads';
 
-/** Where a codec server listens, and for whom. */
-export interface CodecServerOptions extends CodecService {
+/** Where a codec server listens, for whom, and what it works with. */
+export interface CodecServerOptions {
   /** An address of this machine, e.g. `127.0.0.1`. */
   readonly host: string;
   /** 0 takes any that is free. */
   readonly port: number;
+  /** Of web pages that may ask, e.g. `http://127.0.0.1:8233`. What is no page sends no origin, and passes. */
+  readonly origins: readonly string[];
+  /** What must follow `Authorization: Bearer`; null asks for none. */
+  readonly token: string | null;
+  /** The one whose payloads the keys belong to. */
+  readonly namespace: string;
+  readonly keys: KeyRing;
+  /** Where texts lie that travel by reference. */
+  readonly store: Store;
+  /** Takes what went wrong on our side, in a line. */
+  readonly say: (line: string) => void;
 }
+
+type CodecService = Omit<CodecServerOptions, 'host' | 'port'>;
 
 /** A codec server that runs. */
 export interface CodecServer {
@@ -56,17 +69,8 @@ export async function startCodecServer({ host, port, ...service }: CodecServerOp
   };
 }
 
-/** What a codec server works with. */
-export interface CodecService extends Admission {
-  readonly keys: KeyRing;
-  /** Where texts lie that travel by reference. */
-  readonly store: Store;
-  /** Takes what went wrong on our side, in a line. */
-  readonly say: (line: string) => void;
-}
-
 /** An HTTP answer; its body is JSON. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -99,7 +103,7 @@ const download: Convert = async (payloads, service) => {
   return Promise.all(decoded.map((payload) => withWholeTexts(payload, service.store)));
 };
 
-/** `/decode` leaves references alone only where it is told to, as Temporal's own codec servers do. */
+/** `/decode` leaves references alone only where the request asks for it, as Temporal's own codec servers do. */
 function routeOf({ method, url = '' }: IncomingMessage): Convert {
   const [path = '', query] = url.split('?', 2);
   const keepsRefs = new URLSearchParams(query).get('preserveStorageRefs') === 'true';
@@ -137,27 +141,17 @@ function refusalOf(
   };
 }
 
-/** Who may ask a codec server. */
-export interface Admission {
-  /** Of web pages, e.g. `http://127.0.0.1:8233`. What is no page sends no origin, and passes. */
-  readonly origins: readonly string[];
-  /** What must follow `Authorization: Bearer`; null asks for none. */
-  readonly token: string | null;
-  /** The one whose payloads the keys belong to. */
-  readonly namespace: string;
-}
-
 /**
  * Headers that let a page read the answer (https://fetch.spec.whatwg.org/#http-cors-protocol).
  *
- * @throws Refusal for a page of another origin, so that no page of a stranger uses a reader's way to the keys
+ * @throws HttpRefusal for a page of another origin, so that no page of a stranger uses a reader's way to the keys
  */
-function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: Admission): Record<string, string> {
+function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService): Record<string, string> {
   if (origin === undefined) return {};
   if (!origins.includes(origin)) {
     throw new HttpRefusal(
       403,
-      `pages of ${origin} may not ask this codec server: start it with --origin ${origin} if they shall`,
+      `pages of ${origin} may not ask this codec server: start it with --origin ${origin} to let them`,
     );
   }
   return {
@@ -168,15 +162,16 @@ function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: Admission): R
 }
 
 /** What a browser asks for before it sends the headers that Temporal's page adds. */
-export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
+const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'authorization, authorization-extras, content-type, x-namespace',
   'access-control-max-age': '3600',
 };
 
-/** @throws Refusal for a token that is missing or wrong, and for another namespace */
-function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: Admission): void {
-  if (token !== null && !isEqual(bearerOf(headers), token)) {
+/** @throws HttpRefusal for a token that is missing or wrong, and for another namespace */
+function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: CodecService): void {
+  const shown = /^Bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  if (token !== null && !isEqual(shown, token)) {
     throw new HttpRefusal(401, 'this codec server wants "Authorization: Bearer" with its token', {
       'www-authenticate': 'Bearer',
     });
@@ -190,15 +185,8 @@ function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: Admi
   }
 }
 
-function bearerOf({ authorization = '' }: IncomingHttpHeaders): string {
-  return /^Bearer +(.*)$/i.exec(authorization)?.[1] ?? '';
-}
-
-/** In a time that tells neither how much of a guess is right nor how long the token is. */
+/** In a time that shows neither how much of a guess is right nor how long the token is. */
 function isEqual(guess: string, token: string): boolean {
+  const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digestOf(guess), digestOf(token));
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

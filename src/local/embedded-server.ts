@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
 import type { AttachOptions, TemporalServer } from './configured-server';
 import {
@@ -20,11 +20,8 @@ import { logPath, type ServerStart, spawnServer } from './server-process';
 import { findTemporalCli, type TemporalCli } from './temporal-cli';
 
 /**
- * The one embedded server of a folder: the running one, or a new one.
- *
- * A second server on the same SQLite file would break both, so finding, starting and stopping happen under a lock.
- * Nobody owns the server. Each process that uses it is entered in the folder, and the last that leaves stops it; one
- * that was killed no longer counts. So whoever finds a server that nobody uses any more has thereby adopted it.
+ * The one embedded server of a folder: the running one, or a new one (see `lease.ts`). A caller that finds a server
+ * which no one uses any more has thereby adopted it.
  */
 export async function embeddedServer({
   folder,
@@ -46,6 +43,12 @@ export async function embeddedServer({
     if (!running) say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
 
     const leave = await enterFolder(home, stays);
+    let left: Promise<void> | undefined;
+    const stop = (): Promise<void> =>
+      (left ??= withFolderLock(home, say, async () => {
+        await leave();
+        if ((await liveUsers(home)).length === 0) await stopRunningServer(home);
+      }));
     return {
       address: record.address,
       namespace,
@@ -55,37 +58,21 @@ export async function embeddedServer({
       started: !running,
       outlives: others.some((user) => user.stays),
       source,
-      stop: onlyOnce(() => withFolderLock(home, say, () => leaveServer(home, leave))),
+      stop,
     };
   });
-}
-
-async function leaveServer(home: string, leave: () => Promise<void>): Promise<void> {
-  await leave();
-  if ((await liveUsers(home)).length === 0) await stopRunningServer(home);
-}
-
-function onlyOnce(action: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return () => (done ??= action());
 }
 
 /** Between the choice of a port and its use another program may take it, which does not happen often in a row. */
 const ATTEMPTS = 3;
 
-/** What a start needs of its command. */
-export interface StartSetting {
-  readonly env: NodeJS.ProcessEnv;
-  readonly say: Say;
-  readonly choosePorts?: typeof freePorts;
-}
-
 /** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
 export async function startServer(
   folder: string,
   namespace: string,
-  { env, say, choosePorts = freePorts }: StartSetting,
+  setting: { readonly env: NodeJS.ProcessEnv; readonly say: Say; readonly choosePorts?: typeof freePorts },
 ): Promise<{ readonly record: ServerRecord; readonly source: string }> {
+  const { env, say, choosePorts = freePorts } = setting;
   const cli = await findTemporalCli({ env, say });
   const last = await readServerRecord(folder);
   let wishes = [portOf(last?.address), portOf(last?.uiAddress)];
@@ -116,7 +103,7 @@ async function startOnce(start: ServerStart): Promise<ServerRecord | StartFailur
   const started = await spawnServer(start);
   const record = await recordProcess(folder, planned, started.pid);
   try {
-    if (record.process && (await serves(record, namespace, record.process))) return record;
+    if (await serves(record, namespace)) return record;
   } catch (error) {
     await stopRunningServer(folder);
     throw error;
@@ -165,41 +152,29 @@ export function readStartFailure(log: string): StartFailure {
   if (taken) return { reason: taken[0], portTaken: true };
 
   const verdict = lines.findLast((line) => VERDICT.test(line)) ?? lines.at(-1) ?? '';
-  return { reason: lastPart(verdict) || 'it wrote nothing', portTaken: false };
-}
-
-/** Errors of Go end with their cause. */
-function lastPart(line: string): string {
-  return line.length > REASON_LENGTH ? `… ${line.slice(-REASON_LENGTH)}` : line;
+  // Errors of Go end with their cause.
+  const reason = verdict.length > REASON_LENGTH ? `… ${verdict.slice(-REASON_LENGTH)}` : verdict;
+  return { reason: reason || 'it wrote nothing', portTaken: false };
 }
 
 /**
- * One free TCP port of 127.0.0.1 for each wish: the wished one if nobody listens there, else any other.
- * All are held until the last is found, so that no two are the same.
+ * One free TCP port of 127.0.0.1 for each wish: the wished one if no one listens there, else any other.
+ *
+ * All are held until the last is found, so that no two are the same. (The package `get-port` holds none; it refuses
+ * instead what it gave out in the last 15 s, so that a server started again would lose its ports.)
  */
 export async function freePorts(wishes: readonly (number | null)[]): Promise<number[]> {
   const held: Server[] = [];
   try {
-    const ports: number[] = [];
-    for (const wish of wishes) {
-      const server = (wish === null ? null : await listen(wish)) ?? (await listen(0));
-      const address = server?.address();
-      if (!server || !address || typeof address === 'string') {
-        throw new Error('No free TCP port was found on 127.0.0.1 for the embedded server.');
-      }
-      held.push(server);
-      ports.push(address.port);
-    }
-    return ports;
+    for (const wish of wishes) held.push(await listen(wish ?? 0).catch(() => listen(0)));
+    return held.map((server) => (server.address() as AddressInfo).port);
   } finally {
     await Promise.all(held.map((server) => once(server.close(), 'close')));
   }
 }
 
-async function listen(port: number): Promise<Server | null> {
+async function listen(port: number): Promise<Server> {
   const server = createServer().listen(port, '127.0.0.1');
-  return once(server, 'listening').then(
-    () => server,
-    () => null,
-  );
+  await once(server, 'listening');
+  return server;
 }

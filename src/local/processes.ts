@@ -3,15 +3,20 @@ import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { reasonOf } from './reason-of';
 
 /**
- * Tells one life of a process number from the next: when that process began, as its operating system writes it.
+ * Distinguishes one life of a process number from the next: when that process began, as its operating system writes it.
  * null when no such process runs; a zombie, ended but not yet reaped, counts as none.
  *
  * Windows has no cheap word for it: there a number that runs is taken to be the process that was meant.
  */
 export async function processMark(pid: number): Promise<string | null> {
   if (process.platform === 'linux') return linuxMark(pid);
-  if (process.platform === 'win32') return windowsMark(pid);
-  return psMark(pid);
+  if (process.platform !== 'win32') return psMark(pid);
+  try {
+    process.kill(pid, 0);
+    return 'running';
+  } catch {
+    return null;
+  }
 }
 
 /** Whether the very process that carried the mark still runs. */
@@ -37,15 +42,6 @@ async function psMark(pid: number): Promise<string | null> {
   return !state || state.startsWith('Z') ? null : started.join(' ');
 }
 
-function windowsMark(pid: number): string | null {
-  try {
-    process.kill(pid, 0);
-    return 'running';
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Numbers of this user's processes that have a file open: from `/proc` on Linux, from `lsof` on macOS.
  * Always empty on Windows, and for processes of other users or other containers, which cannot be seen.
@@ -53,10 +49,11 @@ function windowsMark(pid: number): string | null {
 export async function holdersOf(path: string): Promise<number[]> {
   const file = await realpath(path).catch(() => null);
   if (file === null || process.platform === 'win32') return [];
-  return process.platform === 'linux' ? linuxHolders(file) : lsofHolders(file);
-}
-
-async function linuxHolders(file: string): Promise<number[]> {
+  if (process.platform !== 'linux') {
+    // lsof exits with 1 when no process has the file open.
+    const printed = await runProgram('lsof', ['-t', '--', file]).catch(() => '');
+    return printed.split('\n').filter(Boolean).map(Number);
+  }
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const holds = await Promise.all(pids.map((pid) => hasOpen(pid, file)));
   return pids.filter((_, index) => holds[index]).map(Number);
@@ -69,14 +66,7 @@ async function hasOpen(pid: string, file: string): Promise<boolean> {
   return targets.includes(file);
 }
 
-async function lsofHolders(file: string): Promise<number[]> {
-  // lsof exits with 1 when nobody has the file open.
-  const printed = await runProgram('lsof', ['-t', '--', file]).catch(() => '');
-  return printed.split('\n').filter(Boolean).map(Number);
-}
-
-/** How a helper program is run: its environment, its folder, and what may end it early. */
-export interface ProgramSetting {
+interface ProgramSetting {
   readonly env?: NodeJS.ProcessEnv;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -86,21 +76,18 @@ export interface ProgramSetting {
 export function runProgram(
   program: string,
   args: readonly string[],
-  { env, timeoutMs, signal }: ProgramSetting = {},
+  { env = process.env, timeoutMs = 0, signal }: ProgramSetting = {},
 ): Promise<string> {
-  const options = { env: env ?? process.env, timeout: timeoutMs ?? 0, signal };
+  const options = { env, timeout: timeoutMs, signal };
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (!error) {
         resolve(stdout);
         return;
       }
-      const reason = error.killed ? `${program} did not end in time` : lastLine(stderr) || reasonOf(error);
-      reject(new Error(reason, { cause: error }));
+      const words = stderr.trim().split('\n').at(-1) ?? '';
+      const reason = words === '' ? reasonOf(error) : words;
+      reject(new Error(error.killed ? `${program} did not end in time` : reason, { cause: error }));
     });
   });
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
 }

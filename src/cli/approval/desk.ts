@@ -5,14 +5,14 @@ import type { RoundTrace, SolveResult } from '../../protocol/solve';
 import { describeEstimate, describeSees } from '../../trace/describe';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
 import { harmless } from '../terminal';
-import { askVerdict, type Person, type PersonDecision } from './verdict';
+import { askVerdict, type Person } from './verdict';
 
 /** What asks about a run that is shown, and how. */
 export interface DeskSetting {
   readonly conductor: Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
   /** A person who can be asked until the signal takes the question back. */
   readonly personFor: (signal: AbortSignal) => Person;
-  /** Keeps the live view off the screen while somebody types. */
+  /** Keeps the live view off the screen while the person types. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export class ApprovalDesk {
     this.broken.catch(() => undefined);
   }
 
-  /** Takes the newest trace: asks what is to be asked, and takes back what somebody else has decided meanwhile. */
+  /** Takes the newest trace: asks what is to be asked, and takes back what someone else has decided meanwhile. */
   consider(trace: SolveResult): void {
     this.latest = trace;
     const waiting = waitingRounds(trace).map((round) => ({ round, about: keyOf(trace, round) }));
@@ -76,27 +76,22 @@ export class ApprovalDesk {
     person.tell(describePlan(id, plan, trace));
     const verdict = await askVerdict(person, plan, await conductor.planContext(id));
     try {
-      await this.send(id, verdict);
+      if (verdict.kind === 'approve') await conductor.approvePlan(id);
+      if (verdict.kind === 'edit') await conductor.editPlan(id, verdict.plan);
+      if (verdict.kind === 'reject') await conductor.rejectPlan(id, verdict.reason);
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       person.tell(error.message);
     }
   }
-
-  private async send(id: string, verdict: PersonDecision): Promise<void> {
-    const { conductor } = this.setting;
-    if (verdict.kind === 'approve') await conductor.approvePlan(id);
-    if (verdict.kind === 'edit') await conductor.editPlan(id, verdict.plan);
-    if (verdict.kind === 'reject') await conductor.rejectPlan(id, verdict.reason);
-  }
 }
 
-/** What tells one plan that waits from the next one of the same run, even where the Conductor wrote the same again. */
+/** Distinguishes a plan that waits from the next one of the same run, even where the Conductor wrote the same again. */
 function keyOf(trace: SolveResult, round: RoundTrace): string {
   return JSON.stringify([round.childId, round.plan, callsOfPlan(trace.calls, round).length]);
 }
 
-/** The whole plan: nobody shall approve what they have not seen. */
+/** The whole plan: no one must approve what they have not seen. */
 function describePlan(id: string, { steps }: Plan, { id: root, estimate }: SolveResult): string {
   const cost = estimate === undefined || id !== root ? '' : `, ${describeEstimate(estimate)}`;
   const lines = steps.map(({ worker, subtask, sees }, index) => {

@@ -1,15 +1,15 @@
 import { startCodecServer } from '../../codec-server/server';
-import type { TrainableConfig as Config } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys, type KeyRing } from '../../encryption/keys';
 import { configuredNamespace } from '../../local/configured-server';
 import { openStore } from '../../store/open-store';
+import { type AddCommands, CONFIG, readOrigin, readPort } from '../arguments';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { loadSettings } from '../settings';
 import { say } from '../terminal';
 
-/** The options of `codec-server` as the command line gives them. */
-export interface CodecServerOptions {
+interface CodecServerOptions {
   readonly config?: string;
   readonly host: string;
   readonly port: number;
@@ -17,28 +17,45 @@ export interface CodecServerOptions {
   readonly origin: readonly string[];
 }
 
+/** `codec-server`: decrypts for Temporal's page and command line. */
+export const addCodecServer: AddCommands = (program, settle) => {
+  program
+    .command('codec-server')
+    .description("let Temporal's page and command line show what is encrypted, until Ctrl-C")
+    .requiredOption('--origin <url...>', 'of the pages that may ask, e.g. http://127.0.0.1:8233', readOrigin)
+    .option('--port <number>', 'where to listen', readPort, 8081)
+    .option(
+      '--host <address>',
+      'other machines get in only with a token in CONDUCTOR_CODEC_TOKEN',
+      '127.0.0.1',
+    )
+    .option(...CONFIG)
+    .action(async (options: CodecServerOptions) => {
+      settle(await codecServer(options));
+    });
+};
+
 const TOKEN = 'CONDUCTOR_CODEC_TOKEN';
 const TOKEN_CHARACTERS = 16;
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
-/** Decrypts for Temporal's page and command line, until Ctrl-C. */
-export async function codecServer(options: CodecServerOptions): Promise<ExitCode> {
+async function codecServer({ config: file, host, port, origin }: CodecServerOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const config = await loadSettings(options.config);
+  const config = await loadSettings(file);
   const keys = keysOf(config);
-  const token = readToken(options.host);
+  const token = readToken(host);
   const namespace = configuredNamespace() ?? config.temporal.namespace;
   const store = openStore(config.store, process.cwd(), { keys });
-  const { host, port, origin: origins } = options;
-  const server = await startCodecServer({ host, port, origins, token, namespace, keys, store, say });
+  const admission = { origins: origin, token, namespace };
+  const server = await startCodecServer({ host, port, ...admission, keys, store, say });
   try {
     const [first, ...others] = keys.all.map(({ id }) => id);
     say(`Codec server  ${server.url}, namespace ${namespace}`);
     say(`Keys          ${[`${String(first)} (encrypts)`, ...others].join(', ')}`);
     say(`Store         ${config.store}`);
-    say(`Pages         ${origins.join(', ')}`);
+    say(`Pages         ${origin.join(', ')}`);
     say(
-      `Token         ${token === null ? `none: whoever is on this machine may ask; ${TOKEN} sets one` : TOKEN}`,
+      `Token         ${token === null ? `none: anyone on this machine may ask; ${TOKEN} sets one` : TOKEN}`,
     );
     say(`Ready. Enter ${server.url} as codec endpoint in Temporal's page. Press Ctrl-C to stop.`);
     await unlessInterrupted(interruption, new Promise<never>(() => undefined));
@@ -48,7 +65,7 @@ export async function codecServer(options: CodecServerOptions): Promise<ExitCode
   }
 }
 
-function keysOf(config: Config): KeyRing {
+function keysOf(config: TrainableConfig): KeyRing {
   const keys = configuredKeys(config);
   if (keys !== undefined) return keys;
   throw new UsageError(

@@ -1,6 +1,10 @@
-import type { TrainableConfig as Config } from '../../training/config/schema';
+import { Option } from 'commander';
+import { stringify } from 'csv-stringify/sync';
+import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
+import { nameOfKey } from '../../encryption/seal';
 import {
+  COST_GROUPS,
   type CostGroup,
   type CostLine,
   type CostQuery,
@@ -13,8 +17,9 @@ import {
 import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf } from '../../trace/lines';
+import { type AddCommands, CONFIG } from '../arguments';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { loadSettings } from '../settings';
+import { FOLDER, loadSettings } from '../settings';
 import { paintFor, print, say } from '../terminal';
 
 interface CostOptions {
@@ -29,11 +34,24 @@ interface CostOptions {
   readonly json?: boolean;
 }
 
-/** As many rows are read without a word; more may take some seconds. */
-const ROWS_IN_SILENCE = 5000;
+/** `cost`: sums of what the ledger holds. Needs no server. */
+export const addCost: AddCommands = (program, settle) => {
+  program
+    .command('cost')
+    .description('sum what was spent, from the ledger')
+    .option(...CONFIG)
+    .addOption(new Option('--by <what>', 'a line each').choices(COST_GROUPS).default('day'))
+    .option('--since <date>', 'first day, e.g. 2026-11-01')
+    .option('--until <date>', 'last day')
+    .option('--utc', 'days of UTC instead of those of the local time zone')
+    .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
+    .option('--json', 'print the sums as JSON')
+    .action(async (options: CostOptions) => {
+      settle(await cost(options));
+    });
+};
 
-/** Sums what the ledger holds, and prints it. Needs no server. */
-export async function cost(options: CostOptions): Promise<ExitCode> {
+async function cost(options: CostOptions): Promise<ExitCode> {
   const zone = options.utc ? 'utc' : 'local';
   const span = spanOf(options, zone);
   const config = await loadSettings(options.config);
@@ -47,7 +65,10 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
 
 type Span = Pick<CostQuery, 'since' | 'until'>;
 
-async function reportOn(config: Config, query: CostQuery): Promise<CostReport> {
+/** As many rows are read without a word; more may take some seconds. */
+const ROWS_IN_SILENCE = 5000;
+
+async function reportOn(config: TrainableConfig, query: CostQuery): Promise<CostReport> {
   const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
   return sumCosts(store, query, (count) => {
     if (count === ROWS_IN_SILENCE)
@@ -59,13 +80,11 @@ function spanOf({ since, until }: CostOptions, zone: Zone): Span {
   if (since !== undefined && until !== undefined && since > until) {
     throw new UsageError(`--since ${since} lies after --until ${until}: no day is left`);
   }
-  return {
-    ...(since !== undefined && { since: dayOf('--since', since, zone) }),
-    ...(until !== undefined && { until: dayOf('--until', until, zone) }),
-  };
+  return { since: dayOf('--since', since, zone), until: dayOf('--until', until, zone) };
 }
 
-function dayOf(option: string, name: string, zone: Zone): Day {
+function dayOf(option: string, name: string | undefined, zone: Zone): Day | undefined {
+  if (name === undefined) return undefined;
   const day = readDay(name, zone);
   if (day !== null) return day;
   throw new UsageError(`${option} ${JSON.stringify(name)} is no date: expected one such as 2026-11-21`);
@@ -93,34 +112,37 @@ function withUsd(line: CostLine): CostLine & { costUsd: number; costIsLowerBound
   return { ...line, costUsd: line.nanoUsd / 1e9, costIsLowerBound: line.unknown > 0 };
 }
 
-/** The columns behind the name, which is headed by what the report is by. Amounts are exact: nine decimals of a USD. */
-const COLUMNS: Readonly<Record<string, (line: CostLine) => string | number>> = {
-  calls: ({ calls }) => calls,
-  open_calls: ({ open }) => open,
-  calls_of_unknown_cost: ({ unknown }) => unknown,
-  input_tokens: ({ inputTokens }) => inputTokens,
-  output_tokens: ({ outputTokens }) => outputTokens,
-  cost_usd: ({ nanoUsd }) => exactUsd(nanoUsd),
-};
-
-/** A report as CSV (RFC 4180), a line each group and none for the sum, which a spreadsheet makes itself. */
-export function renderCsv({ by, lines }: CostReport): string {
-  const rows = lines.map((line) => [
-    line.name,
-    ...Object.values(COLUMNS).map((valueOf) => String(valueOf(line))),
-  ]);
-  return [[by, ...Object.keys(COLUMNS)], ...rows]
-    .map((cells) => `${cells.map(quote).join(',')}\r\n`)
-    .join('');
-}
-
 /**
- * Quotes what holds a separator. What a spreadsheet would take for a formula is led by an apostrophe (OWASP, "CSV
- * Injection"): a model or a workflow may be named by anybody.
+ * A report as CSV (RFC 4180), a line each group and none for the sum, which a spreadsheet makes itself. Amounts are
+ * exact: nine decimals of a USD. Names come from anyone, so formulas are escaped (OWASP, "CSV Injection").
  */
-function quote(cell: string): string {
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+export function renderCsv({ by, lines }: CostReport): string {
+  const columns = [
+    by,
+    'calls',
+    'open_calls',
+    'calls_of_unknown_cost',
+    'input_tokens',
+    'output_tokens',
+    'cost_usd',
+  ];
+  const rows = lines.map(({ name, calls, open, unknown, inputTokens, outputTokens, nanoUsd }) => [
+    name,
+    calls,
+    open,
+    unknown,
+    inputTokens,
+    outputTokens,
+    exactUsd(nanoUsd),
+  ]);
+  return stringify(rows, {
+    header: true,
+    columns,
+    record_delimiter: 'windows',
+    // The library quotes the delimiter of records alone: \r\n, and neither of the two.
+    quoted_match: /[\r\n]/,
+    escape_formulas: true,
+  });
 }
 
 function exactUsd(nanoUsd: number): string {
@@ -157,11 +179,10 @@ export function renderTable({ by, lines, total }: CostReport, paint: Paint): str
   ].join('\n');
 }
 
-function cellsOf(
-  { name, calls, inputTokens, outputTokens, nanoUsd, unknown }: CostLine,
-  decimals: number,
-): string[] {
-  const dollars = `$${usd(nanoUsd, decimals)}`;
+function cellsOf(line: CostLine, decimals: number): string[] {
+  const { name, calls, inputTokens, outputTokens, nanoUsd, unknown } = line;
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const dollars = `$${(nanoUsd / 1e9).toLocaleString('en-US', digits)}`;
   return [
     oneLine(name, WIDEST_NAME),
     ...[calls, inputTokens, outputTokens].map((count) => count.toLocaleString('en-US')),
@@ -176,22 +197,14 @@ function decimalsFor(lines: readonly CostLine[]): number {
   return Math.min(9, Math.max(2, wanted));
 }
 
-function usd(nanoUsd: number, decimals: number): string {
-  return (nanoUsd / 1e9).toLocaleString('en-US', {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  });
-}
-
 /** Why a sum is a lower bound. */
 function explain({ unknown, open }: CostLine): string[] {
   if (unknown === 0) return [];
   const ended = unknown - open;
-  const reasons = [
-    ...(open > 0 ? [`Not over (under way, or its process died): ${counted(open, 'call')}.`] : []),
-    ...(ended > 0
-      ? [`Over at an unknown cost (no price, or cut off in the middle): ${counted(ended, 'call')}.`]
-      : []),
-  ];
-  return ['', ...reasons, 'Sums with such calls say the least that was spent.'];
+  const reasons = [''];
+  if (open > 0) reasons.push(`Not over (under way, or its process died): ${counted(open, 'call')}.`);
+  if (ended > 0) {
+    reasons.push(`Over at an unknown cost (no price, or cut off in the middle): ${counted(ended, 'call')}.`);
+  }
+  return [...reasons, 'Sums with such calls say the least that was spent.'];
 }

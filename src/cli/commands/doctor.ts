@@ -2,11 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
-import type { LoadedConfig } from '../../config/load';
 import { loadTrainableConfig } from '../../training/config/load';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import type { TrainableConfig as Config } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { configuredServer } from '../../local/configured-server';
 import { readServerRecord } from '../../local/lease';
@@ -16,36 +15,40 @@ import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { openStore } from '../../store/open-store';
 import { readStoreUrl } from '../../store/store';
 import type { Paint } from '../../trace/lines';
-import { type AddCommands, CONFIG, readDays } from '../arguments';
-import { FOLDER } from '../attach';
+import { type AddCommands, CONFIG } from '../arguments';
 import { EXIT, type ExitCode } from '../exit-code';
-import { modelCardsOf } from '../settings';
+import { FOLDER, modelCardsOf } from '../settings';
 import { paintFor, print } from '../terminal';
 
-/** Says what is installed, reachable and allowed here; fails if something that a solve needs is not. */
-export async function doctor(options: { readonly config?: string }): Promise<ExitCode> {
-  const { config, findings } = await checkConfig(options.config);
+/** `doctor`: what is installed, reachable and allowed here. */
+export const addDoctor: AddCommands = (program, settle) => {
+  program
+    .command('doctor')
+    .description('check what is installed, reachable and allowed, and say how to mend what is not')
+    .option(...CONFIG)
+    .action(async ({ config: file }: { readonly config?: string }) => {
+      settle(await doctor(file));
+    });
+};
+
+/** Prints a line a finding; fails if something that a solve needs is not there. */
+async function doctor(file: string | undefined): Promise<ExitCode> {
+  const { config, findings } = await checkConfig(file);
   const all = [
     checkNode(),
     await checkPython(),
     await checkTemporalCli(),
     ...(await checkServer(config?.temporal.namespace ?? 'default')),
     ...findings,
-    ...(config === null ? [] : await checkPoolOf(config)),
   ];
+  if (config !== null) {
+    const cards = modelCardsOf(resolveRun(config));
+    all.push(...checkKeys(cards), ...checkEncryption(config), await checkStore(config));
+    all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
+  }
   const paint = paintFor(process.stdout);
   await print(all.map((finding) => describeFinding(finding, paint)).join('\n'));
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
-}
-
-async function checkPoolOf(config: Config): Promise<Finding[]> {
-  const isLocal = modelCardsOf(resolveRun(config)).some(({ provider }) => provider === 'local');
-  return [
-    ...checkKeys(config),
-    ...checkEncryption(config),
-    await checkStore(config),
-    checkLocalEngine(isLocal),
-  ];
 }
 
 const WHAT_COLUMNS = 16;
@@ -59,26 +62,25 @@ function describeFinding({ what, state, text }: Finding, paint: Paint): string {
 /** The configuration, if it can be used, and what there is to say of it. */
 async function checkConfig(
   path: string | undefined,
-): Promise<{ config: Config | null; findings: Finding[] }> {
+): Promise<{ config: TrainableConfig | null; findings: Finding[] }> {
   const what = 'Configuration';
   try {
-    const loaded = await loadTrainableConfig({ env: process.env, cwd: process.cwd(), ...(path && { path }) });
+    const loaded = await loadTrainableConfig({ env: process.env, cwd: process.cwd(), path });
     const notes = loaded.notices.map((notice) => note(what, notice));
-    return { config: loaded.config, findings: [fine(what, originOf(loaded)), ...notes] };
+    const { conductor, workers } = loaded.config;
+    const pool = `Conductor ${describeConductor(conductor)}, workers ${workers.map(({ id }) => id).join(', ')}`;
+    return {
+      config: loaded.config,
+      findings: [fine(what, `${loaded.path ?? 'built in'}: ${pool}`), ...notes],
+    };
   } catch (error) {
     return { config: null, findings: [broken(what, reasonOf(error))] };
   }
 }
 
-function originOf({ path, config }: LoadedConfig): string {
-  const { conductor, workers } = config;
-  const pool = `Conductor ${describeConductor(conductor)}, workers ${workers.map(({ id }) => id).join(', ')}`;
-  return `${path ?? 'built in'}: ${pool}`;
-}
-
-/** Whether the key variables are set; what is in them is nobody's business. */
-function checkKeys(config: Config): Finding[] {
-  const names = modelCardsOf(resolveRun(config)).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+/** Whether the key variables are set; what is in them is not looked at. */
+function checkKeys(cards: ReturnType<typeof modelCardsOf>): Finding[] {
+  const names = cards.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   return [...new Set(names)].map((name) =>
     process.env[name]
       ? fine('Key', `${name} is set`)
@@ -87,7 +89,7 @@ function checkKeys(config: Config): Finding[] {
 }
 
 /** Whether the keys are there that the configuration asks to encrypt with; nothing where it asks for none. */
-function checkEncryption(config: Config): Finding[] {
+function checkEncryption(config: TrainableConfig): Finding[] {
   try {
     const keys = configuredKeys(config);
     if (keys === undefined) return [];
@@ -99,18 +101,14 @@ function checkEncryption(config: Config): Finding[] {
   }
 }
 
-const OLDEST_NODE = [20, 3] as const;
-
 function checkNode(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST_NODE;
-  const isNew = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
-  return isNew
-    ? fine('Node', process.versions.node)
-    : broken('Node', `${process.versions.node} is too old: install ${OLDEST_NODE.join('.')} or newer`);
+  const { node } = process.versions;
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  const isNew = major > 20 || (major === 20 && minor >= 3);
+  return isNew ? fine('Node', node) : broken('Node', `${node} is too old: install 20.3 or newer`);
 }
 
-/** Python serves to download two things, with the user's own package index; who has them needs none. */
+/** Python serves to download two things, with the user's own package index; where they are here, it is not needed. */
 async function checkPython(): Promise<Finding> {
   try {
     const printed = await runProgram('python3', ['-m', 'pip', '--version'], { timeoutMs: 10_000 });
@@ -174,7 +172,7 @@ async function checkEmbedded(): Promise<Finding> {
 }
 
 /** Whether the store is there for this process: its folder takes files, or its bucket answers. Nothing is written. */
-export async function checkStore({ store }: Pick<Config, 'store'>): Promise<Finding> {
+export async function checkStore({ store }: Pick<TrainableConfig, 'store'>): Promise<Finding> {
   const place = readStoreUrl(store);
   return place?.kind === 'file' ? checkFolder(store, resolve(place.path)) : checkBucket(store);
 }
@@ -182,7 +180,8 @@ export async function checkStore({ store }: Pick<Config, 'store'>): Promise<Find
 /** The nearest folder above one that does not exist yet is what counts. */
 async function checkFolder(store: string, folder: string): Promise<Finding> {
   try {
-    const place = nearestExisting(folder);
+    let place = folder;
+    while (!existsSync(place)) place = dirname(place);
     if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
     await access(place, constants.W_OK);
     return fine('Store', store);
@@ -203,10 +202,6 @@ async function checkBucket(store: string): Promise<Finding> {
   }
 }
 
-function nearestExisting(folder: string): string {
-  return existsSync(folder) ? folder : nearestExisting(dirname(folder));
-}
-
 /** What one look at one thing found. */
 export interface Finding {
   readonly what: string;
@@ -216,50 +211,6 @@ export interface Finding {
   readonly text: string;
 }
 
-function fine(what: string, text: string): Finding {
-  return { what, state: 'fine', text };
-}
-
-function note(what: string, text: string): Finding {
-  return { what, state: 'note', text };
-}
-
-function broken(what: string, text: string): Finding {
-  return { what, state: 'broken', text };
-}
-
-/** Commands that look after what runs need. */
-export const addCare: AddCommands = (program, settle) => {
-  program
-    .command('doctor')
-    .description('check what is installed, reachable and allowed, and say how to mend what is not')
-    .option(...CONFIG)
-    .action(async (options: object) => {
-      const { doctor } = await import('./doctor.js');
-      settle(await doctor(options));
-    });
-
-  program
-    .command('pool')
-    .description('look after the pool')
-    .command('check')
-    .description('make one tiny call to the Conductor and to each worker')
-    .option(...CONFIG)
-    .action(async (options: object) => {
-      const { checkPool } = await import('./pool.js');
-      settle(await checkPool(options));
-    });
-
-  program
-    .command('store')
-    .description('look after the store')
-    .command('gc')
-    .description('remove texts and answers that are old and that no run on the server refers to')
-    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
-    .option('--dry-run', 'say what would be removed, and remove nothing')
-    .option(...CONFIG)
-    .action(async (options: { olderThan: number }) => {
-      const { storeGc } = await import('./store-gc.js');
-      settle(await storeGc(options));
-    });
-};
+const fine = (what: string, text: string): Finding => ({ what, state: 'fine', text });
+const note = (what: string, text: string): Finding => ({ what, state: 'note', text });
+const broken = (what: string, text: string): Finding => ({ what, state: 'broken', text });

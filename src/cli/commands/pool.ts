@@ -1,25 +1,38 @@
 import { judgeReply, toProviderFailure } from '../../activities/models/failure';
-import type { Complete, ModelReply } from '../../activities/models/model';
+import type { Complete } from '../../activities/models/model';
 import { billOf } from '../../budget/nano-usd';
 import { ConfigError } from '../../config/errors';
 import { keyFor } from '../../config/keys';
 import { resolveRun } from '../../config/resolve-run';
-import type { TrainableConfig as Config } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { complete } from '../../local/complete';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
-import type { RunWorker } from '../../protocol/run';
 import { openStore } from '../../store/open-store';
 import { describeCost } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import { createPolicyProvider } from '../../training/policy/conductor';
+import { type AddCommands, CONFIG } from '../arguments';
 import { EXIT, type ExitCode } from '../exit-code';
 import { loadServable } from '../settings';
 import { paintFor, print } from '../terminal';
 
+/** `pool check`: one tiny call to each model. */
+export const addPool: AddCommands = (program, settle) => {
+  program
+    .command('pool')
+    .description('look after the pool')
+    .command('check')
+    .description('make one tiny call to the Conductor and to each worker')
+    .option(...CONFIG)
+    .action(async ({ config: file }: { readonly config?: string }) => {
+      settle(await checkPool(file));
+    });
+};
+
 /** Calls the Conductor and each worker once, a line each; fails if any of them does. */
-export async function checkPool(options: { readonly config?: string }): Promise<ExitCode> {
-  const config = await loadServable(options.config);
+async function checkPool(file: string | undefined): Promise<ExitCode> {
+  const config = await loadServable(file);
   const { workers } = resolveRun(config);
   const paint = paintFor(process.stdout);
   const width = Math.max(...['conductor', ...workers.map(({ id }) => id)].map((name) => name.length));
@@ -29,11 +42,15 @@ export async function checkPool(options: { readonly config?: string }): Promise<
     await print(describePing(name.padEnd(width), ping, paint));
   };
 
-  // One after the other: a limit on requests at once shall not look like a broken worker.
+  // One after the other: a limit on requests at once must not look like a broken worker.
   await report('conductor', await pingConductor(config));
   for (const worker of workers) {
     if (worker.kind === 'model') await report(worker.id, await pingModel(worker, config));
-    else await print(describeExternal(worker.id.padEnd(width), worker, paint));
+    else {
+      const { id, kind, taskQueue } = worker;
+      const what = `${kind} of your own on task queue ${taskQueue}: called by runs only`;
+      await print(`${paint.faint('·')} ${id.padEnd(width)}  ${what}`);
+    }
   }
   return failures === 0 ? EXIT.answered : EXIT.failed;
 }
@@ -48,16 +65,8 @@ function describePing(name: string, { problem, latencyMs, tokens, nanoUsd }: Pin
   return `${paint.good('✓')} ${name}  ${facts.join(' · ')}`;
 }
 
-function describeExternal(
-  name: string,
-  { kind, taskQueue }: Exclude<RunWorker, { kind: 'model' }>,
-  paint: Paint,
-): string {
-  return `${paint.faint('·')} ${name}  ${kind} of your own on task queue ${taskQueue}: called by runs only`;
-}
-
 /** What came of one tiny call. */
-export interface Ping {
+interface Ping {
   /** null when the model answered. */
   readonly problem: string | null;
   readonly latencyMs: number;
@@ -68,12 +77,10 @@ export interface Ping {
 
 const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] as const;
 
-/**
- * Calls a model once, with the settings and the key that a run would use; a failure is a result like another.
- */
+/** Calls a model once, with the settings and the key that a run would use; a failure is a result like another. */
 async function pingModel(
   card: ConductorCard | ModelCard,
-  config: Config,
+  config: TrainableConfig,
   ask: Complete = complete,
 ): Promise<Ping> {
   const apiKey = keyFor(card, config, process.env);
@@ -87,37 +94,26 @@ async function pingModel(
     secret: apiKey,
     timeoutMs,
   };
-  const begun = performance.now();
-  const since = (): number => Math.round(performance.now() - begun);
+  const start = performance.now();
+  const since = (): number => Math.round(performance.now() - start);
   try {
-    const reply = await ask({
-      card,
-      messages: MESSAGES,
-      maxOutputTokens,
-      apiKey,
-      signal,
-    });
+    const reply = await ask({ card, messages: MESSAGES, maxOutputTokens, apiKey, signal });
     const judgement = judgeReply(reply, context);
-    const problem = judgement.usable ? null : judgement.failure.message;
-    return { problem, latencyMs: since(), ...costOf(reply, card) };
+    const { usage, reportedNanoUsd } = reply;
+    return {
+      problem: judgement.usable ? null : judgement.failure.message,
+      latencyMs: since(),
+      tokens: usage === null ? null : usage.inputTokens + usage.outputTokens,
+      nanoUsd: reportedNanoUsd ?? billOf(usage, card.price),
+    };
   } catch (error) {
     const problem = toProviderFailure(error, context)?.message ?? 'the call was broken off';
     return { problem, latencyMs: since(), tokens: null, nanoUsd: null };
   }
 }
 
-function costOf(
-  { usage, reportedNanoUsd }: ModelReply,
-  { price }: ConductorCard | ModelCard,
-): Pick<Ping, 'tokens' | 'nanoUsd'> {
-  return {
-    tokens: usage === null ? null : usage.inputTokens + usage.outputTokens,
-    nanoUsd: reportedNanoUsd ?? billOf(usage, price),
-  };
-}
-
 /** Calls the Conductor once; where it is a checkpoint, the one that would write the next run's plan. */
-async function pingConductor(config: Config): Promise<Ping> {
+async function pingConductor(config: TrainableConfig): Promise<Ping> {
   const run = resolveRun(config);
   if (run.conductor.provider !== 'policy') return pingModel(run.conductor, config);
   const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });

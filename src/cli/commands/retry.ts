@@ -1,19 +1,13 @@
-import { unpricedOf } from '../../config/notices';
-import { resolveRun } from '../../config/resolve-run';
-import type { TrainableConfig as Config } from '../../training/config/schema';
-import type { PoolFilter } from '../../protocol/activities';
-import { attachServer, fitToServer } from '../attach';
-import { type ExitCode, UsageError } from '../exit-code';
-import { explainUnknown, showRun } from '../follow-run';
+import { type AddCommands, CONFIG, readCount, readUsd } from '../arguments';
+import { checkCostLimit } from '../cost-limit';
+import type { ExitCode } from '../exit-code';
+import { explainUnknown, showRun, type ShowOptions } from '../follow-run';
 import { listenForInterruption } from '../interruption';
-import { openWorkerSession } from '../session';
+import { withSession } from '../session';
 import { loadServable } from '../settings';
 import { say } from '../terminal';
 
-/** The options of `retry`. */
-export interface RetryOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+interface RetryOptions extends ShowOptions {
   /** Number of the step, from 1. */
   readonly from: number;
   readonly worker?: string;
@@ -22,48 +16,37 @@ export interface RetryOptions {
   readonly maxCost?: number | null;
 }
 
-/** Goes on from a step of an earlier run, as a new one with a worker of its own, and shows it to its end. */
-export async function retry(id: string, options: RetryOptions): Promise<ExitCode> {
+/** `retry`: a new run that begins with what an earlier one had. */
+export const addRetry: AddCommands = (program, settle) => {
+  program
+    .command('retry')
+    .description('run a plan again from a step, as a new run that keeps the outputs before it')
+    .argument('<id>')
+    .requiredOption('--from <step>', 'number of the step, from 1', readCount)
+    .option('--worker <id>', 'another worker for that step')
+    .option('--subtask <text>', 'another task for that step')
+    .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', readUsd)
+    .option('--json', 'print the whole result as JSON')
+    .option(...CONFIG)
+    .action(async (id: string, options: RetryOptions) => {
+      settle(await retry(id, options));
+    });
+};
+
+/** Goes on from a step of an earlier run with a worker of its own, and shows the new run to its end. */
+async function retry(id: string, options: RetryOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const loaded = await loadServable(options.config);
-  if (typeof options.maxCost === 'number') checkCostLimit(loaded, {});
-  const server = await attachServer(loaded, { used: true });
-  const config = fitToServer(server, loaded, options.config);
-  const session = await openWorkerSession(server, config, { graceMs: 0 });
-  const { from, worker, subtask, maxCost: costUsd } = options;
-  const request = {
-    from: from - 1,
-    ...(worker && { worker }),
-    ...(subtask && { subtask }),
-    ...(costUsd !== undefined && { limits: { costUsd } }),
-  };
-  try {
+  const { config: file, from, worker, subtask, maxCost: costUsd } = options;
+  const loaded = await loadServable(file);
+  if (typeof costUsd === 'number') checkCostLimit(loaded, {});
+  return withSession(loaded, { file, role: 'work', used: true }, async (session) => {
+    // An absent limit must stay absent: the earlier run's then holds.
+    const limits = costUsd === undefined ? undefined : { costUsd };
+    const request = { from: from - 1, worker, subtask, limits };
     const again = await session.conductor.retry(id, request).catch((error: unknown) => {
       throw explainUnknown(error, id, session);
     });
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
-    return await showRun(session, again.id, interruption, options);
-  } finally {
-    await session.close();
-  }
-}
-
-/**
- * Refuses a limit on cost that nobody could hold: whoever asks for one by name relies on it.
- *
- * @throws UsageError that names whose price is unknown, and what to do
- */
-export function checkCostLimit(config: Config, pool: PoolFilter): void {
-  const unpriced = unpricedOf(resolveRun(config, { pool }));
-  if (unpriced.length === 0) return;
-  const remedies = [
-    unpriced.some(({ canBePriced }) => canBePriced)
-      ? 'add "price: { input, output }", in USD per million tokens, to it in conductor.yaml'
-      : null,
-    ...unpriced.flatMap(({ worker }) => (worker === null ? [] : `leave it out with --deny ${worker}`)),
-  ];
-  throw new UsageError(
-    `--max-cost cannot be enforced, since no price is known of ${unpriced.map(({ name }) => name).join(', ')}: ` +
-      remedies.filter((remedy) => remedy !== null).join(', or '),
-  );
+    return showRun(session, again.id, interruption, options);
+  });
 }

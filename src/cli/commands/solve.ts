@@ -1,8 +1,9 @@
 import { Option } from 'commander';
-import { checkQuestion } from '../../client/steer';
 import type { SolveRequest } from '../../client/conductor-client';
-import type { TrainableConfig as Config } from '../../training/config/schema';
+import { durationMs } from '../../config/settings';
+import { SOLVE_WORKFLOW } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
+import { counted } from '../../trace/describe';
 import {
   type AddCommands,
   CONFIG,
@@ -13,23 +14,22 @@ import {
   readTenant,
   readUsd,
 } from '../arguments';
-import { attachServer, fitToServer } from '../attach';
+import { checkCostLimit } from '../cost-limit';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { sayUnfinished, showRun } from '../follow-run';
+import { showRun } from '../follow-run';
 import { listenForInterruption } from '../interruption';
-import { openSession, openWorkerSession } from '../session';
+import { type Session, withSession } from '../session';
 import { loadServable, loadSettings } from '../settings';
 import { print, say } from '../terminal';
-import { checkCostLimit } from './retry';
+import { checkQuestion } from '../../client/steer';
 
-/** The options of `solve` as the command line gives them. */
-export interface SolveOptions {
+interface SolveOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly detach?: boolean;
   readonly seed?: number;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
+  readonly allow?: string[];
+  readonly deny?: string[];
   /** null: no limit. */
   readonly maxDepth?: number | null;
   /** USD; null: no limit. */
@@ -37,89 +37,6 @@ export interface SolveOptions {
   readonly approve?: 'plan' | 'all';
   readonly priority?: number;
   readonly tenant?: string;
-}
-
-/** Solves one question with a worker of its own, or hands it to the workers that are there. */
-export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
-  const interruption = listenForInterruption();
-  const load = options.detach === true ? loadSettings : loadServable;
-  const loaded = await load(options.config, poolOf(options));
-  if (typeof options.maxCost === 'number') checkCostLimit(loaded, poolOf(options));
-  const question = await readQuestion(argument);
-  checkQuestion(question);
-  if (options.detach === true) return detach(loaded, question, options);
-
-  const server = await attachServer(loaded);
-  const config = fitToServer(server, loaded, options.config);
-  const session = await openWorkerSession(server, config, { graceMs: 0 });
-  try {
-    await sayUnfinished(session, config);
-    interruption.throwIfAborted();
-    const { id } = await session.conductor.start(requestOf(question, options));
-    return await showRun(session, id, interruption, options);
-  } finally {
-    await session.close();
-  }
-}
-
-/** Starts the run and leaves: the id goes to stdout, for scripts. */
-async function detach(loaded: Config, question: string, options: SolveOptions): Promise<ExitCode> {
-  const server = await attachServer(loaded, { outliving: '--detach' });
-  const config = fitToServer(server, loaded, options.config);
-  const session = await openSession(server, config);
-  try {
-    const { id } = await session.conductor.start(requestOf(question, options));
-    await print(id);
-    say(`Follow it with: temporal-conductor watch ${id}`);
-    return EXIT.answered;
-  } finally {
-    await session.close();
-  }
-}
-
-function requestOf(question: string, options: SolveOptions): SolveRequest {
-  const { seed, approve, priority, tenant, maxDepth: depth, maxCost: costUsd } = options;
-  const limits = { depth, costUsd };
-  return {
-    question,
-    pool: poolOf(options),
-    seed,
-    ...(Object.keys(limits).length > 0 && { limits }),
-    ...(approve && { approval: approve }),
-    priority,
-    tenant,
-  };
-}
-
-function poolOf({ allow, deny }: SolveOptions): { allow?: string[]; deny?: string[] } {
-  return { ...(allow && { allow: [...allow] }), ...(deny && { deny: [...deny] }) };
-}
-
-/**
- * The question of a command line: the argument itself, or standard input for `-`.
- *
- * @throws UsageError when standard input has more than any run accepts
- */
-async function readQuestion(argument: string): Promise<string> {
-  return argument === '-' ? readAll(process.stdin) : argument;
-}
-
-async function readAll(input: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of input) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_QUESTION_BYTES) throw tooLong();
-  }
-  return Buffer.concat(chunks).toString('utf8').trim();
-}
-
-/** Told at once: whoever writes to us may never stop. */
-function tooLong(): UsageError {
-  return new UsageError(
-    `the question on standard input has more than ${MAX_QUESTION_BYTES} bytes: shorten it, or give the part that matters`,
-  );
 }
 
 /** `solve`: what the program is for. */
@@ -152,8 +69,61 @@ export const addSolve: AddCommands = (program, settle) => {
         'start the run, print its id and leave it to the workers that are there',
       ).conflicts('json'),
     )
-    .action(async (question: string, options: object) => {
-      const { solve } = await import('./solve.js');
+    .action(async (question: string, options: SolveOptions) => {
       settle(await solve(question, options));
     });
 };
+
+/** Solves one question with a worker of its own, or hands it to the workers that are there. */
+async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
+  const interruption = listenForInterruption();
+  const { config: file, detach = false, allow, deny, maxCost } = options;
+  const loaded = await (detach ? loadSettings(file) : loadServable(file, { allow, deny }));
+  if (typeof maxCost === 'number') checkCostLimit(loaded, { allow, deny });
+  const question = argument === '-' ? await readAll(process.stdin) : argument;
+  checkQuestion(question);
+
+  const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
+  return withSession(loaded, { file, ...place }, async (session) => {
+    const { conductor } = session;
+    if (!detach) await sayUnfinished(session);
+    if (!detach) interruption.throwIfAborted();
+    const { id } = await conductor.start(requestOf(question, options));
+    if (!detach) return showRun(session, id, interruption, options);
+    // The id alone goes to stdout, for scripts.
+    await print(id);
+    say(`Follow it with: temporal-conductor watch ${id}`);
+    return EXIT.answered;
+  });
+}
+
+function requestOf(question: string, options: SolveOptions): SolveRequest {
+  const { seed, allow, deny, approve, priority, tenant, maxDepth: depth, maxCost: costUsd } = options;
+  const limits = { depth, costUsd };
+  return { question, pool: { allow, deny }, seed, limits, approval: approve, priority, tenant };
+}
+
+/** Refuses at once what is too long: the program that writes to us may never stop. */
+async function readAll(input: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of input) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_QUESTION_BYTES) {
+      throw new UsageError(
+        `the question on standard input has more than ${MAX_QUESTION_BYTES} bytes: shorten it, or give the part that matters`,
+      );
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8').trim();
+}
+
+/** Other runs of this folder, left by an earlier command or watched by another: our worker serves them, too. */
+async function sayUnfinished({ server, temporal, config }: Session): Promise<void> {
+  // On a server that others share, what runs there is no news to the person here.
+  if (!server.embedded) return;
+  const query = `WorkflowType = '${SOLVE_WORKFLOW}' AND TaskQueue = '${config.temporal.taskQueue}' AND ExecutionStatus = 'Running'`;
+  const { count } = await temporal.workflow.count(query);
+  if (count > 0) say(`${counted(count, 'unfinished run')} of this folder will go on as well.`);
+}

@@ -1,10 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
 import type { ConductorClient } from '../../client/conductor-client';
 import { liveUsers } from '../../local/lease';
+import { reasonOf } from '../../local/reason-of';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
-import { describeMs, describeUsd } from '../../trace/describe';
+import { counted, describeUsd, describeMs } from '../../trace/describe';
+import { readPlan } from '../approval/plan-file';
 import {
   type AddCommands,
   CONFIG,
@@ -15,15 +18,34 @@ import {
   readTokens,
   readUsd,
 } from '../arguments';
-import { attachServer, fitToServer, FOLDER } from '../attach';
-import { EXIT, type ExitCode } from '../exit-code';
-import { explainUnknown } from '../follow-run';
+import { EXIT, type ExitCode, UsageError } from '../exit-code';
+import { explainUnknown, watchOf } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { openSession, openWorkerSession, type Session } from '../session';
-import { loadSettings } from '../settings';
+import { type Session, withSession } from '../session';
+import { FOLDER, loadSettings } from '../settings';
 import { print, say } from '../terminal';
 
-/** Commands that change a run while it goes on, and those that end it or begin it anew. */
+interface FileOptions {
+  readonly config?: string;
+}
+
+/** What `limits` changes; null: no such limit. */
+interface LimitsOptions extends FileOptions {
+  readonly maxCost?: number | null;
+  readonly calls?: number;
+  readonly tokens?: number | null;
+  /** Milliseconds. */
+  readonly wallClock?: number;
+  readonly steps?: number;
+}
+
+/** Another plan, or a reason why there must be another, or neither. */
+interface ApproveOptions extends FileOptions {
+  readonly edit?: string;
+  readonly reject?: string;
+}
+
+/** `depth`, `limits`, `approve` and `hint`: commands that change a run while it goes on. */
 export const addSteering: AddCommands = (program, settle) => {
   program
     .command('depth')
@@ -31,9 +53,12 @@ export const addSteering: AddCommands = (program, settle) => {
     .argument('<id>')
     .argument('<number>', '0: not at all; none: no limit', readDepth)
     .option(...CONFIG)
-    .action(async (id: string, limit: number | null, options: object) => {
-      const { depth } = await import('./steer.js');
-      settle(await depth(id, limit, options));
+    .action(async (id: string, depth: number | null, { config }: FileOptions) => {
+      const change = async (conductor: ConductorClient): Promise<void> => {
+        await conductor.setMaxDepth(id, depth);
+        say(`Told run ${id}: depth ${depth ?? 'without limit'}. Children that have started already go on.`);
+      };
+      settle(await steerRun(id, config, change));
     });
 
   program
@@ -46,9 +71,8 @@ export const addSteering: AddCommands = (program, settle) => {
     .option('--wall-clock <duration>', 'from the start of the run, e.g. 30m', readDuration)
     .option('--steps <number>', 'of one plan', readCount)
     .option(...CONFIG)
-    .action(async (id: string, options: object) => {
-      const { limits } = await import('./steer.js');
-      settle(await limits(id, options));
+    .action(async (id: string, options: LimitsOptions) => {
+      settle(await changeLimits(id, options));
     });
 
   program
@@ -60,8 +84,7 @@ export const addSteering: AddCommands = (program, settle) => {
       new Option('--reject <reason>', 'have the Conductor write another one, told why').conflicts('edit'),
     )
     .option(...CONFIG)
-    .action(async (id: string, options: object) => {
-      const { approve } = await import('./approve.js');
+    .action(async (id: string, options: ApproveOptions) => {
       settle(await approve(id, options));
     });
 
@@ -71,89 +94,76 @@ export const addSteering: AddCommands = (program, settle) => {
     .argument('<id>')
     .argument('<text>')
     .option(...CONFIG)
-    .action(async (id: string, text: string, options: object) => {
-      const { hint } = await import('./steer.js');
-      settle(await hint(id, text, options));
-    });
-
-  program
-    .command('retry')
-    .description('run a plan again from a step, as a new run that keeps the outputs before it')
-    .argument('<id>')
-    .requiredOption('--from <step>', 'number of the step, from 1', readCount)
-    .option('--worker <id>', 'another worker for that step')
-    .option('--subtask <text>', 'another task for that step')
-    .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', readUsd)
-    .option('--json', 'print the whole result as JSON')
-    .option(...CONFIG)
-    .action(async (id: string, options: { from: number }) => {
-      const { retry } = await import('./retry.js');
-      settle(await retry(id, options));
-    });
-
-  program
-    .command('cancel')
-    .description('stop a run, and wait until it has ended')
-    .argument('<id>')
-    .option(...CONFIG)
-    .action(async (id: string, options: object) => {
-      const { cancel } = await import('./cancel.js');
-      settle(await cancel(id, options));
+    .action(async (id: string, text: string, { config }: FileOptions) => {
+      const change = async (conductor: ConductorClient): Promise<void> => {
+        await conductor.addHint(id, text);
+        say(`Told run ${id}: the Conductor reads it with its next call, if there is one.`);
+      };
+      settle(await steerRun(id, config, change));
     });
 };
 
-/** Changes how deep the Conductor may call itself from now on. */
-export function depth(
+/** Waiting for longer than this is explained. */
+const PATIENCE_MS = 5_000;
+
+/**
+ * Changes a run, and says what to do where no process is there to go on with it.
+ *
+ * @param steer sends the message, and says what came of it
+ * @throws UsageError for an unknown run, RefusedError where the run does not do it
+ */
+async function steerRun(
   id: string,
-  limit: number | null,
-  { config }: { readonly config?: string },
+  file: string | undefined,
+  steer: (conductor: ConductorClient) => Promise<void>,
 ): Promise<ExitCode> {
-  return steerRun(id, config, async (conductor) => {
-    await conductor.setMaxDepth(id, limit);
-    say(`Told run ${id}: depth ${limit ?? 'without limit'}. Children that were begun already go on.`);
+  const interruption = listenForInterruption();
+  const loaded = await loadSettings(file);
+  return withSession(loaded, { file, role: 'steer', used: true }, async (session) => {
+    const patience = setTimeout(() => {
+      say(`Waiting for a worker that answers for run ${id}: start one with "temporal-conductor worker" …`);
+    }, PATIENCE_MS);
+    try {
+      const done = steer(session.conductor).then(() => true);
+      if ((await unlessInterrupted(interruption, done)) === undefined) {
+        say(`Interrupted. Run ${id} may still do what it was asked to, once a worker answers for it.`);
+        return EXIT.interrupted;
+      }
+      if (!(await isServed(session))) say(`Nobody works on it now; go on with: ${watchOf(id, file)}`);
+      return EXIT.answered;
+    } catch (error) {
+      throw explainUnknown(error, id, session);
+    } finally {
+      clearTimeout(patience);
+    }
   });
 }
 
-/** Tells the Conductor something to mind. */
-export function hint(id: string, text: string, { config }: { readonly config?: string }): Promise<ExitCode> {
-  return steerRun(id, config, async (conductor) => {
-    await conductor.addHint(id, text);
-    say(`Told run ${id}: the Conductor reads it with its next call, if there is one.`);
-  });
-}
-
-/** The options of `limits`; null: no such limit. */
-export interface LimitsOptions {
-  readonly config?: string;
-  readonly maxCost?: number | null;
-  readonly calls?: number;
-  readonly tokens?: number | null;
-  /** Milliseconds. */
-  readonly wallClock?: number;
-  readonly steps?: number;
+/** On a server elsewhere no one knows; beside the embedded one, the folder's other processes are the workers. */
+async function isServed({ server }: Session): Promise<boolean> {
+  if (!server.embedded) return true;
+  const users = await liveUsers(resolve(FOLDER));
+  return users.some(({ pid }) => pid !== process.pid);
 }
 
 /** Changes the limits that are named, and prints all that then hold; with none named, those that hold. */
-export function limits(id: string, options: LimitsOptions): Promise<ExitCode> {
-  return steerRun(id, options.config, async (conductor) => {
-    const change = changeOf(options);
+function changeLimits(id: string, options: LimitsOptions): Promise<ExitCode> {
+  const { config, maxCost: costUsd, calls, tokens, wallClock: wallClockMs, steps } = options;
+  return steerRun(id, config, async (conductor) => {
+    const change: LimitsChange = { costUsd, calls, tokens, wallClockMs, steps };
     const held = await conductor.setLimits(id, change);
     await print(describeLimits(held));
-    if (!isDeepStrictEqual({ ...held, ...change }, held)) say(PROMISED);
+    if (!holds(held, change)) {
+      say(
+        'More is spent, or set aside for what is under way, than some limit you named. It ends there: nothing more is started.',
+      );
+    }
   });
 }
 
-const PROMISED =
-  'More is spent, or set aside for what is under way, than some limit you named. It ends there: nothing more is begun.';
-
-function changeOf({ maxCost, calls, tokens, wallClock, steps }: LimitsOptions): LimitsChange {
-  return {
-    costUsd: maxCost,
-    calls,
-    tokens,
-    wallClockMs: wallClock,
-    steps,
-  };
+function holds(held: HeldLimits, change: LimitsChange): boolean {
+  const named = Object.entries(change).filter(([, value]) => value !== undefined);
+  return isDeepStrictEqual({ ...held, ...Object.fromEntries(named) }, held);
 }
 
 const NAME_COLUMNS = 8;
@@ -172,64 +182,30 @@ function describeLimits({ costUsd, calls, tokens, wallClockMs, steps, depth }: H
     .join('\n');
 }
 
-/** Whoever waits longer than this is told for what. */
-const PATIENCE_MS = 5_000;
-
-/**
- * Changes a run, and says what to do where nobody is there to go on with it.
- *
- * @param steer sends the message, and says what came of it
- * @throws UsageError for an unknown run, RefusedError where the run does not do it
- */
-export async function steerRun(
-  id: string,
-  config: string | undefined,
-  steer: (conductor: ConductorClient) => Promise<void>,
-): Promise<ExitCode> {
-  const interruption = listenForInterruption();
-  const session = await openSteeringSession(config);
-  const patience = setTimeout(() => {
-    say(`Waiting for a worker that answers for run ${id}: start one with "temporal-conductor worker" …`);
-  }, PATIENCE_MS);
-  try {
-    const done = steer(session.conductor).then(() => true);
-    if ((await unlessInterrupted(interruption, done)) === undefined) {
-      say(`Interrupted. Run ${id} may still do what it was asked to, once a worker answers for it.`);
-      return EXIT.interrupted;
+/** Decides on the plan that waits for approval. */
+async function approve(id: string, { config, edit, reject }: ApproveOptions): Promise<ExitCode> {
+  const written = edit === undefined ? '' : await readText(edit);
+  return steerRun(id, config, async (conductor) => {
+    if (edit !== undefined) {
+      const plan = readPlan(written, edit, await conductor.planContext(id));
+      const { steps } = await conductor.editPlan(id, plan);
+      say(`Run ${id} goes on with the plan of ${edit}: ${counted(steps.length, 'step')}.`);
+    } else if (reject !== undefined) {
+      await conductor.rejectPlan(id, reject);
+      say(`Rejected. The Conductor of run ${id} writes another plan.`);
+    } else {
+      await conductor.approvePlan(id);
+      say(`Approved. Run ${id} goes on.`);
     }
-    if (!(await isServed(session))) say(`Nobody works on it now; go on with: ${watchOf(id, config)}`);
-    return EXIT.answered;
+  });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
   } catch (error) {
-    throw explainUnknown(error, id, session);
-  } finally {
-    clearTimeout(patience);
-    await session.close();
+    throw new UsageError(`${file} cannot be read (${reasonOf(error)}): name a file with a plan`, {
+      cause: error,
+    });
   }
-}
-
-/** On a server elsewhere nobody knows; beside the embedded one, the folder's other processes are the workers. */
-async function isServed({ server }: Session): Promise<boolean> {
-  if (!server.embedded) return true;
-  const users = await liveUsers(resolve(FOLDER));
-  return users.some(({ pid }) => pid !== process.pid);
-}
-
-function watchOf(id: string, config: string | undefined): string {
-  return `temporal-conductor watch ${id}${config === undefined ? '' : ` --config ${config}`}`;
-}
-
-/**
- * A session to change a run that there is. Beside the embedded server it brings a worker that answers for the run but
- * makes no call of it: one that was begun now would be broken off, and be paid for, when the command ends.
- *
- * @param named the file that `--config` names, if any
- * @throws UsageError where no run was ever started in this folder
- */
-async function openSteeringSession(named: string | undefined): Promise<Session> {
-  const loaded = await loadSettings(named);
-  const server = await attachServer(loaded, { used: true });
-  const config = fitToServer(server, loaded, named);
-  return server.embedded
-    ? openWorkerSession(server, config, { graceMs: 0, makesCalls: false })
-    : openSession(server, config);
 }

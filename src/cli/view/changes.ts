@@ -25,20 +25,19 @@ export function describeChanges(before: SolveTrace | null, after: SolveTrace): s
     ...after.rounds.flatMap((round) => {
       const path = pathOf(after, round);
       const estimate = round.childId === null ? describeEstimates(before, after) : [];
-      return describeRound(sameRound(before, round), round, estimate).map((line) => path + line);
+      const earlier = before?.rounds.find(
+        (old) => old.childId === round.childId && old.round === round.round,
+      );
+      return describeRound(earlier, round, estimate).map((line) => path + line);
     }),
     ...describeWaits(before, after),
-    ...(isEnd(before, after) ? [describeEnd(after)] : []),
+    ...(after.status !== 'running' && before?.status !== after.status ? [describeEnd(after)] : []),
   ];
 }
 
 /** Why a call waits for another attempt. */
 export function describeRetry({ attempt, reason }: Retry): string {
   return `attempt ${attempt - 1} failed, trying again: ${reason}`;
-}
-
-function sameRound(trace: SolveTrace | null, { childId, round }: RoundTrace): RoundTrace | undefined {
-  return trace?.rounds.find((each) => each.childId === childId && each.round === round);
 }
 
 function describeRound(
@@ -73,7 +72,9 @@ function describeStep(before: StepTrace | undefined, after: StepTrace): string[]
   const who = `step ${after.index + 1} (${describeWorker(after)})`;
   if (state === 'running') return [`${who} started`];
   if (state === 'failed') return [`${who} failed${timeOf(after)}: ${after.error?.message ?? ''}`];
-  return [`${who} ${isKept(after) ? 'kept' : `done${timeOf(after)}`}: ${outputOf(after)}`];
+  return [
+    `${who} ${isKept(after) ? 'kept' : `done${timeOf(after)}`}: ${clip(previewOf(after.output ?? ''))}`,
+  ];
 }
 
 function outputOf({ output }: StepTrace): string {
@@ -93,10 +94,6 @@ function describeWaits(before: SolveTrace | null, after: SolveTrace): string[] {
 
 function isSame(before: unknown, after: unknown): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
-}
-
-function isEnd(before: SolveTrace | null, after: SolveTrace): boolean {
-  return after.status !== 'running' && before?.status !== after.status;
 }
 
 function describeEnd(trace: SolveTrace): string {

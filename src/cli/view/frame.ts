@@ -40,25 +40,21 @@ const CHILD_INDENT = 4;
  */
 export function drawFrame(trace: SolveTrace, retries: readonly Retry[], options: FrameOptions): string[] {
   const { paint, columns } = options;
-  const sums = [trace.status, describeTokens(trace), describeCost(trace), trace.id].join(' · ');
+  const { estimate, status } = trace;
+  const sums = [status, describeTokens(trace), describeCost(trace), trace.id].join(' · ');
   return [
     paint.strong(oneLine(previewOf(trace.question), columns)),
-    ...drawEstimate(trace, options),
+    // Of interest while money can still be saved.
+    ...(estimate === undefined || status !== 'running'
+      ? []
+      : [paint.faint(oneLine(`the plan comes to ${describeEstimate(estimate)}`, columns))]),
     ...drawRounds(trace, trace.id, options),
-    ...waitingRuns(trace).map((id) => drawWait(id, options)),
+    ...waitingRuns(trace).map((id) =>
+      paint.busy(oneLine(`waits for approval: ${howToApprove(id)}`, columns)),
+    ),
     ...retries.map((retry) => paint.busy(oneLine(`↻ ${describeRetry(retry)}`, columns))),
     paint.faint(oneLine(sums, columns)),
   ];
-}
-
-/** Of interest while money can still be saved. */
-function drawEstimate({ estimate, status }: SolveTrace, { paint, columns }: FrameOptions): string[] {
-  if (estimate === undefined || status !== 'running') return [];
-  return [paint.faint(oneLine(`the plan comes to ${describeEstimate(estimate)}`, columns))];
-}
-
-function drawWait(id: string, { paint, columns }: FrameOptions): string {
-  return paint.busy(oneLine(`waits for approval: ${howToApprove(id)}`, columns));
 }
 
 function drawRounds(trace: SolveTrace, id: string, options: FrameOptions): string[] {
@@ -105,12 +101,13 @@ function drawChild(trace: SolveTrace, step: StepTrace, options: FrameOptions): s
 function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, options: FrameOptions): string {
   const { paint, columns, now, spinner } = options;
   const state = stateOf(step);
-  const name = pad(oneLine(nameOf(step), nameColumns), nameColumns);
+  const name = oneLine(nameOf(step), nameColumns);
+  const gap = ' '.repeat(Math.max(0, nameColumns - widthOf(name)));
   const time = step.startedAt === null ? '' : describeDuration(step.startedAt, step.endedAt, now);
   const mark = state === 'running' ? spinner : MARKS[state];
   const room = columns - WAVE_COLUMNS - nameColumns - TIME_COLUMNS - 4;
   const text = oneLine(textOf(round, step, state), Math.max(0, room));
-  return `${strokeOf(state, paint)(mark)} ${name} ${paint.faint(time.padStart(TIME_COLUMNS))} ${text}`.trimEnd();
+  return `${strokeOf(state, paint)(mark)} ${name}${gap} ${paint.faint(time.padStart(TIME_COLUMNS))} ${text}`.trimEnd();
 }
 
 function nameOf(step: StepTrace): string {
@@ -118,12 +115,9 @@ function nameOf(step: StepTrace): string {
 }
 
 /** What is most worth a line: the task until there is an output, or the reason why there is none. */
-function textOf(round: RoundTrace, step: StepTrace, state: StepState): string {
-  if (state === 'done') return step.output === null ? '' : previewOf(step.output);
-  return state === 'failed' ? (step.error?.message ?? '') : taskOf(round, step);
-}
-
-function taskOf({ plan }: RoundTrace, { index }: StepTrace): string {
+function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state: StepState): string {
+  if (state === 'done') return output === null ? '' : previewOf(output);
+  if (state === 'failed') return error?.message ?? '';
   const planned = plan?.steps[index];
   if (planned === undefined) return '';
   const sees = describeSees(planned.sees);
@@ -132,8 +126,4 @@ function taskOf({ plan }: RoundTrace, { index }: StepTrace): string {
 
 function strokeOf(state: StepState, paint: Paint): (text: string) => string {
   return { done: paint.good, failed: paint.bad, running: paint.busy, waiting: paint.faint }[state];
-}
-
-function pad(text: string, columns: number): string {
-  return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }

@@ -1,6 +1,7 @@
-import { attachServer, fitToServer, type ServerDemands } from '../../cli/attach';
+import type { ServerDemands } from '../../cli/attach';
 import { UsageError } from '../../cli/exit-code';
-import { openSession, type Session } from '../../cli/session';
+import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
+import { type Session, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { say } from '../../cli/terminal';
 import { configuredKeys } from '../../encryption/keys';
@@ -48,15 +49,12 @@ export async function withTraining<Result>(
   work: (session: TrainingSession) => Promise<Result>,
 ): Promise<Result> {
   const place = await findTraining(options);
-  const server = await attachServer(place.config, demands);
-  const config = fitToServer(server, place.config, options.config);
-  const session = await openSession(server, config);
-  const training = new TrainingClient({ client: session.temporal, taskQueue: config.temporal.taskQueue });
-  try {
-    return await work({ ...place, ...session, config, training });
-  } finally {
-    await session.close();
-  }
+  const setting = { file: options.config, role: 'look', ...demands } as const;
+  return withSession(place.config, setting, (session) => {
+    const { temporal, config } = session;
+    const training = new TrainingClient({ client: temporal, taskQueue: config.temporal.taskQueue });
+    return work({ ...place, ...session, training });
+  });
 }
 
 /**

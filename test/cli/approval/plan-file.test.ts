@@ -1,5 +1,4 @@
-import { readPlan } from '../../../src/cli/approval/read-plan';
-import { writePlanFile } from '../../../src/cli/approval/verdict';
+import { readPlan, writePlanFile } from '../../../src/cli/approval/plan-file';
 import { renderPlan } from '../../../src/plan/render';
 
 const CONTEXT = { workers: ['alpha', 'beta', 'conductor'], maxSteps: 5, round: 0 };

@@ -1,40 +1,41 @@
 import { type Collected, collectGarbage } from '../../client/collect-garbage';
-import { configuredKeys } from '../../encryption/keys';
-import { openStore } from '../../store/open-store';
 import type { Swept, Tally } from '../../store/sweep';
-import { attachServer } from '../attach';
+import { type AddCommands, CONFIG, readDays } from '../arguments';
 import { EXIT, type ExitCode } from '../exit-code';
-import { openSession } from '../session';
+import { withSession } from '../session';
 import { loadSettings } from '../settings';
 import { print } from '../terminal';
 
-/** The options of `store gc` as the command line gives them. */
-export interface StoreGcOptions {
+interface CollectOptions {
   readonly config?: string;
+  /** Milliseconds. */
   readonly olderThan: number;
   readonly dryRun?: boolean;
 }
 
-/** Removes from the store what is old and of no use, and says what. Needs the server, which knows what is of use. */
-export async function storeGc({
-  config: file,
-  olderThan,
-  dryRun = false,
-}: StoreGcOptions): Promise<ExitCode> {
-  const config = await loadSettings(file);
-  const session = await openSession(await attachServer(config, { used: true }), config);
-  try {
-    const collected = await collectGarbage({
-      client: session.temporal,
-      store: openStore(config.store, process.cwd(), { keys: configuredKeys(config) }),
-      olderThanMs: olderThan,
-      dryRun,
+/** `store gc`: removes from the store what is old and of no use. */
+export const addStore: AddCommands = (program, settle) => {
+  program
+    .command('store')
+    .description('look after the store')
+    .command('gc')
+    .description('remove texts and answers that are old and that no run on the server refers to')
+    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
+    .option('--dry-run', 'say what would be removed, and remove nothing')
+    .option(...CONFIG)
+    .action(async (options: CollectOptions) => {
+      settle(await collect(options));
     });
-    await print(describe(collected, dryRun, session.server.address));
+};
+
+/** Needs the server, which knows what is of use. */
+async function collect({ config: file, olderThan, dryRun = false }: CollectOptions): Promise<ExitCode> {
+  const loaded = await loadSettings(file);
+  return withSession(loaded, { file, role: 'look', used: true }, async ({ temporal, store, server }) => {
+    const collected = await collectGarbage({ client: temporal, store, olderThanMs: olderThan, dryRun });
+    await print(describe(collected, dryRun, server.address));
     return EXIT.answered;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
 function describe(collected: Collected, dryRun: boolean, address: string): string {

@@ -1,16 +1,19 @@
-import { type Document, isMap, isNode, isSeq, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isSeq, parseDocument, stringify } from 'yaml';
 import { parsePlan } from '../../plan/parse';
 import type { Plan, PlanContext } from '../../plan/plan';
 import { type ListName, type Place, PlanError, underline } from '../../plan/plan-error';
 import { validatePlan } from '../../plan/validate';
 import { UsageError } from '../exit-code';
 
-/** What the three lists are called in a plan that is written step by step. */
-const FIELDS: Readonly<Record<ListName, string>> = {
-  model_id: 'worker',
-  subtasks: 'subtask',
-  access_list: 'sees',
-};
+/** A plan as a person edits it; `readPlan` reads it back. */
+export function writePlanFile({ steps }: Plan, { workers }: Pick<PlanContext, 'workers'>): string {
+  const notes = [
+    '# Save and close to run this plan; leave it as it is to go back.',
+    `# Workers: ${workers.join(', ')}.`,
+    '# sees: the steps before, counted from 0, whose outputs a step is shown.',
+  ];
+  return `${notes.join('\n')}\n${stringify({ steps }, { lineWidth: 100, flowCollectionPadding: false })}`;
+}
 
 /**
  * Reads a plan that a person wrote: YAML or JSON, `{ steps: [{ worker, subtask, sees }] }`, or the three lists of the
@@ -44,6 +47,13 @@ function readSteps(text: string, context: PlanContext): Plan {
   }
   return validatePlan(document.toJS(), context, (list, step) => placeOf(document, text, step, FIELDS[list]));
 }
+
+/** What the three lists are called in a plan that is written step by step. */
+const FIELDS: Readonly<Record<ListName, string>> = {
+  model_id: 'worker',
+  subtasks: 'subtask',
+  access_list: 'sees',
+};
 
 /** Where a field of a step stands; where it is missing, the step. */
 function placeOf(
