@@ -72,9 +72,7 @@ function describeStep(before: StepTrace | undefined, after: StepTrace): string[]
   const who = `step ${after.index + 1} (${describeWorker(after)})`;
   if (state === 'running') return [`${who} started`];
   if (state === 'failed') return [`${who} failed${timeOf(after)}: ${after.error?.message ?? ''}`];
-  return [
-    `${who} ${isKept(after) ? 'kept' : `done${timeOf(after)}`}: ${clip(previewOf(after.output ?? ''))}`,
-  ];
+  return [`${who} ${isKept(after) ? 'kept' : `done${timeOf(after)}`}: ${outputOf(after)}`];
 }
 
 function outputOf({ output }: StepTrace): string {
