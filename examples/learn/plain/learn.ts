@@ -119,7 +119,7 @@ export interface RolledOut {
 }
 
 /** Draws questions until there are enough groups with a spread, one after the other. */
-export async function rollOut(
+async function rollOut(
   lesson: Lesson,
   questions: readonly QuestionRow[],
   checkpoint: Checkpoint,

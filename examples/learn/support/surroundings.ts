@@ -110,7 +110,7 @@ function configOf(lesson: Lesson, { folder, worldUrl, policyUrl }: Places): Conf
 }
 
 /** The process of a trainer's next step: a child of the fork server, which is the trainer's child. */
-export async function stepOf(trainer: number): Promise<number> {
+async function stepOf(trainer: number): Promise<number> {
   for (;;) {
     const [step] = childrenOf(trainer).flatMap(childrenOf);
     if (step !== undefined) return step;
