@@ -6,6 +6,7 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'AlteredPayloadError',
     'BadQuestionError',
     'ConductorClient',
+    'ConductorError',
     'ConductorPlugin',
     'ConfigError',
     'FAILURES',

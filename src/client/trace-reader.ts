@@ -13,7 +13,8 @@ import { readExternalResult } from '../protocol/external-worker';
 import { questionOf } from '../protocol/input';
 import { CONDUCTOR_ID, EDIT_PLAN_UPDATE, SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
-import { asksApproval, type SolveInput, type SolveTrace, solveTraceSchema } from '../protocol/solve';
+import type { SolveInput } from '../protocol/input';
+import { asksApproval, type SolveTrace, solveTraceSchema } from '../protocol/solve';
 import { readFailure, traceIn } from '../trace/read-failure';
 import {
   type ChildOutcome,

@@ -1,15 +1,15 @@
-/** Names of training that cross process borders. They are written into histories: never rename one. */
+// Names of training that cross process borders. They are written into histories: never rename one.
 
 /** Workflow type of one night of training. */
-export const TRAIN_WORKFLOW = 'train';
+export const TRAIN_WORKFLOW = 'conductorTrain';
 /** Workflow type that a schedule starts: it makes one night of its time, unless one is under way. */
-export const NIGHTLY_WORKFLOW = 'trainNightly';
+export const NIGHTLY_WORKFLOW = 'conductorTrainNightly';
 /** Workflow type of one group: the rollouts of one question in one cycle. */
-export const GROUP_WORKFLOW = 'trainGroup';
+export const GROUP_WORKFLOW = 'conductorTrainGroup';
 /** Workflow type that makes a first checkpoint of examples, for a person. */
-export const WARM_START_WORKFLOW = 'warmStart';
+export const WARM_START_WORKFLOW = 'conductorWarmStart';
 /** Workflow type that has the trainer write a checkpoint as a model of its own, for a person. */
-export const EXPORT_WORKFLOW = 'exportCheckpoint';
+export const EXPORT_WORKFLOW = 'conductorExportCheckpoint';
 
 /** Signals, without an answer. */
 export const PAUSE_SIGNAL = 'pauseTraining';

@@ -1,4 +1,3 @@
-import { asFailure } from '../../activities';
 import type { Config } from '../../config/schema';
 import { grade } from '../../grading/grade';
 import type { Text } from '../../protocol/text';
@@ -7,6 +6,7 @@ import { keepText, readText } from '../../store/texts';
 import type { AskedQuestion, GradeAnswersRequest, QuestionRef, TrainingActivities } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
+import { asFailure } from '../policy/errors';
 import type { Verdict } from '../rollout';
 import { writeBatch } from './batch';
 import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';

@@ -1,10 +1,10 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
 import type { TrainerActivities, TrainingActivities } from '../contract';
-import type { PolicySettings } from '../settings';
+import type { PolicySettings, TrainingSettings } from '../settings';
 
 /**
- * The activities that only touch the store and reckon. A minute is long for them, and a full disk may be emptied; a
- * worker that is lost is not waited for longer than that.
+ * The activities that only read and write the store. A minute is long for them; half an hour is enough to free a
+ * full disk.
  */
 export function storeActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {
   return proxyActivities<TrainingActivities>({
@@ -34,12 +34,16 @@ export function samplingActivities(
   });
 }
 
-/** Where the trainer listens, and how patiently it is waited for. */
+/** Where the trainer listens, and how long it is waited for. */
 export interface TrainerCallOptions {
   readonly taskQueue: string;
   /** What is left of the night. */
   readonly remainingMs: number;
   readonly heartbeatMs: number;
+}
+
+export function trainerOptions({ trainer, run }: TrainingSettings, remainingMs: number): TrainerCallOptions {
+  return { taskQueue: trainer.taskQueue, remainingMs, heartbeatMs: run.heartbeatMs };
 }
 
 /**
@@ -58,15 +62,4 @@ export function trainerActivities(
     retry: { initialInterval: '500ms', maximumInterval: '30s' },
     summary,
   });
-}
-
-/**
- * The activities of the trainer that a night can do without: what they leave undone the next night does. A trainer that
- * is away is not waited for longer than it takes to start one.
- */
-export function dispensableActivities(
-  summary: string,
-  { taskQueue, heartbeatMs }: Omit<TrainerCallOptions, 'remainingMs'>,
-): ActivityInterfaceFor<TrainerActivities> {
-  return trainerActivities(summary, { taskQueue, heartbeatMs, remainingMs: 2 * 60_000 });
 }

@@ -11,14 +11,13 @@ import {
 } from '../input';
 import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
 import { rewardOf, rewardOfRoot } from '../reward';
-import type { GroupRecord } from '../rollout';
-import { storeActivities, samplingActivities } from './activities';
+import { samplingActivities, storeActivities } from './activities';
 import { Stopwatch } from './night';
 import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
 
 /**
- * Workflow `trainGroup`: several plans for one question by one policy, each carried out as a solve carries out its plan,
- * judged, and kept in the store. What it returns is what the batch is chosen by; everything else is in its records.
+ * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as a solve carries out
+ * its plan, judged, and kept in the store. It returns what the batch is chosen by; everything else is in its records.
  *
  * With two rounds, the policy is shown each first plan with its answer once more, and accepts or corrects it: these
  * replies are a group of their own, and what came of them is discounted into the first round's rewards (paper section
@@ -26,13 +25,14 @@ import { type GroupContext, type Played, playPrompted, playSampled, type Root } 
  *
  * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
  */
-export async function trainGroup(input: GroupInput): Promise<GroupResult> {
+export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
+  const { writer } = input;
   const rounds =
-    input.writer === 'prompted'
-      ? await playByPrompt(input, limits, watch)
-      : await playByPolicy(input, input.writer, limits, watch);
+    writer === 'prompted'
+      ? [await playByPrompt(input, limits, watch)]
+      : await playByPolicy(input, writer, limits, watch);
   const kept = await watch.time('grading', () => keepRounds(input, rounds));
   return {
     draw: input.draw,
@@ -43,14 +43,21 @@ export async function trainGroup(input: GroupInput): Promise<GroupResult> {
   };
 }
 
+/** One round of a group as it was played. */
+interface PlayedRound {
+  readonly question: AskedQuestion;
+  /** Store key; null where nothing was sampled from a policy. */
+  readonly samples: string | null;
+  readonly rollouts: readonly Played[];
+}
+
 async function playByPrompt(
   input: GroupInput,
   limits: Limits,
   watch: Stopwatch<GroupPart>,
-): Promise<readonly PlayedRound[]> {
+): Promise<PlayedRound> {
   const question = await storeActivities('read the question')[READ_QUESTION](input.question);
-  const group: GroupContext = { input, limits, question, watch };
-  return [{ question, samples: null, rollouts: await playPrompted(group) }];
+  return { question, samples: null, rollouts: await playPrompted({ input, limits, question, watch }) };
 }
 
 async function playByPolicy(
@@ -92,7 +99,7 @@ function sample(
     seed: samplingSeed({ seed: input.seed, purpose, cycle, draw, round }),
     temperature,
     policy,
-    ...(roots && { earlier: roots.map(({ plan, answer }) => ({ plan, answer })) }),
+    earlier: roots?.map(({ plan, answer }) => ({ plan, answer })),
   });
 }
 
@@ -103,28 +110,36 @@ function rootsIn(rollouts: readonly Played[]): readonly Root[] {
   );
 }
 
-/** One round of a group as it was played. */
-export interface PlayedRound {
-  readonly question: AskedQuestion;
-  /** Store key; null where nothing was sampled from a policy. */
-  readonly samples: string | null;
-  readonly rollouts: readonly Played[];
-}
-
 /** Gives each rollout its reward, and keeps the rounds in the store; returns what the batch is chosen by. */
 async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Promise<readonly GroupRound[]> {
+  const { trainRun, purpose, cycle, draw, workers, writer } = input;
   const rewards = rewardsOf(input, rounds);
   const kept: GroupRound[] = [];
-  for (const [index, played] of rounds.entries()) {
+  for (const [index, { question, samples, rollouts }] of rounds.entries()) {
     const round = index === 0 ? 0 : 1;
-    const record = recordOf(input, round, played, rewards[index] ?? []);
-    const key = await storeActivities(`keep round ${round + 1}`)[KEEP_GROUP](record);
-    kept.push({ round, key, rewards: record.rollouts.map(({ reward }) => reward) });
+    const earned = rollouts.map((_, place) => rewards[index]?.[place] ?? null);
+    const key = await storeActivities(`keep round ${round + 1}`)[KEEP_GROUP]({
+      trainRun,
+      purpose,
+      cycle,
+      question: question.id,
+      draw,
+      round,
+      workers: workers.map(({ id }) => id),
+      checkpoint: describePolicy(writer),
+      samples,
+      rollouts: rollouts.map((rollout, place) => ({
+        ...rollout,
+        index: place,
+        reward: earned[place] ?? null,
+      })),
+    });
+    kept.push({ round, key, rewards: earned });
   }
   return kept;
 }
 
-/** What each rollout of each round earns; what a second round made of a first is discounted into the first's. */
+/** The rewards of each round's rollouts; what a second round made of a first is discounted into the first's. */
 function rewardsOf(
   { reward, recursion }: GroupInput,
   [first, second]: readonly PlayedRound[],
@@ -138,28 +153,4 @@ function rewardsOf(
     return after === undefined ? earned : rewardOfRoot(earned, after, recursion.rootDiscount);
   });
   return [roots, later];
-}
-
-function recordOf(
-  { trainRun, purpose, cycle, draw, workers, writer }: GroupInput,
-  round: 0 | 1,
-  { question, samples, rollouts }: PlayedRound,
-  rewards: readonly (number | null)[],
-): GroupRecord {
-  return {
-    trainRun,
-    purpose,
-    cycle,
-    question: question.id,
-    draw,
-    round,
-    workers: workers.map(({ id }) => id),
-    checkpoint: describePolicy(writer),
-    samples,
-    rollouts: rollouts.map((rollout, index) => ({
-      ...rollout,
-      index,
-      reward: rewards[index] ?? null,
-    })),
-  };
 }

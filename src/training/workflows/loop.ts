@@ -1,54 +1,119 @@
-import { CancellationScope } from '@temporalio/workflow';
-import type { KeptCheckpoint, OpenedNight } from '../contract';
-import { chooseGroups, drawQuestions, drawWorkers, type GroupChoice } from '../draw';
 import {
-  canaryQuestions,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { KeptCheckpoint, OpenedNight } from '../contract';
+import { chooseGroups, drawQuestions, drawWorkers } from '../draw';
+import {
   type CheckpointRef,
-  describePolicy,
   type GroupInput,
   type GroupResult,
-  type PolicyRef,
+  type TrainInput,
+  type WarmStartInput,
 } from '../input';
-import {
-  CLOSE_CYCLE,
-  FIND_BASELINE,
-  INIT,
-  JUDGE_CANARY,
-  JUDGE_CANDIDATE,
-  KEEP_CHECKPOINT,
-  PUBLISH,
-  UPDATE,
-  WARM_START,
-  WRITE_BATCH,
-} from '../names';
+import * as names from '../names';
+import { nightDate } from '../night-ids';
+import type { NightProgress } from '../progress';
 import { hasSpread } from '../reward';
 import type { TrainingSettings } from '../settings';
 import { cycleTimes } from '../summarize-cycle';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
-import { storeActivities, trainerActivities, type TrainerCallOptions } from './activities';
-import { retireCheckpoints } from './clear-away';
-import { type Night, Stopwatch } from './night';
-import { groupInput, heldOutQuestions, runGroup, tryPolicy } from './start-group';
+import { storeActivities, trainerActivities, type TrainerCallOptions, trainerOptions } from './activities';
+import { collectCheckpoints, retireCheckpoints } from './checkpoints';
+import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
+import { listen } from './messages';
+import { Night, NightControl, Stopwatch } from './night';
+import { groupInput, runGroup } from './start-group';
+
+/*
+ * The learning loop, from top to bottom. A night claims its cycles; each cycle
+ *
+ * 1. draws questions, and for each a team of workers;
+ * 2. has the policy sampled for several plans of each question, the plans played and their answers judged: a group, a
+ *    child workflow in `group.ts`;
+ * 3. has the trainer update the policy from the groups whose rewards differ;
+ * 4. publishes the new checkpoint to the policy server, from which the next cycle samples.
+ *
+ * After the last cycle, the gate decides whether what was learned serves.
+ */
 
 /**
- * One cycle: rollouts, update, publish, and a line of figures. A cycle in which no group had a spread teaches nothing
- * and leaves the checkpoint as it is.
+ * Workflow `conductorTrain`: one night of training.
+ *
+ * A night that was interrupted goes on with the cycles that it had claimed. One that was trained to its end is not
+ * trained again, whoever starts it.
+ *
+ * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type: the schedule pauses then, and what
+ *   served goes on serving
  */
-export async function runCycle(night: Night, cycle: number): Promise<void> {
-  const begun = Date.now();
+export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
+  const date = input.date ?? nightDate(workflowInfo().startTime, input.timeZone ?? 'UTC');
+  const control = new NightControl(input.carried?.isPaused);
+  listen(control, date);
+  const night = await openNight(input, date, control);
+  if (!night.opened.isTrained) {
+    await train(night, input);
+    await closeNight(night);
+  }
+  night.isOver = true;
+  await condition(allHandlersFinished);
+  return night.progress();
+}
+
+async function openNight(input: TrainInput, date: string, control: NightControl): Promise<Night> {
+  const { carried, trainRun, cycles, from } = input;
+  if (carried !== undefined) return new Night(carried, control);
+  const request = { date, trainRun, cycles, from };
+  const opened = await storeActivities('open the night')[names.OPEN_NIGHT](request);
+  return Night.begin(opened, await firstCheckpoint(opened), control);
+}
+
+async function train(night: Night, input: TrainInput): Promise<void> {
+  for (;;) {
+    await night.control.whenResumed();
+    if (night.mustEnd()) return;
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      return continueAsNew<typeof conductorTrain>({ ...input, carried: night.toCarry() });
+    }
+    await runCycle(night, night.done + 1);
+  }
+}
+
+async function closeNight(night: Night): Promise<void> {
+  night.phase = 'gate';
+  const decision = await judge(night);
+  const { done, checkpoint, opened } = night;
+  await storeActivities('close the night')[names.CLOSE_NIGHT]({
+    trainRun: opened.settings.trainRun,
+    date: opened.night.date,
+    done,
+    checkpoint,
+    decision,
+  });
+  night.phase = 'clearing away';
+  await collectCheckpoints(night);
+}
+
+/** A cycle in which no group had a spread teaches nothing, and leaves the checkpoint as it is. */
+async function runCycle(night: Night, cycle: number): Promise<void> {
+  const startedAt = Date.now();
   const { night: claimed, settings } = night.opened;
   night.phase = 'rollouts';
-  const { groups, learnable, dropped } = await playCycle(night, cycle);
-  const watch = new Stopwatch<'update' | 'publish'>();
+  const { groups, learnable, dropped } = await playGroups(night, cycle);
   night.phase = 'update';
+  const watch = new Stopwatch<'update' | 'publish'>();
   const learned = learnable.length === 0 ? null : await learn(night, cycle, learnable, watch);
-  const checkpoint = learned === null ? night.checkpoint : checkpointOf(learned);
+  const checkpoint = learned === null ? night.checkpoint : refOf(learned.checkpoint);
   // Beside the figures, which take as long.
   const cleared = learned === null ? null : retireCheckpoints(night, checkpoint, learned.served);
   const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
   const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
   night.phase = 'figures';
-  const metrics = await storeActivities(`figures of cycle ${cycle}`)[CLOSE_CYCLE]({
+  const metrics = await storeActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
     night: claimed.date,
     cycle,
     checkpoint,
@@ -57,28 +122,15 @@ export async function runCycle(night: Night, cycle: number): Promise<void> {
     groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
     dropped,
     update: learned?.metrics ?? null,
-    times: cycleTimes(spans, Date.now() - begun),
+    times: cycleTimes(spans, Date.now() - startedAt),
     heldOut,
   });
   await cleared;
   night.advance(checkpoint, metrics);
 }
 
-function checkpointOf({ checkpoint: { trainRun, name } }: Learned): CheckpointRef {
-  return { trainRun, name };
-}
-
-/** Mean reward on the held-out questions, in cycles where they are due; else null. */
-async function tryOnHeldOut(night: Night, cycle: number, checkpoint: CheckpointRef): Promise<number | null> {
-  const { evaluateEvery } = night.opened.settings;
-  if (evaluateEvery === null || cycle % evaluateEvery !== 0) return null;
-  night.phase = 'held-out questions';
-  const { meanReward } = await tryPolicy(night, 'evaluation', checkpoint, cycle, heldOutQuestions(night));
-  return meanReward;
-}
-
-/** The groups of a cycle in the order of their draws, and what can be learned from. */
-export interface PlayedCycle {
+/** What a cycle played: its groups in the order of their draws. */
+interface PlayedGroups {
   readonly groups: readonly GroupResult[];
   /** Store keys of the rounds to learn from. */
   readonly learnable: readonly string[];
@@ -87,29 +139,31 @@ export interface PlayedCycle {
 }
 
 /**
- * Draws questions and plays their groups until enough have a spread, or as many were drawn as may be.
+ * Draws questions and plays their groups until enough have a spread, or the most that may be were drawn.
  *
  * What is drawn depends on the seed and on what the groups came to, never on which of them was done first.
  *
  * @throws ChildWorkflowFailure when a group failed; the others are stopped before that
  */
-function playCycle(night: Night, cycle: number): Promise<PlayedCycle> {
+function playGroups(night: Night, cycle: number): Promise<PlayedGroups> {
+  const { questions: wanted, maxDraws } = night.opened.settings;
   return CancellationScope.cancellable(async () => {
-    const groups: (GroupResult | null)[] = [];
+    const drawn: (GroupResult | null)[] = [];
     const underWay = new Set<Promise<void>>();
     try {
       for (;;) {
-        const choice = choose(night, groups);
-        for (const input of inputsOf(night, cycle, groups.length, choice.more)) {
-          groups.push(null);
+        const spreads = drawn.map((group) => group && learnableIn(group).length > 0);
+        const { keep, more, isOver } = chooseGroups({ wanted, maxDraws, spreads });
+        for (const input of drawGroups(night, cycle, drawn.length, more)) {
+          drawn.push(null);
           const played = runGroup(input).then((result) => {
-            groups[input.draw] = result;
+            drawn[input.draw] = result;
             underWay.delete(played);
             if (result.stoppedBy === 'cost' && isNightsShare(night, input)) night.runShort();
           });
           underWay.add(played);
         }
-        if (choice.isOver) return sumUp(night, groups, choice);
+        if (isOver) return sumUp(night, drawn, keep);
         await Promise.race(underWay);
       }
     } catch (error) {
@@ -120,23 +174,7 @@ function playCycle(night: Night, cycle: number): Promise<PlayedCycle> {
   });
 }
 
-function choose(night: Night, groups: readonly (GroupResult | null)[]): GroupChoice {
-  const { questions, maxDraws } = night.opened.settings;
-  const spreads = groups.map((group) => group && learnableIn(group).length > 0);
-  return chooseGroups({ wanted: questions, maxDraws, spreads });
-}
-
-/** Whether it is the night that keeps a group from spending more, and not the limit that every group has. */
-function isNightsShare({ opened }: Night, { run }: GroupInput): boolean {
-  return run.limits.nanoUsd !== opened.settings.run.limits.nanoUsd;
-}
-
-/** The rounds of a group whose rewards differ. */
-function learnableIn({ rounds }: GroupResult): readonly string[] {
-  return rounds.filter(({ rewards }) => hasSpread(rewards)).map(({ key }) => key);
-}
-
-function inputsOf(night: Night, cycle: number, from: number, more: number): GroupInput[] {
+function drawGroups(night: Night, cycle: number, from: number, more: number): GroupInput[] {
   const { settings, train } = night.opened;
   const { seed, questions, pool, run } = settings;
   const drawn = drawQuestions({ seed, count: train.count, questions, cycle }, from + more).slice(from);
@@ -154,7 +192,12 @@ function inputsOf(night: Night, cycle: number, from: number, more: number): Grou
   });
 }
 
-function sumUp(night: Night, drawn: readonly (GroupResult | null)[], { keep }: GroupChoice): PlayedCycle {
+/** Whether the night keeps a group from spending more, and not the limit that every group has. */
+function isNightsShare({ opened }: Night, { run }: GroupInput): boolean {
+  return run.limits.nanoUsd !== opened.settings.run.limits.nanoUsd;
+}
+
+function sumUp(night: Night, drawn: readonly (GroupResult | null)[], keep: readonly number[]): PlayedGroups {
   const groups = drawn.filter((group) => group !== null);
   for (const { spentNanoUsd } of groups) night.spend(spentNanoUsd);
   return {
@@ -164,152 +207,92 @@ function sumUp(night: Night, drawn: readonly (GroupResult | null)[], { keep }: G
   };
 }
 
-/**
- * How far a log-probability on the probe may be off what the trainer says. On a CPU both reckon alike. For a GPU both
- * reckon in bfloat16, which rounds logits of 16 and more to steps of 0.125: on 63 tokens of a tiny model vLLM and
- * transformers were up to 0.25 apart with equal weights, and from 1.1 to 7.7 with those of other checkpoints.
- */
-const TOLERANCE = { cpu: 1e-4, cuda: 0.5 } as const;
-
-/** What a cycle's update came to. */
-export interface Learned {
-  readonly checkpoint: Checkpoint;
-  readonly metrics: UpdateMetrics;
-  /** What else policy servers are asked for. */
-  readonly served: readonly CheckpointRef[];
+/** The rounds of a group whose rewards differ. */
+function learnableIn({ rounds }: GroupResult): readonly string[] {
+  return rounds.filter(({ rewards }) => hasSpread(rewards)).map(({ key }) => key);
 }
 
-/** Has the trainer take one step from the checkpoint at hand, and the policy server load what came of it. */
+/** Has the trainer take one step from the night's checkpoint, and the policy server load what came of it. */
 async function learn(
   night: Night,
   cycle: number,
   groups: readonly string[],
   watch: Stopwatch<'update' | 'publish'>,
-): Promise<Learned> {
-  const { settings } = night.opened;
+): Promise<{ checkpoint: Checkpoint; metrics: UpdateMetrics; served: readonly CheckpointRef[] }> {
+  const { checkpoint: parent, opened } = night;
+  const { settings } = opened;
   const { trainRun, policy } = settings;
-  const parent = night.checkpoint;
-  const { temperature } = policy;
-  const batch = await storeActivities(`batch of cycle ${cycle}`)[WRITE_BATCH]({
+  const { key, sha256 } = await storeActivities(`batch of cycle ${cycle}`)[names.WRITE_BATCH]({
     trainRun,
     cycle,
     checkpoint: parent,
-    temperature,
+    temperature: policy.temperature,
     groups,
   });
-  const { config, patience } = trainerOf(settings, night.patienceMs());
+  const { taskQueue, ...config } = settings.trainer;
+  const options = { taskQueue, remainingMs: night.patienceMs(), heartbeatMs: settings.run.heartbeatMs };
   const { checkpoint, metrics } = await watch.time('update', () =>
-    trainerActivities(`update of cycle ${cycle}`, patience)[UPDATE]({
+    trainerActivities(`update of cycle ${cycle}`, options)[names.UPDATE]({
       trainRun,
       cycle,
       parent,
-      batch: { key: batch.key, sha256: batch.sha256 },
+      batch: { key, sha256 },
       config,
     }),
   );
-  const { served } = await watch.time('publish', () => publish(settings, checkpoint, patience));
+  const { served } = await watch.time('publish', () => publish(settings, checkpoint, options));
   return { checkpoint, metrics, served };
-}
-
-/**
- * The checkpoint that a night begins with: the run's last, or the first that the trainer makes of the base model, warmed
- * up where examples are at hand.
- */
-export async function firstCheckpoint({
-  from,
-  init,
-  warmStart,
-  settings,
-}: Pick<OpenedNight, 'from' | 'init' | 'warmStart' | 'settings'>): Promise<CheckpointRef> {
-  if (from !== null) return from;
-  const { patience } = trainerOf(settings, settings.budget.wallClockMs);
-  const base = await trainerActivities('make the base', patience)[INIT](init);
-  const first =
-    warmStart === null ? base : await trainerActivities('warm start', patience)[WARM_START](warmStart);
-  await publish(settings, first.checkpoint, patience);
-  const { trainRun, name } = first.checkpoint;
-  return { trainRun, name };
 }
 
 /** Has the policy server load a checkpoint, checks that it is the one, and keeps how it must be asked. */
 async function publish(
   settings: TrainingSettings,
   checkpoint: Checkpoint,
-  patience: TrainerCallOptions,
+  options: TrainerCallOptions,
 ): Promise<KeptCheckpoint> {
-  const { trainRun, name } = checkpoint;
   const { baseUrl, patienceMs } = settings.policy;
-  // Whoever made the checkpoint is there; it is the policy server that may be away.
-  const remainingMs = Math.min(patience.remainingMs, patienceMs);
-  const { model } = await trainerActivities(`publish ${name}`, { ...patience, remainingMs })[PUBLISH]({
-    checkpoint: { trainRun, name },
+  // The trainer is there, since it made the checkpoint; the policy server may be away.
+  const remainingMs = Math.min(options.remainingMs, patienceMs);
+  const trainer = trainerActivities(`publish ${checkpoint.name}`, { ...options, remainingMs });
+  const { model } = await trainer[names.PUBLISH]({
+    checkpoint: refOf(checkpoint),
     servers: [baseUrl],
-    tolerance: TOLERANCE[settings.trainer.device],
+    tolerance: PROBE_TOLERANCE[settings.trainer.device],
   });
-  return storeActivities(`keep ${name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });
+  return storeActivities(`keep ${checkpoint.name}`)[names.KEEP_CHECKPOINT]({ checkpoint, model, settings });
 }
 
-/** How far the policy server's log-probabilities of the night's checkpoint are off the trainer's, and may be. */
-async function probe(night: Night): Promise<{ logprobGap: number; tolerance: number }> {
-  const { settings } = night.opened;
-  const { patience } = trainerOf(settings, night.patienceMs());
-  const { logprobGap } = await trainerActivities('probe', patience)[PUBLISH]({
-    checkpoint: night.checkpoint,
-    servers: [settings.policy.baseUrl],
-    // Whatever it is, the canary judges it.
-    tolerance: Number.MAX_VALUE,
-  });
-  return { logprobGap, tolerance: TOLERANCE[settings.trainer.device] };
-}
-
-function trainerOf(
-  { trainer, run }: TrainingSettings,
-  remainingMs: number,
-): { config: Omit<TrainingSettings['trainer'], 'taskQueue'>; patience: TrainerCallOptions } {
-  const { taskQueue, ...config } = trainer;
-  return { config, patience: { taskQueue, remainingMs, heartbeatMs: run.heartbeatMs } };
+function refOf({ trainRun, name }: Checkpoint): CheckpointRef {
+  return { trainRun, name };
 }
 
 /**
- * The gate at the end of a night: what was learned and what serves answer the held-out questions, and the better one
- * serves from then on. Where that is the new one, some questions are asked once more through the servers that serve it,
- * and it is taken back if it does not answer them as well.
- *
- * @returns what was decided, in a sentence or two; null where nothing is to be judged
+ * The checkpoint that a night begins with: the run's last, or the first one, which the trainer makes of the base model
+ * and of examples where there are any.
  */
-export async function judge(night: Night): Promise<string | null> {
-  const { checkpoint, begun } = night;
-  const baseline = await storeActivities('what serves?')[FIND_BASELINE](begun);
-  if (describePolicy(checkpoint) === describePolicy(baseline)) return null;
-  if (night.isOutOfMoney()) {
-    return `${describePolicy(checkpoint)} was not judged: the money of the night is used up`;
+async function firstCheckpoint({
+  from,
+  init,
+  warmStart,
+  settings,
+}: Pick<OpenedNight, 'from' | 'init' | 'warmStart' | 'settings'>): Promise<CheckpointRef> {
+  if (from !== null) return from;
+  const options = trainerOptions(settings, settings.budget.wallClockMs);
+  let { checkpoint } = await trainerActivities('make the base', options)[names.INIT](init);
+  if (warmStart !== null) {
+    ({ checkpoint } = await trainerActivities('warm start', options)[names.WARM_START](warmStart));
   }
-  const questions = heldOutQuestions(night);
-  const candidate = await tryPolicy(night, 'evaluation', checkpoint, night.done, questions);
-  const serving = await tryPolicy(night, 'evaluation', baseline, night.done, questions);
-  const { settings, night: claimed } = night.opened;
-  const { promoted, sentence } = await storeActivities('gate')[JUDGE_CANDIDATE]({
-    trainRun: settings.trainRun,
-    date: claimed.date,
-    maxCostRatio: settings.gate.maxCostRatio,
-    candidate: candidate.tried,
-    baseline: serving.tried,
-  });
-  return promoted ? `${sentence} ${await watch(night, baseline)}` : sentence;
+  await publish(settings, checkpoint, options);
+  return refOf(checkpoint);
 }
 
-/** Tries what was just promoted, and what it replaced, on a few questions anew, and its weights on the probe. */
-async function watch(night: Night, replaced: PolicyRef): Promise<string> {
-  const { checkpoint, done, opened } = night;
-  const questions = canaryQuestions(opened.heldOut.set, opened.heldOut.count);
-  const promoted = await tryPolicy(night, 'canary', checkpoint, done, questions);
-  const before = await tryPolicy(night, 'canary', replaced, done, questions);
-  const { sentence } = await storeActivities('canary')[JUDGE_CANARY]({
-    trainRun: opened.settings.trainRun,
-    date: opened.night.date,
-    promoted: promoted.tried,
-    replaced: before.tried,
-    probe: await probe(night),
-  });
-  return sentence;
+/**
+ * Workflow `conductorWarmStart`: makes a first checkpoint of examples for a person. What was made before from the same
+ * input is not made again.
+ *
+ * @returns the checkpoint to begin a night with
+ * @throws ApplicationFailure of a `Trainer.*` type
+ */
+export function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+  return firstCheckpoint({ ...input, from: null });
 }

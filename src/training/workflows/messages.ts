@@ -11,7 +11,7 @@ import { MAX_COST_USD } from '../../protocol/messages';
 import type { NightBudget } from '../input';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 import type { NightProgress } from '../progress';
-import type { Night, NightControl } from './night';
+import type { NightControl } from './night';
 
 /** Begins no further cycle until it is resumed. */
 export const pauseTrainingSignal = defineSignal(PAUSE_SIGNAL);
@@ -23,36 +23,28 @@ export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDG
 /** How far the night has come. */
 export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
-/** What tells how far a night has come. */
-export interface ProgressSource {
-  /** From here on there is a night to tell of. */
-  follow(night: Pick<Night, 'progress'>): void;
-}
-
-/** Hears what a night is told, from its first moment on, and answers how far it has come. */
-export function listen(orders: NightControl, date: string): ProgressSource {
-  let followed: Pick<Night, 'progress'> = { progress: () => notOpened(date) };
+/** Answers the messages of a night, from its first moment on. */
+export function listen(control: NightControl, date: string): void {
   setHandler(pauseTrainingSignal, () => {
-    orders.isPaused = true;
+    control.isPaused = true;
   });
   setHandler(resumeTrainingSignal, () => {
-    orders.isPaused = false;
+    control.isPaused = false;
   });
   setHandler(stopTrainingSignal, () => {
-    orders.isStopped = true;
+    control.isStopped = true;
   });
-  setHandler(setBudgetUpdate, (budget) => orders.changeBudget(budget), {
+  const change = (budget: NightBudget): NightBudget => {
+    control.budget = { ...control.budget, ...budget };
+    return control.night?.describeBudget() ?? control.budget;
+  };
+  setHandler(setBudgetUpdate, change, {
     validator: (budget) => {
       const problem = findBudgetProblem(budget);
       if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badMessage);
     },
   });
-  setHandler(progressQuery, () => followed.progress());
-  return {
-    follow: (night) => {
-      followed = night;
-    },
-  };
+  setHandler(progressQuery, () => control.night?.progress() ?? notOpened(date));
 }
 
 function notOpened(date: string): NightProgress {
@@ -73,7 +65,7 @@ function notOpened(date: string): NightProgress {
 
 const MAX_HOURS = 24 * 7;
 
-/** What is wrong with a budget that somebody sends to a night, in one sentence; null where nothing is. */
+/** What is wrong with a budget, in one sentence; null where nothing is. */
 function findBudgetProblem(budget: unknown): string | null {
   if (typeof budget !== 'object' || budget === null || Array.isArray(budget)) {
     return `a budget is an object { costUsd?, hours? }, not ${JSON.stringify(budget)}`;

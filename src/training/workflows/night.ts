@@ -6,24 +6,42 @@ import type { CycleMetrics, NightProgress } from '../progress';
 import type { TrainingSettings } from '../settings';
 import type { Span } from '../summarize-cycle';
 
+const HOUR_MS = 3_600_000;
+
 /** What the cycle under way, and the gate, may take beyond the night's time. */
-const OVERTIME_MS = 60 * 60_000;
+const OVERTIME_MS = HOUR_MS;
 
 /** Where a night stands. */
 export class Night {
-  private carried: CarriedNight;
-  /** 10⁻⁹ USD that a group wanted more than; null: none did. */
+  /** What 10⁻⁹ USD allowed when a group needed more; null: none did. */
   private tooLittle: number | null = null;
   /** For people: what it is doing now. */
   phase = 'begin';
   isOver = false;
 
   constructor(
-    carried: CarriedNight,
-    readonly orders: NightControl,
+    private carried: CarriedNight,
+    readonly control: NightControl,
   ) {
-    this.carried = carried;
-    orders.attachLimits(carried.budget);
+    control.night = this;
+  }
+
+  /** A night that has just been opened. */
+  static begin(opened: OpenedNight, checkpoint: CheckpointRef, control: NightControl): Night {
+    const carried: CarriedNight = {
+      opened,
+      startedAt: workflowInfo().startTime.getTime(),
+      begun: checkpoint,
+      checkpoint,
+      done: opened.done,
+      spentNanoUsd: 0,
+      rewards: [],
+      best: null,
+      warning: null,
+      budget: opened.settings.budget,
+      isPaused: control.isPaused,
+    };
+    return new Night(carried, control);
   }
 
   get opened(): OpenedNight {
@@ -45,45 +63,57 @@ export class Night {
     return this.carried.done;
   }
 
-  /** Milliseconds of the night's time that are left. */
-  remainingMs(): number {
-    const { wallClockMs } = this.budget();
-    return Math.max(0, this.carried.startedAt + wallClockMs - Date.now());
+  /** As configured, but for what people changed since. */
+  private get budget(): TrainingSettings['budget'] {
+    const { nanoUsd, wallClockMs } = this.carried.budget;
+    const { costUsd, hours } = this.control.budget;
+    return {
+      nanoUsd: costUsd === undefined ? nanoUsd : costUsd === null ? null : Math.round(costUsd * 1e9),
+      wallClockMs: hours === undefined ? wallClockMs : hours * HOUR_MS,
+    };
   }
 
-  /** How long the trainer is waited for: the cycle under way is finished though the night's time be used up. */
+  /** The budget that now holds, as people write it. */
+  describeBudget(): NightBudget {
+    const { nanoUsd, wallClockMs } = this.budget;
+    return { costUsd: nanoUsd === null ? null : nanoUsd / 1e9, hours: wallClockMs / HOUR_MS };
+  }
+
+  /** Milliseconds of the night's time that are left. */
+  remainingMs(): number {
+    return Math.max(0, this.carried.startedAt + this.budget.wallClockMs - Date.now());
+  }
+
+  /** How long the trainer is waited for: the cycle under way is finished even when the night's time is used up. */
   patienceMs(): number {
     return this.remainingMs() + OVERTIME_MS;
   }
 
   /** 10⁻⁹ USD that are left; null where there is no such limit. */
   remainingNanoUsd(): number | null {
-    const { nanoUsd } = this.budget();
+    const { nanoUsd } = this.budget;
     return nanoUsd === null ? null : Math.max(0, nanoUsd - this.carried.spentNanoUsd);
-  }
-
-  /** A group could not be paid to its end: none that begins now would come further. */
-  runShort(): void {
-    this.tooLittle = this.budget().nanoUsd;
-  }
-
-  isOutOfMoney(): boolean {
-    const { nanoUsd } = this.budget();
-    const isShort = nanoUsd !== null && this.tooLittle !== null && nanoUsd <= this.tooLittle;
-    return isShort || this.remainingNanoUsd() === 0;
-  }
-
-  /** Why no further cycle begins, or null. */
-  reasonToEnd(): string | null {
-    if (this.done >= this.opened.night.last) return 'all its cycles are over';
-    if (this.orders.isStopped) return 'it was told to stop';
-    if (this.remainingMs() === 0) return 'its time is used up';
-    if (this.isOutOfMoney()) return 'its money is used up';
-    return null;
   }
 
   spend(nanoUsd: number): void {
     this.carried = { ...this.carried, spentNanoUsd: this.carried.spentNanoUsd + nanoUsd };
+  }
+
+  /** A group ran out of money before its end: no other one would come further. */
+  runShort(): void {
+    this.tooLittle = this.budget.nanoUsd;
+  }
+
+  isOutOfMoney(): boolean {
+    const { nanoUsd } = this.budget;
+    const isShort = nanoUsd !== null && this.tooLittle !== null && nanoUsd <= this.tooLittle;
+    return isShort || this.remainingNanoUsd() === 0;
+  }
+
+  /** Whether no further cycle begins. */
+  mustEnd(): boolean {
+    const isTrained = this.done >= this.opened.night.last;
+    return isTrained || this.control.isStopped || this.remainingMs() === 0 || this.isOutOfMoney();
   }
 
   /** Something went wrong that does the night no harm. */
@@ -91,7 +121,7 @@ export class Night {
     this.carried = { ...this.carried, warning };
   }
 
-  /** What it needs itself, having come to a checkpoint: that, where it began, and its best. */
+  /** The checkpoints that it needs when it has come to this one: that, where it began, and its best. */
   neededWith(checkpoint: CheckpointRef): readonly CheckpointRef[] {
     const { begun, best } = this.carried;
     const held = best === null ? null : readCheckpointId(best.checkpoint);
@@ -113,7 +143,7 @@ export class Night {
 
   /** For the next run of the workflow. */
   toCarry(): CarriedNight {
-    return { ...this.carried, budget: this.budget(), isPaused: this.orders.isPaused };
+    return { ...this.carried, budget: this.budget, isPaused: this.control.isPaused };
   }
 
   progress(): NightProgress {
@@ -134,76 +164,23 @@ export class Night {
     };
   }
 
-  private budget(): CarriedNight['budget'] {
-    return this.orders.current ?? this.carried.budget;
-  }
-
   private status(): NightProgress['status'] {
     if (this.isOver) return 'done';
     if (this.phase === 'gate') return 'gate';
-    if (this.orders.isStopped) return 'stopping';
-    return this.orders.isPaused ? 'paused' : 'running';
+    if (this.control.isStopped) return 'stopping';
+    return this.control.isPaused ? 'paused' : 'running';
   }
 }
 
-/** A night that has just been opened. */
-export function beginNight(opened: OpenedNight, checkpoint: CheckpointRef, orders: NightControl): Night {
-  const carried: CarriedNight = {
-    opened,
-    startedAt: workflowInfo().startTime.getTime(),
-    begun: checkpoint,
-    checkpoint,
-    done: opened.done,
-    spentNanoUsd: 0,
-    rewards: [],
-    best: null,
-    warning: null,
-    budget: opened.settings.budget,
-    isPaused: orders.isPaused,
-  };
-  return new Night(carried, orders);
-}
-
-const HOUR_MS = 3_600_000;
-
-/** What a night was told to do, from its first moment on. */
+/** What people ask of a night, from its first moment on: it may come before the night is opened. */
 export class NightControl {
-  private budget: TrainingSettings['budget'] | null = null;
-  /** Told before the night knew its configured budget. */
-  private asked: NightBudget = {};
+  /** null until it is opened. */
+  night: Night | null = null;
+  isStopped = false;
+  /** What was changed of the configured budget. */
+  budget: NightBudget = {};
 
   constructor(public isPaused = false) {}
-
-  isStopped = false;
-
-  /** What the night may use: as configured, or as it was told since. */
-  get current(): TrainingSettings['budget'] | null {
-    return this.budget;
-  }
-
-  /** From here on the night has a budget. */
-  attachLimits(budget: TrainingSettings['budget']): void {
-    this.budget = budget;
-    this.changeBudget(this.asked);
-  }
-
-  /** Takes over another budget, and returns what now holds; what is not named stays. */
-  changeBudget(change: NightBudget): NightBudget {
-    if (this.budget === null) {
-      this.asked = { ...this.asked, ...change };
-      return this.asked;
-    }
-    const { costUsd, hours } = change;
-    this.budget = {
-      nanoUsd:
-        costUsd === undefined ? this.budget.nanoUsd : costUsd === null ? null : Math.round(costUsd * 1e9),
-      wallClockMs: hours === undefined ? this.budget.wallClockMs : hours * HOUR_MS,
-    };
-    return {
-      costUsd: this.budget.nanoUsd === null ? null : this.budget.nanoUsd / 1e9,
-      hours: this.budget.wallClockMs / HOUR_MS,
-    };
-  }
 
   /** Waits while the night is held. */
   async whenResumed(): Promise<void> {

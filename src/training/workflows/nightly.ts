@@ -29,25 +29,22 @@ export type NightlyInput = TrainInput & { readonly trainRun: string };
 export interface NightlyResult {
   /** Local calendar date. */
   readonly night: string;
-  /** True where another night of the run was under way, begun by hand, say: nothing was done. */
+  /** True where another night of the run was under way, e.g. one started by hand: nothing was done. */
   readonly isSkipped: boolean;
-  /** True where somebody ended it at once: the next night goes on with what it left. */
+  /** True where a person ended it at once: the next night goes on with what it left. */
   readonly isCancelled: boolean;
 }
 
-/** Set by Temporal on whatever a schedule starts: when that was due, jitter left aside, be it caught up or backfilled. */
-const SCHEDULED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
-
 /**
- * What a schedule starts: makes the night of the time that it was due at.
+ * Workflow `conductorTrainNightly`, which a schedule starts: makes the night of the time that it was due at.
  *
  * A schedule appends that time to its workflow ids and knows no priority, so the night itself is a child: with the id that
- * every night of the run has, and behind the people who wait. If this workflow's time runs out, the night is terminated
+ * every night of the run has, and behind people who wait. If this workflow's time runs out, the night is terminated
  * with it; one that could not even be cancelled would keep all later ones from starting.
  *
- * A night that somebody ended is no failure, and the schedule goes on: who wants no more nights tells the schedule.
+ * A night that a person ended is no failure, and the schedule goes on: pause the schedule to have no more nights.
  */
-export async function trainNightly(input: NightlyInput): Promise<NightlyResult> {
+export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
   const night = input.date ?? dateIn(input.timeZone ?? 'UTC');
   const child = await startNight({ ...input, date: night });
   if (child === null) return { night, isSkipped: true, isCancelled: false };
@@ -61,16 +58,8 @@ export async function trainNightly(input: NightlyInput): Promise<NightlyResult> 
   return { night, isSkipped: false, isCancelled: false };
 }
 
-/** Says in its own words what the night failed of: the note of a schedule that pauses shows no more of it than them. */
-function nightFailure(night: string, error: unknown): ApplicationFailure {
-  const { type, message } = rootFailure(error);
-  return ApplicationFailure.create({
-    message: `night ${night} failed: ${message}`,
-    nonRetryable: true,
-    ...(type !== null && { type }),
-    ...(error instanceof Error && { cause: error }),
-  });
-}
+/** Set by Temporal on what a schedule starts: when that was due, jitter left aside, be it caught up or backfilled. */
+const SCHEDULED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 function dateIn(timeZone: string): string {
   if (!isTimeZone(timeZone)) {
@@ -83,6 +72,7 @@ function dateIn(timeZone: string): string {
   return nightDate(typedSearchAttributes.get(SCHEDULED_AT) ?? startTime, timeZone);
 }
 
+/** null while another night of the run is under way. */
 async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Workflow> | null> {
   try {
     return await startChild(TRAIN_WORKFLOW, {
@@ -99,20 +89,36 @@ async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Work
   }
 }
 
-/** What failed at the bottom, and in which words. */
+/** Says in its own words what the night failed of: the note of a schedule that pauses shows no more of it. */
+function nightFailure(night: string, error: unknown): ApplicationFailure {
+  const { type, message } = rootFailure(error);
+  return ApplicationFailure.create({
+    message: `night ${night} failed: ${message}`,
+    nonRetryable: true,
+    type: type ?? undefined,
+    cause: error instanceof Error ? error : undefined,
+  });
+}
+
+/** What failed at the bottom. */
 export interface RootFailure {
-  /** Of an application failure; else null, for a time-out, say. */
+  /** Of an application failure; null for any other, such as a time-out. */
   readonly type: string | null;
   readonly message: string;
 }
 
 /**
- * Looks through the failures of activities and children, whose own words tell no more than that they failed, and through
- * time that ran out, to what had kept failing until then. Where nothing had, what it ran out for is named.
+ * Looks through the failures of activities and children, whose own words say only that they failed, and through time that
+ * ran out, to what had kept failing until then. Where nothing had, what it ran out for is named.
  */
 export function rootFailure(error: unknown): RootFailure {
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) {
-    return lastFailure(error.cause) ?? { type: null, message: outOfTime(error, error.cause) };
+    return (
+      lastFailure(error.cause) ?? {
+        type: null,
+        message: `${error.activityType} was not done in time: ${error.cause.message}`,
+      }
+    );
   }
   const isWrapper = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   if (isWrapper && error.cause !== undefined) return rootFailure(error.cause);
@@ -120,13 +126,9 @@ export function rootFailure(error: unknown): RootFailure {
   return { type, message: error instanceof Error ? error.message : String(error) };
 }
 
-/** The server tells it with the time-out; the SDK hands it on in the server's own form alone. */
+/** The server sends it with the time-out; the SDK leaves it in the server's own form. */
 function lastFailure({ failure }: TimeoutFailure): RootFailure | null {
   const { message, applicationFailureInfo } = failure?.cause ?? {};
   if (message === undefined || message === null) return null;
   return { type: applicationFailureInfo?.type ?? null, message };
-}
-
-function outOfTime({ activityType }: ActivityFailure, { message }: TimeoutFailure): string {
-  return `${activityType} was not done in time: ${message}`;
 }

@@ -13,7 +13,7 @@ import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import { Approval, Steering } from '../../workflows/steering';
 import type { GroupInput, GroupPart } from '../input';
 import { GRADE_ANSWERS } from '../names';
-import type { Rollout, SampledPlan, Verdict } from '../rollout';
+import type { Rollout, SampledPlan } from '../rollout';
 import { storeActivities } from './activities';
 import { inWindow } from './in-window';
 import type { Stopwatch } from './night';
@@ -26,15 +26,12 @@ export interface Root {
   readonly answer: Text;
 }
 
-/** A rollout that was carried out. */
-interface CarriedOut extends SampledPlan, Omit<RolloutOutcome, 'plan'> {
-  readonly root: number;
-}
-
 /** A rollout that is over and judged. */
-export interface Played extends CarriedOut {
-  readonly verdict: Verdict;
-}
+export type Played = Omit<Rollout, 'index' | 'reward'>;
+type NotJudged = Omit<Played, 'verdict'>;
+
+/** What came of carrying out a plan. */
+type PlanOutcome = Pick<Rollout, 'plan' | 'answer' | 'usage' | 'nanoUsd' | 'invalidBecause'>;
 
 /**
  * Carries out the plans of a round, a few at a time in the order of their places, and has their answers judged.
@@ -46,125 +43,112 @@ export async function playSampled(
   plans: readonly SampledPlan[],
   roots: readonly Root[] | null,
 ): Promise<readonly Played[]> {
-  const outcomes = await playInWindow(group, plans, async (sampled, index) => {
+  return play(group, plans, async (sampled, index) => {
     const root = roots?.[index] ?? null;
-    return { ...(await carryOut(group, sampled, index, root)), root: root?.index ?? index };
+    return {
+      ...sampled,
+      ...(await runSampled(group, sampled.plan, index, root)),
+      root: root?.index ?? index,
+    };
   });
-  return judge(group, outcomes);
 }
 
-/** Has the prompted Conductor plan and solves, so many times, as a solve that is served would be. */
+/** Has the prompted Conductor plan and solve, once for each place, as a solve that is served would be. */
 export async function playPrompted(group: GroupContext): Promise<readonly Played[]> {
   const places = Array.from({ length: group.input.plans }, (_, index) => index);
-  const outcomes = await playInWindow(group, places, async (index) => {
+  return play(group, places, async (index) => {
     const outcome = await runPrompted(rolloutContext(group, index, 0));
     return { ...outcome, problem: null, tokens: 0, root: index };
   });
-  return judge(group, outcomes);
 }
 
-function playInWindow<Item>(
-  { input, watch }: GroupContext,
-  items: readonly Item[],
-  play: (item: Item, index: number) => Promise<CarriedOut>,
-): Promise<CarriedOut[]> {
-  return watch.time('rollouts', () => inWindow(items, input.window, play));
-}
-
-async function carryOut(
+async function play<Item>(
   group: GroupContext,
-  sampled: SampledPlan,
+  items: readonly Item[],
+  run: (item: Item, index: number) => Promise<NotJudged>,
+): Promise<readonly Played[]> {
+  const { input, watch } = group;
+  return judge(group, await watch.time('rollouts', () => inWindow(items, input.window, run)));
+}
+
+/** Throws nothing but the group's own cancellation. */
+async function runSampled(
+  group: GroupContext,
+  plan: Plan | null,
   index: number,
   root: Root | null,
-): Promise<Omit<CarriedOut, 'root'>> {
-  const { plan } = sampled;
-  if (plan === null) return { ...sampled, ...notRun(null) };
-  // Three empty lists: the answer at hand is accepted.
-  if (plan.steps.length === 0) return { ...sampled, ...notRun(root?.answer ?? null) };
+): Promise<PlanOutcome> {
+  if (plan === null) return { ...NOT_RUN, plan };
+  // Three empty lists: the first answer is accepted.
+  if (plan.steps.length === 0) return { ...NOT_RUN, plan, answer: root?.answer ?? null };
   const background = root === null ? [] : [{ subtask: null, output: root.answer }];
   const context = rolloutContext(group, root?.index ?? index, root === null ? 0 : 1, background);
-  return { ...sampled, ...(await runSampled(context, plan)) };
+  const { recorder, round, depth } = context;
+  recorder.record({ kind: 'plan-asked', round, depth });
+  recorder.record({ kind: 'planned', round, plan, degraded: false });
+  return carryOut(context, plan);
 }
 
-async function judge(group: GroupContext, outcomes: readonly CarriedOut[]): Promise<readonly Played[]> {
-  const judged = outcomes.filter(isToBeGraded);
-  const grades =
-    judged.length === 0
-      ? []
-      : await group.watch.time('grading', () =>
-          storeActivities(`grade ${judged.length} answers`)[GRADE_ANSWERS]({
-            question: group.input.question,
-            answers: judged.map(({ answer }) => answer),
-          }),
-        );
-  const verdicts = new Map(judged.map((outcome, place) => [outcome, grades[place] ?? 'ungraded']));
-  return outcomes.map((outcome) => ({ ...outcome, verdict: verdicts.get(outcome) ?? withoutGrade(outcome) }));
+/** Has the prompted Conductor write a plan as in any solve, repairs included, and carries it out. */
+async function runPrompted(context: RunContext): Promise<PlanOutcome> {
+  try {
+    const { plan } = await obtainPlan(context, { review: undefined, rejected: [], first: null });
+    return await carryOut(context, plan);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure) || limitIn(error.type ?? '') === null) throw error;
+    return { ...NOT_RUN, invalidBecause: error.message, ...costOf(context.recorder.trace) };
+  }
 }
 
-/** A provider's failure, or a limit of ours, is never counted against a plan. */
-function isToBeGraded({ plan, invalidBecause }: CarriedOut): boolean {
-  return plan !== null && invalidBecause === null;
+async function carryOut(context: RunContext, plan: Plan): Promise<PlanOutcome> {
+  await runPlan(context, plan);
+  const { trace } = context.recorder;
+  return { plan, answer: lastOutputOf(context), invalidBecause: findFault(trace), ...costOf(trace) };
 }
 
-function withoutGrade({ plan, invalidBecause }: CarriedOut): Verdict {
-  return plan === null && invalidBecause === null ? 'unparseable' : 'ungraded';
-}
-
-/** What came of carrying out a plan, before anybody has judged it. */
-export interface RolloutOutcome extends Pick<Rollout, 'plan' | 'answer' | 'usage' | 'nanoUsd'> {
-  /** Why it says nothing about its plan: a provider failed, or a limit was reached. */
-  readonly invalidBecause: string | null;
-}
+/** Where there was nothing to run. */
+const NOT_RUN: PlanOutcome = {
+  plan: null,
+  answer: null,
+  invalidBecause: null,
+  usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
+  nanoUsd: 0,
+};
 
 /** Failures that are the worker's own doing, so that its plan may be judged by them. */
 const OWN_DOING: ReadonlySet<string> = new Set([FAILURES.truncated, FAILURES.refused]);
 
-/** Carries out a sampled plan. Nothing is thrown but the group's own cancellation. */
-async function runSampled(context: RunContext, plan: Plan): Promise<RolloutOutcome> {
-  const { recorder, round, depth } = context;
-  recorder.record({ kind: 'plan-asked', round, depth });
-  recorder.record({ kind: 'planned', round, plan, degraded: false });
-  return carryOutPlan(context, plan);
-}
-
-/** Has the prompted Conductor write a plan as in any solve, repairs included, and carries it out. */
-async function runPrompted(context: RunContext): Promise<RolloutOutcome> {
-  try {
-    const { plan } = await obtainPlan(context, { review: undefined, rejected: [], first: null });
-    return await carryOutPlan(context, plan);
-  } catch (error) {
-    if (!(error instanceof ApplicationFailure) || limitIn(error.type ?? '') === null) throw error;
-    return { ...notRun(null), plan: null, invalidBecause: error.message, ...costOf(context.recorder.trace) };
-  }
-}
-
-async function carryOutPlan(context: RunContext, plan: Plan): Promise<RolloutOutcome> {
-  await runPlan(context, plan);
-  const { trace } = context.recorder;
-  return { plan, answer: lastOutputOf(context), invalidBecause: whatSpoilt(trace), ...costOf(trace) };
-}
-
-/** A plan whose text gave nothing to run. */
-function notRun(answer: Text | null): Omit<RolloutOutcome, 'plan'> {
-  return {
-    answer,
-    invalidBecause: null,
-    usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
-    nanoUsd: 0,
-  };
-}
-
-function whatSpoilt({ rounds }: SolveTrace): string | null {
+/** What says nothing about the plan: a provider failed, or a limit was reached. */
+function findFault({ rounds }: SolveTrace): string | null {
   const steps = rounds.flatMap((round): readonly StepTrace[] => round.steps);
   const failed = steps.find(({ error }) => error !== null && !OWN_DOING.has(error.type));
   return failed?.error?.message ?? null;
 }
 
-function costOf({ usage, calls }: SolveTrace): Pick<RolloutOutcome, 'usage' | 'nanoUsd'> {
+function costOf({ usage, calls }: SolveTrace): Pick<Rollout, 'usage' | 'nanoUsd'> {
   const amounts = calls.map(({ nanoUsd }) => nanoUsd);
   const known = amounts.filter((amount) => amount !== null);
   const nanoUsd = known.length === amounts.length ? known.reduce((sum, amount) => sum + amount, 0) : null;
   return { usage, nanoUsd };
+}
+
+/** Has answers graded. A provider's failure, or a limit of ours, is never counted against a plan. */
+async function judge(group: GroupContext, rollouts: readonly NotJudged[]): Promise<readonly Played[]> {
+  const gradable = rollouts.filter(({ plan, invalidBecause }) => plan !== null && invalidBecause === null);
+  const grades =
+    gradable.length === 0
+      ? []
+      : await group.watch.time('grading', () =>
+          storeActivities(`grade ${gradable.length} answers`)[GRADE_ANSWERS]({
+            question: group.input.question,
+            answers: gradable.map(({ answer }) => answer),
+          }),
+        );
+  const verdicts = new Map(gradable.map((rollout, place) => [rollout, grades[place] ?? 'ungraded']));
+  return rollouts.map((rollout) => {
+    const withoutGrade = rollout.invalidBecause === null ? 'unparseable' : 'ungraded';
+    return { ...rollout, verdict: verdicts.get(rollout) ?? withoutGrade };
+  });
 }
 
 /** What every rollout of a group shares. */
@@ -180,7 +164,7 @@ export interface GroupContext {
  * A rollout as a run of its own, so that it is carried out by the very code that carries out a solve.
  *
  * @param rollout its place in the group, or of the first-round rollout that it reviews
- * @param background what everybody in it may see
+ * @param background what every step of it may see
  */
 function rolloutContext(
   { input, limits, question }: GroupContext,

@@ -78,7 +78,7 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
   expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
   const handle = temporal.client.workflow.getHandle(`train-${trainRun}`);
   try {
-    expect(await handle.describe()).toMatchObject({ type: 'train', priority: { priorityKey: 5 } });
+    expect(await handle.describe()).toMatchObject({ type: 'conductorTrain', priority: { priorityKey: 5 } });
     expect(await train('start')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('is under way already') as unknown,

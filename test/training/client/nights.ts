@@ -2,7 +2,7 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { TrainInput } from '../../../src/training/input';
 
 /** The nights that a schedule starts, as the package has them. */
-export { trainNightly } from '../../../src/training/workflows/nightly';
+export { conductorTrainNightly } from '../../../src/training/workflows/nightly';
 
 /** What a test lets a night do, on the worker's side. */
 export interface NightActivities {
@@ -15,6 +15,6 @@ const { spendNight } = proxyActivities<NightActivities>({
 });
 
 /** Stands in for a night's training, of which a schedule sees no more than this: it takes time, and ends well or not. */
-export async function train(night: TrainInput): Promise<void> {
+export async function conductorTrain(night: TrainInput): Promise<void> {
   await spendNight({ ...night, priority: workflowInfo().priority?.priorityKey });
 }

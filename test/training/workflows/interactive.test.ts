@@ -70,7 +70,7 @@ test('nights with slots of their own take none of the others', async () => {
     { ...ONE_SLOT, interceptors: starts.interceptors },
   );
 
-  const groups = starts.seen.filter(({ of }) => of === 'trainGroup');
+  const groups = starts.seen.filter(({ of }) => of === 'conductorTrainGroup');
   expect(new Set(groups.map(({ taskQueue }) => taskQueue))).toEqual(new Set([`${stage.taskQueue}-nights`]));
   expect(Math.max(...groups.map(({ beside }) => beside))).toBe(1);
 });
