@@ -9,7 +9,19 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const STAMP = 'node_modules/.cache/temporal-conductor/built-from';
-const BUILT = ['lib/cli/main.js', 'lib/workflow-bundle.js', 'lib/encrypted-workflow-bundle.js'];
+const BUILT = [
+  'lib/cli/main.js',
+  'lib/workflow-bundle.js',
+  'lib/training-bundle.js',
+  'lib/encrypted-workflow-bundle.js',
+  'lib/encrypted-training-bundle.js',
+];
+  'lib/cli/main.js',
+  'lib/workflow-bundle.js',
+  'lib/training-bundle.js',
+  'lib/encrypted-workflow-bundle.js',
+  'lib/encrypted-training-bundle.js',
+];
 
 requireNode(20, 3);
 if (!isInstalled())

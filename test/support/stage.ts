@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { ConductorClient, ConductorPlugin } from '../../src';
+import { TrainingPlugin } from '../../src/training';
 import type { ConfigInput } from '../../src/config/schema';
+import type { TrainableInput } from '../../src/training/config/schema';
 import type { Step } from '../../src/plan/plan';
 import { renderPlan } from '../../src/plan/render';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
@@ -48,7 +50,7 @@ export interface Stage {
   /** The ledger of a run. */
   rows(id: string): Promise<LedgerRow[]>;
   /** What the stage's own worker mounts, for a test that sets up another one. */
-  plugin(): ConductorPlugin;
+  plugin(): ConductorPlugin | TrainingPlugin;
   /** Runs a worker for as long as `work` takes. */
   whileWorking<T>(work: () => Promise<T>, options?: Partial<WorkerOptions>): Promise<T>;
   close(): Promise<void>;
@@ -65,7 +67,11 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const config = configure(configOf(workers, providers.url, folder), providers.url);
   const store = options.store ?? new FileStore(join(folder, 'store'));
   const taskQueue = testTaskQueue();
-  const plugin = () => new ConductorPlugin({ config, store });
+  const trains = config.training !== undefined || config.conductor.provider === 'policy';
+  const plugin = () =>
+    trains
+      ? new TrainingPlugin({ config: config as TrainableInput, store })
+      : new ConductorPlugin({ config, store });
   return {
     temporal,
     client: new ConductorClient({ client: temporal.client, store, taskQueue }),

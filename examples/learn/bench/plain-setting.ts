@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { OpenAI } from 'openai';
 import { z } from 'zod';
 import { callIdOf } from '../../../src/activities/ledger-row';
-import { configSchema } from '../../../src/config/schema';
+import { trainingConfigSchema } from '../../../src/training/config/schema';
 import type { Message } from '../../../src/plan/message';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { readQuestions } from '../../../src/training/activities/questions';
@@ -12,7 +12,7 @@ import type { CheckpointRef } from '../../../src/training/input';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
 import type { Question } from '../../../src/training/question';
-import type { RolloutId } from '../../../src/training/rollout';
+import { rolloutIdentity, type RolloutId } from '../../../src/training/rollout';
 import type { TrainingSettings } from '../../../src/training/settings';
 import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/trainer-contract';
 import type { Town } from '../demo/town';
@@ -38,7 +38,7 @@ export interface PlainSetting {
 
 /** @param folder of the town, after a night */
 export async function openPlainSetting({ config, policyUrl }: Town, folder: string): Promise<PlainSetting> {
-  const resolved = configSchema.parse(config);
+  const resolved = trainingConfigSchema.parse(config);
   const settings = resolveTraining(resolved);
   const workers = settings.run.workers.filter((worker) => worker.kind === 'model');
   const { train } = await readQuestions(trainingOf(resolved).data);
@@ -130,5 +130,6 @@ function createAskWorker(baseURL: string): AskWorker {
 function nameOf({ card, messages, rollout, step }: PlainCall): string {
   const { id, provider, model, api, temperature, effort, maxOutputTokens } = card;
   const request = { provider, model, api, temperature, effort, messages, maxOutputTokens };
-  return callIdOf({ activityId: '' }, request, { ...rollout, call: 0, round: 0, step, worker: id });
+  const identity = `${rolloutIdentity(rollout)}/0`;
+  return callIdOf({ activityId: '' }, { identity, round: 0, step, worker: id }, request);
 }

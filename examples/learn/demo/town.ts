@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import type { ConfigInput } from '../../../src/config/schema';
+import type { TrainableInput } from '../../../src/training/config/schema';
 import { FileStore } from '../../../src/store/file-store';
 import type { Lesson } from '../support/lesson';
 import { openSurroundings } from '../support/surroundings';
@@ -15,7 +15,7 @@ const MAIN = resolve(__dirname, '../../../lib/cli/main.js');
 export interface Town {
   readonly store: FileStore;
   /** What worker and commands are configured by. */
-  readonly config: ConfigInput;
+  readonly config: TrainableInput;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
   /** Process of `up`, the worker. */

@@ -5,7 +5,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 /** Bundles the package's workflows into a folder, and returns the file that workers take. */
 export async function bundleWorkflows(folder: string): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: require.resolve('../../../src/workflows'),
+    workflowsPath: require.resolve('../../../src/training/workflows'),
     logger: new DefaultLogger('ERROR'),
   });
   const path = join(folder, 'workflow-bundle.js');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { ConfigInput } from '../../../src/config/schema';
+import type { TrainableInput } from '../../../src/training/config/schema';
 import { type Lesson, trainingOf, writeLesson } from './lesson';
 import { type PythonProgram, runChild, runPython } from './programs';
 
@@ -16,7 +16,7 @@ export interface Surroundings {
   /** Where all of it lies. */
   readonly folder: string;
   /** What the worker and the commands are configured by. */
-  readonly config: ConfigInput;
+  readonly config: TrainableInput;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
   /** File that takes one line for each request to the world's workers. */
@@ -92,7 +92,7 @@ interface Places {
   readonly policyUrl: string;
 }
 
-function configOf(lesson: Lesson, { folder, worldUrl, policyUrl }: Places): ConfigInput {
+function configOf(lesson: Lesson, { folder, worldUrl, policyUrl }: Places): TrainableInput {
   return {
     conductor: { provider: 'policy' },
     workers: lesson.world.workers.map(({ id, price }) => ({

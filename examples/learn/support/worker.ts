@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { ConductorPlugin } from '../../../src';
-import type { ConfigInput } from '../../../src/config/schema';
+import { TrainingPlugin } from '../../../src/training';
+import type { TrainableInput } from '../../../src/training/config/schema';
 import type { BegunAnswer, KeptAnswer } from '../../../src/store/answers';
 import { FileStore } from '../../../src/store/file-store';
 
@@ -14,7 +14,7 @@ import { FileStore } from '../../../src/store/file-store';
 export interface WorkerSetting {
   readonly address: string;
   readonly bundle: string;
-  readonly config: ConfigInput;
+  readonly config: TrainableInput;
   readonly taskQueue: string;
   /** Folder of the store. */
   readonly store: string;
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     connection: await NativeConnection.connect({ address }),
     taskQueue,
     workflowBundle: { codePath: bundle },
-    plugins: [new ConductorPlugin({ config, store: new WitnessStore(store, witness) })],
+    plugins: [new TrainingPlugin({ config, store: new WitnessStore(store, witness) })],
     stickyQueueScheduleToStartTimeout: '2s',
   });
   console.log('"ready"');

@@ -1,4 +1,4 @@
-import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
 import type { ForgetCheckpointsRequest, RememberedCheckpoints } from '../contract';
 import type { CheckpointRef } from '../input';
@@ -18,7 +18,7 @@ import { readNight, readRun } from './records';
  * night of any training run goes on from or began with, and what the request names.
  */
 export async function forgetCheckpoints(
-  { store, config }: { readonly store: Store; readonly config: Pick<Config, 'conductor'> },
+  { store, config }: { readonly store: Store; readonly config: Pick<TrainableConfig, 'conductor'> },
   { trainRun, needed, keep }: ForgetCheckpointsRequest,
 ): Promise<RememberedCheckpoints> {
   const folder = checkpointsFolder(trainRun);
@@ -43,7 +43,7 @@ async function served(store: Store): Promise<CheckpointRef[]> {
   return [serving, ...before].filter((each) => each !== null);
 }
 
-function fixedBy({ conductor }: Pick<Config, 'conductor'>): CheckpointRef[] {
+function fixedBy({ conductor }: Pick<TrainableConfig, 'conductor'>): CheckpointRef[] {
   const id = conductor.provider === 'policy' ? conductor.checkpoint : undefined;
   const fixed = id === undefined ? null : readCheckpointId(id);
   return fixed === null ? [] : [fixed];

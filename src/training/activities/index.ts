@@ -1,4 +1,4 @@
-import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
 import { grade } from '../../grading/grade';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
@@ -19,7 +19,7 @@ import { samplePlans } from './sample-plans';
 
 /** What the activities of training work with. */
 export interface TrainingDependencies {
-  readonly config: Config;
+  readonly config: TrainableConfig;
   readonly store: Store;
   readonly askPolicy: AskPolicy;
 }

@@ -4,7 +4,7 @@ import { listenForInterruption, unlessInterrupted } from '../../cli/interruption
 import { openSession, type Session } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { say } from '../../cli/terminal';
-import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
@@ -20,7 +20,7 @@ export interface TrainOptions {
 
 /** What a command about training reads, without a server. */
 export interface TrainingPlace {
-  readonly config: Config;
+  readonly config: TrainableConfig;
   readonly store: Store;
   readonly trainRun: string;
 }

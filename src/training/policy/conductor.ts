@@ -95,7 +95,7 @@ function createCompletePolicy(store: Store): Complete {
  * Where a card's checkpoint is served. Addresses and folders come from this process's store and card alone: a card
  * travels through Temporal, where others may write.
  */
-async function servedPolicyOf(store: Store, card: ModelCard | ConductorCard): Promise<ServedPolicy> {
+export async function servedPolicyOf(store: Store, card: ModelCard | ConductorCard): Promise<ServedPolicy> {
   const checkpoint = 'checkpoint' in card && card.checkpoint ? readCheckpointId(card.checkpoint) : null;
   if (checkpoint === null) throw new ConfigError(`${card.model} names no checkpoint that could be asked`);
   const manifest = await known(store, checkpoint);
