@@ -16,12 +16,6 @@ const BUILT = [
   'lib/encrypted-workflow-bundle.js',
   'lib/encrypted-training-bundle.js',
 ];
-  'lib/cli/main.js',
-  'lib/workflow-bundle.js',
-  'lib/training-bundle.js',
-  'lib/encrypted-workflow-bundle.js',
-  'lib/encrypted-training-bundle.js',
-];
 
 requireNode(20, 3);
 if (!isInstalled())
