@@ -77,7 +77,7 @@ test('of a failed reply only as much counts as is shown', () => {
 test('the Conductor as a worker, what a review is about, hints and background count, too', () => {
   const plan = { steps: [{ worker: 'gone', subtask: '\b"\\'.repeat(100), sees: [] }] };
   const planBytes = Buffer.byteLength(renderPlan(plan, ['gone']));
-  const more = (request: Partial<WritePlanRequest>): number =>
+  const more = (request: Partial<Request>): number =>
     conductorPromptBytes({ ...REQUEST, ...request }, RUN) - conductorPromptBytes(REQUEST, RUN);
   expect(more({ mayCallItself: true })).toBeGreaterThanOrEqual('2: conductor'.length);
   expect(more({ review: { plan, answer: stored(5000) } })).toBeGreaterThanOrEqual(planBytes + 5000);

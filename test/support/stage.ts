@@ -44,7 +44,7 @@ export interface Stage {
   readonly folder: string;
   readonly taskQueue: string;
   /** What the worker is configured with, for one in another process. */
-  readonly config: ConfigInput;
+  readonly config: TrainableInput;
   /** Lets the Conductor write this plan next. */
   plan(steps: readonly Step[]): void;
   /** The ledger of a run. */
@@ -64,14 +64,12 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     startSimulatedProviders(simulation),
   ]);
   process.env[KEY_VARIABLE] = TEST_KEY;
-  const config = configure(configOf(workers, providers.url, folder), providers.url);
+  const config = configure(configOf(workers, providers.url, folder), providers.url) as TrainableInput;
   const store = options.store ?? new FileStore(join(folder, 'store'));
   const taskQueue = testTaskQueue();
   const trains = config.training !== undefined || config.conductor.provider === 'policy';
   const plugin = () =>
-    trains
-      ? new TrainingPlugin({ config: config as TrainableInput, store })
-      : new ConductorPlugin({ config, store });
+    trains ? new TrainingPlugin({ config, store }) : new ConductorPlugin({ config, store });
   return {
     temporal,
     client: new ConductorClient({ client: temporal.client, store, taskQueue }),

@@ -12,11 +12,11 @@ export const {
 } = createConfigReader<TrainableInput, TrainableConfig>({
   schema: trainingConfigSchema,
   complete: applyProfile,
-  noticesOf: aboutBudget,
+  noticesOf: budgetNoticesOf,
 });
 
 /** Plans are written by a policy of one's own, so that only the workers' prices count. */
-function aboutBudget(config: TrainableConfig): string[] {
+export function budgetNoticesOf(config: TrainableConfig): string[] {
   const costUsd = config.training?.budget.costUsd ?? null;
   const names = unpricedOf(resolveRun(config)).flatMap(({ name, worker }) => (worker === null ? [] : name));
   if (costUsd === null || names.length === 0) return [];

@@ -1,4 +1,4 @@
-"""The payload codec, as `encryptionCodec` is on the TypeScript side."""
+"""Encrypts what travels through Temporal, as `encryptionCodec` does on the TypeScript side."""
 
 import os
 from collections.abc import Sequence
@@ -11,15 +11,21 @@ from temporalio.converter import (
     PayloadCodec,
 )
 
-from conductor_trainer.encryption.keys import EncryptionKey, KeyRing
-from conductor_trainer.encryption.seal import NONCE_BYTES, Altered, seal, unseal
+from conductor_trainer.encryption import (
+    NONCE_BYTES,
+    Altered,
+    EncryptionKey,
+    KeyRing,
+    seal,
+    unseal,
+)
 
 _ENCRYPTED = b"binary/encrypted"
 _KEY_ID = "encryption-key-id"
 
 
 class EncryptionCodec(PayloadCodec):
-    """Encrypts all that the trainer hands to Temporal; what was never encrypted is handed on."""
+    """Encrypts what the trainer sends to Temporal; a payload in the clear is passed on as it is."""
 
     def __init__(self, keys: KeyRing) -> None:
         self._keys = keys

@@ -1,23 +1,48 @@
-"""The keys of one process, as `readEncryptionKeys` and `KeyRing` have them in TypeScript."""
+"""Keys, and the stored objects that are encrypted with them, as `src/encryption` has them.
+
+The formats are documented on the TypeScript side; the golden vectors of
+`test/training/vectors.json` bind both sides.
+"""
 
 import base64
 import binascii
+import hmac
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.algorithms import AES256
+from cryptography.hazmat.primitives.ciphers.modes import CTR
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY_BYTES = 32
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,15}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_URL_SAFE = str.maketrans("+/", "-_")
 _HOW = f'a key is {KEY_BYTES} random bytes in base64, e.g. of "openssl rand -base64 {KEY_BYTES}"'
+
+NONCE_BYTES = 12
+_TAG_BYTES = 16
+_MARK = b"TCE1"
+"""Begins every encrypted object."""
+_COUNTER_BYTES = 16
+_DIGEST = re.compile(
+    r"(?:(?<=/)|^)(?:(?P<fan>[0-9a-f]{2})/(?=(?P=fan)))?(?P<digest>[0-9a-f]{64})(?=$|[./])"
+)
+"""A digest, with the two letters of it that spread a folder, where they stand before it."""
 
 
 class KeyProblem(Exception):
     """The keys cannot be read, or the one that is asked for is not among them."""
+
+
+class Altered(Exception):
+    """Something is not what was encrypted, or its key's id stands for two different keys."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +66,7 @@ class KeyRing:
 
     all: Sequence[EncryptionKey]
     source: str
-    """Where they came from, for messages: the name of an environment variable."""
+    """The environment variable they came from, for messages."""
 
     @property
     def first(self) -> EncryptionKey:
@@ -106,9 +131,57 @@ def _from_base64(encoded: str) -> bytes | None:
         return None
 
 
-_URL_SAFE = str.maketrans("+/", "-_")
-
-
 def _derive(secret: bytes, purpose: str) -> bytes:
     info = f"temporal-conductor {purpose}".encode()
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(secret)
+
+
+def seal(plain: bytes, key: bytes, nonce: bytes) -> bytes:
+    """AES-256-GCM: nonce, ciphertext, tag. No two texts may share a nonce under one key."""
+    return nonce + AESGCM(key).encrypt(nonce, plain, None)
+
+
+def unseal(sealed: bytes, key: bytes, binding: str = "") -> bytes | None:
+    """Decrypts; None where a single bit was altered, or the key or the binding differs."""
+    if len(sealed) < NONCE_BYTES + _TAG_BYTES:
+        return None
+    try:
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], binding.encode())
+    except InvalidTag:
+        return None
+
+
+def open_content(sealed: bytes, store_key: str, keys: KeyRing) -> bytes:
+    """Decrypts the content under a key of the store; it opens under no other."""
+    if not sealed.startswith(_MARK):
+        raise Altered(
+            f"the stored object {store_key} is not encrypted: start the trainer without "
+            "--encryption-key-env, or name the store that the workers write to"
+        )
+    start = len(_MARK) + 1
+    end = start + int.from_bytes(sealed[len(_MARK) : start])
+    id = sealed[start:end].decode(errors="replace")
+    key = keys.find(id, f"the stored object {store_key}")
+    plain = unseal(sealed[end:], key.content, binding=store_key)
+    if plain is None:
+        raise Altered(
+            f'the stored object {store_key} cannot be decrypted with key "{id}", which it names: '
+            "it was altered, or the id stands for two different keys"
+        )
+    return plain
+
+
+def name_of_key(store_key: str, key: EncryptionKey) -> str:
+    """The name of a key in an encrypted store: every SHA-256 within it is encrypted."""
+
+    def seal_match(found: re.Match[str]) -> str:
+        sealed = _seal_digest(bytes.fromhex(found["digest"]), key).hex()
+        fan = "" if found["fan"] is None else f"{sealed[:2]}/"
+        return f"{fan}{key.id}.{sealed}"
+
+    return _DIGEST.sub(seal_match, store_key)
+
+
+def _seal_digest(digest: bytes, key: EncryptionKey) -> bytes:
+    counter = hmac.digest(key.name_counter, digest, "sha256")[:_COUNTER_BYTES]
+    return counter + Cipher(AES256(key.name), CTR(counter)).encryptor().update(digest)

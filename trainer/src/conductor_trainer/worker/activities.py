@@ -1,4 +1,4 @@
-"""The trainer's activities: each may be tried again at any moment, and does nothing twice."""
+"""The trainer's activities: each may be tried again at any moment, and has no effect twice."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -10,19 +10,17 @@ from typing import Any
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from conductor_trainer.collect import collect
-from conductor_trainer.contract import check_request
+from conductor_trainer.checkpoint import collect
+from conductor_trainer.contract import JsonObject, StoredBytes, check_request
 from conductor_trainer.errors import TrainerError
-from conductor_trainer.publish import publish, retire
-from conductor_trainer.requests import JsonObject, StoredBytes
-from conductor_trainer.step_runner import StepRunner
-from conductor_trainer.store.store import Store
-from conductor_trainer.store.stored_file import stored_file
+from conductor_trainer.store import Store, stored_file
+from conductor_trainer.worker.publish import publish, retire
+from conductor_trainer.worker.steps import StepRunner
 
 _HEARTBEAT_SECONDS = 3.0
 
 _ATTEMPTS = 3
-"""What nobody foresaw may pass by itself; if it does not, a night shall not be spent on it."""
+"""An unknown error may pass by itself, but must not use up a night."""
 
 Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
 
@@ -38,7 +36,7 @@ def _activity(name: str) -> Callable[[Work], Work]:
                 check_request(name, request)
                 return await work(self, request)
             except Exception as cause:
-                error = _foreseen(cause)
+                error = _known(cause)
                 is_over = error.type == TrainerError.type and activity.info().attempt >= _ATTEMPTS
                 raise ApplicationError(
                     str(error), type=error.type, non_retryable=is_over or not error.retryable
@@ -49,7 +47,7 @@ def _activity(name: str) -> Callable[[Work], Work]:
     return make
 
 
-def _foreseen(error: Exception) -> TrainerError:
+def _known(error: Exception) -> TrainerError:
     if isinstance(error, TrainerError):
         return error
     return TrainerError(f"The trainer failed: {type(error).__name__}: {error}")
@@ -94,7 +92,7 @@ class TrainerActivities:
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
-        """Writes a checkpoint as a folder that anybody can load."""
+        """Writes a checkpoint as a folder that Hugging Face's libraries load."""
         return await self._step("export", request, {})
 
     @_activity("conductor.trainer.publish")
@@ -119,7 +117,7 @@ class TrainerActivities:
             return await asyncio.to_thread(collect, self._root, request)
 
     async def _step(self, job: str, request: Any, stored: dict[str, StoredBytes]) -> JsonObject:
-        """Runs a step, with what the request names in the store beside it as files."""
+        """Runs a step, with local copies of what the request names in the store."""
         with ExitStack() as files:
             async with _heartbeats() as report:
                 report("fetching")
@@ -134,7 +132,7 @@ class TrainerActivities:
 
 @asynccontextmanager
 async def _heartbeats() -> AsyncIterator[Callable[[str], None]]:
-    """Tells Temporal every few seconds that the work goes on, and in which phase it is."""
+    """Sends Temporal a heartbeat with the phase of the work every few seconds."""
     timeout = activity.info().heartbeat_timeout
     pause = min(_HEARTBEAT_SECONDS, timeout.total_seconds() / 3) if timeout else _HEARTBEAT_SECONDS
     phase = ""

@@ -1,11 +1,7 @@
-"""`python -m conductor_trainer.worker`: serves the trainer's task queue until it is told to stop.
-
-This process loads no torch: it stays small and responsive whatever a step does or dies of.
-"""
+"""`python -m conductor_trainer.worker`: serves the trainer's task queue until it is stopped."""
 
 import argparse
 import asyncio
-import json
 import signal
 import sys
 from datetime import timedelta
@@ -16,16 +12,16 @@ from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfig
 from temporalio.worker import Worker
 
-from conductor_trainer.activities import TrainerActivities
-from conductor_trainer.encryption.codec import encryption_converter
-from conductor_trainer.encryption.keys import KeyProblem, read_encryption_keys
+from conductor_trainer.encryption import KeyProblem, read_encryption_keys
 from conductor_trainer.errors import TrainerError
-from conductor_trainer.step_runner import StepRunner
-from conductor_trainer.store.open_store import open_store
+from conductor_trainer.payload_codec import encryption_converter
+from conductor_trainer.store import open_store
+from conductor_trainer.worker.activities import TrainerActivities
+from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
 
 async def serve(options: argparse.Namespace) -> None:
-    """Works until SIGTERM or SIGINT, then finishes what is under way as far as the time allows."""
+    """Works until SIGTERM or SIGINT, then lets running activities finish for a while."""
     stop = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
@@ -44,19 +40,16 @@ async def serve(options: argparse.Namespace) -> None:
         **connection,
         data_converter=DataConverter.default if keys is None else encryption_converter(keys),
     )
+    say = claim_stdout()
     await steps.start()
-    try:
-        async with Worker(
-            client,
-            task_queue=options.task_queue,
-            activities=activities.all,
-            graceful_shutdown_timeout=timedelta(seconds=options.drain_seconds),
-        ):
-            ready = {"taskQueue": options.task_queue, "namespace": client.namespace}
-            print(json.dumps(ready), flush=True)
-            await stop.wait()
-    finally:
-        await steps.stop()
+    async with Worker(
+        client,
+        task_queue=options.task_queue,
+        activities=activities.all,
+        graceful_shutdown_timeout=timedelta(seconds=options.drain_seconds),
+    ):
+        say({"taskQueue": options.task_queue, "namespace": client.namespace})
+        await stop.wait()
 
 
 def _read_arguments() -> argparse.Namespace:

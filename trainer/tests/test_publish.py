@@ -14,7 +14,7 @@ import pytest
 
 from conductor_trainer.checkpoint import Probe
 from conductor_trainer.errors import ServerRefused
-from conductor_trainer.policy_servers import PolicyServer
+from conductor_trainer.worker.publish import PolicyServer
 
 pytestmark = pytest.mark.anyio
 
@@ -73,14 +73,14 @@ async def test_what_it_cannot_load_is_refused_for_good(answer: str, said: str) -
 async def test_a_probe_is_the_largest_gap_of_all_tokens() -> None:
     token_ids = VLLM["probed"]["request"]["prompt"]
     (choice,) = VLLM["probed"]["answer"]["choices"]
-    told = [next(iter(each.values()))["logprob"] for each in choice["prompt_logprobs"][1:]]
+    scores = [next(iter(each.values()))["logprob"] for each in choice["prompt_logprobs"][1:]]
     with recorded("probed", "probed") as server:
-        assert await server.probe(NAME, Probe(token_ids, told)) == 0
-        told[3] -= 0.25
-        assert await server.probe(NAME, Probe(token_ids, told)) == 0.25
+        assert await server.probe(NAME, Probe(token_ids, scores)) == 0
+        scores[3] -= 0.25
+        assert await server.probe(NAME, Probe(token_ids, scores)) == 0.25
 
 
-async def test_it_tells_whether_there_was_anything_to_unload() -> None:
+async def test_it_reports_whether_there_was_anything_to_unload() -> None:
     with recorded("unloaded", "unloadedAlready") as server:
         assert await server.unload(NAME)
         assert not await server.unload(NAME)
