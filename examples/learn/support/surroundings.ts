@@ -119,7 +119,7 @@ async function stepOf(trainer: number): Promise<number> {
 }
 
 /** Linux lists processes as folders of /proc. */
-function childrenOf(parent: number): number[] {
+export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)

@@ -62,10 +62,11 @@ test('a cycle that never was exits with 2', async () => {
 test('right plans are taught to another run, whose first night begins with them, and taken out as a model', async () => {
   const run = `${stage.trainRun}-imitation`;
   const taught: unknown[] = [];
-  const warmStart = stage.trainer[WARM_START];
-  stage.trainer[WARM_START] = (request) => {
+  const { trainer } = stage;
+  const teach = trainer[WARM_START].bind(trainer);
+  trainer[WARM_START] = (request) => {
     taught.push(request);
-    return warmStart(request);
+    return teach(request);
   };
   const lesson = ['--from-traces', stage.trainRun, '--steps', '2', '--learning-rate', '1e-3', '--batch', '2'];
   const [learned, exported] = await stage.whileWorking(async () => {
