@@ -6,7 +6,7 @@ import { renderPlan } from '../plan/render';
 import type { Background, ReviewedRound, WorkerRequest, WritePlanRequest } from '../protocol/activities';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { CONDUCTOR_ID } from '../protocol/names';
-import type { ResolvedRun, RunWorker } from '../protocol/run';
+import type { PlanningRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import { nanoUsdOf } from './nano-usd';
 
@@ -59,7 +59,7 @@ export function conductorPromptBytes(
     WritePlanRequest,
     'question' | 'round' | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
   >,
-  run: ResolvedRun,
+  run: PlanningRun,
 ): number {
   const { question, repairs, background = [], review, hints = [] } = request;
   const { conductor, limits } = run;

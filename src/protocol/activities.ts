@@ -2,7 +2,7 @@ import type { Plan } from '../plan/plan';
 import type { Call, CallPurpose, Problem } from './call';
 import { FAILURES } from './failures';
 import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
-import type { ResolvedRun, RunWorker } from './run';
+import type { PlanningRun, ResolvedRun, RunWorker } from './run';
 import type { Text } from './text';
 
 /** Which of the configured workers a run may use. */
@@ -62,7 +62,7 @@ export interface WritePlanRequest {
   readonly round: number;
   /** Oldest first; empty for the first attempt. */
   readonly repairs: readonly FailedReply[];
-  readonly run: ResolvedRun;
+  readonly run: PlanningRun;
   readonly seed?: number;
   /** The Conductor itself may be given steps: it is the last ordinal. */
   readonly mayCallItself?: boolean;

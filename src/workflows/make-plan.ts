@@ -173,7 +173,11 @@ function requestFor(
     question,
     round,
     repairs: [...repairs],
-    run: { ...run, limits: limits.current },
+    run: {
+      conductor: run.conductor,
+      workers: run.workers.map(({ id, notes }) => ({ id, notes })),
+      limits: { steps: limits.current.steps },
+    },
     mayCallItself: mayCallItself(context) || undefined,
     background: background.length > 0 ? background : undefined,
     review,
@@ -189,7 +193,7 @@ type ConductorOutcome = WritePlanResult | CallFailure;
 async function askConductor(context: RunContext, request: WritePlanRequest): Promise<ConductorOutcome> {
   const { run, limits, recorder } = context;
   const { conductor, heartbeatMs } = run;
-  const worst = worstCaseOf(conductor, conductorPromptBytes(request, run), conductor.maxOutputTokens);
+  const worst = worstCaseOf(conductor, conductorPromptBytes(request, request.run), conductor.maxOutputTokens);
   let reservation: Reservation;
   try {
     reservation = await limits.reserve(worst);
