@@ -73,7 +73,7 @@ export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
 }
 
 /** Cycles of rollouts and update, one after the other, from a checkpoint on: what training does, in a plain loop. */
-export async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
+async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   const { recipe, seed } = lesson;
   const questions = questionSet(recipe.world, 'train', recipe.train, seed);
   let checkpoint = from;
