@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
-import { addTraining } from '../training/cli/add-train';
+import { addTraining } from '../training/cli';
 import type { Settle } from './arguments';
 import { addCare } from './commands/doctor';
 import { addServices } from './commands/serve';

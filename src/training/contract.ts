@@ -1,17 +1,10 @@
-import type { RunWorker } from '../protocol/run';
+import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
-import type {
-  CanaryDecision,
-  CheckpointRef,
-  GateDecision,
-  JudgeCanaryRequest,
-  JudgeCandidateRequest,
-  PolicyRef,
-} from './input';
+import type { CheckpointRef, PolicyRef } from './manifest';
 import type * as names from './names';
-import type { CycleMetrics } from './progress';
-import type { GroupPurpose, GroupRecord, SampledPlan, Verdict } from './rollout';
-import type { PolicySettings, TrainingSettings } from './settings';
+import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
+import type { GroupId, GroupPurpose, GroupRecord, SampledPlan, Verdict } from './rollout';
+import type { PolicySettings, RewardSettings, TrainingSettings } from './settings';
 import type {
   Checkpoint,
   CheckpointResult,
@@ -24,18 +17,187 @@ import type {
   PublishResult,
   RetireRequest,
   RetireResult,
+  UpdateMetrics,
   UpdateRequest,
   UpdateResult,
   WarmStartRequest,
   WarmStartResult,
 } from './trainer-contract';
 
-/** Some question of a set that lies in the store, checked before anything was spent. */
+// What goes in and out of training's workflows, and then of its activities.
+
+/** The one argument of workflow `conductorTrain`: one night. Everything else is read from the worker's configuration. */
+export interface TrainInput {
+  /** Set by the workflow itself where it goes on in a new run. */
+  readonly carried?: CarriedNight;
+  /** Default: the one that the configuration names. */
+  readonly trainRun?: string;
+  /** Local calendar date that the night counts as; default: of the time it was scheduled for. */
+  readonly date?: string;
+  /** Where that calendar holds, e.g. `Europe/Berlin`; default UTC. */
+  readonly timeZone?: string;
+  /** How many cycles, instead of as many as configured. */
+  readonly cycles?: number;
+  /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
+  readonly from?: string;
+}
+
+/** What a night that goes on in a new run of its workflow must not forget. */
+export interface CarriedNight {
+  readonly opened: OpenedNight;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** What it began with. */
+  readonly begun: CheckpointRef;
+  /** What it has come to. */
+  readonly checkpoint: CheckpointRef;
+  readonly done: number;
+  readonly spentNanoUsd: number;
+  readonly rewards: readonly number[];
+  readonly best: NightProgress['best'];
+  readonly warning: NightProgress['warning'];
+  readonly budget: TrainingSettings['budget'];
+  readonly isPaused: boolean;
+}
+
+/** What the rest of a night may use; null: no such limit. */
+export interface NightBudget {
+  readonly costUsd?: number | null;
+  readonly hours?: number;
+}
+
+/** What a group is made of. The one argument of workflow `conductorTrainGroup`. */
+export interface GroupInput extends Omit<GroupId, 'question'> {
+  readonly question: QuestionRef;
+  /** Who writes the plans. */
+  readonly writer: PolicyRef;
+  readonly plans: number;
+  /** Seed of the sampling request. */
+  readonly seed: number;
+  readonly temperature: number;
+  readonly policy: PolicySettings;
+  readonly reward: RewardSettings;
+  readonly recursion: { readonly rounds: 1 | 2; readonly rootDiscount: number };
+  /** In the order of the prompt. */
+  readonly workers: readonly RunWorker[];
+  /** Its limits are those of the whole group; `steps` is of one plan. */
+  readonly run: ResolvedRun;
+  /** Rollouts that run at once. */
+  readonly window: number;
+  /** It waits in the queue of groups, where they have slots of their own. */
+  readonly isApart: boolean;
+}
+
+/** One round of a group, as its workflow reports it: what it comes to in the batch, everything else in the store. */
+export interface GroupRound {
+  readonly round: 0 | 1;
+  /** Store key of its record. */
+  readonly key: string;
+  readonly rewards: readonly (number | null)[];
+}
+
+export interface GroupResult {
+  readonly draw: number;
+  readonly rounds: readonly GroupRound[];
+  readonly spentNanoUsd: number;
+  readonly spans: readonly Span<GroupPart>[];
+  /** Set where a limit stopped it before all its rollouts were over. */
+  readonly stoppedBy: string | null;
+}
+
+/** A policy, and the store keys of the groups in which it was tried: one for each question and round. */
+export interface Tried {
+  readonly policy: PolicyRef;
+  readonly groups: readonly string[];
+}
+
+/** Two policies tried on the same questions with the same seeds: one that may serve, and the one to be beaten. */
+export interface PairedEvaluation {
+  readonly candidate: Tried;
+  /** Whatever serves; where nothing does, the checkpoint that the night began with. */
+  readonly baseline: Tried;
+}
+
+/** A night's candidate, to be judged. */
+export interface JudgeCandidateRequest extends PairedEvaluation {
+  readonly trainRun: string;
+  /** The night, as a local calendar date. */
+  readonly date: string;
+  readonly maxCostRatio: number;
+}
+
+/** What the gate decided, in figures and in one sentence that prints them. */
+export interface GateDecision {
+  readonly promoted: boolean;
+  /** Questions that both could be graded on. */
+  readonly pairs: number;
+  /** Mean reward of the candidate less that of the baseline; null without a pair. */
+  readonly gain: number | null;
+  /** Lower 95 % bound of that difference; null with too few pairs for one. */
+  readonly lowerBound: number | null;
+  /** Mean cost of the candidate's rollouts in those of the baseline; null where a price is unknown. */
+  readonly costRatio: number | null;
+  readonly sentence: string;
+}
+
+/** How many held-out questions a checkpoint that was just promoted is tried on again. */
+export const CANARY_QUESTIONS = 20;
+
+/** A checkpoint that was just promoted, tried on some questions through the servers that now serve it. */
+export interface JudgeCanaryRequest {
+  readonly trainRun: string;
+  readonly date: string;
+  /** The one that serves now. */
+  readonly promoted: Tried;
+  /** What it replaced, on the same questions: its groups of the evaluation do. */
+  readonly replaced: Tried;
+  /** Largest difference of a log-probability on the probe, and how much it may be. */
+  readonly probe: { readonly logprobGap: number; readonly tolerance: number };
+}
+
+export interface CanaryDecision {
+  readonly rolledBack: boolean;
+  readonly sentence: string;
+}
+
+/** Questions of the canary, the same in every night. */
+export function canaryQuestions(set: string, count: number): readonly QuestionRef[] {
+  const stride = Math.max(1, Math.floor(count / CANARY_QUESTIONS));
+  const indices = Array.from({ length: Math.min(count, CANARY_QUESTIONS) }, (_, place) => place * stride);
+  return indices.map((index) => ({ set, index }));
+}
+
+/** The one argument of workflow `conductorWarmStart`: a base model, the examples, and what the checkpoint is to be asked by. */
+export interface WarmStartInput extends Pick<OpenedNight, 'init' | 'settings'> {
+  readonly warmStart: NonNullable<OpenedNight['warmStart']>;
+}
+
+/** The one argument of workflow `conductorExportCheckpoint`. */
+export interface ExportInput {
+  readonly checkpoint: CheckpointRef;
+  /** As the trainer's machine sees it: not there yet, or empty. */
+  readonly directory: string;
+  /** Where the trainer listens. */
+  readonly taskQueue: string;
+  /** How soon a lost trainer is noticed. */
+  readonly heartbeatMs: number;
+  /** After which it is given up. */
+  readonly timeoutMs: number;
+}
+
+/** A question of a set that lies in the store, checked before anything was spent. */
 export interface QuestionRef {
   /** Store key of the set. */
   readonly set: string;
   /** Its line, from 0. */
   readonly index: number;
+}
+
+/** A whole set of questions in the store. */
+export interface QuestionSetRef {
+  /** Store key. */
+  readonly set: string;
+  readonly count: number;
 }
 
 /** What a night is to be. */
@@ -58,12 +220,12 @@ export interface OpenedNight {
   /** The last cycle that is over; `first - 1` where none is. */
   readonly done: number;
   /** Name, in this run or another, of the checkpoint to go on from; null: the trainer is to make the first one. */
-  readonly from: { readonly trainRun: string; readonly name: string } | null;
+  readonly from: CheckpointRef | null;
   readonly init: InitRequest;
   /** Supervised steps before the first cycle; null: none. */
   readonly warmStart: WarmStartRequest | null;
-  readonly train: { readonly set: string; readonly count: number };
-  readonly heldOut: { readonly set: string; readonly count: number };
+  readonly train: QuestionSetRef;
+  readonly heldOut: QuestionSetRef;
 }
 
 /** Plans to be sampled for one question. */
@@ -76,7 +238,7 @@ export interface SamplePlansRequest {
   /** Samples of different purposes are kept apart, though their cycle and draw be the same. */
   readonly purpose: GroupPurpose;
   readonly question: QuestionRef;
-  readonly checkpoint: { readonly trainRun: string; readonly name: string };
+  readonly checkpoint: CheckpointRef;
   /** In the order of the prompt. */
   readonly workers: readonly RunWorker[];
   readonly maxSteps: number;
@@ -110,7 +272,7 @@ export interface GradeAnswersRequest {
 export interface WriteBatchRequest {
   readonly trainRun: string;
   readonly cycle: number;
-  readonly checkpoint: { readonly trainRun: string; readonly name: string };
+  readonly checkpoint: CheckpointRef;
   readonly temperature: number;
   /** Store keys of the groups to learn from. */
   readonly groups: readonly string[];
@@ -139,7 +301,7 @@ export interface KeptCheckpoint {
 /** A training run whose old checkpoints may go. */
 export interface ForgetCheckpointsRequest {
   readonly trainRun: string;
-  /** Needed by whoever asks. */
+  /** Needed by the caller. */
   readonly needed: readonly CheckpointRef[];
   readonly keep: TrainingSettings['keep'];
 }
@@ -173,7 +335,7 @@ export interface CloseCycleRequest {
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];
   readonly dropped: number;
-  readonly update: UpdateResult['metrics'] | null;
+  readonly update: UpdateMetrics | null;
   readonly times: CycleMetrics['times'];
   readonly heldOut: number | null;
 }
@@ -187,13 +349,13 @@ export interface TrainingActivities {
   /** Keeps a group, and returns its key. */
   [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
   [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
-  /** Keeps the manifest of a checkpoint, which can be sampled from then on, and tells what is served beside it. */
+  /** Keeps the manifest of a checkpoint, which can be sampled from then on, and returns what is served beside it. */
   [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<KeptCheckpoint>;
   [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
   [names.CLOSE_NIGHT](request: CloseNightRequest): Promise<void>;
-  /** Takes the manifests of checkpoints that nobody needs out of the store: from then on nobody can come to need them. */
+  /** Takes the manifests of checkpoints that no one needs out of the store: from then on no one can come to need them. */
   [names.FORGET_CHECKPOINTS](request: ForgetCheckpointsRequest): Promise<RememberedCheckpoints>;
-  /** Whoever a candidate must beat: what serves, or where nothing does, what the night began with. */
+  /** What a candidate must beat: what serves, or where nothing does, what the night began with. */
   [names.FIND_BASELINE](begun: CheckpointRef): Promise<PolicyRef>;
   /** Lets the candidate serve where it is better than what serves, and keeps the reasons. */
   [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;

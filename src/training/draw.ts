@@ -121,7 +121,7 @@ export interface GroupChoice {
   readonly keep: readonly number[];
   /** How many further draws to start now. */
   readonly more: number;
-  /** Nothing is under way, and nothing more shall be drawn: `keep` holds. */
+  /** Nothing is under way, and nothing more is to be drawn: `keep` holds. */
   readonly isOver: boolean;
 }
 
@@ -146,7 +146,7 @@ export type SeedPart = string | number;
 /**
  * A hash of its parts in 31 bits, which every sampling server takes as a seed.
  *
- * FNV-1a with the last mix of MurmurHash3: workflow code has no cryptography at hand, and here it is enough that seeds
+ * FNV-1a with the last mix of MurmurHash3: workflow code has no cryptography, and here it is enough that seeds
  * look unrelated. Two of a thousand seeds are equal once in some four thousand runs, and then two questions share
  * their luck. vLLM draws the replies of a request by its seed and the ones after it, so that there two seeds need only be
  * closer than the replies of a group are many for some of it: with 64, once in some 34 runs.

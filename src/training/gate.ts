@@ -1,10 +1,5 @@
-import {
-  type CanaryDecision,
-  describePolicy,
-  type GateDecision,
-  type JudgeCanaryRequest,
-  type PolicyRef,
-} from './input';
+import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
+import { describePolicy, type PolicyRef } from './manifest';
 import type { GroupRecord, Rollout } from './rollout';
 import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics';
 
@@ -153,7 +148,7 @@ function pairUp(candidate: readonly QuestionScore[], baseline: readonly Question
   const others = new Map(baseline.map((score) => [score.question, score]));
   return candidate.flatMap((score) => {
     const other = others.get(score.question);
-    return isGradedPolicy(score) && other !== undefined && isGradedPolicy(other)
+    return isScored(score) && other !== undefined && isScored(other)
       ? [{ candidate: score, baseline: other }]
       : [];
   });
@@ -164,7 +159,7 @@ function gainsOf(pairs: readonly Pair[]): number[] {
   return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
 }
 
-function isGradedPolicy(score: QuestionScore): score is GradedScore {
+function isScored(score: QuestionScore): score is GradedScore {
   return score.reward !== null;
 }
 

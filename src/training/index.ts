@@ -14,6 +14,6 @@ export {
   type ScheduleRequest,
 } from './client/schedule';
 export type { NightProgress } from './progress';
-export type { NightBudget } from './input';
+export type { NightBudget } from './contract';
 export { loadTrainableConfig } from './config/load';
 export type { TrainableConfig, TrainableInput } from './config/schema';

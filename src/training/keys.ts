@@ -131,6 +131,7 @@ export function cycleName(cycle: number): string {
   return sixDigits(cycle);
 }
 
-function sixDigits(number: number): string {
+/** Names of numbers, so that they sort as the numbers do. */
+export function sixDigits(number: number): string {
   return String(number).padStart(6, '0');
 }

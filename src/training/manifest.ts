@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import type { CheckpointRef } from './input';
 
 const promptStyleSchema = z.enum(['full', 'compact']);
 /** `full`: the whole instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
 export type PromptStyle = z.infer<typeof promptStyleSchema>;
 
 const describeSchema = z.enum(['ordinals', 'names', 'notes']);
-/** What the prompt tells about the workers. */
+/** What the prompt says about the workers. */
 export type Describe = z.infer<typeof describeSchema>;
 
 /**
@@ -44,15 +43,23 @@ export const manifestSchema = z.strictObject({
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** A checkpoint as people and pointers name it: `<training run>/<name>`. */
-export function checkpointId({
-  trainRun,
-  name,
-}: {
+/** A checkpoint, by training run and name. */
+export interface CheckpointRef {
   readonly trainRun: string;
   readonly name: string;
-}): string {
+}
+
+/** A checkpoint as people and pointers name it: `<training run>/<name>`. */
+export function checkpointId({ trainRun, name }: CheckpointRef): string {
   return `${trainRun}/${name}`;
+}
+
+/** What writes plans: a checkpoint, or the Conductor of `conductor.yaml` as it is prompted, which is no checkpoint. */
+export type PolicyRef = CheckpointRef | 'prompted';
+
+/** How a policy is called in sentences and records: `<training run>/<name>`, or `the prompted Conductor`. */
+export function describePolicy(policy: PolicyRef): string {
+  return policy === 'prompted' ? 'the prompted Conductor' : checkpointId(policy);
 }
 
 const pointerSchema = z.strictObject({ trainRun: z.string(), name: z.string() });

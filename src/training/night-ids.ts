@@ -1,4 +1,5 @@
-import { describePolicy, type GroupInput } from './input';
+import type { GroupInput } from './contract';
+import { describePolicy } from './manifest';
 import { cycleName } from './keys';
 import type { GroupId } from './rollout';
 

@@ -15,10 +15,20 @@ export interface CycleTimes {
   readonly grading: number;
   readonly update: number;
   readonly publish: number;
-  /** None of these was under way: groups were begun and summed up, the batch was written, held-out questions were tried. */
+  /** None of these was under way: groups were started and summed up, the batch was written, held-out questions were tried. */
   readonly between: number;
   /** From the first draw to the figures. */
   readonly whole: number;
+}
+
+/** The parts of a group's work. */
+export type GroupPart = 'sampling' | 'rollouts' | 'grading';
+
+/** When a part of some work was under way, in epoch milliseconds. */
+export interface Span<Part extends string = string> {
+  readonly part: Part;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** What one cycle came to: a line of the metrics file. */

@@ -8,7 +8,7 @@ import type { RewardSettings } from './settings';
  * `costWeight` and `lengthWeight` make right answers worth less the more they cost, down to what a wrong one earns and
  * never below: it must always pay to be right.
  *
- * @returns null where nobody could tell, or where a cost that shall count is unknown
+ * @returns null where it could not be judged, or where a cost that counts is unknown
  */
 export function rewardOf(
   { verdict, plan, nanoUsd }: Pick<Rollout, 'verdict' | 'plan' | 'nanoUsd'>,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Plan, planSchema } from '../plan/plan';
+import type { Plan } from '../plan/plan';
+import { planSchema } from '../plan/schema';
 import type { Text } from '../protocol/text';
 
 /** What a group is for: to learn from, to try a policy on held-out questions, or to try once more what was promoted. */
@@ -18,7 +19,7 @@ export interface GroupId {
 }
 
 /**
- * Names one rollout for ever, whatever workflow, process or attempt makes it: an interrupted run makes the same calls
+ * Names one rollout, whatever workflow, process or attempt makes it: an interrupted run makes the same calls
  * under the same names as an undisturbed one.
  */
 export interface RolloutId extends GroupId {
@@ -31,7 +32,7 @@ export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, roll
   return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
 }
 
-/** What became of a rollout. `ungraded`: nobody could tell; it counts neither for nor against its group. */
+/** What became of a rollout. `ungraded`: it could not be judged; it counts neither for nor against its group. */
 export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
 /** One plan that the policy wrote, and what its text came to. */

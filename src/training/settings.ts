@@ -62,7 +62,7 @@ export interface TrainingSettings {
   /** The held-out questions are tried after each so many cycles; null: only by the gate. */
   readonly evaluateEvery: number | null;
   readonly gate: { readonly maxCostRatio: number; readonly samples: number };
-  /** Checkpoints that stay on the trainer's disk though nobody needs them: of the last cycles, and of each n-th one. */
+  /** Checkpoints that stay on the trainer's disk though no one needs them: of the last cycles, and of each n-th one. */
   readonly keep: { readonly last: number; readonly every: number | null };
   readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
   readonly trainer: TrainerConfig & { readonly taskQueue: string };

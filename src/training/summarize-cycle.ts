@@ -1,9 +1,8 @@
 import type { Plan } from '../plan/plan';
-import type { GroupPart } from './input';
-import type { CycleMetrics, CycleTimes } from './progress';
+import type { CycleMetrics, CycleTimes, GroupPart, Span } from './progress';
 import type { GroupRecord, Rollout, Verdict } from './rollout';
 
-/** The part of a cycle's figures that its rollouts tell. */
+/** The part of a cycle's figures that comes from its rollouts. */
 export type RolloutMetrics = Pick<
   CycleMetrics,
   | 'rewardMean'
@@ -83,13 +82,6 @@ export function cycleTimes(spans: readonly Span<CyclePart>[], whole: number): Cy
   };
 }
 
-/** When a part of some work was under way, in epoch milliseconds. */
-export interface Span<Part extends string = string> {
-  readonly part: Part;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** How long at least one of the spans was under way: what overlaps counts once. */
 function covered(spans: readonly Span[]): number {
   const ordered = spans.toSorted((one, other) => one.from - other.from);
@@ -112,9 +104,9 @@ export type Topology = (typeof TOPOLOGIES)[number];
  *
  * - `single`: one step;
  * - `chain`: each step after the first builds on the one right before it;
- * - `parallel`: nobody sees anybody;
+ * - `parallel`: no step sees another;
  * - `tree`: every output but the last goes into exactly one later step, and somewhere several come together;
- * - `other`: anything else, such as an output that two steps use, or one that nobody does.
+ * - `other`: anything else, such as an output that two steps use, or that none does.
  *
  * @returns null for a plan without steps, which accepts what is there
  */

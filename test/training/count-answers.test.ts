@@ -1,4 +1,4 @@
-import { countAnswers, notesFrom } from '../../src/training/notes';
+import { countAnswers, notesFrom } from '../../src/training/cli/notes';
 import { aGroup, aRollout } from './cli/show/a-group';
 
 const topics = new Map([

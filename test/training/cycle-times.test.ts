@@ -1,4 +1,5 @@
-import { type CyclePart, cycleTimes, type Span } from '../../src/training/summarize-cycle';
+import type { Span } from '../../src/training/progress';
+import { type CyclePart, cycleTimes } from '../../src/training/summarize-cycle';
 
 function span(part: CyclePart, from: number, to: number): Span<CyclePart> {
   return { part, from, to };

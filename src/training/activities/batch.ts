@@ -5,11 +5,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import type { StoredBatch, WriteBatchRequest } from '../contract';
-import { batchKey } from '../keys';
+import { batchKey, sixDigits } from '../keys';
 import { checkpointId } from '../manifest';
 import type { GroupRecord } from '../rollout';
 import { type BatchHeader, batchHeaderSchema, type BatchRow, batchRowSchema } from '../trainer-contract';
-import { readGroup } from './records';
+import { readGroup, readRecord, writeRecord } from './records';
 
 const compress = promisify(gzip);
 
@@ -25,7 +25,7 @@ export async function writeBatch(
   request: WriteBatchRequest,
 ): Promise<StoredBatch> {
   const parts = await Promise.all(request.groups.map((key) => partOf(store, key, request)));
-  const rows = parts.flatMap(({ rows }) => rows).sort(byName);
+  const rows = parts.flatMap(({ rows }) => rows).sort((a, b) => (a.rolloutId < b.rolloutId ? -1 : 1));
   const header = headerOf(request, parts, rows.length);
   const lines = [header, ...rows].map((line) => `${JSON.stringify(line)}\n`).join('');
   const bytes = await compress(lines);
@@ -51,14 +51,14 @@ async function partOf(store: Store, key: string, request: WriteBatchRequest): Pr
   if (samples.temperature !== request.temperature) {
     throw invalid(
       key,
-      `its plans were sampled at temperature ${samples.temperature}, and the update reckons with ${request.temperature}`,
+      `its plans were sampled at temperature ${samples.temperature}, and the update is for temperature ${request.temperature}`,
     );
   }
   return { tokenizerSha256: samples.tokenizerSha256, rows: rowsOf(key, group, samples) };
 }
 
 function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow[] {
-  const groupId = [padded(group.cycle), padded(group.draw), group.round].join('/');
+  const groupId = [sixDigits(group.cycle), sixDigits(group.draw), group.round].join('/');
   return group.rollouts.map(({ index, reward, tokens }) => {
     const sample = samples.rollouts[index];
     if (sample === undefined)
@@ -77,7 +77,7 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
       );
     }
     return batchRowSchema.parse({
-      rolloutId: `${groupId}/${padded(index)}`,
+      rolloutId: `${groupId}/${sixDigits(index)}`,
       groupId,
       round: group.round,
       promptTokenIds,
@@ -110,15 +110,6 @@ function headerOf(
     temperature,
     tokenizerSha256,
   });
-}
-
-/** Six digits, so that names sort as numbers do. */
-function padded(number: number): string {
-  return String(number).padStart(6, '0');
-}
-
-function byName(one: BatchRow, other: BatchRow): number {
-  return one.rolloutId < other.rolloutId ? -1 : 1;
 }
 
 function invalid(groups: string, reason: string): ApplicationFailure {
@@ -155,21 +146,10 @@ const keptSamplesSchema = z.object({
 export type KeptSamples = z.infer<typeof keptSamplesSchema>;
 
 export async function keepSamples(store: Store, key: string, samples: KeptSamples): Promise<void> {
-  await store.write(key, Buffer.from(JSON.stringify(samples)));
+  await writeRecord(store, key, samples);
 }
 
-/**
- * Samples as they were kept; null where there are none.
- *
- * @throws Error where something else lies under the key
- */
-export async function readSamples(store: Store, key: string): Promise<KeptSamples | null> {
-  const bytes = await store.read(key);
-  if (bytes === null) return null;
-  const { success, data, error } = keptSamplesSchema.safeParse(JSON.parse(bytes.toString('utf8')));
-  if (success) return data;
-  throw new Error(
-    `samples ${key} in the store ${store.url} cannot be read at ${error.issues[0]?.path.join('.') ?? ''}: they are ` +
-      'of another version of this package, or were altered; remove them, and they are made again',
-  );
+/** Samples as they were kept; null where there are none. */
+export function readSamples(store: Store, key: string): Promise<KeptSamples | null> {
+  return readRecord(store, key, keptSamplesSchema, '; remove it, and the samples are made again');
 }

@@ -10,11 +10,11 @@ import { checkpointId, type Manifest } from '../manifest';
 import { readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
-import { readGroup, readNight, readRun, writeNight, writeRun } from './records';
+import { readGroup, readNight, readRun, writeNight, writeRecord, writeRun } from './records';
 
 /**
- * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps the line of figures, and lets night and
- * training run stand where the cycle has brought them. Once more, it does the same.
+ * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps the line of figures, and moves night and
+ * training run to where the cycle has brought them. A second attempt does the same.
  */
 export async function closeCycle(
   { store }: { readonly store: Store },
@@ -37,7 +37,7 @@ export async function closeCycle(
     times,
     heldOut,
   };
-  await store.write(metricsKey(trainRun, cycle), Buffer.from(JSON.stringify(metrics)));
+  await writeRecord(store, metricsKey(trainRun, cycle), metrics);
   await advance(store, request);
   return metrics;
 }
@@ -72,7 +72,7 @@ export async function closeNight(
 
 /**
  * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked, which is how its plans were sampled
- * while it was trained. From here on it can be sampled and served. What is served beside it is told, so that a policy
+ * while it was trained. From here on it can be sampled and served. It returns what is served beside it, so that a policy
  * server can be made to forget all else.
  */
 export async function keepCheckpoint(

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import type { TrainingConfig } from '../config/schema';
-import type { OpenedNight } from '../contract';
-import type { WarmStartInput } from '../input';
+import type { OpenedNight, WarmStartInput } from '../contract';
 import { examplesKey, tokenizerTextsKey } from '../keys';
-import type { Question } from '../question';
+import type { Question } from '../../grading/question';
 import type { TrainingSettings } from '../settings';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { readRows } from './questions';
@@ -13,7 +12,7 @@ import { keepLines } from './records';
 /** A tokenizer of some hundred tokens is no better for more texts than that. */
 const TOKENIZER_TEXTS = 2000;
 
-/** What the trainer is told of its settings: all but where it listens. */
+/** What the trainer gets of its settings: all but where it listens. */
 const configSchema = z.object(trainerConfigSchema.shape);
 
 const exampleSchema = z.strictObject({
@@ -50,21 +49,23 @@ export async function askForFirstCheckpoint(
   questions: readonly Question[],
 ): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
   if (warmStart !== undefined) {
-    const lesson = { ...warmStart, name: WARM, examples: await readExamples(warmStart.examples) };
+    const rows = await readRows(warmStart.examples, exampleSchema);
+    const lesson = { ...warmStart, name: WARM, examples: rows.map(({ value }) => value) };
     return askForWarmStart(store, base, lesson, settings);
   }
   const texts = questions.map(({ question }) => question);
   return { init: await askForBase(store, base, texts, settings), warmStart: null };
 }
 
-/** The base model as a checkpoint, and supervised steps on examples that are at hand. */
+/** The base model as a checkpoint, and supervised steps on these examples. */
 export async function askForWarmStart(
   store: Store,
   base: TrainingConfig['base'],
   { examples, ...lesson }: Lesson,
   settings: TrainingSettings,
 ): Promise<Pick<WarmStartInput, 'init' | 'warmStart'>> {
-  const init = await askForBase(store, base, examples.map(wholeText), settings);
+  const texts = examples.map(({ prompt, completion }) => prompt + completion);
+  const init = await askForBase(store, base, texts, settings);
   const { trainRun, config } = init;
   const stored = await keepLines(store, examples, examplesKey);
   return {
@@ -79,22 +80,8 @@ async function askForBase(
   texts: readonly string[],
   { trainRun, trainer }: TrainingSettings,
 ): Promise<InitRequest> {
-  return { trainRun, base: await baseOf(store, base, texts), config: configSchema.parse(trainer) };
-}
-
-async function readExamples(file: string): Promise<readonly Example[]> {
-  return (await readRows(file, exampleSchema)).map(({ value }) => value);
-}
-
-async function baseOf(
-  store: Store,
-  base: TrainingConfig['base'],
-  texts: readonly string[],
-): Promise<InitRequest['base']> {
-  if (base.kind === 'folder') return base;
-  return { ...base, texts: await keepLines(store, texts.slice(0, TOKENIZER_TEXTS), tokenizerTextsKey) };
-}
-
-function wholeText({ prompt, completion }: Example): string {
-  return prompt + completion;
+  const config = configSchema.parse(trainer);
+  if (base.kind === 'folder') return { trainRun, base, config };
+  const stored = await keepLines(store, texts.slice(0, TOKENIZER_TEXTS), tokenizerTextsKey);
+  return { trainRun, base: { ...base, texts: stored }, config };
 }

@@ -1,52 +1,45 @@
-import type { TrainableConfig } from '../config/schema';
+import type { Config } from '../../config/schema';
 import type { Store } from '../../store/store';
 import type { ForgetCheckpointsRequest, RememberedCheckpoints } from '../contract';
-import type { CheckpointRef } from '../input';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../manifest';
 import { checkpointsFolder, manifestKey, readRecordKey, TRAINING_FOLDER } from '../keys';
-import { checkpointId, readCheckpointId } from '../manifest';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
 import type { TrainingSettings } from '../settings';
 import { readNight, readRun } from './records';
 
 /**
- * Activity `conductor.train.forgetCheckpoints`: takes the manifests out of the store of checkpoints that nobody needs, and
- * tells which are left. It comes before their files are removed: whoever would promote one, or begin a night with it, is
- * told by then that there is none, and a collection that is killed halfway leaves nothing that is named and not there.
+ * Activity `conductor.train.forgetCheckpoints`: takes the manifests of checkpoints that no one needs out of the store, and
+ * returns which are left. It comes before their files are removed: from then on they can be neither promoted nor begun
+ * with, and a collection that is killed halfway leaves nothing that is named and not there.
  *
  * Needed is what serves and all that a rollback may bring back, what this configuration's Conductor is fixed to, what any
  * night of any training run goes on from or began with, and what the request names.
  */
 export async function forgetCheckpoints(
-  { store, config }: { readonly store: Store; readonly config: Pick<TrainableConfig, 'conductor'> },
-  { trainRun, needed, keep }: ForgetCheckpointsRequest,
+  { store, config }: { readonly store: Store; readonly config: Pick<Config, 'conductor'> },
+  request: ForgetCheckpointsRequest,
 ): Promise<RememberedCheckpoints> {
+  const { trainRun, keep } = request;
   const folder = checkpointsFolder(trainRun);
   const keys = await store.list(folder);
   const names = keys.map((key) => key.slice(folder.length).replace(/\.json$/, ''));
-  const kept = keptCheckpoints({
-    trainRun,
-    names,
-    needed: [...needed, ...fixedBy(config), ...(await pointsOfNights(store)), ...(await served(store))],
-    keep,
-  });
-  const stays = new Set(kept);
+  const { serving, before } = await readServing(store);
+  const { conductor } = config;
+  const fixed = conductor.provider === 'policy' ? conductor.checkpoint : undefined;
+  const needed = [
+    ...request.needed,
+    fixed === undefined ? null : readCheckpointId(fixed),
+    ...(await pointsOfNights(store)),
+    serving,
+    ...before,
+  ].filter((each) => each !== null);
+  const kept = keptCheckpoints({ trainRun, names, needed, keep });
   const now = new Date();
   for (const name of names) {
-    if (!stays.has(name)) await store.removeOlder(manifestKey(trainRun, name), now);
+    if (!kept.includes(name)) await store.removeOlder(manifestKey(trainRun, name), now);
   }
   return { kept };
-}
-
-async function served(store: Store): Promise<CheckpointRef[]> {
-  const { serving, before } = await readServing(store);
-  return [serving, ...before].filter((each) => each !== null);
-}
-
-function fixedBy({ conductor }: Pick<TrainableConfig, 'conductor'>): CheckpointRef[] {
-  const id = conductor.provider === 'policy' ? conductor.checkpoint : undefined;
-  const fixed = id === undefined ? null : readCheckpointId(id);
-  return fixed === null ? [] : [fixed];
 }
 
 /**
@@ -83,7 +76,7 @@ export interface Holdings {
 }
 
 /**
- * Names of the checkpoints that stay when the others go: whatever somebody needs, those of the last cycles and of each
+ * Names of the checkpoints that stay when the others go: those needed, those of the last cycles and of each
  * n-th one, and all that no cycle made. A base or a warm start is what adapters are laid over, and begins a run anew.
  */
 export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): string[] {

@@ -26,7 +26,7 @@ export interface TrainingDependencies {
 
 /**
  * The side effects of training, the trainer's own apart, ready to be registered on a worker. A worker whose
- * configuration has no `training:` may register them as well: a night that comes to it is told so.
+ * configuration has no `training:` may register them as well: a night that comes to it fails with that reason.
  */
 export function createTrainingActivities(dependencies: TrainingDependencies): TrainingActivities {
   const { store } = dependencies;
@@ -49,8 +49,7 @@ export function createTrainingActivities(dependencies: TrainingDependencies): Tr
 }
 
 /**
- * Activity `conductor.train.gradeAnswers`: tells of each answer whether it is right. A plan that led to no answer is
- * wrong.
+ * Activity `conductor.train.gradeAnswers`: judges each answer right or wrong. A plan that led to no answer is wrong.
  */
 export async function gradeAnswers(
   { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
@@ -62,7 +61,7 @@ export async function gradeAnswers(
   return Promise.all(answers.map(judge));
 }
 
-/** Activity `conductor.train.readQuestion`: a question as whoever answers it is given it. */
+/** Activity `conductor.train.readQuestion`: a question as rollouts are given it. */
 export async function readQuestion(
   { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
   ref: QuestionRef,

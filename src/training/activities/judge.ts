@@ -1,23 +1,21 @@
 import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
 import { decideCanary, decideGate, type ScoredPolicy, scoreQuestions } from '../gate';
-import {
-  type CanaryDecision,
-  type CheckpointRef,
-  describePolicy,
-  type GateDecision,
-  type JudgeCanaryRequest,
-  type JudgeCandidateRequest,
-  type PolicyRef,
-  type Tried,
-} from '../input';
+import type {
+  CanaryDecision,
+  GateDecision,
+  JudgeCanaryRequest,
+  JudgeCandidateRequest,
+  Tried,
+} from '../contract';
+import { type CheckpointRef, describePolicy, type PolicyRef } from '../manifest';
 import { canaryKey, gateKey } from '../keys';
 import { promote, readServing, rollback } from '../policy/serving';
 import { readGroup } from './records';
 
 /**
- * Activity `conductor.train.judgeCandidate`: reckons from the groups of an evaluation whether the candidate may serve, has
- * it serve if so, and keeps the reasons beside the night. A second attempt reckons the same and changes nothing more.
+ * Activity `conductor.train.judgeCandidate`: computes from the groups of an evaluation whether the candidate may serve, has
+ * it serve if so, and keeps the reasons beside the night. A second attempt comes to the same and changes nothing more.
  *
  * Whatever the figures say, a person has the last word: what is pinned stays, and so does what was promoted or taken
  * back while the night was being judged, since the candidate was not compared with that.
@@ -116,7 +114,7 @@ async function scorePolicy(store: Store, { policy, groups }: Tried): Promise<Sco
 }
 
 /**
- * Activity `conductor.train.findBaseline`: whoever writes plans now, and must be beaten. That is the checkpoint that
+ * Activity `conductor.train.findBaseline`: what writes plans now, and must be beaten. That is the checkpoint that
  * serves; else the Conductor of the configuration; else, where that is to be a checkpoint and none serves yet, the one
  * that the night began with.
  */

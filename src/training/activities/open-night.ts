@@ -5,11 +5,10 @@ import type { Store } from '../../store/store';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { trainRunSchema } from '../config/schema';
 import type { OpenedNight, OpenNightRequest } from '../contract';
-import type { CheckpointRef } from '../input';
+import { CHECKPOINT_FORM, type CheckpointRef, readCheckpointId } from '../manifest';
 import { questionSetKey } from '../keys';
-import { CHECKPOINT_FORM, readCheckpointId } from '../manifest';
 import { readManifest } from '../policy/serving';
-import type { Question } from '../question';
+import type { Question } from '../../grading/question';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import type { TrainingSettings } from '../settings';
 import { askForFirstCheckpoint } from './first-checkpoint';
@@ -33,7 +32,7 @@ const requestSchema = z.object({
  *
  * Of one training run only one night is under way at a time: its workflow's id sees to that.
  *
- * @throws ConfigError for settings, files and wishes that no night can be made of
+ * @throws ConfigError for settings, files and options that no night can be made of
  * @throws PolicyError where the checkpoint to go on from is not known
  */
 export async function openNight(
@@ -42,12 +41,12 @@ export async function openNight(
 ): Promise<OpenedNight> {
   checkRequest(request);
   const training = trainingOf(config);
-  const wished = resolveTraining(config, request);
+  const resolved = resolveTraining(config, request);
   const questions = await readQuestions(training.data);
-  const { trainRun } = wished;
-  const known = await claim(store, trainRun, request.date, wished.cycles);
+  const { trainRun } = resolved;
+  const known = await claim(store, trainRun, request.date, resolved.cycles);
   const { earlier, claimed } = known;
-  const settings: TrainingSettings = { ...wished, cycles: claimed.last - claimed.first + 1 };
+  const settings: TrainingSettings = { ...resolved, cycles: claimed.last - claimed.first + 1 };
   const from = await findBeginning(store, request, known);
   const first = await askForFirstCheckpoint(store, training, settings, questions.train);
   const sets = {
@@ -109,10 +108,10 @@ async function findBeginning(
 ): Promise<CheckpointRef | null> {
   const own = earlier?.checkpoint ?? null;
   if (claimed.isTrained || claimed.done >= claimed.first) return own;
-  const wish = from === undefined ? null : readCheckpointId(from);
-  if (wish === null) return own ?? run?.checkpoint ?? null;
-  await readManifest(store, wish);
-  return wish;
+  const asked = from === undefined ? null : readCheckpointId(from);
+  if (asked === null) return own ?? run?.checkpoint ?? null;
+  await readManifest(store, asked);
+  return asked;
 }
 
 async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['train']> {

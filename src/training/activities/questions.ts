@@ -5,7 +5,7 @@ import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
 import type { Store } from '../../store/store';
 import type { QuestionRef } from '../contract';
-import { type Question, questionSchema } from '../question';
+import { type Question, questionSchema } from '../../grading/question';
 
 /** The two sets of a training run, every row of them checked. */
 export interface QuestionFiles {
@@ -17,7 +17,7 @@ export interface QuestionFiles {
  * Reads the questions to learn from and those to judge by, before anything is spent on either.
  *
  * Within a file no id and no question may be there twice. No question of one may be in the other: what was learned from
- * cannot tell how well it was learned.
+ * cannot show how well it was learned.
  *
  * @throws ConfigError that names file, line and value of each mistake
  */
@@ -62,11 +62,11 @@ export interface Row<T> {
   readonly place: string;
 }
 
-/** Beyond so many mistakes, somebody has named the wrong file. */
+/** Beyond so many mistakes, it is the wrong file. */
 const MOST_MISTAKES = 20;
 
 /**
- * Reads a file of JSON lines and checks each of them; empty lines are passed over.
+ * Reads a file of JSON lines and checks each of them; empty lines are skipped.
  *
  * @param file as the configuration names it, relative to the folder of the process
  * @throws ConfigError that names file, line, place, value and what was expected, of each mistake
@@ -141,7 +141,7 @@ export class QuestionSets {
     if (known !== undefined) return known;
     const questions = this.fetch(set);
     this.sets.set(set, questions);
-    // What could not be read is read again by whoever comes next.
+    // What could not be read is read again the next time.
     questions.catch(() => this.sets.delete(set));
     for (const oldest of [...this.sets.keys()].slice(0, -KEPT_SETS)) this.sets.delete(oldest);
     return questions;

@@ -9,40 +9,68 @@ import { readJson } from '../policy/client';
 import { type NightRecord, nightRecordSchema, type RunRecord, runRecordSchema } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
 
+// The records of training in the store: how each is written, and checked when it is read back.
+
 /** How far a training run has come; null before its first night. */
 export function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
-  return read(store, runKey(trainRun), runRecordSchema);
+  return readRecord(store, runKey(trainRun), runRecordSchema, BEGIN_ANEW);
 }
 
 /** What became of a night; null where there was none of that date. */
 export function readNight(store: Store, trainRun: string, date: string): Promise<NightRecord | null> {
-  return read(store, nightKey(trainRun, date), nightRecordSchema);
+  return readRecord(store, nightKey(trainRun, date), nightRecordSchema, BEGIN_ANEW);
 }
 
-export async function writeRun(store: Store, run: RunRecord): Promise<void> {
-  await store.write(runKey(run.trainRun), Buffer.from(JSON.stringify(run)));
+const BEGIN_ANEW = '; put back a copy, or begin a training run of another name';
+
+/** A record that is there and cannot be read. */
+class RecordError extends Error {
+  override readonly name = 'RecordError';
 }
 
-export async function writeNight(store: Store, night: NightRecord): Promise<void> {
-  await store.write(nightKey(night.trainRun, night.date), Buffer.from(JSON.stringify(night)));
-}
-
-/** @throws Error where something else lies there: nobody may take that for a run that never was */
-async function read<T>(store: Store, key: string, schema: z.ZodType<T>): Promise<T | null> {
+/**
+ * A record as it was kept; null where there is none.
+ *
+ * @param advice added to the sentence of the error
+ * @throws RecordError where something else lies there, which must not be taken for nothing
+ */
+export async function readRecord<T>(
+  store: Store,
+  key: string,
+  schema: z.ZodType<T>,
+  advice = '',
+): Promise<T | null> {
   const bytes = await store.read(key);
   if (bytes === null) return null;
   const { success, data, error } = schema.safeParse(readJson(bytes.toString('utf8')));
   if (success) return data;
-  throw new Error(
-    `${key} in the store ${store.url} cannot be read at ${error.issues[0]?.path.join('.') ?? ''}: it is of another ` +
-      'version of this package, or was altered; put back a copy, or begin a training run of another name',
+  const place = error.issues[0]?.path.join('.') ?? '';
+  throw new RecordError(
+    `${key} in the store ${store.url} cannot be read${place === '' ? '' : ` at ${place}`}: ` +
+      `it is of another version of this package, or was altered${advice}`,
   );
 }
 
-/** Activity `conductor.train.keepGroup`: keeps what became of a group, and says where. */
+export async function writeRun(store: Store, run: RunRecord): Promise<void> {
+  await writeRecord(store, runKey(run.trainRun), run);
+}
+
+export async function writeNight(store: Store, night: NightRecord): Promise<void> {
+  await writeRecord(store, nightKey(night.trainRun, night.date), night);
+}
+
+export async function writeRecord(store: Store, key: string, record: object): Promise<void> {
+  await store.write(key, Buffer.from(JSON.stringify(record)));
+}
+
+/** Activity `conductor.train.keepGroup`: keeps what became of a group, and returns its key. */
 export async function keepGroup({ store }: { readonly store: Store }, group: GroupRecord): Promise<string> {
-  const key = keyOf(group);
-  await store.write(key, Buffer.from(JSON.stringify(group)));
+  const { purpose, trainRun, cycle, draw, round, checkpoint } = group;
+  const key =
+    purpose === 'training'
+      ? groupKey(trainRun, cycle, draw, round)
+      : trialKey({ ...group, checkpoint: readCheckpointId(checkpoint) });
+  await writeRecord(store, key, group);
   return key;
 }
 
@@ -52,29 +80,18 @@ export async function keepGroup({ store }: { readonly store: Store }, group: Gro
  * @throws ApplicationFailure `Store.NotFound`, not retryable, that names a group which is gone or cannot be read
  */
 export async function readGroup(store: Store, key: string): Promise<GroupRecord> {
-  const bytes = await store.read(key);
-  if (bytes === null) {
-    throw lost(`group ${key} is not in the store ${store.url}: was it removed, or is it another store?`);
+  let problem = `group ${key} is not in the store ${store.url}: was it removed, or is it another store?`;
+  try {
+    const group = await readRecord(store, key, groupRecordSchema);
+    if (group !== null) return group;
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+    problem = `group ${error.message}`;
   }
-  const { success, data, error } = groupRecordSchema.safeParse(readJson(bytes.toString('utf8')));
-  if (success) return data;
-  throw lost(
-    `group ${key} in the store ${store.url} cannot be read at ${error.issues[0]?.path.join('.') ?? ''}: it is of ` +
-      'another version of this package, or was altered',
-  );
+  throw ApplicationFailure.nonRetryable(problem, FAILURES.textNotFound);
 }
 
-function keyOf(group: GroupRecord): string {
-  const { purpose, trainRun, cycle, draw, round, checkpoint } = group;
-  if (purpose === 'training') return groupKey(trainRun, cycle, draw, round);
-  return trialKey({ ...group, checkpoint: readCheckpointId(checkpoint) });
-}
-
-function lost(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, FAILURES.textNotFound);
-}
-
-/** Bytes in the store, and what they hash to: what the trainer is told of a file. */
+/** Bytes in the store, and what they hash to: what the trainer is given of a file. */
 export interface StoredData {
   readonly key: string;
   readonly sha256: string;

@@ -4,13 +4,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import { asFailure } from '../../activities';
 import { timeLimit, whileHeartbeating } from '../../activities/heartbeat';
 import { isErrorLike } from '../../activities/models/http-error';
-import type { Message } from '../../plan/message';
+import type { Message, PlanContext } from '../../plan/plan';
 import { parsePlan } from '../../plan/parse';
-import type { PlanContext } from '../../plan/plan';
 import { PlanError } from '../../plan/plan-error';
+import { conductorMessages } from '../../plan/prompt/conductor';
 import type { Store } from '../../store/store';
 import { eachInParallel } from '../../store/sweep';
-import { keepText } from '../../store/texts';
+import { keepText, readText } from '../../store/texts';
 import type { SamplePlansRequest, SamplePlansResult } from '../contract';
 import { samplesKey } from '../keys';
 import { checkpointId, type Manifest } from '../manifest';
@@ -20,7 +20,6 @@ import { POLICY_FAILURES } from '../policy/errors';
 import { readManifest } from '../policy/serving';
 import type { SampledPlan } from '../rollout';
 import { keepSamples, type KeptSamples, readSamples } from './batch';
-import { planPrompts, promptSettings } from './plan-prompts';
 import type { QuestionSets } from './questions';
 
 /** What sampling works with. */
@@ -33,9 +32,9 @@ export interface SamplingDependencies {
 /**
  * Activity `conductor.train.samplePlans`: has a checkpoint write the plans of one group.
  *
- * What was sampled is kept in the store, token by token, before anybody is told of it, and whoever asks for the same
- * once more is given that. It is the same where checkpoint, prompts, number, seed and temperature are; else what lies
- * there is another group's, and makes room.
+ * What was sampled is kept in the store, token by token, before it is returned, and returned again to the same request. It
+ * is the same where checkpoint, prompts, number, seed and temperature are; else what lies there is another group's, and
+ * is replaced.
  *
  * @throws ApplicationFailure of a type of `POLICY_FAILURES`
  */
@@ -67,7 +66,10 @@ async function sampleOnce(
 ): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
   const { checkpoint, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
-  const settings = promptSettings(request, manifest);
+  // To learn from, as the night's settings say, since the checkpoint that comes of it will be served so; to be tried, as
+  // its own manifest says, since it may be of another training run.
+  const isTraining = request.purpose === 'training';
+  const settings: PromptSettings = isTraining ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxSteps, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const task: SamplingTask = {
     policy: { ...manifest, maxPromptTokens, servers: [policy.baseUrl] },
@@ -107,6 +109,31 @@ function identityOf(
 ): string {
   const identity = [weightsSha256, tokenizerSha256, prompts, seed, temperature, maxTokens];
   return createHash('sha256').update(JSON.stringify(identity)).digest('hex');
+}
+
+/** What decides how a policy is asked, the words of the question apart. */
+export type PromptSettings = Pick<
+  Manifest,
+  'prompt' | 'describe' | 'maxSteps' | 'maxPromptTokens' | 'maxOutputTokens'
+>;
+
+/** The prompt of each plan. In a first round all are one; in a second each shows an earlier plan and its answer. */
+export async function planPrompts(
+  store: Store,
+  { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
+  { prompt: style, describe, maxSteps }: PromptSettings,
+  question: string,
+): Promise<Message[][]> {
+  const shared = { style, question, workers, describe, maxSteps, repairs: [], format: 'lists' } as const;
+  if (earlier === undefined) return Array<Message[]>(plans).fill(conductorMessages(shared));
+  return Promise.all(
+    earlier.map(async ({ plan, answer }) =>
+      // Where there was no plan there is nothing to review: the question is asked as if for the first time.
+      plan === null
+        ? conductorMessages(shared)
+        : conductorMessages({ ...shared, review: { plan, answer: await readText(store, answer) } }),
+    ),
+  );
 }
 
 function readPlan(
@@ -160,36 +187,27 @@ export async function samplePrompts(
   return prompts.flatMap((_, place) => replies.get(place) ?? []);
 }
 
-interface PromptPlaces {
-  readonly messages: readonly Message[];
-  /** Ascending. */
-  readonly places: number[];
-}
-
 /**
  * Each reply has a seed of its own: vLLM draws the second by the seed of the request and 1, and so on. Requests whose
  * seeds lay closer would share their luck.
  */
-function* requestsFor(
+function requestsFor(
   prompts: readonly (readonly Message[])[],
-  seed: number,
-): Iterable<PromptPlaces & { readonly seed: number }> {
-  let next = seed;
-  for (const { messages, places } of placesByPrompt(prompts)) {
-    yield { messages, places, seed: next % SEEDS };
-    next += places.length;
-  }
-}
-
-function placesByPrompt(prompts: readonly (readonly Message[])[]): Iterable<PromptPlaces> {
-  const byPrompt = new Map<string, PromptPlaces>();
+  first: number,
+): { messages: readonly Message[]; places: number[]; seed: number }[] {
+  const byPrompt = new Map<string, { messages: readonly Message[]; places: number[] }>();
   for (const [place, messages] of prompts.entries()) {
     const key = JSON.stringify(messages);
     const known = byPrompt.get(key);
     if (known === undefined) byPrompt.set(key, { messages, places: [place] });
     else known.places.push(place);
   }
-  return byPrompt.values();
+  let next = first;
+  return [...byPrompt.values()].map((request) => {
+    const seed = next % SEEDS;
+    next += request.places.length;
+    return { ...request, seed };
+  });
 }
 
 /**

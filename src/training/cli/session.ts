@@ -1,15 +1,14 @@
 import { attachServer, fitToServer, type ServerDemands } from '../../cli/attach';
 import { UsageError } from '../../cli/exit-code';
-import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { openSession, type Session } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { say } from '../../cli/terminal';
-import type { TrainableConfig } from '../config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
-import { hasTrainer, type TrainerJob } from '../client/trainer-jobs';
 import { TrainingClient } from '../client/training-client';
+import type { TrainableConfig, TrainingConfig } from '../config/schema';
+import { isTimeZone } from '../night-ids';
 
 /** The options that every command about training takes. */
 export interface TrainOptions {
@@ -30,11 +29,16 @@ export interface TrainingSession extends TrainingPlace, Omit<Session, 'conductor
   readonly training: TrainingClient;
 }
 
-/** @throws UsageError where no training run is named, neither by the options nor by the configuration */
+/** @throws UsageError where neither the options nor the configuration name a training run */
 export async function findTraining({ config: file, run }: TrainOptions): Promise<TrainingPlace> {
-  const config = await loadSettings(file);
-  const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+  const { config, store } = await openConfigured(file);
   return { config, store, trainRun: chooseRun(run ?? config.training?.run) };
+}
+
+/** The configuration, and the store that it names. */
+export async function openConfigured(file?: string): Promise<Pick<TrainingPlace, 'config' | 'store'>> {
+  const config = await loadSettings(file);
+  return { config, store: openStore(config.store, process.cwd(), { keys: configuredKeys(config) }) };
 }
 
 /** Does something with the server of a training run, and gives everything back. */
@@ -47,16 +51,13 @@ export async function withTraining<Result>(
   const server = await attachServer(place.config, demands);
   const config = fitToServer(server, place.config, options.config);
   const session = await openSession(server, config);
-  const { temporal } = session;
-  const training = new TrainingClient({ client: temporal, taskQueue: config.temporal.taskQueue });
+  const training = new TrainingClient({ client: session.temporal, taskQueue: config.temporal.taskQueue });
   try {
     return await work({ ...place, ...session, config, training });
   } finally {
     await session.close();
   }
 }
-
-const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /**
  * The training run that a command is about: the one it was given, else the configuration's.
@@ -67,37 +68,32 @@ export function chooseRun(named: string | undefined): string {
   if (named === undefined) {
     throw new UsageError('which training run? Name it, or set training.run in the configuration');
   }
-  if (NAME.test(named)) return named;
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(named)) return named;
   throw new UsageError(
     `${JSON.stringify(named)} is no training run: expected up to 63 small letters, digits and dashes`,
   );
 }
 
-/** What a job of the trainer is, in words, and where the trainer listens. */
-export interface AwaitedJob {
-  readonly what: string;
-  readonly trainerQueue: string;
+/** @throws UsageError where the configuration has no `training:` */
+export function checkConfigured({ training }: TrainableConfig): TrainingConfig {
+  if (training !== undefined) return training;
+  throw new UsageError(
+    'the configuration has no "training:": name a profile and files of questions there, see docs/training.md',
+  );
 }
 
 /**
- * Waits for the trainer to have done what it was asked for.
+ * The time zone whose calendar names the nights: the one given, else that of this process.
  *
- * @returns undefined when the person at the keyboard left before: the job goes on
+ * @throws UsageError where there is no such time zone
  */
-export async function awaitJob<Result>(
-  { temporal, server }: TrainingSession,
-  job: TrainerJob<Result>,
-  { what, trainerQueue }: AwaitedJob,
-): Promise<Result | undefined> {
-  const interruption = listenForInterruption();
-  say(`${what}: workflow ${job.id}`);
-  if (!(await hasTrainer(temporal, trainerQueue))) {
-    say(
-      `No trainer listens on task queue ${trainerQueue} of ${server.address}: start one, see docs/training.md. ` +
-        'This command waits for it.',
-    );
-  }
-  const result = await unlessInterrupted(interruption, job.result());
-  if (result === undefined) say('It goes on without this command; the same command waits for it again.');
-  return result;
+export function chooseTimeZone(timezone: string | undefined): string {
+  if (timezone === undefined) return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (isTimeZone(timezone)) return timezone;
+  throw new UsageError(
+    `--timezone ${JSON.stringify(timezone)} is unknown: expected a name of the tz database, such as Europe/Berlin`,
+  );
 }
+
+/** For a training run of which the store knows nothing, or not enough. */
+export const SEE_LIST = 'see "temporal-conductor train list" for what there is';

@@ -1,61 +1,53 @@
+import { type AddCommands, CONFIG, readCount, RUN } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { columnsOf, paintFor, print } from '../../cli/terminal';
 import { previewOf, type Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
-import { counted } from '../../trace/describe';
+import { counted, describeSees } from '../../trace/describe';
 import { type Branch, drawTree, headLine, type Line, type Paint, PLAIN, plainLine } from '../../trace/lines';
-import { describeSees } from '../../trace/states';
 import { readCycle, readGroups } from '../client/read-runs';
 import { groupWorkflowId } from '../night-ids';
 import type { CycleMetrics } from '../progress';
 import type { GroupRecord, Rollout, Verdict } from '../rollout';
 import { meanOf } from '../statistics';
 import { percent, plain } from './plot/panel';
-import { findTraining, type TrainOptions } from './session';
+import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
-/** The options of `train show`. */
-export interface ShowOptions extends TrainOptions {
+/** `train show`: a cycle, over or under way, from what lies in the store. Needs no server. */
+export const addShow: AddCommands = (train, settle) => {
+  train
+    .command('show')
+    .description('print the groups of a cycle: plans, answers, verdicts and rewards')
+    .argument('<cycle>', 'its number', readCount)
+    .option(...RUN)
+    .option('--json', 'print everything as JSON')
+    .option(...CONFIG)
+    .action(async (cycle: number, options: ShowOptions) => {
+      settle(await showCycle(cycle, options));
+    });
+};
+
+interface ShowOptions extends TrainOptions {
   readonly json?: boolean;
 }
 
-/** Prints a cycle, over or under way, from what lies in the store: its groups, plans, answers, verdicts and rewards. Needs no server. */
-export async function showCycle(cycle: number, { json, ...options }: ShowOptions): Promise<ExitCode> {
+async function showCycle(cycle: number, { json = false, ...options }: ShowOptions): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
-  const shown = await readShown(store, trainRun, cycle);
+  const metrics = await readCycle(store, trainRun, cycle);
+  const groups = await readGroups(store, trainRun, cycle);
+  if (metrics === null && groups.length === 0) {
+    throw new UsageError(
+      `there is no cycle ${cycle} of training run ${trainRun} in the store ${store.url}: ${SEE_LIST}`,
+    );
+  }
+  const shown = { trainRun, cycle, metrics, groups };
   if (json) await print(await toJson(store, shown));
   else {
     const columns = columnsOf(process.stdout);
-    const paint = paintFor(process.stdout);
-    await print(renderCycle(shown, { paint, columns }));
+    await print(renderCycle(shown, { paint: paintFor(process.stdout), columns }));
   }
   return EXIT.answered;
-}
-
-async function readShown(store: Store, trainRun: string, cycle: number): Promise<ShownCycle> {
-  const metrics = await readCycle(store, trainRun, cycle);
-  const groups = await readGroups(store, trainRun, cycle);
-  if (metrics !== null || groups.length > 0) return { trainRun, cycle, metrics, groups };
-  throw new UsageError(
-    `there is no cycle ${cycle} of training run ${trainRun} in the store ${store.url}: ` +
-      'see "temporal-conductor train list" for what there is',
-  );
-}
-
-/** Everything, with long answers as they are. */
-async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
-  const whole: GroupRecord[] = [];
-  for (const group of groups) whole.push({ ...group, rollouts: await resolveAnswers(store, group) });
-  return JSON.stringify({ ...cycle, groups: whole }, null, 2);
-}
-
-function resolveAnswers(store: Store, { rollouts }: GroupRecord): Promise<GroupRecord['rollouts']> {
-  return Promise.all(
-    rollouts.map(async ({ answer, ...rollout }) => ({
-      ...rollout,
-      answer: answer === null ? null : await readText(store, answer),
-    })),
-  );
 }
 
 /** A cycle as it lies in the store. */
@@ -65,6 +57,21 @@ export interface ShownCycle {
   /** null while it is under way. */
   readonly metrics: CycleMetrics | null;
   readonly groups: readonly GroupRecord[];
+}
+
+/** Everything, with long answers as they are. */
+async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
+  const whole: GroupRecord[] = [];
+  for (const group of groups) {
+    const rollouts = await Promise.all(
+      group.rollouts.map(async ({ answer, ...rollout }) => ({
+        ...rollout,
+        answer: answer === null ? null : await readText(store, answer),
+      })),
+    );
+    whole.push({ ...group, rollouts });
+  }
+  return JSON.stringify({ ...cycle, groups: whole }, null, 2);
 }
 
 /** Answers and reasons shown of one plan; all are in the JSON. */
@@ -133,23 +140,20 @@ function foldBranch(fold: Fold, paint: Paint): Branch {
     verdicts.map(({ item, count }) => `${count} ${item}`).join(', '),
     `rollouts ${describePlaces(rollouts.map(({ index }) => index))}`,
   ];
-  const spoilt = [...new Set(rollouts.flatMap(({ invalidBecause }) => invalidBecause ?? []))].slice(
-    0,
-    MOST_ANSWERS,
-  );
+  const faults = new Set(rollouts.flatMap(({ invalidBecause }) => invalidBecause ?? []));
   return {
     line: headLine(paint, `${rollouts.length} × ${reward === null ? 'no reward' : plain(reward)}`, facts),
     notes: [
       ...stepsOf(fold),
       ...answersOf(answers),
-      ...spoilt.map((reason) => plainLine(`spoilt by ${reason}`)),
+      ...[...faults].slice(0, MOST_ANSWERS).map((reason) => plainLine(`invalid because ${reason}`)),
     ],
   };
 }
 
 function stepsOf({ plan, problem }: Fold): Line[] {
   if (plan === null) return [plainLine(`no plan: ${problem ?? ''}`)];
-  if (plan.steps.length === 0) return [plainLine('accepts the answer at hand')];
+  if (plan.steps.length === 0) return [plainLine('accepts the first answer')];
   return plan.steps.map(({ worker, subtask, sees }, index) => {
     const who = [`${index + 1} ${worker}`, describeSees(sees)].filter((part) => part !== '').join(' ');
     return plainLine(`${who}: ${subtask}`);
@@ -166,10 +170,10 @@ function answersOf(answers: Fold['answers']): Line[] {
 }
 
 /** Rollouts of one group that came to the same plan, or to no plan for the same reason. */
-export interface Fold {
+interface Fold {
   readonly plan: Rollout['plan'];
   readonly problem: Rollout['problem'];
-  /** In their order; never none. */
+  /** In their order. */
   readonly rollouts: readonly Rollout[];
   /** Over those that have a reward; null where none has. */
   readonly reward: number | null;
@@ -178,35 +182,34 @@ export interface Fold {
 }
 
 /** How often there was something, what there was most of first. */
-export interface Tally<Item> {
+interface Tally<Item> {
   readonly item: Item;
   readonly count: number;
 }
 
 /** Puts equal plans together, the best rewarded first: a policy that has learned writes the same plan many times. */
-function foldRollouts(rollouts: readonly Rollout[]): Fold[] {
+function foldRollouts(all: readonly Rollout[]): Fold[] {
   const same = new Map<string, Rollout[]>();
-  for (const rollout of rollouts) {
+  for (const rollout of all) {
     const key = JSON.stringify([rollout.plan, rollout.problem]);
     same.set(key, [...(same.get(key) ?? []), rollout]);
   }
-  const folds = [...same.values()].flatMap((members) => foldOf(members) ?? []);
+  const folds = [...same.values()].flatMap((rollouts) => {
+    const [first] = rollouts;
+    if (first === undefined) return [];
+    const { plan, problem } = first;
+    return {
+      plan,
+      problem,
+      rollouts,
+      reward: meanReward(rollouts),
+      verdicts: tally(rollouts.map(({ verdict }) => verdict)),
+      answers: tally(rollouts.flatMap(({ answer }) => answer ?? [])),
+    };
+  });
   return folds.sort(
     (a, b) => (b.reward ?? -Infinity) - (a.reward ?? -Infinity) || b.rollouts.length - a.rollouts.length,
   );
-}
-
-function foldOf(rollouts: readonly Rollout[]): Fold | null {
-  const [first] = rollouts;
-  if (first === undefined) return null;
-  return {
-    plan: first.plan,
-    problem: first.problem,
-    rollouts,
-    reward: meanReward(rollouts),
-    verdicts: tally(rollouts.map(({ verdict }) => verdict)),
-    answers: tally(rollouts.flatMap(({ answer }) => answer ?? [])),
-  };
 }
 
 /** The mean of the rewards there are; null where there are none. */

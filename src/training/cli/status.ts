@@ -1,38 +1,46 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { columnsOf, paintFor, print, say, type Screen } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import { readNights } from '../client/read-runs';
-import { findSchedule, type NightSchedule } from '../client/schedule';
-import { checkpointId, type Serving } from '../manifest';
+import { findSchedule } from '../client/schedule';
+import { checkpointId } from '../manifest';
 import { readServing } from '../policy/serving';
 import type { NightProgress } from '../progress';
 import { renderNights, sparkline } from './list';
-import { describeSchedule } from './nights';
+import { describeSchedule } from './schedule';
 import { type TrainingSession, type TrainOptions, withTraining } from './session';
 
-/** The options of `train status`. */
-export interface StatusOptions extends TrainOptions {
-  readonly json?: boolean;
-}
+/** `train status`: follows the night under way, or shows the latest one, the next one and what serves. */
+export const addStatus: AddCommands = (train, settle) => {
+  train
+    .command('status')
+    .description('follow the night under way, or see the latest, the next and what serves')
+    .option(...RUN)
+    .option('--json', 'print everything at once as JSON')
+    .option(...CONFIG)
+    .action(async (options: TrainOptions & { readonly json?: boolean }) => {
+      settle(await trainStatus(options));
+    });
+};
 
-/** Between two looks at a night: each is a query that a worker answers. */
-const LOOK_MS = 2_000;
-
-/** Whoever waits longer than this for the first look is told for what. */
-const PATIENCE_MS = 5_000;
-
-/** Follows the night under way to its end; where none is, tells of the latest one, the next one and what serves. */
-export async function trainStatus(options: StatusOptions): Promise<ExitCode> {
+async function trainStatus(options: TrainOptions & { readonly json?: boolean }): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withTraining(options, { used: true }, async (session) => {
+    const { training, trainRun, temporal, store } = session;
     if (options.json === true) {
-      await print(JSON.stringify(await readStatus(session), null, 2));
+      const [night, schedule, serving] = await Promise.all([
+        training.progress(trainRun),
+        findSchedule(temporal, trainRun),
+        readServing(store),
+      ]);
+      await print(JSON.stringify({ trainRun, night, schedule, serving }, null, 2));
       return EXIT.answered;
     }
-    if (await session.training.isUnderWay(session.trainRun)) {
+    if (await training.isUnderWay(trainRun)) {
       const code = await followNight(session, interruption);
       if (code !== EXIT.answered) return code;
     }
@@ -41,23 +49,11 @@ export async function trainStatus(options: StatusOptions): Promise<ExitCode> {
   });
 }
 
-/** Everything at once, for programs. */
-interface TrainingStatus {
-  readonly trainRun: string;
-  /** null where no night is under way. */
-  readonly night: NightProgress | null;
-  readonly schedule: NightSchedule | null;
-  readonly serving: Serving;
-}
+/** Between two looks at a night: each is a query that a worker answers. */
+const LOOK_MS = 2_000;
 
-async function readStatus({ training, trainRun, temporal, store }: TrainingSession): Promise<TrainingStatus> {
-  const [night, schedule, serving] = await Promise.all([
-    training.progress(trainRun),
-    findSchedule(temporal, trainRun),
-    readServing(store),
-  ]);
-  return { trainRun, night, schedule, serving };
-}
+/** After this long without a first look, it says what is waited for. */
+const PATIENCE_MS = 5_000;
 
 async function followNight(
   { training, trainRun }: TrainingSession,
@@ -65,13 +61,16 @@ async function followNight(
 ): Promise<ExitCode> {
   const view = await openNightView(process.stderr);
   const patience = setTimeout(() => {
-    say('Waiting for a worker that tells of the night: start one with "temporal-conductor worker" …');
+    say('Waiting for a worker that answers for the night: start one with "temporal-conductor worker" …');
   }, PATIENCE_MS);
   try {
     for (;;) {
       const progress = await unlessInterrupted(interruption, training.progress(trainRun));
       clearTimeout(patience);
-      if (progress === undefined) return leave(trainRun);
+      if (progress === undefined) {
+        say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
+        return EXIT.interrupted;
+      }
       if (progress === null) return EXIT.answered;
       view.show(progress);
       await unlessInterrupted(interruption, pause(LOOK_MS, undefined, { ref: false }));
@@ -80,11 +79,6 @@ async function followNight(
     clearTimeout(patience);
     view.close();
   }
-}
-
-function leave(trainRun: string): ExitCode {
-  say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
-  return EXIT.interrupted;
 }
 
 async function describeRest({ store, trainRun, temporal }: TrainingSession): Promise<string> {
@@ -96,9 +90,7 @@ async function describeRest({ store, trainRun, temporal }: TrainingSession): Pro
   const latest = nights.slice(-1);
   const served = serving === null ? 'no checkpoint' : checkpointId(serving);
   return [
-    latest.length === 0
-      ? `No night of ${trainRun} was begun yet.`
-      : renderNights(latest, { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) ?? 120 }),
+    latest.length === 0 ? `No night of ${trainRun} was begun yet.` : renderNights(latest),
     `serving  ${served}${pinned ? ', pinned' : ''}: ${reason}`,
     `schedule ${schedule === null ? 'none' : describeSchedule(schedule)}`,
   ].join('\n');
@@ -175,15 +167,27 @@ function remainingMs({ cycles, done, rewards, status }: NightProgress, elapsed: 
 }
 
 /** Shows a night as it goes. */
-export interface NightView {
+interface NightView {
   readonly show: (progress: NightProgress) => void;
   /** Leaves the last picture standing. */
   readonly close: () => void;
 }
 
-/** A picture that redraws itself on a terminal, a line whenever something changed anywhere else. */
+/** A picture that redraws itself on a terminal, a line for each change anywhere else. */
 async function openNightView(screen: Screen): Promise<NightView> {
-  return screen.isTTY && process.env.TERM !== 'dumb' ? openLiveView(screen) : openPlainView(screen);
+  if (!screen.isTTY || process.env.TERM === 'dumb') return openPlainView(screen);
+  const { createLogUpdate } = await import('log-update');
+  const update = createLogUpdate(screen);
+  const paint = paintFor(screen);
+  return {
+    show: (progress) => {
+      const frame = { paint, columns: columnsOf(screen) ?? 80, now: Date.now() };
+      update(drawNight(progress, frame).join('\n'));
+    },
+    close: () => {
+      update.done();
+    },
+  };
 }
 
 function openPlainView(screen: Screen): NightView {
@@ -200,26 +204,9 @@ function openPlainView(screen: Screen): NightView {
   };
 }
 
-async function openLiveView(screen: Screen): Promise<NightView> {
-  const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(screen);
-  const paint = paintFor(screen);
-  return {
-    show: (progress) => {
-      const frame = { paint, columns: columnsOf(screen) ?? 80, now: Date.now() };
-      update(drawNight(progress, frame).join('\n'));
-    },
-    close: () => {
-      update.done();
-    },
-  };
-}
-
-const MINUTE_MS = 60_000;
-
-/** `under a minute`, `14 min`, `3 h 5 min`: for times that nobody counts the seconds of. */
+/** `under a minute`, `14 min`, `3 h 5 min`: for times of which no one counts the seconds. */
 export function describeHours(milliseconds: number): string {
-  const minutes = Math.round(milliseconds / MINUTE_MS);
+  const minutes = Math.round(milliseconds / 60_000);
   if (minutes < 1) return 'under a minute';
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

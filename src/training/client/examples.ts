@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parsePlan } from '../../plan/parse';
-import { planSchema } from '../../plan/plan';
+import { planSchema } from '../../plan/schema';
 import { PlanError } from '../../plan/plan-error';
 import { renderPlan } from '../../plan/render';
 import { ConductorError } from '../../protocol/errors';
@@ -8,7 +8,7 @@ import type { RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
 import { readSamples } from '../activities/batch';
 import type { Example } from '../activities/first-checkpoint';
-import { planPrompts, type PromptSettings } from '../activities/plan-prompts';
+import { planPrompts, type PromptSettings } from '../activities/sample-plans';
 import { renderChatml, withoutMarkers } from '../policy/ask';
 import type { GroupRecord } from '../rollout';
 import { readGroups, readMetrics, readTrainQuestions } from './read-runs';

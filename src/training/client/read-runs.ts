@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Store } from '../../store/store';
 import { eachInParallel } from '../../store/sweep';
 import { QuestionSets } from '../activities/questions';
-import { readNight } from '../activities/records';
+import { readNight, readRecord } from '../activities/records';
 import {
   groupsFolder,
   metricsFolder,
@@ -13,7 +13,7 @@ import {
 } from '../keys';
 import { isNightDate } from '../night-ids';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
-import type { Question } from '../question';
+import type { Question } from '../../grading/question';
 import type { NightRecord } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
 
@@ -54,26 +54,6 @@ async function readAll<Item>(
     if (item !== null) items.push(item);
   });
   return items;
-}
-
-async function readRecord<Item>(store: Store, key: string, schema: z.ZodType<Item>): Promise<Item | null> {
-  const bytes = await store.read(key);
-  if (bytes === null) return null;
-  const { success, data, error } = schema.safeParse(parse(bytes));
-  if (success) return data;
-  const place = error.issues[0]?.path.join('.') ?? '';
-  throw new Error(
-    `${key} in the store ${store.url} cannot be read${place === '' ? '' : ` at ${place}`}: ` +
-      'it is of another version of this package, or was altered',
-  );
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 /** A night as it lies in the store, with the metrics of its cycles that are over, the first one first. */

@@ -8,7 +8,7 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
-import type { TrainInput } from '../input';
+import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW } from '../names';
 import { nightlyWorkflowId, scheduleIdOf } from '../night-ids';
 
@@ -48,7 +48,7 @@ const HOUR = 60 * 60 * 1000;
  *
  * - A night that is due while another is under way is left out: two would write to the same policy.
  * - After an outage only a night of the last hour is made up for, where Temporal's own default is a year of them.
- * - A night that fails or is ended pauses the schedule: a broken trainer shall not spend night after night.
+ * - A night that fails or is ended pauses the schedule: a broken trainer must not spend night after night.
  */
 export async function scheduleNights(client: Client, request: ScheduleRequest): Promise<NightSchedule> {
   const scheduleId = scheduleIdOf(request.trainRun);

@@ -6,15 +6,16 @@ import {
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
-import { RefusedError } from '../../client/check-request';
-import type { CheckpointRef, ExportInput, WarmStartInput } from '../input';
+import { RefusedError } from '../../client/steer';
 import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
 import type { ExportResult } from '../trainer-contract';
+import type { CheckpointRef } from '../manifest';
+import type { ExportInput, WarmStartInput } from '../contract';
 
 /** `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
 const ACTIVITY_QUEUE = 2;
 
-/** A job of the trainer that was begun, or was under way. */
+/** A job of the trainer that was started, or was under way. */
 export interface TrainerJob<Result> {
   /** Workflow id. */
   readonly id: string;
@@ -44,7 +45,7 @@ export function beginExport(
   return begin(client, EXPORT_WORKFLOW, { id, taskQueue, input });
 }
 
-/** Whether any trainer has asked for work of late: Temporal keeps that for some minutes. */
+/** Whether a trainer has asked for work lately: Temporal remembers that for some minutes. */
 export async function hasTrainer(client: Client, taskQueue: string): Promise<boolean> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,

@@ -1,8 +1,7 @@
 import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { RefusedError } from '../../client/check-request';
-import { isNotFound, signalRun, updateRun } from '../../client/steer';
+import { isNotFound, RefusedError, signalRun, updateRun } from '../../client/steer';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
-import type { NightBudget, TrainInput } from '../input';
+import type { NightBudget, TrainInput } from '../contract';
 import {
   PAUSE_SIGNAL,
   PROGRESS_QUERY,
@@ -21,14 +20,14 @@ export interface TrainingClientOptions {
   readonly taskQueue?: string;
 }
 
-/** A night to be begun now. */
+/** A night to be started now. */
 export type NightRequest = TrainInput & {
   readonly trainRun: string;
   /** Milliseconds, after which the server ends it, whatever it does. */
   readonly timeLimitMs?: number;
 };
 
-/** A night that was begun. */
+/** A night that was started. */
 export interface NightHandle {
   /** Workflow id. */
   readonly id: string;
@@ -40,9 +39,9 @@ export interface NightHandle {
 /**
  * Starts, follows and steers nights of training.
  *
- * A training run has at most one night under way, whoever began it: a person or the schedule. What steers it throws a
+ * A training run has at most one night under way, started by a person or by the schedule. What steers it throws a
  * RefusedError where there is none. Pause, resume and stop are signals: they are heard by the next worker, and a cycle
- * that was begun is finished first.
+ * under way is finished first.
  */
 export class TrainingClient {
   private readonly client: Client;
@@ -91,7 +90,7 @@ export class TrainingClient {
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       throw new RefusedError(
-        `nobody answers for the night of training run ${trainRun}: start a worker with "temporal-conductor worker" or "up"`,
+        `no worker answers for the night of training run ${trainRun}: start a worker with "temporal-conductor worker" or "up"`,
         { cause: error },
       );
     }

@@ -1,7 +1,13 @@
 import type { Store } from '../../store/store';
-import type { CheckpointRef } from '../input';
+import {
+  checkpointId,
+  type CheckpointRef,
+  type Manifest,
+  manifestSchema,
+  type Serving,
+  servingSchema,
+} from '../manifest';
 import { manifestKey, SERVING_KEY } from '../keys';
-import { checkpointId, type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
 import { readJson } from './client';
 import { POLICY_FAILURES, PolicyError } from './errors';
 

@@ -1,5 +1,6 @@
 import { isCancellation, log } from '@temporalio/workflow';
-import type { CheckpointRef, ExportInput } from '../input';
+import type { ExportInput } from '../contract';
+import type { CheckpointRef } from '../manifest';
 import { COLLECT, EXPORT, FORGET_CHECKPOINTS, RETIRE } from '../names';
 import type { ExportResult } from '../trainer-contract';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';

@@ -1,5 +1,5 @@
-import type { QuestionRef } from '../contract';
-import { canaryQuestions, type CheckpointRef, describePolicy, type PolicyRef, type Tried } from '../input';
+import { canaryQuestions, type QuestionRef, type Tried } from '../contract';
+import { type CheckpointRef, describePolicy, type PolicyRef } from '../manifest';
 import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, PUBLISH } from '../names';
 import { meanOf } from '../statistics';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';

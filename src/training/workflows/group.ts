@@ -1,14 +1,8 @@
 import { Limits } from '../../workflows/limits';
-import type { AskedQuestion, SamplePlansResult } from '../contract';
+import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
+import { type CheckpointRef, describePolicy } from '../manifest';
+import type { GroupPart } from '../progress';
 import { samplingSeed } from '../draw';
-import {
-  type CheckpointRef,
-  describePolicy,
-  type GroupInput,
-  type GroupPart,
-  type GroupResult,
-  type GroupRound,
-} from '../input';
 import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
 import { rewardOf, rewardOfRoot } from '../reward';
 import { samplingActivities, storeActivities } from './activities';

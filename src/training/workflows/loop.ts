@@ -5,15 +5,16 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { KeptCheckpoint, OpenedNight } from '../contract';
+import type {
+  GroupInput,
+  GroupResult,
+  KeptCheckpoint,
+  OpenedNight,
+  TrainInput,
+  WarmStartInput,
+} from '../contract';
+import type { CheckpointRef } from '../manifest';
 import { chooseGroups, drawQuestions, drawWorkers } from '../draw';
-import {
-  type CheckpointRef,
-  type GroupInput,
-  type GroupResult,
-  type TrainInput,
-  type WarmStartInput,
-} from '../input';
 import * as names from '../names';
 import { nightDate } from '../night-ids';
 import type { NightProgress } from '../progress';
@@ -44,7 +45,7 @@ import { groupInput, runGroup } from './start-group';
  * Workflow `conductorTrain`: one night of training.
  *
  * A night that was interrupted goes on with the cycles that it had claimed. One that was trained to its end is not
- * trained again, whoever starts it.
+ * trained again, however it is started.
  *
  * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type: the schedule pauses then, and what
  *   served goes on serving

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
 import { MAX_COST_USD } from '../../protocol/messages';
-import type { NightBudget } from '../input';
+import type { NightBudget } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 import type { NightProgress } from '../progress';
 import type { NightControl } from './night';

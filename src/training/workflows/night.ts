@@ -1,10 +1,8 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
-import type { OpenedNight } from '../contract';
-import { type CarriedNight, type CheckpointRef, describePolicy, type NightBudget } from '../input';
-import { readCheckpointId } from '../manifest';
-import type { CycleMetrics, NightProgress } from '../progress';
+import type { CarriedNight, NightBudget, OpenedNight } from '../contract';
+import { type CheckpointRef, describePolicy, readCheckpointId } from '../manifest';
+import type { CycleMetrics, NightProgress, Span } from '../progress';
 import type { TrainingSettings } from '../settings';
-import type { Span } from '../summarize-cycle';
 
 const HOUR_MS = 3_600_000;
 

@@ -18,7 +18,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
-import type { TrainInput } from '../input';
+import type { TrainInput } from '../contract';
 import { TRAIN_WORKFLOW } from '../names';
 import { isTimeZone, NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
 

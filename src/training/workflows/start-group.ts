@@ -4,7 +4,7 @@ import {
   ParentClosePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { GroupInput, GroupResult } from '../input';
+import type { GroupInput, GroupResult } from '../contract';
 import { GROUP_WORKFLOW } from '../names';
 import { groupQueue, groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
 import type { Night } from './night';

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { childrenOf } from '../../../examples/learn/support/surroundings';
-import type { CheckpointRef } from '../../../src/training/input';
+import type { CheckpointRef } from '../../../src/training/manifest';
 import { readManifest, writeManifest } from '../../../src/training/policy/serving';
 import type { TrainingStage } from '../support/training-stage';
 import type { Spoil, SpoilingProxy } from './spoiling-proxy';

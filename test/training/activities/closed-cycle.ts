@@ -1,6 +1,5 @@
 import type { CloseCycleRequest } from '../../../src/training/contract';
-import type { CheckpointRef } from '../../../src/training/input';
-import type { Manifest } from '../../../src/training/manifest';
+import type { CheckpointRef, Manifest } from '../../../src/training/manifest';
 import type { TrainingSettings } from '../../../src/training/settings';
 
 const SHA = 'a'.repeat(64);

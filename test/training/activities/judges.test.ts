@@ -1,6 +1,7 @@
 import { FileStore } from '../../../src/store/file-store';
 import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
-import type { CheckpointRef, JudgeCandidateRequest, Tried } from '../../../src/training/input';
+import type { JudgeCandidateRequest, Tried } from '../../../src/training/contract';
+import type { CheckpointRef } from '../../../src/training/manifest';
 import { canaryKey, gateKey } from '../../../src/training/keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
 import type { GroupRecord } from '../../../src/training/rollout';

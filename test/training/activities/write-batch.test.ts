@@ -106,7 +106,7 @@ describe('no batch is made of', () => {
     [
       'samples at another temperature',
       { temperature: 0.2 },
-      'sampled at temperature 0.2, and the update reckons with 1',
+      'sampled at temperature 0.2, and the update is for temperature 1',
     ],
     ['fewer samples than rollouts', { rollouts: [] }, 'rollout 0 is not among its 0 samples'],
   ])('%s', async (_, change, reason) => {

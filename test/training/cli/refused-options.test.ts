@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { UsageError } from '../../../src/cli/exit-code';
-import { scheduleTraining, startNight } from '../../../src/training/cli/nights';
+import { budgetNight, startNight, steerNight } from '../../../src/training/cli/night';
+import { scheduleTraining } from '../../../src/training/cli/schedule';
 import { promoteCheckpoint } from '../../../src/training/cli/serving';
-import { budgetNight, steerNight } from '../../../src/training/cli/steer';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
 
 let folder: Folder;
@@ -19,7 +19,6 @@ afterAll(() => folder.remove());
 test.each([
   ['--at "25:00" is no time of day', () => scheduleTraining({ jitter: 0, at: '25:00' })],
   ['--at "3:5" is no time of day', () => scheduleTraining({ jitter: 0, at: '3:5' })],
-  ['--cron "* * * *" is not five fields', () => scheduleTraining({ jitter: 0, cron: '* * * *' })],
   ['"Mars/Olympus" is unknown', () => scheduleTraining({ jitter: 0, at: '03:30', timezone: 'Mars/Olympus' })],
   ['--date "2026-02-30" is no date', () => startNight({ date: '2026-02-30' })],
   ['--from "../x" names no checkpoint', () => startNight({ from: '../x' })],

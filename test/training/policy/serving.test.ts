@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileStore } from '../../../src/store/file-store';
-import type { CheckpointRef } from '../../../src/training/input';
+import type { CheckpointRef } from '../../../src/training/manifest';
 import { manifestKey, SERVING_KEY } from '../../../src/training/keys';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
 import {

@@ -1,4 +1,4 @@
-import type { EChartsOption, LineSeriesOption, ScatterSeriesOption } from 'echarts' with {
+import type { ECharts, EChartsOption, LineSeriesOption, ScatterSeriesOption } from 'echarts' with {
   'resolution-mode': 'import',
 };
 import { type Curve, INK, lastOf, type Panel, type Picture } from './panel';
@@ -15,25 +15,6 @@ const PLOT = { left: 60, right: 140, top: 44, bottom: 40 } as const;
 const FEW_CYCLES = 30;
 
 const TICKS = 4;
-
-/** A rectangle on the page. */
-export interface Box {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Where a panel is plotted. */
-export function plotBox(index: number): Box {
-  const width = PAGE.width / PAGE.columns;
-  return {
-    left: (index % PAGE.columns) * width + PLOT.left,
-    top: PAGE.head + Math.floor(index / PAGE.columns) * PAGE.row + PLOT.top,
-    width: width - PLOT.left - PLOT.right,
-    height: PAGE.row - PLOT.top - PLOT.bottom,
-  };
-}
 
 export function pageHeight({ panels }: Picture): number {
   return PAGE.head + Math.ceil(panels.length / PAGE.columns) * PAGE.row;
@@ -52,6 +33,25 @@ export function chartOption(picture: Picture): EChartsOption {
     xAxis: panels.map((_, index) => cycleAxis(index, cycles)),
     yAxis: panels.map((panel, index) => valueAxis(index, panel)),
     series: panels.flatMap((panel, index) => seriesOf(panel, index, picture)),
+  };
+}
+
+/** A rectangle on the page. */
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where a panel is plotted. */
+function plotBox(index: number): Box {
+  const width = PAGE.width / PAGE.columns;
+  return {
+    left: (index % PAGE.columns) * width + PLOT.left,
+    top: PAGE.head + Math.floor(index / PAGE.columns) * PAGE.row + PLOT.top,
+    width: width - PLOT.left - PLOT.right,
+    height: PAGE.row - PLOT.top - PLOT.bottom,
   };
 }
 
@@ -189,12 +189,39 @@ function pair(cycles: readonly number[], values: readonly (number | null)[]): [n
   return cycles.map((cycle, index) => [cycle, values[index] ?? null]);
 }
 
-/** The height, on the value axis, that a curve's label belongs to: its end, or the middle of its area's end. */
-export function labelHeights({
-  form,
-  curves,
-  points,
-}: Panel): { curve: Curve; height: number; value: number }[] {
+const LABEL = { gap: 15, distance: 10, mark: 7, longest: 14 } as const;
+
+/** Names each curve where it ends, with its last value. Only a chart that has its options knows where that is. */
+export function labelsOf(panel: Panel, index: number, chart: ECharts): object[] {
+  const { left, top, width, height } = plotBox(index);
+  const labels = labelHeights(panel);
+  if (labels.length === 0) {
+    const [x, y] = [left + width / 2, top + height / 2];
+    return [textAt(x, y, 'nothing measured yet', { align: 'center', fill: INK.faint })];
+  }
+  const wanted = labels.map((label) => chart.convertToPixel({ yAxisIndex: index }, label.height));
+  const places = spreadLabels(wanted, { gap: LABEL.gap, top, bottom: top + height });
+  const x = left + width + LABEL.distance;
+  return labels.flatMap(({ curve, value }, rank) => {
+    const middle = places[rank] ?? top;
+    const { name } = curve;
+    const short = name.length <= LABEL.longest ? name : `${name.slice(0, LABEL.longest - 1)}…`;
+    return [
+      {
+        type: 'rect',
+        shape: { x, y: middle - LABEL.mark / 2, width: LABEL.mark, height: LABEL.mark, r: 2 },
+        style: { fill: curve.colour },
+      },
+      textAt(x + LABEL.mark + 5, middle, `${short} ${panel.format(value)}`, {
+        align: 'left',
+        fill: INK.text,
+      }),
+    ];
+  });
+}
+
+/** Where on the value axis a curve's label belongs: at its end, or in the middle of its area's end. */
+function labelHeights({ form, curves, points }: Panel): { curve: Curve; height: number; value: number }[] {
   let below = 0;
   const all = points === undefined ? curves : [...curves, points];
   return all.flatMap((curve) => {
@@ -204,4 +231,64 @@ export function labelHeights({
     below += value;
     return [{ curve, height: below - value / 2, value }];
   });
+}
+
+function textAt(
+  x: number,
+  y: number,
+  text: string,
+  { align, fill }: { readonly align: 'left' | 'center'; readonly fill: string },
+): object {
+  return {
+    type: 'text',
+    style: { x, y, text, align, verticalAlign: 'middle', fill, fontSize: 11, fontFamily: INK.fonts },
+  };
+}
+
+/**
+ * Places for labels of one column that would lie over each other: as near as can be to where each wants to be, in the
+ * same order, at least `gap` apart and within the bounds as long as there is room.
+ *
+ * @param wanted heights in pixels, in any order
+ * @returns a height for each, in the order of `wanted`
+ */
+export function spreadLabels(
+  wanted: readonly number[],
+  { gap, top, bottom }: { readonly gap: number; readonly top: number; readonly bottom: number },
+): number[] {
+  const within = ({ members, centre }: Cluster): Cluster => {
+    const half = ((members.length - 1) * gap) / 2;
+    return { members, centre: Math.max(top + half, Math.min(centre, bottom - half)) };
+  };
+  const singles = wanted.map((centre, member) => ({ members: [member], centre }));
+  const settled: Cluster[] = [];
+  for (const single of singles.sort((a, b) => a.centre - b.centre)) {
+    let next = within(single);
+    for (let above = settled.at(-1); above !== undefined; above = settled.at(-1)) {
+      if (next.centre - above.centre >= ((above.members.length + next.members.length) / 2) * gap) break;
+      settled.pop();
+      next = within(join(above, next));
+    }
+    settled.push(next);
+  }
+  const places: number[] = [];
+  for (const { members, centre } of settled) {
+    members.forEach((member, rank) => {
+      places[member] = centre + (rank - (members.length - 1) / 2) * gap;
+    });
+  }
+  return places;
+}
+
+/** Labels that touch, from the topmost down, and the middle of them all. */
+interface Cluster {
+  readonly members: readonly number[];
+  readonly centre: number;
+}
+
+/** Around the mean of what their members wanted. */
+function join(above: Cluster, below: Cluster): Cluster {
+  const members = [...above.members, ...below.members];
+  const sum = above.centre * above.members.length + below.centre * below.members.length;
+  return { members, centre: sum / members.length };
 }

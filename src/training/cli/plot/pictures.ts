@@ -1,7 +1,6 @@
 import type { CycleMetrics, CycleTimes } from '../../progress';
 import type { Verdict } from '../../rollout';
 import { TOPOLOGIES } from '../../summarize-cycle';
-import type { UpdateMetrics } from '../../trainer-contract';
 import {
   type Curve,
   dollars,
@@ -23,27 +22,34 @@ export function learningPicture(cycles: readonly CycleMetrics[]): Picture {
     panels: [
       rewardPanel(cycles),
       verdictPanel(cycles),
-      formatPanel(cycles),
-      lengthPanel(cycles),
-      {
-        title: 'Who is asked',
-        note: 'share of all steps, by worker',
-        form: 'shares',
-        curves: shareCurves(cycles.map(({ workerShares }) => workerShares)),
+      linePanel({
+        title: 'Format',
+        note: 'share of replies that were plans',
+        name: 'plans',
+        values: cycles.map((cycle) => cycle.formatRate),
         top: 1,
         format: percent,
-      },
-      {
-        title: 'Shape of plans',
-        note: 'share of all plans, by topology',
-        form: 'shares',
-        curves: shareCurves(
+      }),
+      linePanel({
+        title: 'Length of plans',
+        note: 'mean number of steps',
+        name: 'steps',
+        values: cycles.map((cycle) => cycle.planLength),
+        format: plain,
+      }),
+      sharesPanel(
+        'Who is asked',
+        'share of all steps, by worker',
+        shareCurves(cycles.map(({ workerShares }) => workerShares)),
+      ),
+      sharesPanel(
+        'Shape of plans',
+        'share of all plans, by topology',
+        shareCurves(
           cycles.map(({ topologyShares }) => topologyShares),
           TOPOLOGIES,
         ),
-        top: 1,
-        format: percent,
-      },
+      ),
     ],
   });
 }
@@ -56,9 +62,9 @@ function rewardPanel(cycles: readonly CycleMetrics[]): Panel {
     form: 'lines',
     curves: [{ name: 'training', colour: MEANING.main, values: cycles.map((cycle) => cycle.rewardMean) }],
     spread: cycles.map((cycle) => cycle.rewardSpread),
-    ...(heldOut.some((value) => value !== null) && {
-      points: { name: 'held-out', colour: MEANING.second, values: heldOut },
-    }),
+    points: heldOut.some((value) => value !== null)
+      ? { name: 'held-out', colour: MEANING.second, values: heldOut }
+      : undefined,
     format: plain,
   };
 }
@@ -76,35 +82,22 @@ function verdictPanel(cycles: readonly CycleMetrics[]): Panel {
     colour,
     values: cycles.map(({ verdicts }) => verdicts[verdict] / Math.max(1, sum(Object.values(verdicts)))),
   }));
-  return {
-    title: 'Verdicts',
-    note: 'share of all rollouts',
-    form: 'shares',
-    curves: curves.filter(({ values }) => values.some((value) => value !== 0)),
-    top: 1,
-    format: percent,
-  };
+  const shown = curves.filter(({ values }) => values.some((value) => value !== 0));
+  return sharesPanel('Verdicts', 'share of all rollouts', shown);
 }
 
-function formatPanel(cycles: readonly CycleMetrics[]): Panel {
-  return {
-    title: 'Format',
-    note: 'share of replies that were plans',
-    form: 'lines',
-    curves: [{ name: 'plans', colour: MEANING.main, values: cycles.map((cycle) => cycle.formatRate) }],
-    top: 1,
-    format: percent,
-  };
+/** A single quantity as a line. */
+function linePanel({
+  name,
+  values,
+  ...panel
+}: Pick<Panel, 'title' | 'note' | 'top' | 'format'> & Omit<Curve, 'colour'>): Panel {
+  return { ...panel, form: 'lines', curves: [{ name, colour: MEANING.main, values }] };
 }
 
-function lengthPanel(cycles: readonly CycleMetrics[]): Panel {
-  return {
-    title: 'Length of plans',
-    note: 'mean number of steps',
-    form: 'lines',
-    curves: [{ name: 'steps', colour: MEANING.main, values: cycles.map((cycle) => cycle.planLength) }],
-    format: plain,
-  };
+/** Shares that fill the panel. */
+function sharesPanel(title: string, note: string, curves: readonly Curve[]): Panel {
+  return { title, note, form: 'shares', curves, top: 1, format: percent };
 }
 
 function sum(values: readonly number[]): number {
@@ -113,6 +106,7 @@ function sum(values: readonly number[]): number {
 
 /** What training took, and how the updates behaved. */
 export function effortPicture(cycles: readonly CycleMetrics[]): Picture {
+  const updates = cycles.map(({ update }) => update);
   return pictureOf(cycles, {
     file: 'effort',
     title: 'what it took',
@@ -127,52 +121,37 @@ export function effortPicture(cycles: readonly CycleMetrics[]): Picture {
         ],
         format: plain,
       },
-      {
+      linePanel({
         title: 'Cost',
         note: 'USD, mean of a rollout',
-        form: 'lines',
-        curves: [{ name: 'workers', colour: MEANING.main, values: cycles.map((cycle) => cycle.usd) }],
+        name: 'workers',
+        values: cycles.map((cycle) => cycle.usd),
         format: dollars,
-      },
-      updatePanel(cycles, {
+      }),
+      linePanel({
         title: 'Clipped',
         note: 'share of tokens whose ratio was clipped',
-        of: 'clipShare',
         name: 'clipped',
+        values: updates.map((update) => update?.clipShare ?? null),
         format: percent,
       }),
-      updatePanel(cycles, {
+      linePanel({
         title: 'KL divergence',
         note: 'nats a token, from the sampling to the trained policy',
-        of: 'kl',
         name: 'KL',
+        values: updates.map((update) => update?.kl ?? null),
         format: plain,
       }),
-      updatePanel(cycles, {
+      linePanel({
         title: 'Entropy',
         note: 'nats a token',
-        of: 'entropy',
         name: 'entropy',
+        values: updates.map((update) => update?.entropy ?? null),
         format: plain,
       }),
       timesPanel(cycles),
     ],
   });
-}
-
-function updatePanel(
-  cycles: readonly CycleMetrics[],
-  {
-    of,
-    name,
-    ...panel
-  }: Pick<Panel, 'title' | 'note' | 'format'> & {
-    readonly of: keyof UpdateMetrics;
-    readonly name: string;
-  },
-): Panel {
-  const values = cycles.map(({ update }) => update?.[of] ?? null);
-  return { ...panel, form: 'lines', curves: [{ name, colour: MEANING.main, values }] };
 }
 
 const PARTS: readonly (keyof CycleTimes)[] = [

@@ -1,5 +1,5 @@
 import { chartOption } from '../../../../src/training/cli/plot/chart';
-import { drawPng, drawSvg } from '../../../../src/training/cli/plot/draw';
+import { drawPng, drawSvg } from '../../../../src/training/cli/plot/plot-run';
 import type { Picture } from '../../../../src/training/cli/plot/panel';
 import { effortPicture, learningPicture } from '../../../../src/training/cli/plot/pictures';
 import { madeUpCycles } from './made-up-cycles';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { spreadLabels } from '../../../../src/training/cli/plot/draw';
+import { spreadLabels } from '../../../../src/training/cli/plot/chart';
 
 const GAP = 15;
 const heights = fc.array(fc.double({ min: 0, max: 200, noNaN: true }), { minLength: 1, maxLength: 8 });

@@ -42,7 +42,7 @@ test('tells a cycle group by group, equal plans together and the best rewarded f
     '   ├─ 2 × 0.5  1 wrong, 1 ungraded · rollouts 0, 4',
     '   │     1 quick: Answer.',
     '   │     → 41',
-    '   │     spoilt by quick was out of order',
+    '   │     invalid because quick was out of order',
     '   └─ 1 × 0  1 unparseable · rollouts 3',
     '         no plan: model_id is missing.',
   ]);
@@ -54,5 +54,5 @@ test('a cycle that is over is summed up, and a review that accepts is said to', 
   const lines = renderCycle({ trainRun: 'made-up', cycle: 1, metrics, groups }).split('\n');
   expect(lines[1]).toMatch(/^│ {2}checkpoint 000001 · reward 0\.9\d+ ± 0\.\d+ · 99\.\d% plans/);
   expect(lines[2]).toContain('round 2 · every reward 1');
-  expect(lines.join('\n')).toContain('accepts the answer at hand');
+  expect(lines.join('\n')).toContain('accepts the first answer');
 });

@@ -1,0 +1,27 @@
+import type { AddCommands } from '../../cli/arguments';
+import { addList } from './list';
+import { addNight } from './night';
+import { addNotes } from './notes';
+import { addPlot } from './plot/plot-run';
+import { addSchedule } from './schedule';
+import { addServing } from './serving';
+import { addShow } from './show';
+import { addStatus } from './status';
+import { addTrainerJobs } from './trainer-jobs';
+
+/** `train`: commands that train a Conductor, and say which one serves. */
+export const addTraining: AddCommands = (program, settle) => {
+  const train = program.command('train').description('train a Conductor of your own');
+  const all = [
+    addNight,
+    addSchedule,
+    addStatus,
+    addList,
+    addShow,
+    addNotes,
+    addPlot,
+    addTrainerJobs,
+    addServing,
+  ];
+  for (const add of all) add(train, settle);
+};

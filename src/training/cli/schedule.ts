@@ -1,0 +1,183 @@
+import { Option } from 'commander';
+import { type AddCommands, CONFIG, readCount, readDuration, RUN } from '../../cli/arguments';
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { print, say } from '../../cli/terminal';
+import {
+  findSchedule,
+  holdSchedule,
+  type NightSchedule,
+  removeSchedule,
+  scheduleNights,
+} from '../client/schedule';
+import { nightDate } from '../night-ids';
+import {
+  checkConfigured,
+  chooseTimeZone,
+  type TrainingSession,
+  type TrainOptions,
+  withTraining,
+} from './session';
+
+/** `train schedule`: has nights begin by themselves. */
+export const addSchedule: AddCommands = (train, settle) => {
+  const other = (flag: string, description: string, conflicts: string[]): Option =>
+    new Option(flag, description).conflicts(conflicts);
+  train
+    .command('schedule')
+    .description('have a night begin by itself, or see when the next ones do')
+    .option(...RUN)
+    .option('--at <time>', 'every day at this time, e.g. 03:30')
+    .addOption(other('--cron <expression>', 'five fields, e.g. "30 3 * * 1-5"', ['at']))
+    .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin")
+    .option('--cycles <number>', 'of each night, instead of as configured', readCount)
+    .option('--jitter <duration>', 'begin up to this much later', readDuration, 60_000)
+    .option(
+      '--time-limit <duration>',
+      'when the server ends a night (default: 2 h after its budget)',
+      readDuration,
+    )
+    .addOption(other('--remove', 'have no more nights begin', ['at', 'cron']))
+    .addOption(other('--pause', 'hold the schedule', ['at', 'cron', 'remove']))
+    .addOption(
+      other('--resume', 'let it go on, also after a failed night', ['at', 'cron', 'remove', 'pause']),
+    )
+    .option(...CONFIG)
+    .action(async (options: ScheduleOptions) => {
+      settle(await scheduleTraining(options));
+    });
+};
+
+interface ScheduleOptions extends TrainOptions {
+  /** A time of every day, such as `03:30`. */
+  readonly at?: string;
+  readonly cron?: string;
+  readonly timezone?: string;
+  readonly cycles?: number;
+  /** Milliseconds. */
+  readonly jitter: number;
+  /** Milliseconds. */
+  readonly timeLimit?: number;
+  readonly remove?: boolean;
+  readonly pause?: boolean;
+  readonly resume?: boolean;
+}
+
+/** Creates, changes, shows, holds or removes the schedule of a training run's nights. */
+export async function scheduleTraining(options: ScheduleOptions): Promise<ExitCode> {
+  const cron = options.at === undefined ? options.cron : cronAt(options.at);
+  const timeZone = chooseTimeZone(options.timezone);
+  if (cron !== undefined) {
+    return withTraining(options, { outliving: '"train schedule"' }, async (session) => {
+      const schedule = await create(session, cron, timeZone, options);
+      for (const oddity of findOddities(schedule, cron)) say(`Note: ${oddity}.`);
+      return show(schedule);
+    });
+  }
+  return withTraining(options, { used: true }, async ({ temporal, trainRun }) => {
+    if (options.remove === true) {
+      const isRemoved = await removeSchedule(temporal, trainRun);
+      say(
+        isRemoved
+          ? `Training run ${trainRun} has no schedule any more. A night under way goes on.`
+          : `Training run ${trainRun} had no schedule.`,
+      );
+      return EXIT.answered;
+    }
+    const isHeld = options.pause === true;
+    if (isHeld || options.resume === true) await holdSchedule(temporal, trainRun, isHeld);
+    const schedule = await findSchedule(temporal, trainRun);
+    if (schedule !== null) return show(schedule);
+    throw new UsageError(
+      `training run ${trainRun} has no schedule: give it one with --at 03:30 or --cron "30 3 * * *"`,
+    );
+  });
+}
+
+function cronAt(at: string): string {
+  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(at) ?? [];
+  if (hour !== undefined && minute !== undefined) return `${Number(minute)} ${Number(hour)} * * *`;
+  throw new UsageError(`--at ${JSON.stringify(at)} is no time of day: expected one such as 03:30`);
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** What the evaluation and the gate may take after a night's own hours. */
+const AFTERWARDS_MS = 2 * HOUR_MS;
+
+/** @throws UsageError in the server's words, where it refuses the cron expression */
+async function create(
+  { temporal, config, trainRun }: TrainingSession,
+  cron: string,
+  timeZone: string,
+  { jitter, timeLimit, cycles }: ScheduleOptions,
+): Promise<NightSchedule> {
+  const { budget } = checkConfigured(config);
+  try {
+    return await scheduleNights(temporal, {
+      trainRun,
+      taskQueue: config.temporal.taskQueue,
+      cron,
+      timeZone,
+      jitterMs: jitter,
+      timeLimitMs: timeLimit ?? budget.hours * HOUR_MS + AFTERWARDS_MS,
+      cycles,
+    });
+  } catch (error) {
+    // So the SDK passes on what the server says of a cron expression.
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(
+      `the server refuses --cron ${JSON.stringify(cron)}: ${error.message}; ` +
+        'expected minute, hour, day of month, month and day of week, e.g. "30 3 * * *"',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * What is odd about the next times of a schedule: the clocks of its zone may leave one out or show it twice. With a jitter
+ * of half a day and more there is no knowing.
+ */
+export function findOddities(
+  { next, timeZone }: Pick<NightSchedule, 'next' | 'timeZone'>,
+  cron: string,
+): string[] {
+  const isDaily = cron.trim().endsWith(' * * *');
+  return next.slice(1).flatMap((time, index) => {
+    const before = next[index]?.getTime() ?? 0;
+    const gap = time.getTime() - before;
+    const date = nightDate(time, timeZone);
+    if (gap < 12 * HOUR_MS && date === nightDate(new Date(before), timeZone)) {
+      return [`on ${date} it is due more than once; what is trained then is one night`];
+    }
+    if (!isDaily || gap < 36 * HOUR_MS) return [];
+    const missing = nightDate(new Date(before + gap / 2), timeZone);
+    return [`on ${missing} the clocks of ${timeZone} skip the time, and that night is left out`];
+  });
+}
+
+async function show(schedule: NightSchedule): Promise<ExitCode> {
+  await print(`${schedule.id} ${describeSchedule(schedule)}`);
+  return EXIT.answered;
+}
+
+const NIGHTS_SHOWN = 3;
+
+/** The next nights in one line, in the clocks of their zone, or why there are none. */
+export function describeSchedule({ next, timeZone, isPaused, note }: NightSchedule): string {
+  if (isPaused) {
+    const why = note === null ? '' : `: ${note}`;
+    return `is paused${why}; go on with: temporal-conductor train schedule --resume`;
+  }
+  if (next.length === 0) return 'is never due again';
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  const times = next.slice(0, NIGHTS_SHOWN).map((time) => format.format(time));
+  return `next ${times.join(' · ')} (${timeZone})`;
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { Option } from 'commander';
+import { type AddCommands, CONFIG, readAmount, readCount, readWhole, RUN } from '../../cli/arguments';
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
+import { print, say } from '../../cli/terminal';
+import type { Store } from '../../store/store';
+import { counted } from '../../trace/describe';
+import { askForWarmStart, type Example, type Lesson } from '../activities/first-checkpoint';
+import { readRows } from '../activities/questions';
+import { readRun, writeRun } from '../activities/records';
+import { type AskedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
+import { beginExport, beginWarmStart, hasTrainer, type TrainerJob } from '../client/trainer-jobs';
+import { resolveTraining, trainingOf } from '../config/resolve';
+import { checkpointId, type CheckpointRef } from '../manifest';
+import { readManifest } from '../policy/serving';
+import type { TrainingSettings } from '../settings';
+import { readCheckpoint } from './serving';
+import { chooseRun, SEE_LIST, type TrainingSession, type TrainOptions, withTraining } from './session';
+
+/** `train warm-start` and `train export`: what the trainer does for a person, beside the nights. */
+export const addTrainerJobs: AddCommands = (train, settle) => {
+  train
+    .command('export')
+    .description('write a checkpoint as a Hugging Face model: whole, with tokenizer, chat template and card')
+    .argument('<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040')
+    .argument('<folder>', "on the trainer's machine; not there yet, or empty")
+    .option(...RUN)
+    .option(...CONFIG)
+    .action(async (checkpoint: string, folder: string, options: TrainOptions) => {
+      settle(await exportCheckpoint(checkpoint, folder, options));
+    });
+  train
+    .command('warm-start')
+    .description('make a first checkpoint that imitates examples, for nights to begin with')
+    .option('--examples <file>', 'JSON lines: {"question", "plan"} or {"prompt", "completion"}')
+    .addOption(
+      new Option('--from-traces [run]', 'imitate the plans of a training run that were right').conflicts(
+        'examples',
+      ),
+    )
+    .requiredOption('--steps <number>', 'of the optimizer', readCount)
+    .requiredOption('--learning-rate <number>', 'e.g. 1e-5', readAmount)
+    .option('--batch <number>', 'examples of a step', readCount, 32)
+    .option('--warmup-steps <number>', 'over which the learning rate rises', readWhole, 0)
+    .option(...RUN)
+    .option(...CONFIG)
+    .action(async (options: WarmStartOptions) => {
+      settle(await warmStart(options));
+    });
+};
+
+/** @param folder as the trainer's machine sees it; a relative one is taken from here, where both are one machine */
+function exportCheckpoint(checkpoint: string, folder: string, options: TrainOptions): Promise<ExitCode> {
+  return withTraining(options, { outliving: '"train export"' }, async (session) => {
+    const { config, store, temporal, trainRun } = session;
+    const ref = readCheckpoint(checkpoint, trainRun);
+    await readManifest(store, ref);
+    const { trainer, run, budget } = resolveTraining(config);
+    const job = await beginExport(temporal, config.temporal.taskQueue, {
+      checkpoint: ref,
+      directory: resolve(folder),
+      taskQueue: trainer.taskQueue,
+      heartbeatMs: run.heartbeatMs,
+      timeoutMs: budget.wallClockMs,
+    });
+    const result = await awaitJob(session, job, `Exporting ${checkpointId(ref)}`, trainer.taskQueue);
+    if (result === undefined) return EXIT.interrupted;
+    await print(result.files.map((file) => `${result.directory}/${file}`).join('\n'));
+    return EXIT.answered;
+  });
+}
+
+/**
+ * Waits for the trainer to have done what it was asked for.
+ *
+ * @param what it is doing, for people
+ * @returns undefined when the person at the keyboard left before: the job goes on
+ */
+async function awaitJob<Result>(
+  { temporal, server }: TrainingSession,
+  job: TrainerJob<Result>,
+  what: string,
+  trainerQueue: string,
+): Promise<Result | undefined> {
+  const interruption = listenForInterruption();
+  say(`${what}: workflow ${job.id}`);
+  if (!(await hasTrainer(temporal, trainerQueue))) {
+    say(
+      `No trainer listens on task queue ${trainerQueue} of ${server.address}: start one, see docs/training.md. ` +
+        'This command waits for it.',
+    );
+  }
+  const result = await unlessInterrupted(interruption, job.result());
+  if (result === undefined) say('It goes on without this command; the same command waits for it again.');
+  return result;
+}
+
+interface WarmStartOptions extends TrainOptions {
+  /** File of JSON lines. */
+  readonly examples?: string;
+  /** A training run whose right plans are imitated; true: the command's own. */
+  readonly fromTraces?: string | true;
+  readonly steps: number;
+  readonly learningRate: number;
+  readonly batch: number;
+  readonly warmupSteps: number;
+}
+
+/** Has the trainer make a first checkpoint that imitates examples, and prints its name: nights begin with it. */
+function warmStart(options: WarmStartOptions): Promise<ExitCode> {
+  return withTraining(options, { outliving: '"train warm-start"' }, async (session) => {
+    const { config, store, temporal, trainRun } = session;
+    const settings = resolveTraining(config, { trainRun });
+    const { policy, run, trainer } = settings;
+    const examples = await gatherExamples(options, trainRun, {
+      store,
+      workers: run.workers,
+      settings: { ...policy, maxSteps: run.limits.steps },
+    });
+    const lesson = lessonOf(options, examples, settings);
+    const asked = await askForWarmStart(store, trainingOf(config).base, lesson, settings);
+    const job = await beginWarmStart(temporal, config.temporal.taskQueue, { ...asked, settings });
+    const what = `Learning ${counted(examples.length, 'example')} in ${counted(options.steps, 'step')}`;
+    const checkpoint = await awaitJob(session, job, what, trainer.taskQueue);
+    if (checkpoint === undefined) return EXIT.interrupted;
+    await beginNightsWith(store, checkpoint);
+    await print(checkpointId(checkpoint));
+    return EXIT.answered;
+  });
+}
+
+/**
+ * The examples of a warm start, each in the words in which the policy will be asked.
+ *
+ * @throws UsageError where no source is named or it has nothing to imitate
+ * @throws ConfigError that names file, line and value of each mistake
+ */
+async function gatherExamples(
+  { examples: file, fromTraces }: WarmStartOptions,
+  trainRun: string,
+  asked: AskedHow,
+): Promise<readonly Example[]> {
+  if (file !== undefined) return readExampleFile(file, asked);
+  if (fromTraces === undefined) {
+    throw new UsageError('from what? Name a file with --examples, or a training run with --from-traces');
+  }
+  const imitated = fromTraces === true ? trainRun : chooseRun(fromTraces);
+  const { examples, unfit } = await examplesOfRun(imitated, asked);
+  if (unfit > 0) {
+    say(
+      `Left out: ${counted(unfit, 'right answer')} of ${imitated} by plans that this pool could not carry out.`,
+    );
+  }
+  if (examples.length > 0) return examples;
+  throw new UsageError(
+    `training run ${imitated} has no plan in the store ${asked.store.url} whose answer was right: ${SEE_LIST}`,
+  );
+}
+
+async function readExampleFile(file: string, asked: AskedHow): Promise<Example[]> {
+  const examples: Example[] = [];
+  for (const { value, place } of await readRows(file, exampleRowSchema)) {
+    try {
+      examples.push(await writeExample(value, asked));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new UsageError(`${place}: ${reason}`, { cause: error });
+    }
+  }
+  return examples;
+}
+
+/** Its checkpoint is named by what it was made of: another lesson makes another one, beside it. */
+function lessonOf(
+  { steps, learningRate, batch, warmupSteps }: WarmStartOptions,
+  examples: readonly Example[],
+  { trainer }: TrainingSettings,
+): Lesson {
+  const numbers = { steps, learningRate, batch, warmupSteps };
+  const digest = createHash('sha256')
+    .update(JSON.stringify([numbers, examples, trainer]))
+    .digest('hex');
+  return { ...numbers, examples, name: `warm-${digest.slice(0, 8)}` };
+}
+
+/** A training run that has learned something already goes on from that, unless a night is started otherwise. */
+async function beginNightsWith(store: Store, checkpoint: CheckpointRef): Promise<void> {
+  const { trainRun } = checkpoint;
+  const run = await readRun(store, trainRun);
+  if ((run?.done ?? 0) > 0) {
+    say(
+      `${trainRun} has cycles already; to go on from this instead: temporal-conductor train start --from ${checkpointId(checkpoint)}`,
+    );
+    return;
+  }
+  await writeRun(store, { schema: 1, trainRun, done: 0, checkpoint });
+  say(`The first night of ${trainRun} will begin with it.`);
+}

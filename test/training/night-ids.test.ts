@@ -1,0 +1,20 @@
+import { assert, constantFrom, integer, property } from 'fast-check';
+import { isNightDate, isTimeZone, nightDate } from '../../src/training/night-ids';
+
+const [FROM, UNTIL] = [Date.parse('2026-01-01T00:00:00Z'), Date.parse('2028-01-01T00:00:00Z')];
+
+test('whatever the clocks do, all moments at which they show the same date are one night', () => {
+  const zones = constantFrom('Europe/Berlin', 'America/New_York', 'Asia/Beirut', 'America/Havana', 'UTC');
+  assert(
+    property(zones, integer({ min: FROM, max: UNTIL }), (timeZone, moment) => {
+      const shown = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(moment);
+      expect(nightDate(new Date(moment), timeZone)).toBe(shown);
+    }),
+  );
+});
+
+test('a night is named by a day of the calendar, in a zone that there is', () => {
+  expect(['2026-11-21', '2028-02-29'].filter(isNightDate)).toHaveLength(2);
+  expect(['2026-02-29', '2026-13-01', '26-11-21', '2026-11-21T00:00', ''].filter(isNightDate)).toEqual([]);
+  expect(['Europe/Berlin', 'UTC', 'Mars/Olympus', ''].map(isTimeZone)).toEqual([true, true, false, false]);
+});
