@@ -1,3 +1,4 @@
+// `npm test`: all that needs Node, npm and Python 3 alone. What needs the trainer's Python is in jest.training.config.js.
 const swc = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
   module: { type: 'commonjs' },
@@ -17,11 +18,15 @@ const project = {
 
 /** @type {import('jest').Config} */
 module.exports = {
-  // Most tests wait for a server more than they compute: two at a time even where there are two cores.
-  maxWorkers: 2,
+  // Most tests wait for a server more than they compute: more at a time than two cores could compute.
+  maxWorkers: 3,
   testTimeout: 60_000,
   projects: [
-    { ...project, testMatch: ['<rootDir>/test/**/*.test.ts'], testPathIgnorePatterns: ['<rootDir>/test/trainer/'] },
+    {
+      ...project,
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['<rootDir>/test/trainer/'],
+    },
     // Once more with a worker that forgets each run after each task, and replays it for the next.
     {
       ...project,

@@ -9,11 +9,13 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const STAMP = 'node_modules/.cache/temporal-conductor/built-from';
-const BUNDLES = ['workflow', 'training'].flatMap((name) => [
-  `${name}-bundle.js`,
-  `encrypted-${name}-bundle.js`,
-]);
-const BUILT = ['lib/cli/main.js', ...BUNDLES.map((file) => `lib/${file}`)];
+const BUILT = [
+  'lib/cli/main.js',
+  'lib/workflow-bundle.js',
+  'lib/training-bundle.js',
+  'lib/encrypted-workflow-bundle.js',
+  'lib/encrypted-training-bundle.js',
+];
 
 requireNode(20, 3);
 if (!isInstalled())

@@ -130,7 +130,7 @@ export interface PlainDraw {
 }
 
 /** The rollouts of one question, as they would come into a batch. */
-export async function playGroup(
+async function playGroup(
   setting: PlainSetting,
   policy: PlainPolicy,
   { cycle, draw, question }: PlainDraw,
@@ -196,7 +196,7 @@ export interface PlainTeam {
 }
 
 /** Carries out a plan, each step as soon as it may see what it wants to see; returns the last one's output. */
-export async function carryOut({ steps }: Plan, team: PlainTeam): Promise<string> {
+async function carryOut({ steps }: Plan, team: PlainTeam): Promise<string> {
   const outputs: Promise<string>[] = [];
   for (const [index, step] of steps.entries())
     outputs.push(runStep(team, steps, outputs, { ...step, index }));

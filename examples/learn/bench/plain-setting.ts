@@ -109,7 +109,7 @@ export interface PlainCall {
 /** Asks a worker as one would without the product: one request, whose answer nobody keeps. */
 export type AskWorker = (call: PlainCall) => Promise<string>;
 
-export function createAskWorker(baseURL: string): AskWorker {
+function createAskWorker(baseURL: string): AskWorker {
   const openai = new OpenAI({ baseURL, apiKey: 'none', maxRetries: 0 });
   return async (call) => {
     const reply = await openai.chat.completions.create(

@@ -82,7 +82,7 @@ async function processorTimes({ up }: Town, server: number) {
 const TICK_MS = 10;
 
 /** User and system time of a process, in milliseconds, by Linux's count of ticks; elsewhere not a number. */
-export async function processorTimeOf(pid: number): Promise<number> {
+async function processorTimeOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name of the program, in brackets, may hold anything.
   const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14);

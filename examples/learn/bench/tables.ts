@@ -110,16 +110,16 @@ export interface Figures {
   readonly serverMs: number;
 }
 
-export function meanWallMs({ cycles }: Figures): number {
+function meanWallMs({ cycles }: Figures): number {
   return sum(cycles.map(({ wallMs }) => wallMs)) / cycles.length;
 }
 
-export function rolloutsIn({ cycles }: Figures): number {
+function rolloutsIn({ cycles }: Figures): number {
   return sum(cycles.map(({ rollouts }) => rollouts));
 }
 
 /** While nothing was updated or published: a trainer's step is the same in every loop. */
-export function rolloutsPerSecond(figures: Figures): number {
+function rolloutsPerSecond(figures: Figures): number {
   const seconds = sum(figures.cycles.map(({ wallMs, learningMs }) => wallMs - learningMs)) / 1000;
   return rolloutsIn(figures) / seconds;
 }

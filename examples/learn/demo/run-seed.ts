@@ -130,7 +130,7 @@ export interface Follower {
 }
 
 /** Follows a night to its end, looking in every few cycles; tells it to stop once nothing more is gained. */
-export async function followNight(town: Town, date: string, { look }: Follower): Promise<NightRecord> {
+async function followNight(town: Town, date: string, { look }: Follower): Promise<NightRecord> {
   const looks: number[] = [];
   let isStopped = false;
   for (;;) {
@@ -173,14 +173,14 @@ export interface Worth {
 }
 
 /** Has a checkpoint plan for the held-out questions at each of the temperatures. */
-export async function weigh(yardstick: Yardstick, town: Town, checkpoint: CheckpointRef): Promise<Worth> {
+async function weigh(yardstick: Yardstick, town: Town, checkpoint: CheckpointRef): Promise<Worth> {
   const hot = await tryAt(yardstick, town, checkpoint, 1);
   const cool = await tryAt(yardstick, town, checkpoint, 0.2);
   return { hot, cool, greedy: await tryAt(yardstick, town, checkpoint, 0) };
 }
 
 /** The same at one of them. */
-export async function tryAt(
+async function tryAt(
   { recipe, seed, optimum }: Yardstick,
   { store, policyUrl }: Town,
   checkpoint: CheckpointRef,
@@ -191,7 +191,7 @@ export async function tryAt(
 }
 
 /** Ratio of rewards, of accuracies, and the share of replies that are plans. */
-export function describeWorth({ hot, cool, greedy }: Worth): string {
+function describeWorth({ hot, cool, greedy }: Worth): string {
   const told = Object.entries({ 'T=1': hot, 'T=0.2': cool, greedy });
   return told
     .map(
@@ -202,7 +202,7 @@ export function describeWorth({ hot, cool, greedy }: Worth): string {
 }
 
 /** A recipe as the product's own settings. */
-export function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: number): Lesson {
+function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: number): Lesson {
   const { cycles, questions, groupSize, maxDraws, learningRate, warmupSteps, iterations } = learning;
   return {
     world,

@@ -74,7 +74,7 @@ export type Root = Played & { readonly plan: Plan; readonly answer: string };
 const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
 
 /** @param roots what each plan reviews, place by place; null in the first round */
-export async function playRound(
+async function playRound(
   desk: Desk,
   policy: Sampled,
   wish: GroupWish,

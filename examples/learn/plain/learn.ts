@@ -73,7 +73,7 @@ export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
 }
 
 /** Cycles of rollouts and update, one after the other, from a checkpoint on: what training does, in a plain loop. */
-export async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
+async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   const { recipe, seed } = lesson;
   const questions = questionSet(recipe.world, 'train', recipe.train, seed);
   let checkpoint = from;
@@ -119,7 +119,7 @@ export interface RolledOut {
 }
 
 /** Draws questions until there are enough groups with a spread, one after the other. */
-export async function rollOut(
+async function rollOut(
   lesson: Lesson,
   questions: readonly QuestionRow[],
   checkpoint: Checkpoint,

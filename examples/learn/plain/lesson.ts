@@ -79,14 +79,13 @@ export interface StepServer {
 }
 
 const answerSchema = z.object({
-  progress: z.unknown().optional(),
   result: z.unknown().optional(),
   error: z.object({ type: z.string(), message: z.string() }).optional(),
 });
 
 /** @param root folder of all checkpoints */
 export async function startStepServer(root: string): Promise<StepServer> {
-  const program = await runPython('fork_server');
+  const program = await runPython('bench/serve_steps.py');
   let id = 0;
   const perform = async <Result>(
     job: string,
@@ -95,11 +94,9 @@ export async function startStepServer(root: string): Promise<StepServer> {
     schema: z.ZodType<Result>,
   ): Promise<Result> => {
     program.tell(JSON.stringify({ id: (id += 1), job, root, request, files }));
-    for (;;) {
-      const { error, result } = answerSchema.parse(await program.nextMessage());
-      if (error) throw new Error(`${error.type}: ${error.message}`);
-      if (result !== undefined) return schema.parse(result);
-    }
+    const { error, result } = answerSchema.parse(await program.nextMessage());
+    if (error) throw new Error(`${error.type}: ${error.message}`);
+    return schema.parse(result);
   };
   return {
     init: (request, texts) => perform('init', request, { texts }, checkpointResultSchema),

@@ -14,7 +14,7 @@ import { tryOut } from './scoring';
 
 // Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to tell
 // what durability costs:
-//   node --require ./scripts/run-typescript.cjs test/training/plain/main.ts
+//   node --require ./scripts/run-typescript.cjs examples/learn/plain/main.ts
 //     [--world small|whole] [--seeds 0,1,2] [--cycles N] [--folder DIR]
 // In a folder that is named, a warm start that was made before is found again.
 

@@ -88,7 +88,7 @@ function shortHash(value: unknown): string {
 const ACCEPTS = 0.5;
 
 /** How an untrained policy reviews: whether it accepts has nothing to do with the answer, and what it plans is mostly bad. */
-export function reviewExamples(
+function reviewExamples(
   recipe: Recipe,
   workers: readonly RunWorker[],
   questions: readonly QuestionRow[],

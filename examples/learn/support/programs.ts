@@ -36,17 +36,19 @@ export function runChild(file: string, args: readonly string[], env: NodeJS.Proc
   return run(process.execPath, ['--require', COMPILER, file, ...args], env);
 }
 
-/** Runs `python -m conductor_trainer.<module>` and waits for its first line. */
+/**
+ * Runs a part of the trainer and waits for its first line.
+ *
+ * @param name a module of `conductor_trainer`, or a file below `trainer/`
+ */
 export async function runPython(
-  module: string,
+  name: string,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): Promise<PythonProgram> {
-  const program = run(await trainerPython(), ['-m', `conductor_trainer.${module}`, ...args], {
-    ...trainerEnv(),
-    ...env,
-  });
-  return { ...program, ready: await program.nextMessage() };
+  const program = name.endsWith('.py') ? [join(ROOT, 'trainer', name)] : ['-m', `conductor_trainer.${name}`];
+  const child = run(await trainerPython(), [...program, ...args], { ...trainerEnv(), ...env });
+  return { ...child, ready: await child.nextMessage() };
 }
 
 /** The environment in which Python finds the trainer's sources, and computes on one core. */

@@ -110,7 +110,7 @@ function configOf(lesson: Lesson, { folder, worldUrl, policyUrl }: Places): Trai
 }
 
 /** The process of a trainer's next step: a child of the fork server, which is the trainer's child. */
-export async function stepOf(trainer: number): Promise<number> {
+async function stepOf(trainer: number): Promise<number> {
   for (;;) {
     const [step] = childrenOf(trainer).flatMap(childrenOf);
     if (step !== undefined) return step;
@@ -119,7 +119,7 @@ export async function stepOf(trainer: number): Promise<number> {
 }
 
 /** Linux lists processes as folders of /proc. */
-function childrenOf(parent: number): number[] {
+export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)

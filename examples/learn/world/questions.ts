@@ -88,7 +88,7 @@ export interface WorldQuestion {
 }
 
 /** Ways to word a question. Twelve, so that a policy reads the noun and not the sentence: of four, it learned those by heart. */
-export const TEMPLATES: readonly string[] = [
+const TEMPLATES: readonly string[] = [
   'How much is {a} and {b} for this {noun}?',
   'This {noun} holds {a} and {b}. What is the total?',
   'Please add {a} to {b} for the {noun}.',
@@ -104,7 +104,7 @@ export const TEMPLATES: readonly string[] = [
 ];
 
 /** A question in the words of one of the templates. */
-export function wordQuestion(template: string, noun: string, a: number, b: number): string {
+function wordQuestion(template: string, noun: string, a: number, b: number): string {
   return template.replace('{noun}', noun).replace('{a}', String(a)).replace('{b}', String(b));
 }
 

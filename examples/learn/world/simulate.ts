@@ -94,7 +94,7 @@ export interface ReadPrompt extends WorldQuestion {
  *
  * @throws RangeError where it is no such prompt, or not about this world
  */
-export function readPrompt(world: World, text: string): ReadPrompt {
+function readPrompt(world: World, text: string): ReadPrompt {
   const [, mark = ''] = /<question(-\d+)?>\n/.exec(text) ?? [];
   const question = readQuestion(world, onlyIn(text, `question${mark}`));
   return {
@@ -111,8 +111,8 @@ export function answerIn(reply: string): number | null {
 }
 
 /** What a reply of a worker begins with. */
-export const PLAN = 'Plan: add';
-export const REVISED = 'Revised:';
+const PLAN = 'Plan: add';
+const REVISED = 'Revised:';
 
 function workIn(reply: string, { a, b }: WorldQuestion): Work[] {
   const answer = answerIn(reply);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { childrenOf } from '../../../examples/learn/support/surroundings';
 import type { CheckpointRef } from '../../../src/training/manifest';
 import { readManifest, writeManifest } from '../../../src/training/policy/serving';
 import type { TrainingStage } from '../support/training-stage';
@@ -127,8 +128,9 @@ async function replace(path: string, bytes: Uint8Array): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** Bounds the files that the trainer's steps may write, as a full disk does; its fork server hands the bound on. */
-async function limitFiles({ trainer: { pid } }: TrainingStage, bytes: string): Promise<void> {
-  const [forkServer = ''] = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ');
-  await promisify(execFile)('prlimit', ['--pid', forkServer, `--fsize=${bytes}`]);
+/** Bounds the files that the trainer's steps may write, as a full disk does: its fork server passes the bound on. */
+async function limitFiles({ trainer }: TrainingStage, bytes: string): Promise<void> {
+  for (const child of childrenOf(trainer.pid)) {
+    await promisify(execFile)('prlimit', ['--pid', `${child}`, `--fsize=${bytes}`]);
+  }
 }

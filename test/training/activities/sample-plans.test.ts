@@ -231,7 +231,8 @@ test('a checkpoint that the store does not know', async () => {
 describe('a server that never answers', () => {
   let silent: Server;
   beforeEach(async () => {
-    silent = createServer().listen(0, '127.0.0.1');
+    // Read to its end, or a connection that its client leaves stays open.
+    silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     request = { ...request, policy: { ...request.policy, baseUrl: `http://127.0.0.1:${port}/v1` } };
