@@ -1,13 +1,51 @@
-// What may import what. "Pure" folders hold no side effects and may be loaded by workflows and Node alike.
-const pure = '^src/((plan|protocol|trace|budget|grading)/|training/(?!index|plugin)[^/]+\\.ts$)';
+// What may import what.
+
+/** Holds no side effects, and may be loaded by workflows and Node alike. */
+const pure =
+  '^src/(conductor-error|(plan|protocol|trace|budget|grading)/|training/(?!index|plugin)[^/]+\\.ts$)';
+
+/** The floors of the house, lowest first: an arrow goes down or stays on its floor, even if only types cross. */
+const floors = [
+  ['errors', 'conductor-error\\.ts'],
+  ['the plan language', 'plan'],
+  ['what crosses the wire', 'protocol'],
+  ['traces', 'trace'],
+  ['budgets', 'budget'],
+  ['configuration, encryption, grading', 'config|encryption|grading'],
+  ['the store', 'store'],
+  ['workflows, activities, clients', 'workflows|activities|client|codec-server'],
+  ['this machine', 'local'],
+  ['workers', 'worker|plugin\\.ts|index\\.ts'],
+];
+
+const downwards = floors.slice(0, -1).map(([name, folders], index) => ({
+  name: `no-arrow-up-from: ${name}`,
+  severity: 'error',
+  from: { path: `^src/(${folders})(/|$)` },
+  to: {
+    path: `^src/(${floors
+      .slice(index + 1)
+      .map(([, above]) => above)
+      .join('|')})(/|$)`,
+  },
+}));
 
 module.exports = {
   forbidden: [
+    { name: 'no-cycles', comment: 'Of types neither.', severity: 'error', from: {}, to: { circular: true } },
+    ...downwards,
     {
-      name: 'no-cycles',
+      name: 'the-core-knows-no-training',
+      comment: 'Solve is the package, training an add-on: only the command line composes the two.',
       severity: 'error',
-      from: {},
-      to: { circular: true, dependencyTypesNot: ['type-only'] },
+      from: { path: '^src/', pathNot: '^src/(training|cli)/' },
+      to: { path: '^src/training/' },
+    },
+    {
+      name: 'no-library-knows-the-command-line',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(training/)?cli/' },
+      to: { path: '^src/(training/)?cli/' },
     },
     {
       name: 'workflows-stay-in-the-sandbox',
@@ -25,7 +63,7 @@ module.exports = {
       from: { path: pure },
       to: {
         dependencyTypesNot: ['type-only'],
-        pathNot: [pure, '(^|/)node_modules/(zod|@temporalio/common)/'],
+        pathNot: [pure, '(^|/)node_modules/(zod|string-width|@temporalio/common)/'],
       },
     },
     {
@@ -46,11 +84,8 @@ module.exports = {
     {
       name: 'activities-know-no-workflow-code',
       severity: 'error',
-      from: { path: '^src/(training/)?(activities|store|config|encryption)/' },
-      to: {
-        dependencyTypesNot: ['type-only'],
-        path: '^src/(training/)?(workflows|cli|testing|local|index|plugin)',
-      },
+      from: { path: '^src/(training/)?(activities|client|codec-server)/' },
+      to: { dependencyTypesNot: ['type-only'], path: '^src/(training/)?workflows/' },
     },
     {
       name: 'testing-is-never-a-default',
@@ -60,12 +95,11 @@ module.exports = {
       to: { path: '^src/testing/' },
     },
     {
-      name: 'only-the-doors-compose',
+      name: 'no-file-imports-a-door',
       severity: 'error',
-      from: { pathNot: ['^src/index\\.ts$', '^src/local/', '^src/cli/'] },
-      to: { path: '^src/plugin\\.ts$' },
+      from: {},
+      to: { path: '^src/(training/)?index\\.ts$' },
     },
-    { name: 'nobody-imports-the-door', severity: 'error', from: {}, to: { path: '^src/index\\.ts$' } },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

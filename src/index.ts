@@ -1,7 +1,7 @@
 /** The door for workers, clients and tools. Workflow code has its own: `temporal-conductor/workflows`. */
 
 // What every error of ours extends: told apart by its `code`.
-export { ConductorError } from './protocol/errors';
+export { ConductorError } from './conductor-error';
 
 // A worker that solves, and a client that asks.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ConductorActivities } from '../protocol/activities';
-import { ConductorError } from '../protocol/errors';
+import { ConductorError } from '../conductor-error';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
 import { keepText, readText } from '../store/texts';

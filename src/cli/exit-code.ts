@@ -1,4 +1,4 @@
-import { ConductorError } from '../protocol/errors';
+import { ConductorError } from '../conductor-error';
 import type { SolveResult } from '../protocol/solve';
 
 /** What a command says to the shell. */

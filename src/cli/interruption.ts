@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { ConductorError } from '../protocol/errors';
+import { ConductorError } from '../conductor-error';
 import { EXIT } from './exit-code';
 import { say } from './terminal';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ConductorError } from '../protocol/errors';
+import { ConductorError } from '../conductor-error';
 
 /**
  * Thrown when a configuration, or a choice among what it configures, cannot be used.

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
-import { readStoreUrl, STORE_URL_FORMS } from '../store/store';
 import { checkBackground } from './openai-api';
 import {
   baseUrlSchema,
@@ -14,6 +13,7 @@ import {
   pacing,
   priceSchema,
 } from './settings';
+import { readStoreUrl, STORE_URL_FORMS } from './store-url';
 
 const name = z.string().min(1);
 const tokens = z.int().positive();

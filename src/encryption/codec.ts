@@ -3,7 +3,7 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
 import { Field, MapField, Type } from 'protobufjs/light';
 import { ConfigError } from '../config/errors';
-import { ConductorError } from '../protocol/errors';
+import { ConductorError } from '../conductor-error';
 import type { EncryptionKey, KeyRing } from './keys';
 import { NONCE_BYTES, seal, unseal } from './seal';
 

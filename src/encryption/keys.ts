@@ -1,7 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
-import { ConductorError } from '../protocol/errors';
+import { ConductorError } from '../conductor-error';
 
 /** Length of a key: that of AES-256. */
 export const KEY_BYTES = 32;

@@ -1,8 +1,10 @@
 import type { Question } from './question';
-import type { Verdict } from '../training/rollout';
 import { readChoice, readLetter } from './choice';
 import { isSameNumber, readNumber } from './number';
 import { answerTextOf, normalizeText } from './text';
+
+/** What became of a rollout. `ungraded`: it could not be judged; it counts neither for nor against its group. */
+export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
 /** What a grader says of an answer. `ungraded`: the right answer itself cannot be read, so nobody can tell. */
 export type Grade = Exclude<Verdict, 'unparseable'>;

@@ -3,7 +3,8 @@ import type { KeyRing } from '../encryption/keys';
 import { EncryptedStore } from './encrypted-store';
 import { FileStore } from './file-store';
 import { S3Store } from './s3-store';
-import { readStoreUrl, type Store, STORE_URL_FORMS } from './store';
+import { type Store } from './store';
+import { readStoreUrl, STORE_URL_FORMS } from '../config/store-url';
 
 /** What shall hold for a store whatever its driver. */
 export interface StoreOptions {

@@ -1,5 +1,6 @@
 import type * as Sdk from '@aws-sdk/client-s3';
-import { checkKey, isKey, type Store, type StoredEntry, type StorePlace } from './store';
+import { checkKey, type Store, type StoredEntry } from './store';
+import { isKey, type StorePlace } from '../config/store-url';
 
 type S3Place = Extract<StorePlace, { kind: 's3' }>;
 

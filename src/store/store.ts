@@ -1,3 +1,5 @@
+import { isKey } from '../config/store-url';
+
 /** What lies under one key of a store. */
 export interface StoredEntry {
   /** As `write` was given it, whatever a driver or a wrapper makes of it. */
@@ -34,13 +36,6 @@ export interface Store {
   removeOlder(key: string, than: Date): Promise<number>;
 }
 
-const KEY_PART = /^[A-Za-z0-9][A-Za-z0-9._=-]*$/;
-
-/** Whether a key means a place below the store's root, whatever the driver: no part is empty, dotted or otherwise unusual. */
-export function isKey(key: string): boolean {
-  return key.split('/').every((part) => KEY_PART.test(part) && part.length <= 128);
-}
-
 /**
  * Refuses what is no key.
  *
@@ -51,26 +46,4 @@ export function checkKey(key: string): void {
   throw new Error(
     `store key ${JSON.stringify(key)} is refused: each part must begin with a letter or digit and hold letters, digits and . _ = - only`,
   );
-}
-
-/** Where a configuration says that the store lies. */
-export type StorePlace =
-  | { readonly kind: 'file'; readonly path: string }
-  /** `prefix` is empty, or ends with `/`. */
-  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
-
-/** Bucket names as AWS rules them: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-
-/** What is expected where a store is named. */
-export const STORE_URL_FORMS = 'file:PATH or s3://BUCKET/PREFIX, e.g. file:.conductor/store';
-
-/** Reads `file:PATH` or `s3://BUCKET[/PREFIX]`; null for anything else. */
-export function readStoreUrl(url: string): StorePlace | null {
-  const path = /^file:(.+)$/s.exec(url)?.[1];
-  if (path !== undefined) return { kind: 'file', path };
-  const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/s.exec(url) ?? [];
-  if (!BUCKET.test(bucket)) return null;
-  if (prefix === '') return { kind: 's3', bucket, prefix };
-  return isKey(prefix) ? { kind: 's3', bucket, prefix: `${prefix}/` } : null;
 }

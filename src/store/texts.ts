@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ConductorError } from '../protocol/errors';
+import { ConductorError } from '../conductor-error';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { Store } from './store';
 

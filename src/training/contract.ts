@@ -3,7 +3,7 @@ import type { Text } from '../protocol/text';
 import type { CheckpointRef, PolicyRef } from './manifest';
 import type * as names from './names';
 import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
-import type { GroupId, GroupPurpose, GroupRecord, SampledPlan, Verdict } from './rollout';
+import type { GroupId, GroupPurpose, GroupRecord, SampledPlan } from './rollout';
 import type { PolicySettings, RewardSettings, TrainingSettings } from './settings';
 import type {
   Checkpoint,
@@ -23,6 +23,7 @@ import type {
   WarmStartRequest,
   WarmStartResult,
 } from './trainer-contract';
+import type { Verdict } from '../grading/grade';
 
 // What goes in and out of training's workflows, and then of its activities.
 

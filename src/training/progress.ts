@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Verdict } from './rollout';
 import { type UpdateMetrics, updateMetricsSchema } from './trainer-contract';
+import type { Verdict } from '../grading/grade';
 
 /**
  * Wall-clock time of the parts of one cycle, in milliseconds: how long each was under way, be it in one group or in many.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Plan } from '../plan/plan';
 import { planSchema } from '../plan/schema';
 import type { Text } from '../protocol/text';
+import type { Verdict } from '../grading/grade';
 
 /** What a group is for: to learn from, to try a policy on held-out questions, or to try once more what was promoted. */
 export type GroupPurpose = 'training' | 'evaluation' | 'canary';
@@ -31,9 +32,6 @@ export interface RolloutId extends GroupId {
 export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, rollout }: RolloutId): string {
   return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
 }
-
-/** What became of a rollout. `ungraded`: it could not be judged; it counts neither for nor against its group. */
-export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
 /** One plan that the policy wrote, and what its text came to. */
 export interface SampledPlan {

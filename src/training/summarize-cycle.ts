@@ -1,6 +1,7 @@
 import type { Plan } from '../plan/plan';
 import type { CycleMetrics, CycleTimes, GroupPart, Span } from './progress';
-import type { GroupRecord, Rollout, Verdict } from './rollout';
+import type { GroupRecord, Rollout } from './rollout';
+import type { Verdict } from '../grading/grade';
 
 /** The part of a cycle's figures that comes from its rollouts. */
 export type RolloutMetrics = Pick<

@@ -14,12 +14,13 @@ import type { SamplePlansRequest } from '../../../src/training/contract';
 import { samplingSeed } from '../../../src/training/draw';
 import { renderChatml } from '../../../src/training/policy/ask';
 import { rewardOf, rewardOfRoot } from '../../../src/training/reward';
-import type { GroupPurpose, Verdict } from '../../../src/training/rollout';
+import type { GroupPurpose } from '../../../src/training/rollout';
 import type { QuestionRow } from '../world/questions';
 import { answerIn, replyAs } from '../world/simulate';
 import { withWorkers, type World } from '../world/world';
 import type { Desk, Sampled } from './lesson';
 import { LONGEST_PLAN, type Recipe } from './recipe';
+import type { Verdict } from "../../../src/grading/grade";
 
 /**
  * Has a policy write a group's plans and carries them out; with two rounds, has it review each answer, and gives each

@@ -1,4 +1,4 @@
-import { ConductorError } from '../../protocol/errors';
+import { ConductorError } from '../../conductor-error';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import {
   type HttpError,

@@ -13,12 +13,12 @@ import { runProgram, stillRuns } from '../../local/processes';
 import { reasonOf } from '../../local/reason-of';
 import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { openStore } from '../../store/open-store';
-import { readStoreUrl } from '../../store/store';
 import type { Paint } from '../../trace/lines';
 import { type AddCommands, CONFIG } from '../arguments';
 import { EXIT, type ExitCode } from '../exit-code';
 import { FOLDER, modelCardsOf } from '../settings';
 import { paintFor, print } from '../terminal';
+import { readStoreUrl } from '../../config/store-url';
 
 /** `doctor`: what is installed, reachable and allowed here. */
 export const addDoctor: AddCommands = (program, settle) => {

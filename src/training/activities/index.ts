@@ -1,5 +1,5 @@
 import type { TrainableConfig } from '../config/schema';
-import { grade } from '../../grading/grade';
+import { grade, type Verdict } from '../../grading/grade';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
@@ -7,7 +7,6 @@ import type { AskedQuestion, GradeAnswersRequest, QuestionRef, TrainingActivitie
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
-import type { Verdict } from '../rollout';
 import { writeBatch } from './batch';
 import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';

@@ -9,10 +9,11 @@ import { type Branch, drawTree, headLine, type Line, type Paint, PLAIN, plainLin
 import { readCycle, readGroups } from '../client/read-runs';
 import { groupWorkflowId } from '../night-ids';
 import type { CycleMetrics } from '../progress';
-import type { GroupRecord, Rollout, Verdict } from '../rollout';
+import type { GroupRecord, Rollout } from '../rollout';
 import { meanOf } from '../statistics';
 import { percent, plain } from './plot/panel';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
+import type { Verdict } from '../../grading/grade';
 
 /** `train show`: a cycle, over or under way, from what lies in the store. Needs no server. */
 export const addShow: AddCommands = (train, settle) => {

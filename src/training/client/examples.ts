@@ -3,7 +3,7 @@ import { parsePlan } from '../../plan/parse';
 import { planSchema } from '../../plan/schema';
 import { PlanError } from '../../plan/plan-error';
 import { renderPlan } from '../../plan/render';
-import { ConductorError } from '../../protocol/errors';
+import { ConductorError } from '../../conductor-error';
 import type { RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
 import { readSamples } from '../activities/batch';

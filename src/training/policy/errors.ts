@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { asFailure as asCoreFailure } from '../../activities';
 import { type Diagnosis, DiagnosedError } from '../../activities/models/diagnose';
-import { ConductorError } from '../../protocol/errors';
+import { ConductorError } from '../../conductor-error';
 import { FAILURES } from '../../protocol/failures';
 
 /** A policy that could not be asked, or gave no answer. */

@@ -1,5 +1,4 @@
 import type { CycleMetrics, CycleTimes } from '../../progress';
-import type { Verdict } from '../../rollout';
 import { TOPOLOGIES } from '../../summarize-cycle';
 import {
   type Curve,
@@ -13,6 +12,7 @@ import {
   type Picture,
   plain,
 } from './panel';
+import type { Verdict } from '../../../grading/grade';
 
 /** What the Conductor has learned: its rewards, and what kind of plans it writes (paper, figure 3). */
 export function learningPicture(cycles: readonly CycleMetrics[]): Picture {

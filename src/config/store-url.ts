@@ -1,0 +1,28 @@
+/** Where a configuration says that the store lies. */
+export type StorePlace =
+  | { readonly kind: 'file'; readonly path: string }
+  /** `prefix` is empty, or ends with `/`. */
+  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
+
+/** Bucket names as AWS rules them: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+/** What is expected where a store is named. */
+export const STORE_URL_FORMS = 'file:PATH or s3://BUCKET/PREFIX, e.g. file:.conductor/store';
+
+/** Reads `file:PATH` or `s3://BUCKET[/PREFIX]`; null for anything else. */
+export function readStoreUrl(url: string): StorePlace | null {
+  const path = /^file:(.+)$/s.exec(url)?.[1];
+  if (path !== undefined) return { kind: 'file', path };
+  const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/s.exec(url) ?? [];
+  if (!BUCKET.test(bucket)) return null;
+  if (prefix === '') return { kind: 's3', bucket, prefix };
+  return isKey(prefix) ? { kind: 's3', bucket, prefix: `${prefix}/` } : null;
+}
+
+const KEY_PART = /^[A-Za-z0-9][A-Za-z0-9._=-]*$/;
+
+/** Whether a key means a place below the store's root, whatever the driver: no part is empty, dotted or otherwise unusual. */
+export function isKey(key: string): boolean {
+  return key.split('/').every((part) => KEY_PART.test(part) && part.length <= 128);
+}
