@@ -17,7 +17,7 @@ module.exports = {
   maxWorkers: 2,
   testTimeout: 60_000,
   projects: [
-    { ...project, testMatch: ['<rootDir>/test/**/*.test.ts'] },
+    { ...project, testMatch: ['<rootDir>/test/**/*.test.ts'], testPathIgnorePatterns: ['<rootDir>/test/trainer/'] },
     // Once more with a worker that forgets each run after each task, and replays it for the next.
     {
       ...project,

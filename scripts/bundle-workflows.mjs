@@ -6,9 +6,9 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-async function bundle(file, options) {
+async function bundle(file, workflowsPath, options) {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: join(root, 'lib/workflows/index.js'),
+    workflowsPath: join(root, 'lib', workflowsPath),
     logger: new DefaultLogger('ERROR'),
     // A source map for stack traces alone: half the size, and free of the paths of the machine that built it.
     webpackConfigHook: (config) => ({
@@ -25,8 +25,14 @@ async function bundle(file, options) {
   await writeFile(join(root, 'lib', file), code);
 }
 
-await bundle('workflow-bundle.js');
-// A failure converter is part of the bundle. With this one, messages of failures reach a payload codec.
-await bundle('encrypted-workflow-bundle.js', {
-  failureConverterPath: join(root, 'lib/workflows/encoded-failures.js'),
-});
+// With this failure converter, which is part of a bundle, messages of failures reach a payload codec.
+const encrypted = { failureConverterPath: join(root, 'lib/workflows/encoded-failures.js') };
+
+// A worker that only solves runs no line of training.
+for (const [name, workflowsPath] of [
+  ['workflow', 'workflows/index.js'],
+  ['training', 'training/workflows/index.js'],
+]) {
+  await bundle(`${name}-bundle.js`, workflowsPath, {});
+  await bundle(`encrypted-${name}-bundle.js`, workflowsPath, encrypted);
+}

@@ -9,7 +9,11 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const STAMP = 'node_modules/.cache/temporal-conductor/built-from';
-const BUILT = ['lib/cli/main.js', 'lib/workflow-bundle.js', 'lib/encrypted-workflow-bundle.js'];
+const BUNDLES = ['workflow', 'training'].flatMap((name) => [
+  `${name}-bundle.js`,
+  `encrypted-${name}-bundle.js`,
+]);
+const BUILT = ['lib/cli/main.js', ...BUNDLES.map((file) => `lib/${file}`)];
 
 requireNode(20, 3);
 if (!isInstalled())

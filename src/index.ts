@@ -1,5 +1,8 @@
 /** The door for workers, clients and tools. Workflow code has its own: `temporal-conductor/workflows`. */
 
+// What every error of ours extends: told apart by its `code`.
+export { ConductorError } from './protocol/errors';
+
 // A worker that solves, and a client that asks.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';
 export {
@@ -14,32 +17,15 @@ export type { RetryRequest } from './client/retry';
 export { RefusedError } from './client/check-request';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
-// Nights of training, begun by hand or by a schedule.
-export {
-  TrainingClient,
-  type NightHandle,
-  type NightRequest,
-  type TrainingClientOptions,
-} from './training/client/training-client';
-export {
-  findSchedule,
-  removeSchedule,
-  scheduleNights,
-  type NightSchedule,
-  type ScheduleRequest,
-} from './training/client/schedule';
-export type { NightProgress } from './training/progress';
-export type { NightBudget } from './training/contract';
-
 // What a run takes, what it gives back, and why a call in it failed.
 export {
   solveInputSchema,
   solveResultSchema,
   solveTraceSchema,
-  type SolveInput,
   type SolveResult,
   type SolveTrace,
 } from './protocol/solve';
+export type { SolveInput } from './protocol/input';
 export type { Call, CallPurpose, Problem, Usage } from './protocol/call';
 export { FAILURES, type FailureType } from './protocol/failures';
 

@@ -1,11 +1,13 @@
 import * as door from '../src';
 import * as testingDoor from '../src/testing';
+import * as trainingDoor from '../src/training';
 
 test('the doors hold what the manual promises, and nothing by accident', () => {
   expect(Object.keys(door).sort()).toEqual([
     'AlteredPayloadError',
     'BadQuestionError',
     'ConductorClient',
+    'ConductorError',
     'ConductorPlugin',
     'ConfigError',
     'FAILURES',
@@ -13,13 +15,11 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'PlanError',
     'RefusedError',
     'TextNotFoundError',
-    'TrainingClient',
     'UnknownKeyError',
     'collectGarbage',
     'encryptionCodec',
     'encryptionConverter',
     'failureConverterPath',
-    'findSchedule',
     'loadConfig',
     'openStore',
     'parsePlan',
@@ -27,12 +27,18 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'planWaves',
     'readEncryptionKeys',
     'readText',
-    'removeSchedule',
     'renderPlan',
-    'scheduleNights',
     'solveInputSchema',
     'solveResultSchema',
     'solveTraceSchema',
+  ]);
+  expect(Object.keys(trainingDoor).sort()).toEqual([
+    'TrainingClient',
+    'TrainingPlugin',
+    'findSchedule',
+    'loadTrainableConfig',
+    'removeSchedule',
+    'scheduleNights',
   ]);
   expect(Object.keys(testingDoor).sort()).toEqual(['startSimulatedProviders']);
 });

@@ -5,11 +5,11 @@ import type { LeftRunning } from './call-in-background';
 import type { ModelCall } from './model-call';
 
 /** What the workflow learns from a call that failed: every request sent for it, and when. */
-export function callDetails({ resolved }: ModelCall, rows: readonly LedgerRow[]): CallFailureDetails {
+export function callDetails(rows: readonly LedgerRow[]): CallFailureDetails {
   const now = new Date().toISOString();
   const startedAt = rows[0]?.startedAt ?? now;
   const endedAt = rows.at(-1)?.endedAt ?? now;
-  return { calls: rows.map(callOf), startedAt, endedAt, ...resolved };
+  return { calls: rows.map(callOf), startedAt, endedAt };
 }
 
 /** The cap on requests is reached: the last failure becomes final. */
@@ -20,7 +20,7 @@ export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): Appl
     type: last.type,
     message: `gave up after ${rows.length} requests; the last: ${last.message}`,
     nonRetryable: true,
-    details: [callDetails(call, rows)],
+    details: [callDetails(rows)],
   });
 }
 
@@ -33,7 +33,7 @@ export function processLost(call: ModelCall, rows: readonly LedgerRow[]): Applic
       `the process that asked ${call.worker} (${call.card.model}) was lost in mid-request ` +
       `${lost === 1 ? 'once' : `${lost} times`}; what it asked for may have been billed`,
     nonRetryable: true,
-    details: [callDetails(call, rows)],
+    details: [callDetails(rows)],
   });
 }
 
@@ -46,7 +46,7 @@ export function comeBackLater(
   return ApplicationFailure.create({
     ...problem,
     nonRetryable: false,
-    details: [callDetails(call, rows)],
+    details: [callDetails(rows)],
     ...(nextRetryDelayMs !== null && { nextRetryDelay: nextRetryDelayMs }),
   });
 }

@@ -6,7 +6,6 @@ import type { Text } from '../protocol/text';
 import { findAnswer, findBegun, keepAnswer, type KeptAnswer } from '../store/answers';
 import { callOf, type LedgerRow, rowsOfCall, writeRow } from '../store/ledger';
 import { keepText, TextTooLargeError } from '../store/texts';
-import type { RolloutCall } from '../training/rollout';
 import { callDetails, comeBackLater, processLost, requestsSpent } from './call-details';
 import { type BackgroundAnswer, callInBackground, type LeftRunning } from './call-in-background';
 import type { Dependencies } from './dependencies';
@@ -35,7 +34,7 @@ import { outcomeOf, sendRequest, type SentRequest } from './send-request';
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
   const { store, config, env } = dependencies;
   const info = activityInfo();
-  const callId = callIdOf(info, identityOf(call), rolloutCallOf(call));
+  const callId = callIdOf(info, call, identityOf(call));
   const earlier = await rowsOfCall(store, info.workflowExecution?.runId ?? '', callId);
   const kept = await findAnswer(store, callId);
   if (kept !== null) return recall(dependencies, kept, earlier);
@@ -53,23 +52,18 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   return answered(answer, others);
 }
 
-/** A call of a rollout, by its place in the training run. */
-function rolloutCallOf({ rollout, round, step, worker }: ModelCall): RolloutCall | undefined {
-  return rollout && { ...rollout, round, step, worker };
-}
-
 /**
- * The part of a call that makes it the same call: everything that is sent, and not what it costs. A rollout that is
- * played once more may find the same model at another address.
+ * The part of a call that makes it the same call: everything that is sent, and not what it costs. A call with an
+ * identity of its own may find the same model at another address when it is repeated.
  */
-function identityOf({ card, rollout, ...call }: ModelCall): unknown {
+function identityOf({ card, identity, ...call }: ModelCall): unknown {
   const { provider, model, api, baseUrl, temperature, effort } = card;
   const { messages, maxOutputTokens, outputSchema, seed } = call;
   return {
     provider,
     model,
     api,
-    ...(rollout === undefined && { baseUrl }),
+    ...(identity === undefined && { baseUrl }),
     temperature,
     effort,
     messages,
@@ -112,7 +106,7 @@ async function keepOutput(
     const problem = { type: FAILURES.textTooLarge, message };
     const closed = closeRow(row, call, { ...outcomeOf(sent), error: problem });
     await writeRow(store, closed);
-    const details = [callDetails(call, [...earlier, closed])];
+    const details = [callDetails([...earlier, closed])];
     throw ApplicationFailure.create({ ...problem, nonRetryable: true, details });
   }
 }
@@ -132,7 +126,7 @@ async function bookFailure(
   // Waiting for one more that will not be sent would only make the bad news late.
   if (sent.failure.retryable && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
   return toApplicationFailure(sent.failure, {
-    ...callDetails(call, rows),
+    ...callDetails(rows),
     dropped: sent.reply?.dropped ?? [],
     ...(sent.partial === null ? {} : { partial: await keepText(store, sent.partial) }),
   });

@@ -1,20 +1,22 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { type GivenText, workerMessages } from '../plan/prompt/worker';
-import type { Background, WorkerRequest, WorkerResult } from '../protocol/activities';
+import type { Background, Reserved, WorkerRequest, WorkerResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
 import type { Store } from '../store/store';
 import { readText } from '../store/texts';
 import { callModel } from './call-model';
 import type { Dependencies } from './dependencies';
-import { UNTOLD_ALLOWANCE } from './model-call';
 
 /**
  * Activity `conductor.callWorker`: one subtask to one model, with the whole question and what the step may see.
  *
  * @throws ApplicationFailure of a `Provider.*` type, see `callModel`
  */
-export async function callWorker(dependencies: Dependencies, request: WorkerRequest): Promise<WorkerResult> {
-  const { worker, round, step, seed, rootId } = request;
+export async function callWorker(
+  dependencies: Dependencies,
+  request: Reserved<WorkerRequest>,
+): Promise<WorkerResult> {
+  const { worker, round, step, seed, rootId, identity, hasFallback, allowance } = request;
   if (worker.kind !== 'model') {
     throw ApplicationFailure.nonRetryable(
       `worker ${worker.id} is a Temporal ${worker.kind}, which the workflow calls by itself`,
@@ -30,11 +32,11 @@ export async function callWorker(dependencies: Dependencies, request: WorkerRequ
     messages: await messagesOf(dependencies, request, worker.layout),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     timeoutMs: worker.timeoutMs,
-    allowance: request.allowance ?? UNTOLD_ALLOWANCE,
+    allowance,
     seed,
     rootId,
-    rollout: request.rollout,
-    ...(request.hasFallback === true && { hasFallback: true }),
+    identity,
+    hasFallback,
   });
 }
 

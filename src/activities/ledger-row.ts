@@ -4,7 +4,6 @@ import { billOf } from '../budget/nano-usd';
 import type { Problem, Usage } from '../protocol/call';
 import { type LedgerRow, writeRow } from '../store/ledger';
 import type { Store } from '../store/store';
-import type { RolloutCall } from '../training/rollout';
 import type { ModelCall } from './model-call';
 
 /** A ledger row with its end: answered, failed, or cut off. */
@@ -17,11 +16,10 @@ export async function openRow(
   identity: { callId: string; attempt: number; info: Pick<Info, 'workflowExecution'> },
 ): Promise<LedgerRow> {
   const { purpose, round, step, worker, card } = call;
-  const workflowId = identity.info.workflowExecution?.workflowId ?? '';
   const row: LedgerRow = {
     callId: identity.callId,
-    rootId: call.rootId ?? workflowId,
-    workflowId,
+    rootId: call.rootId,
+    workflowId: identity.info.workflowExecution?.workflowId ?? '',
     runId: identity.info.workflowExecution?.runId ?? '',
     purpose,
     round,
@@ -65,22 +63,17 @@ function amountOf({ card }: ModelCall, { billed, usage, reportedNanoUsd }: Attem
 /**
  * The name of one call: SHA-256 over workflow id, run id, activity id and the request itself.
  *
- * Retries of an activity share it, so that an answer kept under it is found by whoever tries again; another
- * activity, run or request never does. A call of a rollout is named by its place in the training run instead of by
- * anything of Temporal's, so that whoever plays an interrupted cycle once more finds what was answered.
+ * Retries of an activity share it, so that the next attempt finds an answer kept under it; another activity, run or
+ * request never does. A call with an identity of its own is named by that identity and its place in the plan instead,
+ * so that another run which repeats it finds the answer too.
  */
 export function callIdOf(
-  info: Pick<Info, 'workflowExecution' | 'activityId'>,
+  { workflowExecution, activityId }: Pick<Info, 'workflowExecution' | 'activityId'>,
+  { identity, round, step, worker }: Pick<ModelCall, 'identity' | 'round' | 'step' | 'worker'>,
   request: unknown,
-  rollout?: RolloutCall,
 ): string {
-  return sha256Of(
-    rollout === undefined ? [...executionOf(info), info.activityId, request] : [rollout, request],
-  );
-}
-
-function executionOf({ workflowExecution }: Pick<Info, 'workflowExecution'>): [string, string] {
-  return [workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? ''];
+  if (identity !== undefined) return sha256Of([identity, round, step, worker, request]);
+  return sha256Of([workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId, request]);
 }
 
 function sha256Of(identity: unknown): string {

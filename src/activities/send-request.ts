@@ -99,7 +99,7 @@ export function requestOf(
   { apiKey, callId }: RequestCredentials,
   signal: AbortSignal,
 ): ModelRequest {
-  const { card, messages, maxOutputTokens, outputSchema, seed, policy } = call;
+  const { card, messages, maxOutputTokens, outputSchema, seed } = call;
   return {
     card,
     messages,
@@ -109,7 +109,6 @@ export function requestOf(
     signal,
     outputSchema,
     seed,
-    policy,
   };
 }
 

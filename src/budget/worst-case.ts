@@ -6,7 +6,7 @@ import { renderPlan } from '../plan/render';
 import type { Background, ReviewedRound, WorkerRequest, WritePlanRequest } from '../protocol/activities';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { CONDUCTOR_ID } from '../protocol/names';
-import type { ResolvedRun, RunWorker } from '../protocol/run';
+import type { PlanningRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import { nanoUsdOf } from './nano-usd';
 
@@ -54,7 +54,13 @@ function isModel(card: RunWorker | ConductorCard): card is ModelCard | Conductor
 }
 
 /** An upper bound of the UTF-8 bytes that the Conductor is sent to write a plan, the output's schema included. */
-export function conductorPromptBytes(request: WritePlanRequest, run: ResolvedRun): number {
+export function conductorPromptBytes(
+  request: Pick<
+    WritePlanRequest,
+    'question' | 'round' | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
+  >,
+  run: PlanningRun,
+): number {
   const { question, repairs, background = [], review, hints = [] } = request;
   const { conductor, limits } = run;
   const workers = request.mayCallItself === true ? [...run.workers, SELF] : run.workers;
@@ -100,7 +106,9 @@ function reviewBytes({ plan, answer }: ReviewedRound): number {
 }
 
 /** An upper bound of the UTF-8 bytes that a step's worker is sent. Texts in the store need not be loaded. */
-export function workerPromptBytes(request: WorkerRequest): number {
+export function workerPromptBytes(
+  request: Pick<WorkerRequest, 'question' | 'subtask' | 'sees' | 'background' | 'worker'>,
+): number {
   const { question, subtask, sees, background = [], worker } = request;
   const messages = workerMessages({
     question: standIn(question),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { Config } from '../config/schema';
+import type { TrainableConfig as Config } from '../training/config/schema';
 import { durationMs } from '../config/settings';
 import { type AttachOptions, configuredServer, type TemporalServer } from '../local/configured-server';
 import { embeddedServer } from '../local/embedded-server';

@@ -1,3 +1,4 @@
+import { ConductorError } from '../protocol/errors';
 import type { SolveResult } from '../protocol/solve';
 
 /** What a command tells the shell. */
@@ -22,7 +23,19 @@ export function exitCodeOf({ status, stoppedBy }: Pick<SolveResult, 'status' | '
   return status === 'completed' ? EXIT.answered : EXIT.failed;
 }
 
+const USAGE = ['Usage', 'BadQuestion', 'Configuration', 'MissingKey', 'UnknownKey'];
+const BY_CODE: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
+  ...USAGE.map((code) => [code, EXIT.usage] as const),
+  ['Interrupted', EXIT.interrupted],
+]);
+
+/** The exit code of a command that threw. */
+export function exitCodeOfError(error: unknown): ExitCode {
+  return (error instanceof ConductorError ? BY_CODE.get(error.code) : undefined) ?? EXIT.failed;
+}
+
 /** Thrown before anything is started, for a command that cannot be carried out as it was given: exit code 2. */
-export class UsageError extends Error {
+export class UsageError extends ConductorError {
   override readonly name = 'UsageError';
+  readonly code = 'Usage';
 }

@@ -1,7 +1,7 @@
 import type { ConductorClient } from '../client/conductor-client';
 import type { Retry } from '../client/run-tree';
 import { isNotFound } from '../client/steer';
-import type { Config } from '../config/schema';
+import type { TrainableConfig as Config } from '../training/config/schema';
 import { SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop } from '../trace/describe';

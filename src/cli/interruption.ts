@@ -1,11 +1,13 @@
+import { ConductorError } from '../protocol/errors';
 import { EXIT } from './exit-code';
 import { say } from './terminal';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Thrown where a command learns that it was told to stop before it had begun: exit code 130. */
-class InterruptedError extends Error {
+class InterruptedError extends ConductorError {
   override readonly name = 'InterruptedError';
+  readonly code = 'Interrupted';
 }
 
 /**

@@ -11,17 +11,8 @@ import { addServices } from './commands/serve';
 import { addSolve } from './commands/solve';
 import { addSteering } from './commands/steer';
 import { addViews } from './commands/trace';
-import { EXIT, type ExitCode } from './exit-code';
+import { EXIT, type ExitCode, exitCodeOfError } from './exit-code';
 import { say } from './terminal';
-
-/** Errors that tell of a wrong command line or configuration, whichever module they come from. */
-const USAGE_ERRORS = new Set([
-  'UsageError',
-  'BadQuestionError',
-  'ConfigError',
-  'MissingKeyError',
-  'UnknownKeyError',
-]);
 
 async function main(): Promise<void> {
   process.stdout.on('error', leaveQuietly);
@@ -38,10 +29,8 @@ async function main(): Promise<void> {
 function report(error: unknown): ExitCode {
   // Help and version are "errors" too; commander has printed what there is to say.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.answered : EXIT.usage;
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  say(`temporal-conductor: ${message}`);
-  if (name === 'InterruptedError') return EXIT.interrupted;
-  return USAGE_ERRORS.has(name) ? EXIT.usage : EXIT.failed;
+  say(`temporal-conductor: ${error instanceof Error ? error.message : String(error)}`);
+  return exitCodeOfError(error);
 }
 
 /** Whoever read our output has read enough, as `head` does. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Client, Connection, type ConnectionLike } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { ConductorClient } from '../client/conductor-client';
-import type { Config } from '../config/schema';
+import type { TrainableConfig as Config } from '../training/config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/keys';
 import type { TemporalServer } from '../local/configured-server';

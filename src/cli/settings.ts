@@ -1,16 +1,17 @@
 import { keyFor } from '../config/keys';
-import { loadConfig, type LoadedConfig } from '../config/load';
+import type { LoadedConfig } from '../config/load';
 import { resolveRun } from '../config/resolve-run';
-import type { Config } from '../config/schema';
 import { configuredKeys } from '../encryption/keys';
 import { fetchSmolLm2 } from '../local/complete';
 import type { PoolFilter } from '../protocol/activities';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
+import { loadTrainableConfig } from '../training/config/load';
+import type { TrainableConfig } from '../training/config/schema';
 import { say } from './terminal';
 
 /** Loads the configuration for a command that starts no work of its own. */
-export async function loadSettings(path: string | undefined): Promise<Config> {
+export async function loadSettings(path: string | undefined): Promise<TrainableConfig> {
   const { config } = await load(path);
   return config;
 }
@@ -21,7 +22,10 @@ export async function loadSettings(path: string | undefined): Promise<Config> {
  *
  * @throws ConfigError for an unknown worker, an empty pool, or a key that is not in the environment
  */
-export async function loadServable(path: string | undefined, pool: PoolFilter = {}): Promise<Config> {
+export async function loadServable(
+  path: string | undefined,
+  pool: PoolFilter = {},
+): Promise<TrainableConfig> {
   const { config, notices } = await load(path);
   const cards = modelCardsOf(resolveRun(config, { pool }));
   for (const card of cards) keyFor(card, config, process.env);
@@ -30,8 +34,8 @@ export async function loadServable(path: string | undefined, pool: PoolFilter = 
   return config;
 }
 
-async function load(path: string | undefined): Promise<LoadedConfig> {
-  const loaded = await loadConfig({
+async function load(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
+  const loaded = await loadTrainableConfig({
     env: process.env,
     cwd: process.cwd(),
     path,

@@ -1,11 +1,12 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DefaultLogger, type LogEntry, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { Config } from '../config/schema';
+import type { TrainableConfig as Config } from '../training/config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/keys';
 import type { Say } from '../local/reason-of';
 import { ConductorPlugin } from '../plugin';
+import { TrainingPlugin } from '../training/plugin';
 import type { Store } from '../store/store';
 
 /** Where a worker works, and how it takes its leave. */
@@ -38,14 +39,17 @@ const BREAK_OFF_MS = 5_000;
 /** Runs the prebuilt workflows and the activities in this process. */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
   const { connection, namespace, config, store, keys, isEmbedded, graceMs, makesCalls = true } = settings;
-  const bundle = keys === undefined ? 'workflow-bundle.js' : 'encrypted-workflow-bundle.js';
+  // A worker that only solves loads no line of training.
+  const trains = config.training !== undefined || config.conductor.provider === 'policy';
+  const plugin = trains ? new TrainingPlugin({ config, store }) : new ConductorPlugin({ config, store });
+  const bundle = `${keys === undefined ? '' : 'encrypted-'}${trains ? 'training' : 'workflow'}-bundle.js`;
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue: config.temporal.taskQueue,
     workflowBundle: { codePath: join(__dirname, '..', bundle) },
     ...(keys && { dataConverter: encryptionConverter(keys) }),
-    plugins: [new ConductorPlugin({ config, store })],
+    plugins: [plugin],
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + BREAK_OFF_MS,

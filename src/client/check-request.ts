@@ -1,9 +1,11 @@
+import { ConductorError } from '../protocol/errors';
 import { isDepth, isHint, MAX_HINT_CHARACTERS } from '../protocol/messages';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 
 /** Thrown for a question that no run can be made of, before anything is started. */
-export class BadQuestionError extends Error {
+export class BadQuestionError extends ConductorError {
   override readonly name = 'BadQuestionError';
+  readonly code = 'BadQuestion';
 }
 
 /**
@@ -41,6 +43,7 @@ export function checkHint(hint: string): void {
 }
 
 /** Thrown where a run does not do what it was asked to: its message is the run's own sentence, and nothing was changed. */
-export class RefusedError extends Error {
+export class RefusedError extends ConductorError {
   override readonly name = 'RefusedError';
+  readonly code = 'Refused';
 }

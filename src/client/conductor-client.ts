@@ -12,7 +12,8 @@ import {
   SET_MAX_DEPTH_SIGNAL,
   SOLVE_WORKFLOW,
 } from '../protocol/names';
-import type { SolveInput, SolveResult, SolveTrace } from '../protocol/solve';
+import type { SolveInput } from '../protocol/input';
+import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { previewOf, type Text } from '../protocol/text';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';

@@ -8,6 +8,8 @@ import {
   walkGetWorkflowExecutionHistoryResponse,
 } from '@temporalio/common/lib/internal-non-workflow';
 
+import type { ResolveRunResult } from '../protocol/activities';
+
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 export type TemporalEvent = NonNullable<History['events']>[number];
 type ProtoFailure = NonNullable<NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure']>;
@@ -58,6 +60,7 @@ export class HistoryDecoder {
 /** What a history event means for a run, decoded; events that mean nothing to a trace are none. */
 export type HistoryEvent =
   | { readonly kind: 'run-started'; readonly runId: string; readonly input: unknown }
+  | { readonly kind: 'run-resolved'; readonly result: ResolveRunResult }
   | {
       readonly kind: 'call-begun';
       readonly call: string;
@@ -81,6 +84,7 @@ export async function readHistoryEvent(
 ): Promise<HistoryEvent | null> {
   return (
     (await readStart(event, decoder)) ??
+    (await readResolved(event, decoder)) ??
     (await readBegun(event, decoder)) ??
     (await readSucceeded(event, decoder)) ??
     (await readFailed(event, decoder)) ??
@@ -100,6 +104,14 @@ async function readStart(event: TemporalEvent, decoder: HistoryDecoder): Promise
   if (!started) return null;
   const runId = started.originalExecutionRunId ?? '';
   return { kind: 'run-started', runId, input: await decoder.first(started.input) };
+}
+
+/** The one local activity of a solve; the SDK records what it returned in a marker. */
+async function readResolved(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
+  const marker = event.markerRecordedEventAttributes;
+  if (marker?.markerName !== 'core_local_activity' || marker.failure) return null;
+  const result = (await decoder.first(marker.details?.result)) as ResolveRunResult;
+  return { kind: 'run-resolved', result };
 }
 
 async function readBegun(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
 import type { PlanContext } from '../plan/plan';
-import type { LimitsInput, WritePlanResult } from '../protocol/activities';
+import type { LimitsInput } from '../protocol/activities';
 import { CONDUCTOR_ID } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
-import type { SolveInput, SolveTrace } from '../protocol/solve';
-import { readFailure } from '../trace/read-failure';
+import type { SolveInput } from '../protocol/input';
+import type { SolveTrace } from '../protocol/solve';
 import { RefusedError } from './check-request';
-import { type HistoryDecoder, type HistoryEvent, readHistory, readHistoryEvent } from './history';
+import { type HistoryDecoder, readHistory, readHistoryEvent } from './history';
 
 /** From where a run is run again, and what is to be different there. */
 export interface RetryRequest {
@@ -73,19 +73,12 @@ export async function readOrigin(client: Client, id: string, decoder: HistoryDec
     for (const event of events) {
       const milestone = await readHistoryEvent(event, decoder);
       if (milestone?.kind === 'run-started') input = milestone.input as SolveInput;
-      const run = input?.parent?.run ?? resolvedBy(milestone);
+      const run =
+        input?.parent?.run ?? (milestone?.kind === 'run-resolved' ? milestone.result.run : undefined);
       if (input !== undefined && run !== undefined) return { input, run };
     }
   }
   throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
-}
-
-/** The first Conductor call resolves the configuration, whether it brings a plan or fails. */
-function resolvedBy(milestone: HistoryEvent | null): ResolvedRun | undefined {
-  if (milestone?.kind === 'call-failed') return readFailure(milestone.error, CONDUCTOR_ID).details?.run;
-  return milestone?.kind === 'call-succeeded'
-    ? (milestone.result as Partial<WritePlanResult>).run
-    : undefined;
 }
 
 /** More than any plan has: how many a run accepts may have changed since, and the run itself has the last word. */

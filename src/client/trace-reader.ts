@@ -4,6 +4,7 @@ import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
 import type {
   Parent,
+  ResolveRunResult,
   WorkerRequest,
   WorkerResult,
   WritePlanRequest,
@@ -13,7 +14,8 @@ import { readExternalResult } from '../protocol/external-worker';
 import { questionOf } from '../protocol/input';
 import { CONDUCTOR_ID, EDIT_PLAN_UPDATE, SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
-import { asksApproval, type SolveInput, type SolveTrace, solveTraceSchema } from '../protocol/solve';
+import type { SolveInput } from '../protocol/input';
+import { asksApproval, type SolveTrace, solveTraceSchema } from '../protocol/solve';
 import { readFailure, traceIn } from '../trace/read-failure';
 import {
   type ChildOutcome,
@@ -45,7 +47,7 @@ import {
 export class TraceReader {
   private readonly begun = new Map<string, PendingCall>();
   private input: Partial<SolveInput> = {};
-  /** Known from the first Conductor call on, or from the parent. */
+  /** Resolved in the first workflow task, or given by the parent. */
   private run: ResolvedRun | null = null;
   private now = '';
   /** A plan is written that is to be approved, and the run has not taken it up yet. */
@@ -74,6 +76,9 @@ export class TraceReader {
     switch (milestone.kind) {
       case 'run-started':
         this.start(milestone);
+        break;
+      case 'run-resolved':
+        this.resolve(milestone.result);
         break;
       case 'call-begun':
         this.begin(milestone);
@@ -109,6 +114,14 @@ export class TraceReader {
     this.run = this.input.parent?.run ?? null;
   }
 
+  private resolve({ run }: ResolveRunResult): void {
+    this.run = run;
+    const { given } = this.input;
+    if (given === undefined) return;
+    this.record({ kind: 'plan-asked', round: this.round, depth: this.depth });
+    this.plan(inNormalForm(given.plan), asksApproval(this.input, this.depth));
+  }
+
   private begin(milestone: Extract<HistoryEvent, { kind: 'call-begun' }>): void {
     const standing = { depth: this.depth, round: this.round, now: this.now };
     const begun = readPendingCall(milestone, standing);
@@ -128,7 +141,6 @@ export class TraceReader {
 
   private succeed(begun: PendingCall | undefined, result: unknown, at: string): void {
     if (begun === undefined) return;
-    if (begun.kind === 'plan') this.run ??= (result as WritePlanResult).run ?? null;
     for (const event of eventsAtSuccess(begun, result, at)) {
       if (event.kind === 'planned') this.plan(event.plan, asksApproval(this.input, this.depth));
       else this.record(event);

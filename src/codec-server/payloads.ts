@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
 import { z } from 'zod';
+import { ConductorError } from '../protocol/errors';
 import type { TextRef } from '../protocol/text';
 import type { Store } from '../store/store';
 import { readText, TextNotFoundError } from '../store/texts';
@@ -141,8 +142,9 @@ async function load(ref: TextRef, store: Store): Promise<string> {
 }
 
 /** A request that is not answered as it was asked: what the client is told, and under which status (RFC 9110, 15). */
-export class HttpRefusal extends Error {
-  override readonly name = 'Refusal';
+export class HttpRefusal extends ConductorError {
+  override readonly name = 'HttpRefusal';
+  readonly code = 'HttpRefusal';
 
   constructor(
     readonly status: 400 | 401 | 403 | 404 | 405 | 413 | 415 | 422,

@@ -1,5 +1,4 @@
 import type { Capabilities, ConductorCard, ExternalCard, ModelCard } from '../protocol/cards';
-import { policyCard } from '../training/config/policy-card';
 import table from './capabilities.json';
 import { openAiApiOf } from './openai-api';
 import { priceOf, VENDORS } from './prices';
@@ -90,4 +89,29 @@ function capabilitiesOf({ provider, model, capabilities, ...settings }: ModelCon
   const other = 'baseUrl' in settings ? compatibleServer : vendor;
   const known = KNOWN.find((row) => row.provider === provider && model.startsWith(row.prefix));
   return { ...(known?.capabilities ?? other), ...capabilities };
+}
+
+type PolicyConfig = Extract<ConductorConfig, { readonly provider: 'policy' }>;
+
+/**
+ * The card of a checkpoint as far as the configuration tells: which one it is, and so how it must be asked, stands in
+ * the store and is filled in when a run is resolved.
+ */
+function policyCard(config: PolicyConfig): ConductorCard {
+  const { baseUrl = null, checkpoint, timeout } = config;
+  return {
+    provider: 'policy',
+    model: checkpoint ?? 'the checkpoint that serves',
+    api: null,
+    baseUrl,
+    apiKeyEnv: null,
+    maxOutputTokens: CONDUCTOR_TOKENS,
+    temperature: null,
+    effort: null,
+    timeoutMs: durationMs(timeout),
+    capabilities: { sampling: true, effort: [], jsonSchema: false, maxOutputTokens: null },
+    price: { input: 0, output: 0 },
+    priceVersion: 'local',
+    describe: 'ordinals',
+  };
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { ConductorError } from '../protocol/errors';
 
 /**
  * Thrown when a configuration, or a choice among what it configures, cannot be used.
@@ -6,13 +7,15 @@ import type { z } from 'zod';
  * The message names the file, the place, the value and what was expected, and never holds a key. Trying again does
  * not help; commands exit with 2.
  */
-export class ConfigError extends Error {
+export class ConfigError extends ConductorError {
   override name = 'ConfigError';
+  readonly code: string = 'Configuration';
 }
 
 /** The key of a card is not in the environment of the process that was to use it. */
 export class MissingKeyError extends ConfigError {
   override name = 'MissingKeyError';
+  override readonly code = 'MissingKey';
 }
 
 const MAX_VALUE_CHARACTERS = 60;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { applyProfile } from '../training/config/profile';
+import type { z } from 'zod';
 import { defaultConfig, type Probe } from './default-pool';
 import { ConfigError, explainIssue } from './errors';
 import { noticesOf } from './notices';
@@ -10,8 +10,8 @@ import { readYaml } from './yaml-source';
 const FILE_NAME = 'conductor.yaml';
 
 /** A configuration and where it came from. */
-export interface LoadedConfig {
-  readonly config: Config;
+export interface LoadedConfig<Settings extends Config = Config> {
+  readonly config: Settings;
   /** Absolute path of the file; null for the embedded default. */
   readonly path: string | null;
   /** Plain sentences for the person who starts the command: what is read but has no effect, or is weak. */
@@ -28,57 +28,81 @@ export interface LoadConfigOptions {
   readonly probe?: Probe;
 }
 
-/**
- * The configuration of a command: the named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else the embedded
- * default, which depends on the keys and servers at hand.
- *
- * @throws ConfigError
- */
-export async function loadConfig({ path, env, cwd, probe }: LoadConfigOptions): Promise<LoadedConfig> {
-  const named = path ?? env.CONDUCTOR_CONFIG;
-  const file = resolve(cwd, named ?? FILE_NAME);
-  if (named === undefined && !existsSync(file)) {
-    const { config: found, notices } = await defaultConfig(env, probe);
-    const config = parseConfig(found);
-    return { config, path: null, notices: [...notices, ...noticesOf(config)] };
-  }
-  const config = readConfigText(read(file), named ?? FILE_NAME);
-  return { config, path: file, notices: noticesOf(config) };
+/** What turns files and objects into a checked configuration. */
+export interface ConfigReader<Input, Settings extends Config> {
+  /**
+   * The configuration of a command: the named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else the embedded
+   * default, which depends on the keys and servers of this machine.
+   *
+   * @throws ConfigError
+   */
+  load(options: LoadConfigOptions): Promise<LoadedConfig<Settings>>;
+  /**
+   * Reads and checks one configuration file.
+   *
+   * @throws ConfigError
+   */
+  readFile(path: string): Settings;
+  /**
+   * Checks a configuration that a program holds as an object.
+   *
+   * @throws ConfigError that names every place at fault
+   */
+  parse(content: Input): Settings;
 }
 
-/**
- * Reads and checks one configuration file.
- *
- * @throws ConfigError
- */
-export function readConfigFile(path: string): Config {
-  return readConfigText(read(path), path);
+/** How an add-on has its own section of the file read along with the rest. */
+interface ReaderOptions<Settings> {
+  readonly schema: z.ZodType<Settings>;
+  /** Completes what was written before it is checked. */
+  readonly complete?: (written: unknown) => unknown;
+  readonly noticesOf?: (config: Settings) => string[];
 }
 
-/**
- * Checks a configuration that a program holds as an object.
- *
- * @throws ConfigError that names every place at fault
- */
-export function parseConfig(content: ConfigInput): Config {
-  return check(content, () => 'configuration');
+export function createConfigReader<Input, Settings extends Config>({
+  schema,
+  complete = (written) => written,
+  noticesOf: ownNoticesOf = () => [],
+}: ReaderOptions<Settings>): ConfigReader<Input, Settings> {
+  const check = (written: unknown, whereIs: (path: readonly PropertyKey[]) => string): Settings => {
+    const content = complete(written);
+    const { success, data, error } = schema.safeParse(content);
+    if (success) return data;
+    const sentences = error.issues.map((issue) => {
+      const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+      return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, content)}`;
+    });
+    throw new ConfigError(sentences.join('\n'));
+  };
+  const parse = (content: unknown): Settings => check(content, () => 'configuration');
+  const readText = (text: string, name: string): Settings => {
+    const { content, placeOf } = readYaml(text, name);
+    return check(content, (path) => `${name}:${placeOf(path)}`);
+  };
+  const allNotices = (config: Settings): string[] => [...noticesOf(config), ...ownNoticesOf(config)];
+  return {
+    load: async ({ path, env, cwd, probe }) => {
+      const named = path ?? env.CONDUCTOR_CONFIG;
+      const file = resolve(cwd, named ?? FILE_NAME);
+      if (named === undefined && !existsSync(file)) {
+        const { config: found, notices } = await defaultConfig(env, probe);
+        const config = parse(found);
+        return { config, path: null, notices: [...notices, ...allNotices(config)] };
+      }
+      const config = readText(read(file), named ?? FILE_NAME);
+      return { config, path: file, notices: allNotices(config) };
+    },
+    readFile: (path) => readText(read(path), path),
+    parse,
+  };
 }
 
-function readConfigText(text: string, name: string): Config {
-  const { content, placeOf } = readYaml(text, name);
-  return check(content, (path) => `${name}:${placeOf(path)}`);
-}
-
-function check(written: unknown, whereIs: (path: readonly PropertyKey[]) => string): Config {
-  const content = applyProfile(written);
-  const { success, data, error } = configSchema.safeParse(content);
-  if (success) return data;
-  const sentences = error.issues.map((issue) => {
-    const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-    return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, content)}`;
-  });
-  throw new ConfigError(sentences.join('\n'));
-}
+/** Reads all that a worker which solves needs. */
+export const {
+  load: loadConfig,
+  readFile: readConfigFile,
+  parse: parseConfig,
+} = createConfigReader<ConfigInput, Config>({ schema: configSchema });
 
 function read(file: string): string {
   if (!existsSync(file)) {

@@ -2,15 +2,12 @@ import { z } from 'zod';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { readStoreUrl, STORE_URL_FORMS } from '../store/store';
-import { type TrainingInput, trainingSchema } from '../training/config/schema';
-import { CHECKPOINT_FORM, readCheckpointId } from '../training/manifest';
 import { checkBackground } from './openai-api';
 import {
   baseUrlSchema,
   callsPerSecondSchema,
   capabilitiesSchema,
   checkQueues,
-  checkSlots,
   durationSchema,
   effortSchema,
   keyNameSchema,
@@ -58,7 +55,9 @@ const policy = {
   /** The one to ask, instead of whichever is promoted. */
   checkpoint: z
     .string()
-    .refine((text) => readCheckpointId(text) !== null, { error: `expected ${CHECKPOINT_FORM}` })
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}\/[a-z0-9][a-z0-9-]{0,62}$/, {
+      error: 'expected the name of a checkpoint, <training run>/<name>, e.g. nightly/000040',
+    })
     .exactOptional(),
   timeout: durationSchema.default('10m'),
 };
@@ -123,31 +122,24 @@ const temporalSchema = z
  * Everything the product will know is read, so that one file serves each version; what this version cannot do is
  * either refused here or told as a notice, never passed over.
  */
-export const configSchema = z
-  .strictObject({
-    conductor: conductorSchema,
-    workers: z
-      .array(workerSchema)
-      .min(1, { error: 'expected at least one worker' })
-      .superRefine(checkWorkers),
-    limits: limitsSchema.prefault({}),
-    recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
-    temporal: temporalSchema.prefault({}),
-    store: z
-      .string()
-      .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
-      .default('file:.conductor/store'),
-    /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
-    encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
-    /** How a Conductor is trained; for the `train` commands alone. */
-    training: trainingSchema.exactOptional(),
-  })
-  .superRefine(checkSlots);
+export const configSchema = z.strictObject({
+  conductor: conductorSchema,
+  workers: z.array(workerSchema).min(1, { error: 'expected at least one worker' }).superRefine(checkWorkers),
+  limits: limitsSchema.prefault({}),
+  recursion: z.enum(['review', 'worker', 'both', 'never']).default('both'),
+  temporal: temporalSchema.prefault({}),
+  store: z
+    .string()
+    .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
+    .default('file:.conductor/store'),
+  /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
+  encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
+  /** How a Conductor is trained: read by `temporal-conductor/training`, and passed on unread here. */
+  training: z.unknown().optional(),
+});
 
-/** A configuration as a program or a person writes it, defaults and what a profile says left out. */
-export type ConfigInput = Omit<z.input<typeof configSchema>, 'training'> & {
-  readonly training?: TrainingInput;
-};
+/** A configuration as a program or a person writes it, defaults left out. */
+export type ConfigInput = z.input<typeof configSchema>;
 
 /** A configuration that was checked, with its defaults; still free of what depends on a model or vendor. */
 export type Config = z.output<typeof configSchema>;

@@ -3,6 +3,7 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
 import { Field, MapField, Type } from 'protobufjs/light';
 import { ConfigError } from '../config/errors';
+import { ConductorError } from '../protocol/errors';
 import type { EncryptionKey, KeyRing } from './keys';
 import { NONCE_BYTES, seal, unseal } from './seal';
 
@@ -11,8 +12,9 @@ const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 
 /** A payload is not what was encrypted: somebody altered it, or used an id for two keys. */
-export class AlteredPayloadError extends Error {
+export class AlteredPayloadError extends ConductorError {
   override readonly name = 'AlteredPayloadError';
+  readonly code = 'AlteredPayload';
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
+import { ConductorError } from '../protocol/errors';
 
 /** Length of a key: that of AES-256. */
 export const KEY_BYTES = 32;
@@ -40,8 +41,9 @@ export class EncryptionKey {
 }
 
 /** Something was encrypted with a key that this process does not hold. Trying again helps only where another does. */
-export class UnknownKeyError extends Error {
+export class UnknownKeyError extends ConductorError {
   override readonly name = 'UnknownKeyError';
+  readonly code = 'UnknownKey';
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'node:crypto';
+import { ConductorError } from '../protocol/errors';
 import type { EncryptionKey, KeyRing } from './keys';
 
 /** Length of a nonce of AES-GCM (NIST SP 800-38D, 5.2.1.1: the one it is made for). */
@@ -41,8 +42,9 @@ export function unseal(sealed: Uint8Array, key: KeyObject, binding = ''): Buffer
 const MARK = Buffer.from('TCE1');
 
 /** A stored object is not what an encrypted store wrote under its key. */
-class AlteredContentError extends Error {
+class AlteredContentError extends ConductorError {
   override readonly name = 'AlteredContentError';
+  readonly code = 'AlteredContent';
 }
 
 /**

@@ -1,3 +1,5 @@
+import { ConductorError } from '../protocol/errors';
+
 /** The three lists of a plan as the Conductor writes them, in the order it is asked for. */
 export const LIST_NAMES = ['model_id', 'subtasks', 'access_list'] as const;
 export type ListName = (typeof LIST_NAMES)[number];
@@ -31,7 +33,7 @@ export type PlanErrorCode =
  * The one error of the plan language. Its message is written for whoever wrote the plan, so that the Conductor can be
  * shown it and repair its reply: what is wrong, what to write instead, and a caret into the offending line.
  */
-export class PlanError extends Error {
+export class PlanError extends ConductorError {
   override readonly name = 'PlanError';
 
   constructor(

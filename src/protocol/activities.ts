@@ -1,10 +1,8 @@
 import type { Plan } from '../plan/plan';
-import type { RolloutTry } from '../training/rollout';
 import type { Call, CallPurpose, Problem } from './call';
 import { FAILURES } from './failures';
-import { isDepth, isHint, isWhole } from './messages';
-import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, WRITE_PLAN } from './names';
-import type { ResolvedRun, RunWorker } from './run';
+import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
+import type { PlanningRun, ResolvedRun, RunWorker } from './run';
 import type { Text } from './text';
 
 /** Which of the configured workers a run may use. */
@@ -34,12 +32,18 @@ export interface Allowance {
   readonly billable: number;
 }
 
-/** What a call belongs to. */
-export interface Belonging {
-  /** Workflow id of the solve that a person asked for; the own one where absent. */
-  readonly rootId?: string;
-  /** Set in training. */
-  readonly rollout?: RolloutTry;
+/** What a run was asked for, as far as the configuration has a say in it. */
+export interface ResolveRunRequest {
+  readonly question: Text;
+  readonly pool?: PoolFilter;
+  readonly limits?: LimitsInput;
+}
+
+/** What a run keeps from its first moment to its end. */
+export interface ResolveRunResult {
+  readonly run: ResolvedRun;
+  /** The question, by reference if it is long. */
+  readonly question: Text;
 }
 
 /** A reply of the Conductor that was no plan, shown to it again with what was wrong. */
@@ -48,15 +52,17 @@ export interface FailedReply {
   readonly problem: Problem;
 }
 
-export interface WritePlanRequest extends Belonging {
+/** A request for which the workflow has set aside what it may cost. */
+export type Reserved<Request> = Request & { readonly allowance: Allowance };
+
+export interface WritePlanRequest {
+  /** Workflow id of the solve that a person asked for. */
+  readonly rootId: string;
   readonly question: Text;
   readonly round: number;
   /** Oldest first; empty for the first attempt. */
   readonly repairs: readonly FailedReply[];
-  /** Absent in the first call of a run, which resolves it. */
-  readonly run?: ResolvedRun;
-  readonly pool?: PoolFilter;
-  readonly limits?: LimitsInput;
+  readonly run: PlanningRun;
   readonly seed?: number;
   /** The Conductor itself may be given steps: it is the last ordinal. */
   readonly mayCallItself?: boolean;
@@ -65,10 +71,6 @@ export interface WritePlanRequest extends Belonging {
   readonly review?: ReviewedRound;
   /** What the operator wants to be minded, oldest first. */
   readonly hints?: readonly string[];
-  /** A plan to be checked and run instead of one that the Conductor writes: no call is made. */
-  readonly given?: Plan;
-  /** Absent in the first call of a run, which is checked against the limits it resolves. */
-  readonly allowance?: Allowance;
 }
 
 export interface WritePlanResult {
@@ -79,10 +81,6 @@ export interface WritePlanResult {
   /** Every attempt of this call, the last one answered. */
   readonly calls: readonly Call[];
   readonly dropped: readonly string[];
-  /** Only in the answer to a request that had none. */
-  readonly run?: ResolvedRun;
-  /** The question, by reference if it is long. Only beside `run`. */
-  readonly question?: Text;
 }
 
 /** A step's output as a later step is shown it. */
@@ -94,7 +92,11 @@ export interface VisibleStep {
 }
 
 /** What one worker is given: the whole question, what it may see, and its own subtask. */
-export interface WorkerRequest extends Belonging {
+export interface WorkerRequest {
+  /** Workflow id of the solve that a person asked for. */
+  readonly rootId: string;
+  /** Names the call, with its round, step and worker, in place of Temporal's ids: the same call in whichever run. */
+  readonly identity?: string;
   readonly question: Text;
   readonly subtask: string;
   readonly sees: readonly VisibleStep[];
@@ -109,7 +111,6 @@ export interface WorkerRequest extends Belonging {
   readonly maxOutputTokens?: number;
   readonly seed?: number;
   readonly background?: readonly Background[];
-  readonly allowance?: Allowance;
 }
 
 export interface WorkerResult {
@@ -122,8 +123,10 @@ export interface WorkerResult {
 
 /** The side effects of a solve, by activity type. */
 export interface ConductorActivities {
-  [WRITE_PLAN](request: WritePlanRequest): Promise<WritePlanResult>;
-  [CALL_WORKER](request: WorkerRequest): Promise<WorkerResult>;
+  /** Resolves the configuration for a run. Local: it runs within the first workflow task. */
+  [RESOLVE_RUN](request: ResolveRunRequest): Promise<ResolveRunResult>;
+  [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
+  [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
   /** Puts a long text into the store. */
   [KEEP_TEXT](text: string): Promise<Text>;
   /** Loads a text whole. */
@@ -159,30 +162,6 @@ export interface Parent {
   readonly review?: ReviewedRound;
   /** Hints that were given to the run so far. */
   readonly hints: readonly string[];
-}
-
-/**
- * Whether a value has the shape of what a solve gives to a solve that it starts. By hand: see `solve-input.ts`. The
- * resolved run inside is taken as the parent's own word; a key goes nowhere because of it, see `pool/keys.ts`.
- */
-export function isParent(value: unknown): value is Parent {
-  if (!isRecord(value)) return false;
-  const { rootId, depth, round, run, background, hints } = value;
-  const isPlaced = typeof rootId === 'string' && isWhole(depth, 1) && isWhole(round, 0);
-  const isTold = Array.isArray(background) && Array.isArray(hints) && hints.every(isHint);
-  return isPlaced && isTold && isRun(run);
-}
-
-function isRun(run: unknown): boolean {
-  if (!isRecord(run) || !isRecord(run.limits)) return false;
-  const { workers, conductor, limits } = run;
-  const isStaffed =
-    isRecord(conductor) && Array.isArray(workers) && workers.every(isRecord) && workers.length > 0;
-  return isStaffed && isWhole(limits.calls, 1) && isWhole(limits.wallClockMs, 1) && isDepth(limits.depth);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What a call of the Conductor is for. A plan that a person rejected is written anew, not repaired. */

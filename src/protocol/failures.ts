@@ -1,5 +1,4 @@
 import type { Call } from './call';
-import type { ResolvedRun } from './run';
 import type { Text } from './text';
 
 /**
@@ -49,8 +48,6 @@ export const FAILURES = {
   callLimit: 'Limit.Calls',
   tokenLimit: 'Limit.Tokens',
   costLimit: 'Limit.Cost',
-  /** No depth is left for the Conductor to call itself. Workflow, by the first worker. */
-  depthLimit: 'Limit.Depth',
   /** Nobody approved the plan in time. Nobody. */
   approvalLimit: 'Limit.Approval',
   /** Calls of this process would exceed a rate of the card's. Temporal, when there is room; no request was sent. */
@@ -76,10 +73,6 @@ export interface CallFailureDetails {
   readonly partial?: Text;
   /** Settings the model does not have, left out of the request. */
   readonly dropped?: readonly string[];
-  /** Set by the first call of a run, which resolves the configuration even when its model fails. */
-  readonly run?: ResolvedRun;
-  /** The question, by reference if it is long. Only beside `run`. */
-  readonly question?: Text;
   readonly startedAt: string;
   readonly endedAt: string;
 }

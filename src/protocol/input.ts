@@ -1,61 +1,84 @@
-import { isParent } from './activities';
-import { isWhole, MAX_CALLS, MAX_COST_USD } from './messages';
-import type { SolveInput } from './solve';
+import type { Plan } from '../plan/plan';
+import type { LimitsInput, Parent, PoolFilter } from './activities';
+import { isDepth, isHint, isWhole, MAX_CALLS, MAX_COST_USD } from './messages';
 import type { Text } from './text';
 
+/** The one argument of workflow `conductorSolve`. */
+export interface SolveInput {
+  readonly question: Text;
+  /** Which of the configured workers this run may use; default all. */
+  readonly pool?: PoolFilter;
+  /** Hold for this run instead of the configured ones. */
+  readonly limits?: LimitsInput;
+  /** Whether a person sees a plan before anything of it is run: the first one, or those of children too. */
+  readonly approval?: 'plan' | 'all';
+  /** 1 is served first, 5 last; Temporal's default is 3. */
+  readonly priority?: number;
+  /** For whom it is, where task queues must be fair between several: Temporal's fairness key. */
+  readonly tenant?: string;
+  /** A plan to run instead of one by the Conductor. */
+  readonly given?: GivenPlan;
+  /** Only in a solve that another one started. */
+  readonly parent?: Parent;
+  /** Sent to models that take one. */
+  readonly seed?: number;
+}
+
+/** A plan to be run as it is, with a place for each step: the output that is kept, or null where it is to be run. */
+export interface GivenPlan {
+  readonly plan: Plan;
+  readonly outputs: readonly (Text | null)[];
+}
+
 /**
- * What is wrong with an input of workflow `solve`, in a sentence; null where nothing is. Whoever starts a workflow by
- * hand may write anything, and a run must then fail with a sentence instead of hanging.
+ * What is wrong with an input of `conductorSolve`, in a sentence; null where nothing is. Any client may start the
+ * workflow with anything, and such a run must fail with a sentence instead of hanging.
  *
- * It accepts exactly what `solveInputSchema` does, but is written by hand: the sandbox evaluates every module anew for
- * each run, and zod was more than half of the bundle.
+ * The rules are plain code, since the sandbox evaluates every module anew for each run: zod would be more than half of
+ * the bundle.
  */
 export function findInputProblem(input: unknown): string | null {
   if (!isRecord(input))
-    return `the input of solve must be one object, { question, … }, and is ${kindOf(input)}`;
+    return `the input of conductorSolve must be one object, { question, … }, and is ${kindOf(input)}`;
   const unknown = Object.keys(input).find((key) => !Object.hasOwn(RULES, key));
   if (unknown !== undefined) {
-    return `the input of solve has no ${JSON.stringify(unknown)}: it knows ${Object.keys(RULES).join(', ')}`;
+    return `the input of conductorSolve has no ${JSON.stringify(unknown)}: it knows ${Object.keys(RULES).join(', ')}`;
   }
   for (const [key, { isMet, expected }] of Object.entries(RULES)) {
-    const isGiven = key === 'question' || Object.hasOwn(input, key);
-    if (isGiven && !isMet(input[key])) return `${key} in the input of solve must be ${expected}`;
+    const isGiven = key === 'question' || input[key] !== undefined;
+    if (isGiven && !isMet(input[key])) return `${key} in the input of conductorSolve must be ${expected}`;
   }
   return null;
 }
 
-/** The question of an input that nobody has checked yet; empty where it has none. */
+/** The question of an input that is not checked yet; empty where it has none. */
 export function questionOf(input: unknown): Text {
   const question = isRecord(input) ? input.question : undefined;
   return isText(question) ? question : '';
 }
 
-interface Rule {
-  readonly isMet: (value: unknown) => boolean;
-  readonly expected: string;
-}
+type Check = (value: unknown) => boolean;
 
-const LIMITS = {
-  steps: (value: unknown) => isWhole(value, 1),
-  depth: (value: unknown) => value === null || isWhole(value, 0),
-  calls: (value: unknown) => isWhole(value, 1, MAX_CALLS),
-  tokens: (value: unknown) => value === null || isWhole(value, 1),
-  costUsd: (value: unknown) => value === null || (isNumber(value) && value >= 0 && value <= MAX_COST_USD),
-  wallClock: isString,
-  approval: isString,
-};
-
-const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
+const RULES: Readonly<Record<keyof SolveInput, { readonly isMet: Check; readonly expected: string }>> = {
   question: {
-    isMet: (value) => isText(value) && !isBlank(value),
+    isMet: (value) => isText(value) && !(isString(value) && value.trim() === ''),
     expected: 'a text with at least a word, not empty (or a reference to one in the store)',
   },
   pool: {
-    isMet: (value) => hasOnly(value, { allow: isIds, deny: isIds }),
+    isMet: (value) => hasOnly(value, { allow: isListOf(isString), deny: isListOf(isString) }),
     expected: '{ allow?, deny? }, lists of worker ids',
   },
   limits: {
-    isMet: (value) => hasOnly(value, LIMITS),
+    isMet: (value) =>
+      hasOnly(value, {
+        steps: (steps) => isWhole(steps, 1),
+        depth: isDepth,
+        calls: (calls) => isWhole(calls, 1, MAX_CALLS),
+        tokens: (tokens) => tokens === null || isWhole(tokens, 1),
+        costUsd: isCost,
+        wallClock: isString,
+        approval: isString,
+      }),
     expected:
       `{ steps?, depth?, calls?, tokens?, costUsd?, wallClock?, approval? }: whole numbers (calls at most ${MAX_CALLS}), ` +
       'an amount of USD, and durations such as "10m"; depth, tokens and costUsd may be null for no limit',
@@ -68,60 +91,63 @@ const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
   },
   given: {
     isMet: (value) =>
-      isRecord(value) &&
-      hasOnly(value, { plan: isPlan, outputs: isOutputs }) &&
-      'plan' in value &&
-      'outputs' in value,
+      hasAll(value, {
+        plan: (plan) => hasAll(plan, { steps: isListOf(isStep) }),
+        outputs: isListOf((output) => output === null || isText(output)),
+      }),
     expected:
       '{ plan: { steps: [{ worker, subtask, sees }] }, outputs }, with an output or null for each step',
   },
   parent: { isMet: isParent, expected: 'what a solve gives to a solve that it starts' },
   seed: { isMet: (value) => isWhole(value, -Infinity), expected: 'a whole number' },
-  heartbeatMs: {
-    isMet: (value) => isWhole(value, 1000),
-    expected: 'a whole number of milliseconds, from 1000',
-  },
 };
+
+/**
+ * The shape of what a solve gives to a solve that it starts. The resolved run inside is taken as the parent's own word;
+ * a key goes nowhere because of it, see `config/keys.ts`.
+ */
+function isParent(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { rootId, depth, round, run, background, hints } = value;
+  const isPlaced = isString(rootId) && isWhole(depth, 1) && isWhole(round, 0);
+  return isPlaced && Array.isArray(background) && isListOf(isHint)(hints) && isRun(run);
+}
+
+function isRun(run: unknown): boolean {
+  if (!isRecord(run) || !isRecord(run.conductor) || !isRecord(run.limits)) return false;
+  const { workers, limits } = run;
+  const isStaffed = isListOf(isRecord)(workers) && (workers as unknown[]).length > 0;
+  return isStaffed && isWhole(limits.calls, 1) && isWhole(limits.wallClockMs, 1) && isDepth(limits.depth);
+}
+
+function isStep(value: unknown): boolean {
+  return hasAll(value, {
+    worker: (worker) => isString(worker) && worker !== '',
+    subtask: isString,
+    sees: isListOf((index) => isWhole(index, 0)),
+  });
+}
 
 function isText(value: unknown): value is Text {
   if (isString(value)) return true;
   return isRecord(value) && isString(value.ref) && Number.isFinite(value.bytes) && isString(value.preview);
 }
 
-function isBlank(text: Text): boolean {
-  return typeof text === 'string' && text.trim() === '';
+function isCost(value: unknown): boolean {
+  return value === null || (typeof value === 'number' && value >= 0 && value <= MAX_COST_USD);
 }
 
 /** Whether a value is an object that holds nothing but these fields, each of them optional. */
-function hasOnly(value: unknown, fields: Readonly<Record<string, (value: unknown) => boolean>>): boolean {
+function hasOnly(value: unknown, fields: Readonly<Record<string, Check>>): boolean {
   return isRecord(value) && Object.entries(value).every(([key, field]) => fields[key]?.(field) ?? false);
 }
 
-function isIds(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isString);
+function hasAll(value: unknown, fields: Readonly<Record<string, Check>>): boolean {
+  return hasOnly(value, fields) && isRecord(value) && Object.keys(fields).every((key) => key in value);
 }
 
-function isPlan(value: unknown): boolean {
-  return isRecord(value) && hasOnly(value, { steps: isSteps }) && 'steps' in value;
-}
-
-function isSteps(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isStep);
-}
-
-function isStep(value: unknown): boolean {
-  if (!isRecord(value) || Object.keys(value).length !== 3) return false;
-  const { worker, subtask, sees } = value;
-  const areIndices = Array.isArray(sees) && sees.every((index) => isWhole(index, 0));
-  return isString(worker) && worker !== '' && isString(subtask) && areIndices;
-}
-
-function isOutputs(value: unknown): boolean {
-  return Array.isArray(value) && value.every((output) => output === null || isText(output));
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
+function isListOf(isItem: Check): Check {
+  return (value) => Array.isArray(value) && value.every(isItem);
 }
 
 function isString(value: unknown): value is string {

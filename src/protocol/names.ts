@@ -3,7 +3,7 @@ import type { ModelProvider } from './cards';
 /** Names that cross process borders. They are written into histories: never rename one. */
 
 /** Workflow type of a solve. */
-export const SOLVE_WORKFLOW = 'solve';
+export const SOLVE_WORKFLOW = 'conductorSolve';
 
 /** Query that returns the live trace, texts by reference. */
 export const STATE_QUERY = 'state';
@@ -24,6 +24,7 @@ export const REJECT_PLAN_UPDATE = 'rejectPlan';
 export const CONDUCTOR_ID = 'conductor';
 
 /** Activity types carry a prefix, since plugins on one worker share one name space. */
+export const RESOLVE_RUN = 'conductor.resolveRun';
 export const WRITE_PLAN = 'conductor.writePlan';
 export const CALL_WORKER = 'conductor.callWorker';
 export const KEEP_TEXT = 'conductor.keepText';

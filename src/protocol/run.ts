@@ -58,9 +58,16 @@ function isDepthLeft({ depth: most }: Rules['limits'], depth: number): boolean {
   return most === null || depth < most;
 }
 
+/** The part of a run that the Conductor's prompt and the reading of its reply depend on. */
+export interface PlanningRun {
+  readonly conductor: ConductorCard;
+  readonly workers: readonly Pick<RunWorker, 'id' | 'notes'>[];
+  readonly limits: Pick<RunLimits, 'steps'>;
+}
+
 /** What a plan of a run is judged by; the Conductor, where it may be given steps, is the last ordinal. */
 export function planContextOf(
-  { workers, limits }: Pick<ResolvedRun, 'workers' | 'limits'>,
+  { workers, limits }: Pick<PlanningRun, 'workers' | 'limits'>,
   round: number,
   mayCallItself: boolean,
 ): PlanContext {

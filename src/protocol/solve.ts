@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type Plan, planSchema, stepSchema } from '../plan/plan';
-import { isParent, type Parent } from './activities';
-import { MAX_CALLS, MAX_COST_USD } from './messages';
-import type { Text, TextRef } from './text';
+import { stepSchema } from '../plan/plan';
+import { findInputProblem, type SolveInput } from './input';
+import type { TextRef } from './text';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
 export const MAX_QUESTION_BYTES = 1024 * 1024;
@@ -108,47 +107,10 @@ export type SolveTrace = z.infer<typeof solveTraceSchema>;
 export type RoundTrace = SolveTrace['rounds'][number];
 export type StepTrace = RoundTrace['steps'][number];
 
-/** The one argument of workflow `solve`. */
-export const solveInputSchema = z.strictObject({
-  question: textSchema,
-  /** Which of the configured workers this run may use; default all. */
-  pool: z
-    .strictObject({ allow: z.array(z.string()).exactOptional(), deny: z.array(z.string()).exactOptional() })
-    .exactOptional(),
-  /** Hold for this run instead of the configured ones; null: no such limit. */
-  limits: z
-    .strictObject({
-      steps: z.int().min(1).exactOptional(),
-      depth: z.int().min(0).nullable().exactOptional(),
-      calls: z.int().min(1).max(MAX_CALLS).exactOptional(),
-      tokens: z.int().min(1).nullable().exactOptional(),
-      costUsd: z.number().min(0).max(MAX_COST_USD).nullable().exactOptional(),
-      wallClock: z.string().exactOptional(),
-      approval: z.string().exactOptional(),
-    })
-    .exactOptional(),
-  /** Whether a person sees a plan before anything of it is run: the first one, or those of children too. */
-  approval: z.enum(['plan', 'all']).exactOptional(),
-  /** 1 is served first, 5 last; Temporal's default is 3. */
-  priority: z.int().min(1).max(5).exactOptional(),
-  /** For whom it is, where task queues shall be fair between several: Temporal's fairness key. */
-  tenant: z.string().min(1).max(64).exactOptional(),
-  /** A plan to run instead of one by the Conductor; outputs at hand are kept, null: to be run. */
-  given: z.strictObject({ plan: planSchema, outputs: z.array(textSchema.nullable()) }).exactOptional(),
-  /** Only in a solve that another one started. */
-  parent: z.custom<Parent>(isParent).exactOptional(),
-  /** Sent to models that take one. */
-  seed: z.int().exactOptional(),
-  /** Heartbeat time-out of the first call in milliseconds; later calls take the configured one. */
-  heartbeatMs: z.int().min(1000).exactOptional(),
+/** The one argument of workflow `conductorSolve`, for those who check it with zod. */
+export const solveInputSchema = z.custom<SolveInput>((input) => findInputProblem(input) === null, {
+  error: ({ input }) => findInputProblem(input) ?? 'not an input of conductorSolve',
 });
-export type SolveInput = Omit<z.infer<typeof solveInputSchema>, 'given'> & { readonly given?: GivenPlan };
-
-/** A plan to be run as it is, and the outputs at hand, a place for each step. */
-export interface GivenPlan {
-  readonly plan: Plan;
-  readonly outputs: readonly (Text | null)[];
-}
 
 /** Whether a person sees the plan of a solve at this depth before anything of it is run. */
 export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: number): boolean {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ConductorError } from '../protocol/errors';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { Store } from './store';
 
@@ -13,16 +14,18 @@ const PREVIEW_CHARACTERS = 120;
 const REFRESH_AFTER_MS = 60 * 60 * 1000;
 
 /** Thrown for a text over the cap. Trying again would not help. */
-export class TextTooLargeError extends Error {
+export class TextTooLargeError extends ConductorError {
   override readonly name = 'TextTooLargeError';
+  readonly code = 'TextTooLarge';
   constructor(readonly bytes: number) {
     super(`a text of ${bytes} bytes is over the store's cap of ${MAX_TEXT_BYTES} bytes`);
   }
 }
 
 /** Thrown where a reference points to nothing: the store was emptied, or is not the one that was written to. */
-export class TextNotFoundError extends Error {
+export class TextNotFoundError extends ConductorError {
   override readonly name = 'TextNotFoundError';
+  readonly code = 'TextNotFound';
   constructor(ref: string, store: Store) {
     super(
       `text ${ref} is not in the store ${store.url}: every worker and client of a run must be given the same store`,

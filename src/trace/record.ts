@@ -58,9 +58,7 @@ export function conductorCalled(
   outcome: WritePlanResult | CallFailure,
 ): EventOf<'conductor-called'> {
   const calls = callsOf(request, outcome);
-  const { run } = 'plan' in outcome ? outcome : { run: outcome.details?.run };
-  const { checkpoint } = (request.run ?? run)?.conductor ?? {};
-  // A plan that was given is nobody's, though a checkpoint would have written another.
+  const { checkpoint } = request.run.conductor;
   const isAsked = calls.length > 0 && checkpoint !== undefined;
   return { kind: 'conductor-called', calls, ...(isAsked && { checkpoint }) };
 }

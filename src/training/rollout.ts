@@ -26,17 +26,9 @@ export interface RolloutId extends GroupId {
   readonly rollout: number;
 }
 
-/** A rollout, and how often the worker was asked for the step before. */
-export interface RolloutTry extends RolloutId {
-  readonly call: number;
-}
-
-/** Names one call of a rollout. */
-export interface RolloutCall extends RolloutTry {
-  readonly round: number;
-  /** null: a plan of the prompted Conductor. */
-  readonly step: number | null;
-  readonly worker: string;
+/** What the calls of a rollout are named by, with their place in its plan. */
+export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, rollout }: RolloutId): string {
+  return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
 }
 
 /** What became of a rollout. `ungraded`: it could not be judged; it counts neither for nor against its group. */

@@ -1,10 +1,6 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../config/schema';
-import type { ConductorActivities } from '../protocol/activities';
-import type { ModelProvider } from '../protocol/cards';
 import { providerQueue } from '../protocol/names';
-import type { TrainingActivities } from '../training/contract';
-import { groupQueue } from '../training/night-ids';
 
 /**
  * The workers that poll what a configuration keeps apart: beside each worker that a plugin is mounted on, with its
@@ -15,10 +11,8 @@ export class SideWorkers {
   private readonly mounted = new Map<string, WorkerOptions>();
   private readonly own = new WeakSet<Worker>();
 
-  constructor(
-    private readonly config: Config,
-    private readonly activities: SideActivities,
-  ) {}
+  /** @param queuesBeside the queues to poll beside a worker's own, by its task queue */
+  constructor(private readonly queuesBeside: (taskQueue: string) => readonly SideQueue[]) {}
 
   /** To be told the options of a worker that will run. */
   mount(options: WorkerOptions): void {
@@ -31,7 +25,7 @@ export class SideWorkers {
     const mounted = this.mounted.get(taskQueue);
     // A plugin of the connection is mounted on every worker there, on these too.
     if (mounted === undefined || this.own.has(main)) return runMain();
-    const queues = sideQueues(this.config, taskQueue, this.activities);
+    const queues = this.queuesBeside(taskQueue);
     if (queues.length === 0) return runMain();
     const beside = queues.map((queue) => this.create(queue, main, mounted));
     return runTogether(main, runMain, beside);
@@ -54,12 +48,6 @@ export class SideWorkers {
   }
 }
 
-/** What a worker can do. */
-export interface SideActivities {
-  readonly solving: ConductorActivities;
-  readonly training: TrainingActivities;
-}
-
 /** A queue that is polled beside a worker's own. */
 export interface SideQueue {
   readonly taskQueue: string;
@@ -68,31 +56,19 @@ export interface SideQueue {
   readonly adapt: (options: WorkerOptions) => WorkerOptions;
 }
 
-/**
- * The queues that a configuration keeps apart: one for the calls of each provider, and one for the groups of nights with
- * the slots that they are given.
- */
-function sideQueues(config: Config, taskQueue: string, { solving, training }: SideActivities): SideQueue[] {
-  const { queuePerProvider, callsPerSecond } = config.temporal;
-  const providers = queuePerProvider ? providersOf(config) : [];
-  const slots = config.training?.slots ?? null;
-  return [
-    ...providers.map((provider) => ({
-      taskQueue: providerQueue(taskQueue, provider),
-      activities: { ...solving },
-      adapt: (options: WorkerOptions) => forCalls(options, callsPerSecond?.[provider]),
-    })),
-    ...(slots === null ? [] : [slots]).map((count) => ({
-      taskQueue: groupQueue(taskQueue),
-      activities: { ...solving, ...training },
-      adapt: (options: WorkerOptions) => forGroups(options, count),
-    })),
-  ];
-}
-
-function providersOf({ conductor, workers }: Config): ModelProvider[] {
+/** A queue for the calls of each provider, where the configuration keeps them apart. */
+export function providerQueues(
+  { conductor, workers, temporal: { queuePerProvider, callsPerSecond } }: Config,
+  taskQueue: string,
+  activities: object,
+): SideQueue[] {
   const models = workers.flatMap((each) => ('model' in each ? each.provider : []));
-  return [...new Set([conductor.provider, ...models])];
+  const providers = queuePerProvider ? [...new Set([conductor.provider, ...models])] : [];
+  return providers.map((provider) => ({
+    taskQueue: providerQueue(taskQueue, provider),
+    activities,
+    adapt: (options) => forCalls(options, callsPerSecond?.[provider]),
+  }));
 }
 
 /** Activities alone. */
@@ -104,22 +80,13 @@ function forCalls(options: WorkerOptions, perSecond: number | undefined): Worker
   return { ...adapted, ...(perSecond !== undefined && { maxTaskQueueActivitiesPerSecond: perSecond }) };
 }
 
-/** Workflows too: what a group does waits where the group does. */
-function forGroups(options: WorkerOptions, slots: number): WorkerOptions {
-  const adapted = { ...options };
-  delete adapted.nexusServices;
-  // It would decide on the slots, and they are given.
-  delete adapted.tuner;
-  return { ...adapted, maxConcurrentActivityTaskExecutions: slots };
-}
-
 /** What it takes to run a worker and to stop it. */
 export type Runnable = Pick<Worker, 'run' | 'getState' | 'shutdown'>;
 
 /**
  * Runs workers as one: whichever of them ends first, as it was told to or because it broke down, ends them all.
  *
- * @param first runs at once, for whoever holds it may stop it from the first moment on
+ * @param first runs at once, since its owner may stop it from the first moment on
  * @param run what makes it run
  * @param others on their way to run beside it
  * @throws what the first to break down threw, when all have ended

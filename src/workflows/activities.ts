@@ -2,11 +2,13 @@ import {
   ActivityCancellationType,
   type ActivityInterfaceFor,
   proxyActivities,
+  proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ConductorActivities } from '../protocol/activities';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { providerQueue } from '../protocol/names';
+import type { RESOLVE_RUN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 
 /** How long and how patiently a model call is waited for. */
@@ -46,6 +48,18 @@ export function modelActivities(patience: CallOptions): ActivityInterfaceFor<Con
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
     summary: patience.summary,
     taskQueue: patience.taskQueue,
+  });
+}
+
+/**
+ * The local activity that resolves the configuration: no round trip, and one marker in the history. A store that is away
+ * for a while does not end the run.
+ */
+export function configurationActivities(): Pick<ConductorActivities, typeof RESOLVE_RUN> {
+  return proxyLocalActivities<Pick<ConductorActivities, typeof RESOLVE_RUN>>({
+    startToCloseTimeout: '1m',
+    scheduleToCloseTimeout: '10m',
+    summary: 'resolve the configuration',
   });
 }
 

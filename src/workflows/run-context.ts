@@ -5,12 +5,12 @@ import {
   mayReview as mayReviewWith,
   type ResolvedRun,
 } from '../protocol/run';
-import type { SolveInput, SolveTrace } from '../protocol/solve';
+import type { SolveInput } from '../protocol/input';
+import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { renderMarkdown } from '../trace/markdown';
 import { applyEvent } from '../trace/reduce';
 import type { RunEvent } from '../trace/run-event';
-import type { RolloutId } from '../training/rollout';
 import type { Limits } from './limits';
 import type { Approval, Steering } from './steering';
 
@@ -29,11 +29,11 @@ export interface RunContext {
   readonly rootId: string;
   /** Number of the one plan that this solve writes itself; above 0 for a review. */
   readonly round: number;
-  /** What everybody in this solve may see. */
+  /** What every call of this solve may see. */
   readonly background: readonly Background[];
   readonly approval: Approval;
-  /** Set in training: the rollout that this is. */
-  readonly rollout?: RolloutId;
+  /** Begins the identity of each call, where calls have one: see `WorkerRequest`. */
+  readonly identity?: string;
 }
 
 /** Whether the Conductor may be given steps of this solve's plan, as the limits are now. */

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
 import type { Plan, Step } from '../plan/plan';
-import type { VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activities';
+import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activities';
 import type { ExternalCard, ModelCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';
@@ -84,7 +84,7 @@ function requestFor(
 async function askWorker(context: RunContext, first: WorkerRequest): Promise<boolean> {
   let request = first;
   for (let paidRetries = 0; ; paidRetries += 1) {
-    const failure = await tryWorker(context, { ...request, ...rolloutOf(context, paidRetries) });
+    const failure = await tryWorker(context, { ...request, identity: identityOf(context, paidRetries) });
     if (failure === null) return true;
     if (paidRetries >= MAX_PAID_RETRIES) return false;
     if (failure.problem.type === FAILURES.truncated) {
@@ -95,9 +95,9 @@ async function askWorker(context: RunContext, first: WorkerRequest): Promise<boo
   }
 }
 
-/** What a call of a rollout is named by: each try is a call of its own. */
-function rolloutOf({ rollout }: RunContext, call: number): Pick<WorkerRequest, 'rollout'> {
-  return rollout === undefined ? {} : { rollout: { ...rollout, call } };
+/** Each paid retry is a call of its own. */
+function identityOf({ identity }: RunContext, paidRetries: number): string | undefined {
+  return identity === undefined ? undefined : `${identity}/${paidRetries}`;
 }
 
 async function tryWorker(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
@@ -141,7 +141,7 @@ const EXTERNAL_ATTEMPTS = 3;
 const SUMMARY_CHARACTERS = 80;
 
 /** Calls the worker a step names: a model through our activity, or the user's own activity or workflow. */
-async function callWorker(context: RunContext, request: WorkerRequest): Promise<WorkerResult> {
+async function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
   const { worker } = request;
   return worker.kind === 'model'
     ? callModelWorker(context, request, worker)
@@ -150,7 +150,7 @@ async function callWorker(context: RunContext, request: WorkerRequest): Promise<
 
 async function callModelWorker(
   { run, limits }: RunContext,
-  request: WorkerRequest,
+  request: Reserved<WorkerRequest>,
   worker: ModelCard,
 ): Promise<WorkerResult> {
   const activities = modelActivities({

@@ -6,22 +6,20 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
-import type { Parent, WritePlanRequest } from '../protocol/activities';
+import type { ResolveRunResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
-import { findInputProblem, questionOf } from '../protocol/input';
-import { READ_TEXT } from '../protocol/names';
-import { mayCallItself, type ResolvedRun } from '../protocol/run';
-import type { SolveInput, SolveTrace } from '../protocol/solve';
+import { findInputProblem, questionOf, type SolveInput } from '../protocol/input';
+import { READ_TEXT, RESOLVE_RUN } from '../protocol/names';
+import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
-import { conductorCalled } from '../trace/record';
 import { emptyTrace } from '../trace/reduce';
 import type { RunEvent } from '../trace/run-event';
-import { storeActivities } from './activities';
+import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
-import { isOwnCancellation, limitIn } from './failures';
+import { isOwnCancellation, readCallFailure } from './failures';
 import { Limits } from './limits';
 import { listen } from './listen';
-import { type ConductorOutcome, sendToConductor, settlePlan, worstCaseOfPlan } from './make-plan';
+import { settlePlan } from './make-plan';
 import { Recorder, type RunContext } from './run-context';
 import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
@@ -30,37 +28,37 @@ import { Approval, Steering } from './steering';
 const WHOLE_ANSWER_BYTES = 900_000;
 
 /**
- * Workflow `solve`: question → plan → steps → answer → review.
+ * Workflow `conductorSolve`: question → plan → steps → answer → review.
  *
  * @returns the trace of the run, its `answer` whole wherever it fits a payload
  * @throws ApplicationFailure of type `Solve.NoAnswer` when every step failed, `Solve.BadInput` for an input no run
  *   can be made of, `Configuration.Invalid` when the worker cannot serve it, `Limit.*` when a limit ended it before
  *   there was an answer; the trace is in its details
  */
-export async function solve(input: SolveInput): Promise<SolveTrace> {
+export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
   const { workflowId, runId } = workflowInfo();
   const recorder = new Recorder(emptyTrace({ id: workflowId, runId, question: questionOf(input) }));
-  const beginning = { recorder, steering: new Steering(), approval: new Approval() };
-  listen(beginning);
+  const start: RunStart = { recorder, steering: new Steering(), approval: new Approval() };
+  listen(start);
   try {
     const problem = findInputProblem(input);
     if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
-    const answer = await findAnswer(input, beginning);
-    end(beginning, { status: 'completed', answer, error: null });
+    const answer = await findAnswer(input, start);
+    end(start, { status: 'completed', answer, error: null });
     return recorder.trace;
   } catch (error) {
-    throw endedBy(error, beginning);
+    throw endedBy(error, start);
   } finally {
-    // Whoever sent a message is answered, also by a run that was cancelled.
-    beginning.steering.end();
+    // Every message is answered, also by a run that was cancelled.
+    start.steering.end();
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
 }
 
-async function findAnswer(input: SolveInput, beginning: Beginning): Promise<Text> {
-  const { context, first } = await openRun(input, beginning);
+async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
+  const context = await openRun(input, start);
   const review = input.parent?.review;
-  const plan = await settlePlan(context, { review, first });
+  const plan = await settlePlan(context, review);
   if (review !== undefined && plan.steps.length === 0) {
     context.recorder.record({ kind: 'decided', round: context.round, decision: 'accepted' });
     return review.answer;
@@ -68,6 +66,37 @@ async function findAnswer(input: SolveInput, beginning: Beginning): Promise<Text
   const found = await carryOut(context, plan);
   const best = await reviewAnswer(context, plan, found);
   return input.parent === undefined ? wholeAnswer(best) : best;
+}
+
+/** What is there from a run's first moment. */
+type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
+
+/** A child is given by its parent what holds for the run; any other run has the configuration resolved. */
+async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> {
+  const { parent } = input;
+  const { run, question } =
+    parent === undefined ? await resolve(input) : { run: parent.run, question: input.question };
+  const limits = new Limits(run.limits);
+  // A signal may have come before: what the parent knew is older.
+  start.steering.hints.unshift(...(parent?.hints ?? []));
+  start.steering.attachLimits(limits);
+  const { rootId, depth, round, background } = parent ?? {
+    rootId: workflowInfo().workflowId,
+    depth: 0,
+    round: 0,
+    background: [],
+  };
+  return { ...start, input, question, run, limits, rootId, depth, round, background };
+}
+
+/** @throws ApplicationFailure of type `Configuration.Invalid` or `Store.*` */
+async function resolve({ question, pool, limits }: SolveInput): Promise<ResolveRunResult> {
+  try {
+    return await configurationActivities()[RESOLVE_RUN]({ question, pool, limits });
+  } catch (error) {
+    const { problem } = readCallFailure(error, 'the worker');
+    throw ApplicationFailure.nonRetryable(problem.message, problem.type);
+  }
 }
 
 /** Runs a plan and returns its answer. */
@@ -100,133 +129,24 @@ function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
 }
 
 /** Closes the trace, and gives a failure the trace to carry: `trace` needs no worker then. */
-function endedBy(error: unknown, beginning: Beginning): unknown {
+function endedBy(error: unknown, start: RunStart): unknown {
   if (isOwnCancellation(error)) {
-    end(beginning, { status: 'cancelled', answer: null, error: null });
+    end(start, { status: 'cancelled', answer: null, error: null });
     return error;
   }
   if (!(error instanceof ApplicationFailure)) return error;
   const problem = { type: error.type ?? 'Error', message: error.message };
-  end(beginning, { status: 'failed', answer: null, error: problem });
+  end(start, { status: 'failed', answer: null, error: problem });
   const { message } = error;
-  const details = [beginning.recorder.trace];
+  const details = [start.recorder.trace];
   return ApplicationFailure.create({ message, type: problem.type, nonRetryable: true, details });
 }
 
 type End = Pick<Extract<RunEvent, { kind: 'ended' }>, 'status' | 'answer' | 'error'>;
 
 /** What stopped the run itself comes before what stopped a child of it. */
-function end({ recorder, steering: { limits } }: Beginning, how: End): void {
+function end({ recorder, steering: { limits } }: RunStart, how: End): void {
   const stoppedBy = limits?.stoppedBy ?? recorder.trace.stoppedBy;
   const spent = limits === null ? {} : { spentAtMost: limits.spentAtMost };
   recorder.record({ kind: 'ended', ...how, stoppedBy, ...spent });
-}
-
-// Until the first call has resolved the configuration, the run goes by its defaults.
-const DEFAULT_WALL_CLOCK_MS = 30 * 60_000;
-const DEFAULT_HEARTBEAT_MS = 30_000;
-
-/** What is there from a run's first moment. */
-export interface Beginning {
-  readonly recorder: Recorder;
-  readonly steering: Steering;
-  readonly approval: Approval;
-}
-
-/** A run with everything resolved, and what its first Conductor call brought where one was needed for that. */
-export interface Opening {
-  readonly context: RunContext;
-  readonly first: ConductorOutcome | null;
-}
-
-/**
- * Resolves what holds for the whole run. A child is given it by its parent; any other run learns it with its first
- * Conductor call, since it may have been started by anybody who knows nothing of the configuration.
- *
- * @throws ApplicationFailure when not even the configuration could be resolved
- */
-async function openRun(input: SolveInput, beginning: Beginning): Promise<Opening> {
-  return input.parent === undefined
-    ? openRoot(input, beginning)
-    : { context: openChild(input, input.parent, beginning), first: null };
-}
-
-async function openRoot(input: SolveInput, beginning: Beginning): Promise<Opening> {
-  const { recorder } = beginning;
-  const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = input;
-  const request = firstRequest(input);
-  recorder.record({ kind: 'plan-asked', round: 0, depth: 0 });
-  const outcome = await sendToConductor(request, { remainingMs: DEFAULT_WALL_CLOCK_MS, heartbeatMs });
-  const resolved = resolvedBy(outcome, input);
-  const called = conductorCalled(request, outcome);
-  recorder.record(called);
-  if (resolved === null) throw failureOf(outcome);
-
-  const { run, question } = resolved;
-  const limits = new Limits(run.limits);
-  const sent = { ...request, run, mayCallItself: mayCallItself(run, 0) };
-  limits.book(worstCaseOfPlan(sent, run), called.calls);
-  // The activity kept the first call within the limits itself; what it refused ends the run.
-  const stoppedBy = 'plan' in outcome ? null : limitIn(outcome.problem.type);
-  if (stoppedBy !== null) limits.stopBy(stoppedBy, outcome.problem?.message ?? '');
-  beginning.steering.attachLimits(limits);
-  const { workflowId } = workflowInfo();
-  const root = { depth: 0, round: 0, rootId: workflowId, background: [] };
-  return { context: { ...beginning, ...root, input, run, question, limits }, first: outcome };
-}
-
-function openChild(input: SolveInput, parent: Parent, beginning: Beginning): RunContext {
-  const { run, depth, round, rootId, background, hints } = parent;
-  const limits = new Limits(run.limits);
-  // A signal may have come before: what the parent knew is older.
-  beginning.steering.hints.unshift(...hints);
-  beginning.steering.attachLimits(limits);
-  const { question } = input;
-  return { ...beginning, input, question, run, limits, depth, round, rootId, background };
-}
-
-function firstRequest({ question, pool, limits, seed, given }: SolveInput): WritePlanRequest {
-  return {
-    question,
-    round: 0,
-    repairs: [],
-    pool,
-    limits,
-    seed,
-    ...(given && { given: given.plan }),
-  };
-}
-
-/** The first answer resolves the configuration, and so does the first failure: its details carry it. */
-function resolvedBy(
-  outcome: ConductorOutcome,
-  input: SolveInput,
-): { run: ResolvedRun; question: Text } | null {
-  const resolved = 'plan' in outcome ? outcome : outcome.details;
-  if (resolved?.run === undefined) return null;
-  return { run: completeRun(resolved.run), question: resolved.question ?? input.question };
-}
-
-function failureOf(outcome: ConductorOutcome): ApplicationFailure {
-  const problem = outcome.problem ?? {
-    type: 'Error',
-    message: 'the Conductor call resolved no configuration',
-  };
-  return ApplicationFailure.nonRetryable(problem.message, problem.type);
-}
-
-/** What a run was resolved to by a version that knew fewer limits, as a history that is replayed may still hold it. */
-type RecordedRun = Omit<ResolvedRun, 'limits' | 'recursion' | 'queuePerProvider'> & {
-  readonly limits: Pick<ResolvedRun['limits'], 'steps' | 'wallClockMs'> & Partial<ResolvedRun['limits']>;
-} & Partial<Pick<ResolvedRun, 'recursion' | 'queuePerProvider'>>;
-
-/** Fills in what the recording does not say: such a run had no limits but steps and time, and never called itself. */
-function completeRun(recorded: RecordedRun): ResolvedRun {
-  const unlimited = { depth: 0, calls: Number.MAX_SAFE_INTEGER, tokens: null, nanoUsd: null, approvalMs: 0 };
-  return {
-    recursion: 'never',
-    queuePerProvider: false,
-    ...recorded,
-    limits: { ...unlimited, ...recorded.limits },
-  };
 }

@@ -3,7 +3,8 @@ import type { SpendingLimits } from '../budget/amount';
 import type { Plan, PlanContext } from '../plan/plan';
 import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import type { RunLimits } from '../protocol/run';
-import type { SolveInput, SolveTrace } from '../protocol/solve';
+import type { SolveInput } from '../protocol/input';
+import type { SolveTrace } from '../protocol/solve';
 import { isOwnCancellation } from './failures';
 import type { Limits } from './limits';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { callInBackground } from '../../src/activities/call-in-background';
-import { type ModelCall, UNTOLD_ALLOWANCE } from '../../src/activities/model-call';
+import type { ModelCall } from '../../src/activities/model-call';
 import { backgroundOpenAI } from '../../src/activities/models';
 import { outcomeOf } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
@@ -41,7 +41,8 @@ interface Setting {
 function run({ timeoutMs = 600_000, agoMs = 0, id, activity = anActivity() }: Setting = {}): Promise<Sent> {
   const card = aCard({ api: 'responses', baseUrl: `${providers.url}/v1`, background: true });
   const { messages, maxOutputTokens } = aRequest(card);
-  const place = { purpose: 'step', allowance: UNTOLD_ALLOWANCE, round: 0, step: 0, worker: 'ada' } as const;
+  const allowance = { requests: 5, billable: 5 };
+  const place = { purpose: 'step', rootId: 'solve-1', allowance, round: 0, step: 0, worker: 'ada' } as const;
   const call: ModelCall = { ...place, card, messages, maxOutputTokens, timeoutMs };
   const row: LedgerRow = {
     ...place,

@@ -1,6 +1,6 @@
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { UNTOLD_ALLOWANCE, type ModelCall } from '../../src/activities/model-call';
+import type { ModelCall } from '../../src/activities/model-call';
 import type { Complete } from '../../src/activities/models/model';
 import { sendRequest } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
@@ -9,7 +9,8 @@ import { aCard, aRequest } from './models/ask';
 const CALL: ModelCall = {
   ...aRequest(aCard({})),
   purpose: 'step',
-  allowance: UNTOLD_ALLOWANCE,
+  rootId: 'solve-1',
+  allowance: { requests: 5, billable: 5 },
   round: 0,
   step: 0,
   worker: 'ada',

@@ -3,13 +3,14 @@ import { conductorPromptBytes } from '../../src/budget/worst-case';
 import { planOutputSchema } from '../../src/plan/json';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import { renderPlan } from '../../src/plan/render';
-import type { WritePlanRequest } from '../../src/protocol/activities';
 import type { ResolvedRun } from '../../src/protocol/run';
 import type { TextRef } from '../../src/protocol/text';
 import { modelCard, runOf } from './cards';
 import { awkwardText, realBytes, storedOrNot, wholeOf } from './texts';
 
-const REQUEST: WritePlanRequest = { question: 'Why?', round: 0, repairs: [] };
+type Request = Parameters<typeof conductorPromptBytes>[0];
+
+const REQUEST: Request = { question: 'Why?', round: 0, repairs: [] };
 const PROBLEM = { type: 'Plan.Invalid', message: 'no plan' };
 const RUN = runWith(2, true);
 
@@ -22,7 +23,7 @@ function runWith(workers: number, jsonSchema: boolean): ResolvedRun {
 }
 
 /** What such a request really sends, with its schema as often as a model may be shown it. */
-function sentBytes({ question, repairs, mayCallItself }: WritePlanRequest, run: ResolvedRun): number {
+function sentBytes({ question, repairs, mayCallItself }: Request, run: ResolvedRun): number {
   const { jsonSchema } = run.conductor.capabilities;
   const workers = mayCallItself === true ? [...run.workers, { id: 'conductor', notes: null }] : run.workers;
   const messages = conductorMessages({
@@ -38,7 +39,7 @@ function sentBytes({ question, repairs, mayCallItself }: WritePlanRequest, run: 
   return realBytes(messages) + (jsonSchema ? 2 * Buffer.byteLength(schema) : 0);
 }
 
-const requests: fc.Arbitrary<WritePlanRequest> = fc.record({
+const requests: fc.Arbitrary<Request> = fc.record({
   question: storedOrNot,
   round: fc.constant(0),
   repairs: fc.array(
@@ -76,7 +77,7 @@ test('of a failed reply only as much counts as is shown', () => {
 test('the Conductor as a worker, what a review is about, hints and background count, too', () => {
   const plan = { steps: [{ worker: 'gone', subtask: '\b"\\'.repeat(100), sees: [] }] };
   const planBytes = Buffer.byteLength(renderPlan(plan, ['gone']));
-  const more = (request: Partial<WritePlanRequest>): number =>
+  const more = (request: Partial<Request>): number =>
     conductorPromptBytes({ ...REQUEST, ...request }, RUN) - conductorPromptBytes(REQUEST, RUN);
   expect(more({ mayCallItself: true })).toBeGreaterThanOrEqual('2: conductor'.length);
   expect(more({ review: { plan, answer: stored(5000) } })).toBeGreaterThanOrEqual(planBytes + 5000);

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { workerPromptBytes } from '../../src/budget/worst-case';
 import { workerMessages } from '../../src/plan/prompt/worker';
-import type { WorkerRequest } from '../../src/protocol/activities';
 import { modelCard } from './cards';
 import { awkwardText, realBytes, storedOrNot, wholeOf } from './texts';
 
-const requests: fc.Arbitrary<WorkerRequest> = fc.record({
+const requests: fc.Arbitrary<Parameters<typeof workerPromptBytes>[0]> = fc.record({
   question: storedOrNot,
   subtask: awkwardText,
   sees: fc.array(

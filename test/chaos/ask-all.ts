@@ -47,7 +47,7 @@ async function ask(
   const isKnown = () => persist(() => ifKnown(handle.describe()));
   await persist(async () => {
     // A start whose reply was lost may have been one.
-    if ((await isKnown()) === null) await conductor.start({ question, heartbeatMs: 5000 }, id);
+    if ((await isKnown()) === null) await conductor.start({ question }, id);
   });
   const ended = persist(() => handle.result()).catch(() => undefined);
   const patience = new AbortController();

@@ -1,5 +1,6 @@
+import type { Keeping } from '../../examples/learn/support/worker';
 import type { LedgerRow } from '../../src/store/ledger';
-import type { Evidence, Finding, Keeping } from './evidence';
+import type { Evidence, Finding } from './evidence';
 import { groupBy } from './group-by';
 
 /** Between a look into the store, which still found nothing, and the row that follows it on a busy machine. */

@@ -1,9 +1,10 @@
+import type { Keeping } from '../../examples/learn/support/worker';
 import { FAILURES } from '../../src/protocol/failures';
 import type { SolveResult } from '../../src/protocol/solve';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import { audit } from './audit';
-import type { Evidence, Keeping } from './evidence';
+import type { Evidence } from './evidence';
 
 // A clean run of one solve with one call. Each test spoils one thing, and the audit must find just that.
 

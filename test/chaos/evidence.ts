@@ -1,28 +1,13 @@
 import type { SolveResult } from '../../src/protocol/solve';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
+import type { Keeping, Memory } from '../../examples/learn/support/worker';
 import type { Victim } from './kill-script';
 
 /** A process that was killed, in epoch milliseconds. */
 export interface Kill {
   readonly victim: Victim;
   readonly at: number;
-}
-
-/** When a worker had written what saves a call from being made again: its answer, or the id of one in the background. */
-export interface Keeping {
-  readonly callId: string;
-  /** Whose it is: the row of the ledger that it is paid under. */
-  readonly attempt: number;
-  readonly what: 'answer' | 'background id';
-  /** Epoch milliseconds, taken after the write. */
-  readonly at: number;
-}
-
-/** Memory of a worker that is never killed, in bytes, after a collection and with nothing to do. */
-export interface Memory {
-  readonly rss: number;
-  readonly heapUsed: number;
 }
 
 /** All that a run of the chaos leaves behind for the audit. */
@@ -35,7 +20,7 @@ export interface Evidence {
   readonly keepings: readonly Keeping[];
   readonly kills: readonly Kill[];
   readonly plannedKills: number;
-  /** After the first solves and after the last. */
+  /** Of a worker that is never killed: after the first solves and after the last. */
   readonly memory: { readonly before: Memory; readonly after: Memory };
   /** Worker processes that ended by themselves, with their last words. */
   readonly broken: readonly string[];

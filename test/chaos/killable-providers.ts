@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runChild, type ChildProgram } from '../support/child-program';
+import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
 import type { RequestRecord } from '../../src/testing';
-import { LogFollower } from './log-follower';
+import { LogFollower } from '../../examples/learn/support/log-follower';
 import { simulationOf } from './scenario';
 
 const PROGRAM = join(__dirname, '..', '..', 'src', 'testing', 'serve.ts');

@@ -1,4 +1,4 @@
-import type { ConfigInput } from '../../src/config/schema';
+import type { TrainableInput } from '../../src/training/config/schema';
 import type { Step } from '../../src/plan/plan';
 import { renderPlan } from '../../src/plan/render';
 import type { Answer, ModelBehaviour, RequestRecord } from '../../src/testing';
@@ -85,10 +85,10 @@ export function simulationOf(seed: number): { seed: number; models: Record<strin
 }
 
 /** What the workers are configured with: each API once. Recursion would be switched on here, by `limits.depth`. */
-export function configOf(url: string, store: string): { config: ConfigInput; taskQueue: string } {
+export function configOf(url: string, store: string): { config: TrainableInput; taskQueue: string } {
   const model = (name: string) => ({ model: name, apiKeyEnv: KEY_VARIABLE, price: PRICE, timeout: '5s' });
   const openai = { provider: 'openai' as const, baseUrl: `${url}/v1` };
-  const config: ConfigInput = {
+  const config: TrainableInput = {
     conductor: { ...openai, api: 'chat', ...model('conductor') },
     workers: [
       { id: 'a', ...openai, api: 'responses', background: true, ...model('a'), fallback: ['d'] },

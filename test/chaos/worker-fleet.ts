@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { runChild, type ChildProgram } from '../support/child-program';
-import type { Memory } from './evidence';
-import type { WorkerSetting } from './programs/worker';
+import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
+import type { Memory, WorkerSetting } from '../../examples/learn/support/worker';
 import { WORKER_ENV } from './scenario';
 
-const PROGRAM = join(__dirname, 'programs', 'worker.ts');
+const PROGRAM = join(__dirname, '..', '..', 'examples', 'learn', 'support', 'worker.ts');
 
 /** Worker processes: one that is never killed, whose memory is watched, and some that are replaced as they die. */
 export class WorkerFleet {

@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { KillableServer } from '../../examples/learn/support/killable-server';
+import type { Keeping, Memory } from '../../examples/learn/support/worker';
 import { ConductorClient } from '../../src';
 import type { SolveResult } from '../../src/protocol/solve';
 import { readRow, rowKeys } from '../../src/store/ledger';
 import { FileStore } from '../../src/store/file-store';
 import { askAll } from './ask-all';
-import type { Evidence, Keeping, Memory } from './evidence';
+import type { Evidence } from './evidence';
 import type { Victim } from './kill-script';
 import { KillableProviders } from './killable-providers';
-import { KillableServer } from './killable-server';
 import { configOf } from './scenario';
 import { WorkerFleet } from './worker-fleet';
 

@@ -1,4 +1,10 @@
-import { exitCodeOf } from '../../src/cli/exit-code';
+import { exitCodeOf, exitCodeOfError, UsageError } from '../../src/cli/exit-code';
+import { BadQuestionError, RefusedError } from '../../src/client/check-request';
+import { ConfigError, MissingKeyError } from '../../src/config/errors';
+import { AlteredPayloadError } from '../../src/encryption/codec';
+import { UnknownKeyError } from '../../src/encryption/keys';
+import { PlanError } from '../../src/plan/plan-error';
+import { ConductorError } from '../../src/protocol/errors';
 
 test.each([
   ['completed', null, 0],
@@ -8,4 +14,43 @@ test.each([
   ['failed', 'wallClock', 3],
 ] as const)('a run that is %s, stopped by %s, exits %i', (status, stoppedBy, code) => {
   expect(exitCodeOf({ status, stoppedBy })).toBe(code);
+});
+
+class Interrupted extends ConductorError {
+  readonly code = 'Interrupted';
+}
+
+/** Only its code may count. */
+class Renamed extends ConductorError {
+  override readonly name = 'SomethingElse';
+  readonly code = 'Configuration';
+}
+
+/** A stranger's error may be named as one of ours. */
+class Stranger extends Error {
+  override readonly name = 'UsageError';
+  readonly code = 'Usage';
+}
+
+test.each<[unknown, number]>([
+  [new UsageError('?'), 2],
+  [new BadQuestionError('?'), 2],
+  [new ConfigError('?'), 2],
+  [new MissingKeyError('?'), 2],
+  [new UnknownKeyError('?'), 2],
+  [new Renamed('?'), 2],
+  [new Interrupted('?'), 130],
+  [new RefusedError('?'), 1],
+  [new AlteredPayloadError('?'), 1],
+  [new PlanError('bad_shape', null, '?'), 1],
+  [new Stranger('?'), 1],
+  ['no error at all', 1],
+])('a command that threw %s exits %i', (error, code) => {
+  expect(exitCodeOfError(error)).toBe(code);
+});
+
+test('errors of ours are told apart by codes that stay', () => {
+  expect(new ConfigError('?').code).toBe('Configuration');
+  expect(new MissingKeyError('?').code).toBe('MissingKey');
+  expect(new PlanError('unknown_worker', null, '?').code).toBe('unknown_worker');
 });

@@ -1,7 +1,7 @@
 import { fitToServer } from '../../src/cli/attach';
-import { parseConfig } from '../../src/config/load';
+import { parseTrainable } from '../../src/training/config/load';
 
-const config = parseConfig({
+const config = parseTrainable({
   conductor: { provider: 'local', model: 'smollm2' },
   workers: [{ id: 'a', provider: 'local', model: 'smollm2' }],
 });

@@ -1,5 +1,5 @@
 import { retryInput } from '../../src/client/retry';
-import type { SolveInput } from '../../src/protocol/solve';
+import type { SolveInput } from '../../src/protocol/input';
 import { sampleTrace, withStep } from '../trace/sample-trace';
 
 const REFERENCE = { ref: `sha256-${'0'.repeat(64)}`, bytes: 5000, preview: 'Once' };

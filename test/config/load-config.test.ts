@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../../src/config/errors';
 import { loadConfig, parseConfig, readConfigFile } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
+import { loadTrainableConfig } from '../../src/training/config/load';
 
 const nobody = (): Promise<null> => Promise.resolve(null);
 
@@ -110,10 +111,17 @@ describe('where a configuration comes from', () => {
 describe('what a configuration may hold', () => {
   it('reads every documented setting', async () => {
     write(FULL);
-    const { config } = await loadConfig({ env: {}, cwd: folder });
+    const { config } = await loadTrainableConfig({ env: {}, cwd: folder });
     expect(config.workers.map(({ id }) => id)).toEqual(['gpt', 'sonnet', 'gemini', 'agent']);
     expect(config.limits.wallClock).toBe('30m');
     expect(config.training).toMatchObject({ profile: 'cpu-demo', groupSize: 64 });
+  });
+
+  it('leaves the section of an add-on to the add-on', async () => {
+    write(`${SMALLEST}\ntraining: { profile: no-such-profile }\n`);
+    const { config } = await loadConfig({ env: {}, cwd: folder });
+    expect(config.training).toEqual({ profile: 'no-such-profile' });
+    await expect(loadTrainableConfig({ env: {}, cwd: folder })).rejects.toThrow('no such profile');
   });
 
   it('checks to the same value again, so a loaded configuration can be handed on', () => {
@@ -123,7 +131,7 @@ describe('what a configuration may hold', () => {
 
   it('says which settings have no effect yet', async () => {
     write(FULL);
-    const { notices } = await loadConfig({ env: {}, cwd: folder });
+    const { notices } = await loadTrainableConfig({ env: {}, cwd: folder });
     expect(notices.map((notice) => notice.split(' ')[0])).toEqual([
       'limits.costUsd',
       'training.budget.costUsd',

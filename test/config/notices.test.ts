@@ -28,26 +28,3 @@ describe('a limit on cost', () => {
     expect(noticesFor({ workers: [agent] })[0]).toContain('worker agent (activity research)');
   });
 });
-
-describe("a night's budget", () => {
-  const training = {
-    data: { train: 'a.jsonl', heldOut: 'b.jsonl' },
-    base: { kind: 'tiny' },
-    policy: { baseUrl: 'http://127.0.0.1:8001/v1' },
-  } as const;
-  const limits = { costUsd: null };
-
-  test('is said not to be enforceable where the price of a worker is unknown', () => {
-    expect(noticesFor({ limits, training })).toEqual([
-      'training.budget.costUsd ($50) cannot be enforced, since no price is known of worker a (openai m): ' +
-        'give each worker a "price:"; training.budget.hours still binds.',
-    ]);
-  });
-
-  test('is nothing to speak of where there is none, or each worker has a price', () => {
-    expect(noticesFor({ limits, training: { ...training, budget: { costUsd: null } } })).toEqual([]);
-    const conductor = { ...MODEL, model: 'boss' };
-    const workers = [{ ...MODEL, id: 'a', model: 'm', price: PRICE }];
-    expect(noticesFor({ conductor, workers, limits, training })).toEqual([]);
-  });
-});

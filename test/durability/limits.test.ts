@@ -25,7 +25,7 @@ describe('a limit, when workers are killed in mid-request', () => {
     stage.plan([step('a', 'Quick.'), step('b', 'Lost again and again.', [0])]);
     stage.providers.answer('a', 'the best there is');
     stage.providers.hold('b');
-    const { id } = await stage.client.start({ question: 'Who pays?', heartbeatMs: HEARTBEAT_MS });
+    const { id } = await stage.client.start({ question: 'Who pays?' });
     for (const lost of [1, 2]) {
       const worker = await startWorkerProcess(stage);
       await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'b').length === lost);

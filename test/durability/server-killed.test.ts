@@ -32,7 +32,7 @@ test('kill -9 of the embedded server: the next command starts it on the same fil
     stage.plan([step('a', 'Outlive it.'), step('b', 'Go on.', [0])]);
     const release = stage.providers.hold('a');
     const worker = await startWorkerProcess(stage);
-    const { id } = await stage.client.start({ question: 'Who keeps the thread?', heartbeatMs: 2000 });
+    const { id } = await stage.client.start({ question: 'Who keeps the thread?' });
     await stage.providers.waitForRequest(({ model }) => model === 'a');
 
     await killServer(folder);

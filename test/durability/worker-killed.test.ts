@@ -132,7 +132,7 @@ async function runUntilKilled(stage: Stage, { halt, open = [] }: Moment): Promis
   const release = open.map((model) => stage.providers.hold(model));
   const worker = await startWorkerProcess(stage, halt ?? null);
   try {
-    const { id } = await stage.client.start({ question: QUESTION, heartbeatMs: HEARTBEAT_MS });
+    const { id } = await stage.client.start({ question: QUESTION });
     await Promise.all([
       ...open.map((name) => stage.providers.waitForRequest(({ model }) => model === name)),
       ...(halt === undefined ? [] : [worker.nextMessage()]),

@@ -17,9 +17,7 @@ test('a run begun under one key is finished under the next, and read by whoever 
   stage.providers.script('a', [LONG]);
   stage.providers.answer('b', 'the end');
   const release = stage.providers.hold('b');
-  const { id } = await stage
-    .conductorWith(before)
-    .start({ question: 'Who holds the keys?', heartbeatMs: 2000 });
+  const { id } = await stage.conductorWith(before).start({ question: 'Who holds the keys?' });
 
   await stage.whileWorkingWith(before, () => stage.providers.waitForRequest(({ model }) => model === 'b'));
   release();

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';
 import { questionSet } from '../../examples/learn/world/questions';
-import { replyAs } from '../../examples/learn/world/reply';
-import { SMALL_WORLD } from '../../examples/learn/world/worlds';
+import { replyAs } from '../../examples/learn/world/simulate';
+import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { workerMessages } from '../../src/plan/prompt/worker';
-import { runChild } from '../support/child-program';
+import { runChild } from '../../examples/learn/support/programs';
 
 const PROGRAM = resolve(__dirname, '../../examples/learn/world/serve.ts');
 

@@ -1,10 +1,14 @@
-import { kindOf } from '../../examples/learn/world/chance';
-import { chanceOfPlan, findOptimum, optimumFor, toReward } from '../../examples/learn/world/optimum';
+import { chanceOfPlan, findOptimum, kindOf, optimumFor, toReward } from '../../examples/learn/world/optimum';
 import { questionSet, readQuestion, type Split } from '../../examples/learn/world/questions';
-import { teamsOf } from '../../examples/learn/world/teams';
 import { warmStartExamples } from '../../examples/learn/world/warm-start';
-import { workerOf, type World, type WorldWorker } from '../../examples/learn/world/world';
-import { SMALL_WORLD, WHOLE_WORLD } from '../../examples/learn/world/worlds';
+import {
+  SMALL_WORLD,
+  teamsOf,
+  WHOLE_WORLD,
+  workerOf,
+  type World,
+  type WorldWorker,
+} from '../../examples/learn/world/world';
 import { parsePlan } from '../../src/plan/parse';
 import type { Plan, Step } from '../../src/plan/plan';
 

@@ -6,7 +6,7 @@ import { embeddedServer } from '../../src/local/embedded-server';
 import { readServerRecord, writeServerRecord } from '../../src/local/lease';
 import { holdersOf, processMark } from '../../src/local/processes';
 import { databasePath } from '../../src/local/server-process';
-import { type ChildProgram, runChild } from '../support/child-program';
+import { type ChildProgram, runChild } from '../../examples/learn/support/programs';
 import { fakeProgram } from './fake-program';
 import { freshFolder } from './fresh-folder';
 

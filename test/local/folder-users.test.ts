@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { enterFolder, liveUsers } from '../../src/local/lease';
 import { processMark } from '../../src/local/processes';
-import { runChild } from '../support/child-program';
+import { runChild } from '../../examples/learn/support/programs';
 import { freshFolder } from './fresh-folder';
 
 test('a process is a user of a folder from entering to leaving, once for each entry', async () => {

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { z } from 'zod';
+import { planSchema } from '../../src/plan/plan';
 import { findInputProblem } from '../../src/protocol/input';
+import { MAX_CALLS, MAX_COST_USD } from '../../src/protocol/messages';
 import { solveInputSchema } from '../../src/protocol/solve';
 
 const word = fc.constantFrom(
@@ -8,7 +11,6 @@ const word = fc.constantFrom(
   'pool',
   'limits',
   'seed',
-  'heartbeatMs',
   'allow',
   'deny',
   'steps',
@@ -28,6 +30,32 @@ const value = fc.letrec((tie) => ({
     fc.record({ ref: fc.constant('sha256-0'), bytes: fc.constantFrom(5000, 'many'), preview: fc.string() }),
   ),
 })).any;
+
+const text = z.union([z.string(), z.object({ ref: z.string(), bytes: z.number(), preview: z.string() })]);
+
+/** The rules once more, in another language. A parent is tested with the children of real runs. */
+const schema = z.strictObject({
+  question: text,
+  pool: z
+    .strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() })
+    .optional(),
+  limits: z
+    .strictObject({
+      steps: z.int().min(1).optional(),
+      depth: z.int().min(0).nullable().optional(),
+      calls: z.int().min(1).max(MAX_CALLS).optional(),
+      tokens: z.int().min(1).nullable().optional(),
+      costUsd: z.number().min(0).max(MAX_COST_USD).nullable().optional(),
+      wallClock: z.string().optional(),
+      approval: z.string().optional(),
+    })
+    .optional(),
+  approval: z.enum(['plan', 'all']).optional(),
+  priority: z.int().min(1).max(5).optional(),
+  tenant: z.string().min(1).max(64).optional(),
+  given: z.strictObject({ plan: planSchema, outputs: z.array(text.nullable()) }).optional(),
+  seed: z.int().optional(),
+});
 
 /** Mostly right, so that each rule is met alone. */
 const nearlyInput = fc.record(
@@ -55,18 +83,18 @@ const nearlyInput = fc.record(
       value,
     ),
     seed: fc.oneof(fc.integer(), value),
-    heartbeatMs: fc.oneof(fc.nat(5000), value),
   },
   { requiredKeys: [] },
 );
 
 describe('the input of a solve', () => {
-  test('is judged by hand as by its schema, an empty question apart', () => {
+  test('is judged by hand as by a schema, an empty question apart, and by the exported one alike', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyInput, value), (input) => {
-        const { success, data } = solveInputSchema.safeParse(input);
+        const { success, data } = schema.safeParse(input);
         const isBlank = typeof data?.question === 'string' && data.question.trim() === '';
         expect(findInputProblem(input) === null).toBe(success && !isBlank);
+        expect(solveInputSchema.safeParse(input).success).toBe(success && !isBlank);
       }),
       { numRuns: 3000 },
     );
@@ -80,6 +108,11 @@ describe('the input of a solve', () => {
     [{ question: 'Who?', limits: { steps: 0 } }, /limits .* whole numbers .calls at most 200/],
   ])('%j: a sentence that names the place', (input, sentence) => {
     expect(findInputProblem(input)).toMatch(sentence);
+  });
+
+  test('the exported schema says what is wrong in the same words', () => {
+    const { error } = solveInputSchema.safeParse({ question: ' ' });
+    expect(error?.issues.map(({ message }) => message)).toEqual([findInputProblem({ question: ' ' })]);
   });
 
   test('needs no schema library in the sandbox, which would evaluate it anew for every run', () => {

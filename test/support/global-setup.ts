@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { configuredServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
 import { atTheEnd } from './at-the-end';
-import { bundleWorkflows } from './bundle-workflows';
+import { bundleWorkflows } from '../../examples/learn/support/bundle-workflows';
 
 /** One server and one workflow bundle for the whole jest run; `temporal.ts` hands them to the tests. */
 export default async function globalSetup(): Promise<void> {

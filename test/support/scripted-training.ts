@@ -99,11 +99,12 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
       stage.temporal.client.workflow.getHandle(`train-${trainRun}`).result() as Promise<NightProgress>,
     whileWorking: async (work, workerOptions = {}) => {
       const { identity } = workerOptions;
+      // Core takes no `undefined` for it.
       const worker = await Worker.create({
         connection: stage.temporal.nativeConnection,
         taskQueue: trainerQueue,
         activities: asTheyAre(trainer),
-        identity,
+        ...(identity !== undefined && { identity }),
       });
       return worker.runUntil(() => stage.whileWorking(work, workerOptions));
     },

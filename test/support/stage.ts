@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { ConductorClient, ConductorPlugin } from '../../src';
+import { TrainingPlugin } from '../../src/training';
 import type { ConfigInput } from '../../src/config/schema';
+import type { TrainableInput } from '../../src/training/config/schema';
 import type { Step } from '../../src/plan/plan';
 import { renderPlan } from '../../src/plan/render';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
@@ -42,13 +44,13 @@ export interface Stage {
   readonly folder: string;
   readonly taskQueue: string;
   /** What the worker is configured with, for one in another process. */
-  readonly config: ConfigInput;
+  readonly config: TrainableInput;
   /** Lets the Conductor write this plan next. */
   plan(steps: readonly Step[]): void;
   /** The ledger of a run. */
   rows(id: string): Promise<LedgerRow[]>;
   /** What the stage's own worker mounts, for a test that sets up another one. */
-  plugin(): ConductorPlugin;
+  plugin(): ConductorPlugin | TrainingPlugin;
   /** Runs a worker for as long as `work` takes. */
   whileWorking<T>(work: () => Promise<T>, options?: Partial<WorkerOptions>): Promise<T>;
   close(): Promise<void>;
@@ -62,10 +64,12 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     startSimulatedProviders(simulation),
   ]);
   process.env[KEY_VARIABLE] = TEST_KEY;
-  const config = configure(configOf(workers, providers.url, folder), providers.url);
+  const config = configure(configOf(workers, providers.url, folder), providers.url) as TrainableInput;
   const store = options.store ?? new FileStore(join(folder, 'store'));
   const taskQueue = testTaskQueue();
-  const plugin = () => new ConductorPlugin({ config, store });
+  const trains = config.training !== undefined || config.conductor.provider === 'policy';
+  const plugin = () =>
+    trains ? new TrainingPlugin({ config, store }) : new ConductorPlugin({ config, store });
   return {
     temporal,
     client: new ConductorClient({ client: temporal.client, store, taskQueue }),

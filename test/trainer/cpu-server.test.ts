@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createAskPolicy, type PolicyQuestion, renderChatml } from '../../src/training/policy/ask';
 import { PolicyClient, type ServedPolicy } from '../../src/training/policy/client';
 import { POLICY_FAILURES } from '../../src/training/policy/errors';
-import { type PythonProgram, runPython } from '../support/python-program';
+import { type PythonProgram, runPython } from '../../examples/learn/support/programs';
 import { makeTinyPolicy } from './support/tiny-policy';
 
 /*

@@ -1,7 +1,5 @@
-import { compareNights, SAME } from '../../examples/learn/kills/compare-nights';
-import { drawKills } from '../../examples/learn/kills/kill-script';
-import { LESSON, SHARE_WITH_KILLS } from '../../examples/learn/kills/lesson';
-import { playNight } from '../../examples/learn/kills/play-nights';
+import { compareNights, drawKills, LESSON, SAME, SHARE_WITH_KILLS } from '../../examples/learn/kills/main';
+import { playNight } from '../../examples/learn/kills/night';
 
 test('a night whose processes are killed comes to the same weights, and buys no answer twice', async () => {
   const bundle = String(process.env.TEST_WORKFLOW_BUNDLE);

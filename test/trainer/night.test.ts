@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { SMALL_WORLD } from '../../examples/learn/world/worlds';
+import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { checkpointsFolder, manifestKey, metricsKey } from '../../src/training/keys';
 import type { CycleMetrics, NightProgress } from '../../src/training/progress';
 import { workflowBundle } from '../support/temporal';

@@ -1,5 +1,5 @@
 import { ScheduleOverlapPolicy } from '@temporalio/client';
-import { SMALL_WORLD } from '../../examples/learn/world/worlds';
+import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { readNight } from '../../src/training/activities/records';
 import { readMetrics } from '../../src/training/client/read-runs';
 import { findSchedule, removeSchedule, scheduleNights } from '../../src/training/client/schedule';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SMALL_WORLD } from '../../examples/learn/world/worlds';
+import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { readRun } from '../../src/training/activities/records';
 import { readManifest } from '../../src/training/policy/serving';
 import { type Ended, runCommand } from '../cli/command';

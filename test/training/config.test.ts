@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseConfig, readConfigFile } from '../../src/config/load';
-import type { Config, ConfigInput } from '../../src/config/schema';
+import { parseTrainable, readTrainableFile } from '../../src/training/config/load';
+import type { TrainableConfig, TrainableInput } from '../../src/training/config/schema';
 import { resolveTraining } from '../../src/training/config/resolve';
 import { trainerConfigSchema } from '../../src/training/trainer-contract';
 
@@ -22,9 +22,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function configOf(training: ConfigInput['training'], changes: Partial<ConfigInput> = {}): Config {
+function configOf(
+  training: TrainableInput['training'],
+  changes: Partial<TrainableInput> = {},
+): TrainableConfig {
   const workers = ['a', 'b', 'c'].map((id) => ({ ...MODEL, id, price: PRICE }));
-  return parseConfig({ conductor: MODEL, workers, training, ...changes });
+  return parseTrainable({ conductor: MODEL, workers, training, ...changes });
 }
 
 describe('what is not said', () => {
@@ -95,7 +98,7 @@ describe('what one asks for', () => {
 
   test('slots of their own keep nights out of the queues of providers', () => {
     const temporal = { queuePerProvider: true };
-    const runOf = (training: ConfigInput['training']) =>
+    const runOf = (training: TrainableInput['training']) =>
       resolveTraining(configOf(training, { temporal })).run;
     expect(runOf(smallest).queuePerProvider).toBe(true);
     expect(runOf({ ...smallest, slots: 4 }).queuePerProvider).toBe(false);
@@ -202,7 +205,7 @@ describe('what cannot be trained is refused:', () => {
         training: { ...smallest, ...change },
       }),
     );
-    expect(() => readConfigFile(file)).toThrow(message);
+    expect(() => readTrainableFile(file)).toThrow(message);
   });
 
   test('with file, line and place where it stands in one', () => {
@@ -218,7 +221,9 @@ describe('what cannot be trained is refused:', () => {
         '  groupSize: many',
       ].join('\n'),
     );
-    expect(() => readConfigFile(file)).toThrow(`${file}:6:3: training.groupSize is "many": expected number`);
+    expect(() => readTrainableFile(file)).toThrow(
+      `${file}:6:3: training.groupSize is "many": expected number`,
+    );
   });
 
   test('with what is to be written where a part is missing altogether', () => {

@@ -1,4 +1,5 @@
-import type { SolveInput, SolveResult } from '../../src/protocol/solve';
+import type { SolveInput } from '../../src/protocol/input';
+import type { SolveResult } from '../../src/protocol/solve';
 import { endOf } from '../support/end-of';
 import { refusalOf } from '../support/refusal-of';
 import { openStage, step, type Stage } from '../support/stage';

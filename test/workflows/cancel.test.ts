@@ -44,7 +44,7 @@ describe('cancelling a run', () => {
     stage.plan([step('a', 'Never asked.')]);
     stage.providers.hold('conductor');
     await stage.whileWorking(async () => {
-      const { id } = await stage.client.start({ question: 'Is it stopped?', heartbeatMs: 1000 });
+      const { id } = await stage.client.start({ question: 'Is it stopped?' });
       const { sequence } = await stage.providers.waitForRequest(({ model }) => model === 'conductor');
       await stage.client.cancel(id);
       await stage.providers.waitForClose(sequence);

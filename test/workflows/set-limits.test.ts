@@ -6,7 +6,8 @@ import {
   SET_LIMITS_UPDATE,
   SOLVE_WORKFLOW,
 } from '../../src/protocol/names';
-import type { SolveInput, SolveResult } from '../../src/protocol/solve';
+import type { SolveInput } from '../../src/protocol/input';
+import type { SolveResult } from '../../src/protocol/solve';
 import { endOf } from '../support/end-of';
 import { untilHeard } from '../support/heard-signals';
 import { refusalOf } from '../support/refusal-of';

@@ -17,9 +17,9 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 
 from conductor_trainer.batch import Rollout, read_batch
 from conductor_trainer.checkpoint import checkpoint_folder, require_record
+from conductor_trainer.contract import CheckpointName, Config, UpdateRequest
 from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.model import load_policy, load_tokenizer
-from conductor_trainer.requests import CheckpointName, Config, UpdateRequest
 from conductor_trainer.update import expected_of, update
 
 Learn = Callable[[Path, UpdateRequest, Path], None]

@@ -28,7 +28,7 @@ def main() -> None:
     from contenders import CONTENDERS, measure
 
     imports = time.perf_counter() - began
-    # As the fork server does before its first step.
+    # As `jobs.py` does in the fork server, before the first step.
     get_checkpoint_conversion_mapping("qwen2")
     gc.collect()
     gc.freeze()

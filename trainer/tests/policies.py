@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from conductor_trainer.requests import TinyBase
+from conductor_trainer.contract import TinyBase
 from conductor_trainer.tiny_model import build_tiny
 
 PROMPT = "<|im_start|>user\nHow much is 17 and 26 for this loop?<|im_end|>\n<|im_start|>assistant\n"

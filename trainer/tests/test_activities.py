@@ -14,13 +14,12 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from conductor_trainer.activities import TrainerActivities
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
-from conductor_trainer.policy_server.http_server import PolicyHttpServer
-from conductor_trainer.policy_server.service import PolicyService
-from conductor_trainer.policy_server.shelf import PolicyShelf
-from conductor_trainer.step_runner import StepRunner
-from conductor_trainer.store.open_store import open_store
+from conductor_trainer.policy_server.policy_cache import PolicyCache
+from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
+from conductor_trainer.store import open_store
+from conductor_trainer.worker.activities import TrainerActivities
+from conductor_trainer.worker.steps import StepRunner
 from policies import PROMPT, make_policy
 from test_contract import read_golden
 
@@ -53,7 +52,7 @@ def record(policy: Path) -> Record:
 def server() -> Iterator[str]:
     """Base URL of a policy server that knows nothing yet."""
     torch.set_num_threads(1)
-    http = PolicyHttpServer(("127.0.0.1", 0), PolicyService(PolicyShelf({}, in_memory=4)))
+    http = PolicyHttpServer(("127.0.0.1", 0), PolicyService(PolicyCache({}, in_memory=4)))
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield f"http://127.0.0.1:{http.server_address[1]}/v1"
@@ -164,7 +163,7 @@ async def test_collect_removes_old_cycles_and_never_what_is_kept(
     assert again == {"removed": [], "bytes": 0}
 
 
-async def test_what_nobody_foresaw_is_tried_three_times(
+async def test_an_unknown_error_is_tried_three_times(
     tmp_path: Path, activities: TrainerActivities, record: Record
 ) -> None:
     keep(tmp_path, "000001", record)

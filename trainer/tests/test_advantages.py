@@ -1,4 +1,4 @@
-"""Rewards become advantages just as in TRL, and a missing reward changes nobody else's."""
+"""Rewards become advantages just as in TRL, and a missing reward changes no other."""
 
 import math
 
@@ -43,5 +43,5 @@ def test_a_missing_reward_gets_nothing_and_takes_nothing() -> None:
     assert [with_one[0], with_one[2]] == advantages_of([0.0, 1.0], ["a"] * 2, "group")
 
 
-def test_one_reward_alone_has_nobody_to_be_compared_with() -> None:
+def test_a_single_reward_has_nothing_to_be_compared_with() -> None:
     assert advantages_of([1.0, None], ["a", "a"], "group") == [0.0, 0.0]

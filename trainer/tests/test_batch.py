@@ -72,7 +72,7 @@ def set_field(line: int, name: str, value: Any) -> Callable[[Lines], None]:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "said"),
     [
         (set_field(0, "schema", 2), "Line 1, schema: is 2"),
         (set_field(0, "cycle", 4), "Line 1, cycle: is 4, but this update is for 3"),
@@ -104,12 +104,12 @@ def set_field(line: int, name: str, value: Any) -> Callable[[Lines], None]:
         (set_field(4, "reward", None), "Group 'g1', reward: its 1 graded rollouts do not differ"),
     ],
 )
-def test_what_is_wrong_is_told(spoil: Callable[[Lines], None], told: str) -> None:
+def test_what_is_wrong_is_named(spoil: Callable[[Lines], None], said: str) -> None:
     lines = good_lines()
     spoil(lines)
     with pytest.raises(BatchInvalid) as failure:
         read_batch(packed(lines), EXPECTED)
-    assert told in str(failure.value)
+    assert said in str(failure.value)
     assert not failure.value.retryable
 
 

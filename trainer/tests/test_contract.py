@@ -3,10 +3,12 @@
 import json
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
+from conductor_trainer import contract
 from conductor_trainer.contract import check_message, check_request
 from conductor_trainer.errors import BadRequest
 
@@ -52,3 +54,49 @@ def test_the_refusal_names_field_and_value() -> None:
     payload["config"]["optimizer"]["learningRate"] = "fast"
     with pytest.raises(BadRequest, match=r"updateRequest\.config\.optimizer\.learningRate.*'fast'"):
         check_request("conductor.trainer.update", payload)
+
+
+CONTRACT = json.loads(Path(contract.__file__).with_name("contract.json").read_text())
+
+
+def type_of(message: str) -> Any:
+    return getattr(contract, message[0].upper() + message[1:], None)
+
+
+def shape_of_type(type: Any) -> Any:
+    """Fields of objects, values of literals, members of unions and lists, else the type."""
+    if is_typeddict(type):
+        fields = get_type_hints(type, include_extras=True)
+        return {name: shape_of_type(each) for name, each in fields.items()}
+    if get_origin(type) is Literal:
+        return {*get_args(type)}
+    if get_origin(type) in (UnionType, list):
+        return [shape_of_type(each) for each in get_args(type)]
+    return type
+
+
+def shape_of_schema(schema: Any) -> Any:
+    """The same of a message in `contract.json`, without bounds and patterns."""
+    match schema:
+        case {"oneOf": kinds}:
+            return [shape_of_schema(kind) for kind in kinds]
+        case {"const": value}:
+            return {value}
+        case {"enum": values}:
+            return {*values}
+        case {"type": "array", "items": items}:
+            return [shape_of_schema(items)]
+        case {"type": "object", "properties": fields, "required": required}:
+            assert {*fields} == {*required}, "a type says that no field may be left out"
+            return {name: shape_of_schema(field) for name, field in fields.items()}
+    return {"string": str, "integer": int, "number": float}[schema["type"]]
+
+
+@pytest.mark.parametrize("message", [each for each in CONTRACT["messages"] if type_of(each)])
+def test_the_types_say_what_the_contract_says(message: str) -> None:
+    assert shape_of_type(type_of(message)) == shape_of_schema(CONTRACT["messages"][message])
+
+
+def test_every_request_has_a_type() -> None:
+    requests = [activity["request"] for activity in CONTRACT["activities"].values()]
+    assert all(type_of(request) for request in requests)

@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 from temporalio.api.common.v1 import Payload
 
-from conductor_trainer.encryption.codec import EncryptionCodec
-from conductor_trainer.encryption.content import open_content
-from conductor_trainer.encryption.keys import KeyProblem, KeyRing, read_encryption_keys
-from conductor_trainer.encryption.names import name_of_key
-from conductor_trainer.encryption.seal import Altered
+from conductor_trainer.encryption import (
+    Altered,
+    KeyProblem,
+    KeyRing,
+    name_of_key,
+    open_content,
+    read_encryption_keys,
+)
 from conductor_trainer.errors import BadRequest, BatchInvalid, NotInStore
-from conductor_trainer.store.open_store import open_store
-from conductor_trainer.store.stored_file import stored_file
+from conductor_trainer.payload_codec import EncryptionCodec
+from conductor_trainer.store import open_store, stored_file
 
 VECTORS = json.loads((Path(__file__).parents[2] / "test" / "training" / "vectors.json").read_text())
 

@@ -8,7 +8,7 @@ import pytest
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest, Conflict
 from conductor_trainer.init import init
-from conductor_trainer.weights import weights_sha256
+from conductor_trainer.record import weights_sha256
 from tiny_run import LORA, RUN, TINY, checkpoint, config_of, write_texts
 
 
@@ -45,7 +45,7 @@ def test_it_happens_once(tmp_path: Path) -> None:
         init(tmp_path, request_of(TINY, seed=8), texts)
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     nowhere = {"kind": "folder", "path": str(tmp_path / "nowhere")}
     with pytest.raises(BadRequest, match=r"There is no folder .*/nowhere on the trainer's machine"):
         init(tmp_path, request_of(nowhere), None)

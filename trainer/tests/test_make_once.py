@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from conductor_trainer.checkpoint import Probe, Record, identity_of, read_record, require_record
+from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import (
     CheckpointMissing,
     CheckpointUnreadable,
@@ -19,7 +20,6 @@ from conductor_trainer.errors import (
     DiskFull,
 )
 from conductor_trainer.make_once import make_once
-from conductor_trainer.requests import CheckpointName
 from tiny_run import config_of
 
 TARGET = CheckpointName(trainRun="night", name="000001")
@@ -83,7 +83,7 @@ WEIGHTS = {"weights": torch.zeros(50_000)}
         lambda file: torch.save(WEIGHTS, file),
     ],
 )
-def test_a_full_disk_is_told_for_good_whoever_met_it(
+def test_a_full_disk_is_reported_for_good_whichever_library_met_it(
     tmp_path: Path, write: Callable[[Path], object]
 ) -> None:
     def fill(folder: Path) -> Record:
@@ -97,7 +97,7 @@ def test_a_full_disk_is_told_for_good_whoever_met_it(
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}", '{"probe": 3}', "[]"])
-def test_a_record_that_cannot_be_read_is_told_for_good(tmp_path: Path, text: str) -> None:
+def test_a_record_that_cannot_be_read_is_reported_for_good(tmp_path: Path, text: str) -> None:
     make_once(tmp_path, TARGET, "same", build)
     (tmp_path / "night" / "000001" / "RESULT.json").write_text(text)
     with pytest.raises(CheckpointUnreadable, match=r"night/000001/RESULT.json") as failure:
@@ -143,7 +143,7 @@ def test_a_server_of_another_user_can_read_it(tmp_path: Path) -> None:
     assert (tmp_path / "night/000001/model/weights").stat().st_mode & 0o777 == 0o644
 
 
-def test_a_missing_checkpoint_is_told_by_name(tmp_path: Path) -> None:
+def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
     with pytest.raises(CheckpointMissing, match=r"no checkpoint night/000001 below"):
         require_record(tmp_path, TARGET)
 

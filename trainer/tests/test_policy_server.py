@@ -18,12 +18,10 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from conductor_trainer.contract import Tuning
 from conductor_trainer.model import add_adapter, save_policy
-from conductor_trainer.policy_server.http_server import PolicyHttpServer
-from conductor_trainer.policy_server.policy import Policy, load_policy
-from conductor_trainer.policy_server.service import PolicyService
-from conductor_trainer.policy_server.shelf import PolicyShelf
-from conductor_trainer.requests import Tuning
+from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache, load_policy
+from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
 from policies import PROMPT, make_policy
 
 SERVER = (sys.executable, "-m", "conductor_trainer.policy_server")
@@ -38,16 +36,16 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture
 def client(folders: list[Path]) -> Iterator[httpx.Client]:
     """Of a server that knows the first policy as `first`, and has room for two."""
-    shelf = PolicyShelf({"first": folders[0]}, in_memory=2)
-    with serving(shelf) as url, httpx.Client(base_url=url, timeout=60) as client:
+    policies = PolicyCache({"first": folders[0]}, in_memory=2)
+    with serving(policies) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
 
 
 @contextmanager
-def serving(shelf: PolicyShelf) -> Iterator[str]:
+def serving(policies: PolicyCache) -> Iterator[str]:
     """A server in this process, by its URL."""
     torch.set_num_threads(1)
-    server = PolicyHttpServer(("127.0.0.1", 0), PolicyService(shelf))
+    server = PolicyHttpServer(("127.0.0.1", 0), PolicyService(policies))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield f"http://127.0.0.1:{server.server_address[1]}"
@@ -104,9 +102,9 @@ def test_logprobs_are_those_of_a_plain_forward_pass(
     assert {choice["finish_reason"] for choice in choices} >= {"stop"}
     for choice in choices:
         prompt, reply = choice["prompt_token_ids"], choice["token_ids"]
-        told = choice["logprobs"]["token_logprobs"]
+        answered = choice["logprobs"]["token_logprobs"]
         wanted = expected_logprobs(folders[0], prompt, reply, temperature)
-        assert told == pytest.approx(wanted, abs=1e-4)
+        assert answered == pytest.approx(wanted, abs=1e-4)
         assert (reply[-1] == 2) == (choice["finish_reason"] == "stop")
         assert 2 not in reply[:-1]
         assert "<|im_end|>" not in choice["text"]
@@ -116,10 +114,10 @@ def test_prompt_logprobs_are_those_of_a_plain_forward_pass(
     client: httpx.Client, folders: list[Path]
 ) -> None:
     [choice] = ask(client, n=1, prompt_logprobs=0)
-    first, *told = choice["prompt_logprobs"]
+    first, *others = choice["prompt_logprobs"]
     assert first is None
     prompt = choice["prompt_token_ids"]
-    scores = [each[str(token)]["logprob"] for token, each in zip(prompt[1:], told, strict=True)]
+    scores = [each[str(token)]["logprob"] for token, each in zip(prompt[1:], others, strict=True)]
     wanted = expected_logprobs(folders[0], prompt[:1], prompt[1:], 1.0)
     assert scores == pytest.approx(wanted, abs=1e-4)
 
@@ -212,9 +210,9 @@ def test_an_adapter_is_served_as_its_base_with_the_adapter_upon_it(
     assert client.post("/v1/load_lora_adapter", json=body).status_code == 200
     assert ask(client, model="adapted") != ask(client)
     [choice] = ask(client, model="adapted", n=1)
-    told = choice["logprobs"]["token_logprobs"]
+    answered = choice["logprobs"]["token_logprobs"]
     wanted = forward(adapted, choice["prompt_token_ids"], choice["token_ids"], 1.0)
-    assert told == pytest.approx(wanted, abs=1e-4)
+    assert answered == pytest.approx(wanted, abs=1e-4)
 
 
 def test_a_folder_without_a_policy_is_not_named(client: httpx.Client, tmp_path: Path) -> None:
@@ -227,7 +225,7 @@ def test_a_folder_without_a_policy_is_not_named(client: httpx.Client, tmp_path: 
     assert len(client.get("/v1/models").json()["data"]) == 1
 
 
-def test_a_request_that_nobody_waits_for_is_dropped(folders: list[Path]) -> None:
+def test_a_request_whose_client_has_gone_is_dropped(folders: list[Path]) -> None:
     """The first request holds the only thread until the second has hung up."""
     holds, has_hung_up, loaded = threading.Event(), threading.Event(), []
 
@@ -237,15 +235,17 @@ def test_a_request_that_nobody_waits_for_is_dropped(folders: list[Path]) -> None
         assert has_hung_up.wait(60)
         return load_policy(folder)
 
-    shelf = PolicyShelf({"first": folders[0], "second": folders[1]}, in_memory=2, read=load_slowly)
-    with serving(shelf) as url, ThreadPoolExecutor(1) as pool:
+    policies = PolicyCache(
+        {"first": folders[0], "second": folders[1]}, in_memory=2, read=load_slowly
+    )
+    with serving(policies) as url, ThreadPoolExecutor(1) as pool:
         first = pool.submit(httpx.post, f"{url}/tokenize", json=text_for("first"), timeout=60)
         assert holds.wait(60)
         with pytest.raises(httpx.TimeoutException):
             httpx.post(f"{url}/tokenize", json=text_for("second"), timeout=0.2)
         has_hung_up.set()
         assert first.result().status_code == 200
-        # Whoever comes next is behind the one that was dropped.
+        # The next request is behind the one that was dropped.
         httpx.post(f"{url}/tokenize", json=text_for("first"), timeout=60)
     assert loaded == [folders[0]]
 

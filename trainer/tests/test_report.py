@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from conductor_trainer.report.cycles import metrics_key
-from conductor_trainer.report.scalars import scalars_of
+from conductor_trainer.report import metrics_key, scalars_of
 
 RUN = "made-up"
 

@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record, checkpoint_folder
+from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import ProbeFailed
-from conductor_trainer.publish import publish, retire
-from conductor_trainer.requests import CheckpointName
+from conductor_trainer.worker.publish import publish, retire
 from policies import PROMPT, make_policy
 
 MODULES = os.pathsep.join(sys.path)
@@ -222,7 +222,7 @@ def test_a_model_that_cannot_be_served_is_told_why_and_is_not_named(
     assert "It said last: one has no layer 7" in error["message"]
 
 
-def test_a_command_that_is_not_there_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
+def test_a_command_that_is_not_there_is_named(folders: dict[str, Path], tmp_path: Path) -> None:
     program = [sys.executable, "-m", "conductor_trainer.restarting_server", "--port", "0", "--"]
     process, client = start([*program, "no-such-server", "{port}", "{model}", "{folder}"])
     with client:

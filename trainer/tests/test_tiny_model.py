@@ -1,4 +1,4 @@
-"""The tiny policy is what anybody's loader makes of its folder."""
+"""The tiny policy is what the usual loaders make of its folder."""
 
 import hashlib
 from pathlib import Path
@@ -9,11 +9,16 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from conductor_trainer.chat import END_OF_TEXT, END_OF_TURN, START_OF_TURN
 from conductor_trainer.errors import BadRequest, ModelInvalid
-from conductor_trainer.model import load_model, load_tokenizer
+from conductor_trainer.model import (
+    END_OF_TEXT,
+    END_OF_TURN,
+    START_OF_TURN,
+    load_model,
+    load_tokenizer,
+)
+from conductor_trainer.record import weights_sha256
 from conductor_trainer.tiny_model import build_tiny, read_texts, train_tokenizer
-from conductor_trainer.weights import weights_sha256
 from tiny_run import TINY, TOPICS, prompt_of, reply_of
 
 TEXTS = [prompt_of(topic) + reply_of(topic, n) for topic in TOPICS for n in range(4)]

@@ -14,12 +14,12 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 
 from conductor_trainer.batch import read_batch
 from conductor_trainer.checkpoint import require_record
+from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest, ModelInvalid, NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
-from conductor_trainer.probe import take_probe
-from conductor_trainer.requests import Config
+from conductor_trainer.record import take_probe
 from conductor_trainer.tensors import Tensors, to_tensors
 from conductor_trainer.update import expected_of, update
 from tiny_run import (

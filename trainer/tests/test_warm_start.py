@@ -9,9 +9,8 @@ import torch
 
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.examples import IGNORED, pad_examples, read_examples
 from conductor_trainer.model import load_tokenizer
-from conductor_trainer.warm_start import warm_start
+from conductor_trainer.warm_start import IGNORED, pad_examples, read_examples, warm_start
 from tiny_run import (
     begin,
     checkpoint,
@@ -102,7 +101,7 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "said"),
     [
         ("{", "Line 2 of the examples is not JSON"),
         ('{"prompt": "x"}', "Line 2 of the examples must be an object"),
@@ -110,11 +109,11 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
     ],
 )
 def test_a_line_that_is_no_example_is_told(
-    root: Path, tmp_path: Path, line: str, told: str
+    root: Path, tmp_path: Path, line: str, said: str
 ) -> None:
     path = write_examples(tmp_path / "examples", {"prompt": "a", "completion": "b"})
     path.write_text(path.read_text() + line + "\n")
-    with pytest.raises(BadRequest, match=told):
+    with pytest.raises(BadRequest, match=said):
         read_examples(path, tokenizer_of(root))
 
 

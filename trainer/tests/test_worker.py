@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conductor_trainer.worker import main
+from conductor_trainer.worker.__main__ import main
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,28 @@ def test_a_worker_that_cannot_start_says_why_in_a_sentence(
     assert said in str(caught.value)
 
 
+def run_python(program: str) -> tuple[str, str]:
+    tests = Path(__file__).parent
+    command = [sys.executable, "-c", program]
+    ran = subprocess.run(command, cwd=tests, capture_output=True, text=True)
+    return ran.stdout, ran.stderr
+
+
 def test_the_worker_loads_no_torch() -> None:
-    program = "import sys, conductor_trainer.worker; print('torch' in sys.modules)"
-    path = str(Path(__file__).parents[1] / "src")
-    ran = subprocess.run(
-        [sys.executable, "-c", program], env={"PYTHONPATH": path}, capture_output=True, text=True
+    imports = "import sys, conductor_trainer.worker.__main__"
+    assert run_python(f"{imports}; print('torch' in sys.modules)") == ("False\n", "")
+
+
+def test_what_libraries_print_does_not_disturb_the_lines_of_the_worker() -> None:
+    stdout, stderr = run_python(
+        "import asyncio, os, stub_jobs\n"
+        "from pathlib import Path\n"
+        "from conductor_trainer.worker.steps import StepRunner, claim_stdout\n"
+        "say = claim_stdout()\n"
+        "os.system('echo a program')\n"
+        "asyncio.run(StepRunner(Path(), stub_jobs.perform).run('print', {}, {}, lambda _: None))\n"
+        "say({'is': 'ready'})\n"
     )
-    assert ran.stdout == "False\n", ran.stderr
+    assert stdout == '{"is": "ready"}\n'
+    assert "a program\n" in stderr
+    assert "a library\n" in stderr

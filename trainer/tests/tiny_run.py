@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from conductor_trainer.checkpoint import require_record
+from conductor_trainer.contract import CheckpointName, Config, TinyBase
 from conductor_trainer.init import init
 from conductor_trainer.model import load_policy, load_tokenizer
-from conductor_trainer.requests import CheckpointName, Config, TinyBase
 from conductor_trainer.update import update
 from conductor_trainer.warm_start import warm_start
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { trainerPython } from '../../../test/support/python-program';
+import { trainerEnv, trainerPython } from '../support/programs';
 import type { PlainUpdate } from './plain-loop';
 
 const TRAINER = resolve(__dirname, '../../../trainer');
@@ -44,14 +44,7 @@ export async function measureStep(
   const { stdout } = await promisify(execFile)(
     await trainerPython(),
     [program, ...Object.entries(given).flat()],
-    {
-      env: {
-        ...process.env,
-        PYTHONPATH: join(TRAINER, 'src'),
-        OMP_NUM_THREADS: '1',
-        HF_HUB_OFFLINE: '1',
-      },
-    },
+    { env: trainerEnv() },
   );
   return stepFiguresSchema.parse(JSON.parse(stdout));
 }

@@ -1,12 +1,21 @@
 import { gzipSync } from 'node:zlib';
-import { chooseGroups, drawQuestions } from '../../../src/training/draw';
-import { hasSpread } from '../../../src/training/reward';
+import { grade } from '../../../src/grading/grade';
+import type { Plan, Step } from '../../../src/plan/plan';
+import { conductorMessages } from '../../../src/plan/prompt/conductor';
+import { workerMessages } from '../../../src/plan/prompt/worker';
+import type { ModelCard } from '../../../src/protocol/cards';
+import { type PromptedSample, samplePrompts } from '../../../src/training/activities/sample-plans';
+import { chooseGroups, drawQuestions, samplingSeed } from '../../../src/training/draw';
+import type { Question } from '../../../src/training/question';
+import { hasSpread, rewardOf } from '../../../src/training/reward';
+import type { GroupId, RolloutId } from '../../../src/training/rollout';
 import type { BatchHeader, BatchRow, UpdateRequest } from '../../../src/training/trainer-contract';
-import { handOver } from '../plain/step-server';
+import { inWindow } from '../../../src/training/workflows/in-window';
+import { planIn } from '../plain/group';
+import { handOver } from '../plain/lesson';
 import { toJsonLines } from '../world/questions';
-import type { CycleFigures, Figures } from './figures';
-import { playGroup } from './plain-group';
-import { firstPolicy, type PlainPolicy, type PlainSetting, toPolicy } from './plain-setting';
+import { type AskWorker, firstPolicy, type PlainPolicy, type PlainSetting, toPolicy } from './plain-setting';
+import type { CycleFigures, Figures } from './tables';
 
 /** What an update was made of. */
 export interface PlainUpdate {
@@ -111,4 +120,105 @@ async function learn(setting: PlainSetting, policy: PlainPolicy, cycle: number, 
     weightsSha256: checkpoint.weightsSha256,
     update: { request, batch: path, rollouts: rows.length },
   };
+}
+
+/** Which group it is. */
+export interface PlainDraw {
+  readonly cycle: number;
+  readonly draw: number;
+  readonly question: Question;
+}
+
+/** The rollouts of one question, as they would come into a batch. */
+export async function playGroup(
+  setting: PlainSetting,
+  policy: PlainPolicy,
+  { cycle, draw, question }: PlainDraw,
+): Promise<readonly BatchRow[]> {
+  const { settings, world, workers, askWorker: ask } = setting;
+  const { trainRun, window, reward } = settings;
+  const group: GroupId = { trainRun, purpose: 'training', cycle, draw, question: question.id };
+  const samples = await samplePlans(setting, policy, { cycle, draw, question });
+  const groupId = `${padded(cycle)}/${padded(draw)}/0`;
+  return inWindow(samples, window, async (sample, rollout) => {
+    const plan = planIn(world, sample.text);
+    const team = { ask, workers, question: question.question, rollout: { ...group, rollout } };
+    const verdict = plan === null ? 'unparseable' : grade(question, await carryOut(plan, team));
+    return {
+      rolloutId: `${groupId}/${padded(rollout)}`,
+      groupId,
+      round: 0,
+      promptTokenIds: [...sample.promptTokenIds],
+      completionTokenIds: [...sample.tokenIds],
+      sampledLogprobs: [...sample.logprobs],
+      reward: rewardOf({ verdict, plan, nanoUsd: null }, reward),
+      finishReason: sample.finishReason,
+    };
+  });
+}
+
+function samplePlans(
+  { settings, workers, askPolicy }: PlainSetting,
+  { served }: PlainPolicy,
+  { cycle, draw, question }: PlainDraw,
+): Promise<readonly PromptedSample[]> {
+  const { seed, groupSize, policy, run } = settings;
+  const messages = conductorMessages({
+    style: policy.prompt,
+    question: question.question,
+    workers,
+    describe: policy.describe,
+    maxSteps: run.limits.steps,
+    format: 'lists',
+    repairs: [],
+  });
+  const task = {
+    policy: served,
+    prompts: Array<typeof messages>(groupSize).fill(messages),
+    seed: samplingSeed({ seed, cycle, draw, round: 0, purpose: 'training' }),
+    temperature: policy.temperature,
+    maxTokens: policy.maxOutputTokens,
+  };
+  return samplePrompts(askPolicy, task, new AbortController().signal);
+}
+
+/** Six digits, as in a batch of the product's. */
+function padded(number: number): string {
+  return String(number).padStart(6, '0');
+}
+
+/** Whose plan it is, and who carries it out. */
+export interface PlainTeam {
+  readonly ask: AskWorker;
+  readonly workers: readonly ModelCard[];
+  readonly question: string;
+  readonly rollout: RolloutId;
+}
+
+/** Carries out a plan, each step as soon as it may see what it wants to see; returns the last one's output. */
+export async function carryOut({ steps }: Plan, team: PlainTeam): Promise<string> {
+  const outputs: Promise<string>[] = [];
+  for (const [index, step] of steps.entries())
+    outputs.push(runStep(team, steps, outputs, { ...step, index }));
+  const all = await Promise.all(outputs);
+  return all.at(-1) ?? '';
+}
+
+async function runStep(
+  { ask, workers, question, rollout }: PlainTeam,
+  steps: readonly Step[],
+  outputs: readonly Promise<string>[],
+  { index, worker, subtask, sees }: Step & { readonly index: number },
+): Promise<string> {
+  const card = workers.find(({ id }) => id === worker);
+  if (card === undefined) throw new Error(`The plan names ${worker}, whom nobody knows.`);
+  const seen = await Promise.all(
+    sees.map(async (step) => ({
+      step,
+      subtask: steps[step]?.subtask ?? '',
+      output: (await outputs[step]) ?? '',
+    })),
+  );
+  const messages = workerMessages({ question, subtask, sees: seen, layout: card.layout });
+  return ask({ card, messages, rollout, step: index });
 }

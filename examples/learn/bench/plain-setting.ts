@@ -1,7 +1,10 @@
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { OpenAI } from 'openai';
 import { z } from 'zod';
-import { configSchema } from '../../../src/config/schema';
+import { callIdOf } from '../../../src/activities/ledger-row';
+import { trainingConfigSchema } from '../../../src/training/config/schema';
+import type { Message } from '../../../src/plan/message';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { readQuestions } from '../../../src/training/activities/questions';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
@@ -9,15 +12,13 @@ import type { CheckpointRef } from '../../../src/training/manifest';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
 import type { Question } from '../../../src/training/question';
+import { rolloutIdentity, type RolloutId } from '../../../src/training/rollout';
 import type { TrainingSettings } from '../../../src/training/settings';
 import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/trainer-contract';
-import { TRAIN_RUN } from '../../../test/support/lesson';
 import type { Town } from '../demo/town';
-import type { Sampled } from '../plain/lesson';
-import { startStepServer, type StepServer } from '../plain/step-server';
-import type { World } from '../world/world';
-import { SMALL_WORLD } from '../world/worlds';
-import { type AskWorker, createAskWorker } from './ask-worker';
+import { type Sampled, startStepServer, type StepServer } from '../plain/lesson';
+import { TRAIN_RUN } from '../support/lesson';
+import { SMALL_WORLD, type World } from '../world/world';
 
 /** What a loop without Temporal has: the settings, questions, workers and policy server of a town, and its own trainer. */
 export interface PlainSetting {
@@ -37,7 +38,7 @@ export interface PlainSetting {
 
 /** @param folder of the town, after a night */
 export async function openPlainSetting({ config, policyUrl }: Town, folder: string): Promise<PlainSetting> {
-  const resolved = configSchema.parse(config);
+  const resolved = trainingConfigSchema.parse(config);
   const settings = resolveTraining(resolved);
   const workers = settings.run.workers.filter((worker) => worker.kind === 'model');
   const { train } = await readQuestions(trainingOf(resolved).data);
@@ -95,4 +96,40 @@ export function toPolicy(
       servers: [baseUrl],
     },
   };
+}
+
+/** One call of one worker. */
+export interface PlainCall {
+  readonly card: ModelCard;
+  readonly messages: readonly Message[];
+  readonly rollout: RolloutId;
+  readonly step: number;
+}
+
+/** Asks a worker as one would without the product: one request, whose answer nobody keeps. */
+export type AskWorker = (call: PlainCall) => Promise<string>;
+
+export function createAskWorker(baseURL: string): AskWorker {
+  const openai = new OpenAI({ baseURL, apiKey: 'none', maxRetries: 0 });
+  return async (call) => {
+    const reply = await openai.chat.completions.create(
+      {
+        model: call.card.model,
+        messages: call.messages.map(({ role, text }) => ({ role, content: text })),
+      },
+      { headers: { 'X-Client-Request-Id': nameOf(call) } },
+    );
+    return reply.choices[0]?.message.content ?? '';
+  };
+}
+
+/**
+ * The product's own name of the call. The world draws a worker's luck from it, so that both loops are answered the same
+ * and learn the same: that their weights are equal shows it.
+ */
+function nameOf({ card, messages, rollout, step }: PlainCall): string {
+  const { id, provider, model, api, temperature, effort, maxOutputTokens } = card;
+  const request = { provider, model, api, temperature, effort, messages, maxOutputTokens };
+  const identity = `${rolloutIdentity(rollout)}/0`;
+  return callIdOf({ activityId: '' }, { identity, round: 0, step, worker: id }, request);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Recipe, recipeFor, withCycles } from '../plain/recipe';
-import { timed } from '../plain/timed';
+import { timed } from '../plain/run-course';
 import { findOptimum, type Optimum, toReward } from '../world/optimum';
 import { type Learned, runSeed } from './run-seed';
 

@@ -1,11 +1,17 @@
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { solveResultSchema } from '../../../src/protocol/solve';
+import { readNight } from '../../../src/training/activities/records';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/manifest';
+import { createAskPolicy } from '../../../src/training/policy/ask';
+import { readManifest } from '../../../src/training/policy/serving';
+import type { NightRecord } from '../../../src/training/records';
+import type { Recipe } from '../plain/recipe';
+import { type Score, tryOut } from '../plain/scoring';
+import { type Lesson, TRAIN_RUN } from '../support/lesson';
+import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
-import { followNight } from './follow-night';
-import { lessonOf } from './lesson-of';
 import { openTown, type Town } from './town';
-import { describeWorth, tryAt, weigh, type Worth, type Yardstick } from './weigh';
 
 /** A date of its own, so that the demo is the same on each day. */
 const NIGHT = '2026-01-10';
@@ -109,4 +115,113 @@ async function solveOnce({ recipe, seed }: Course, { command }: Town): Promise<s
   const [row] = questionSet(recipe.world, 'heldOut', 1, seed);
   const printed = await command('solve', row?.question ?? '', '--json');
   return solveResultSchema.parse(JSON.parse(printed)).checkpoint;
+}
+
+/** Cycles between two looks at what was learned. */
+const EVERY = 10;
+/** No look is worth much while a night has only begun. */
+const LEAST_SHARE = 0.4;
+const POLL_MS = 1_000;
+
+/** What somebody who follows a night does. */
+export interface Follower {
+  /** Tries the checkpoint that the night has come to, and returns its ratio. */
+  readonly look: (night: NightRecord) => Promise<number>;
+}
+
+/** Follows a night to its end, looking in every few cycles; tells it to stop once nothing more is gained. */
+export async function followNight(town: Town, date: string, { look }: Follower): Promise<NightRecord> {
+  const looks: number[] = [];
+  let isStopped = false;
+  for (;;) {
+    const night = await readNight(town.store, TRAIN_RUN, date);
+    if (night !== null && night.closedAt !== null) return night;
+    if (night !== null && night.done >= (looks.length + 1) * EVERY) {
+      looks.push(await look(night));
+      if (!isStopped && night.done >= LEAST_SHARE * night.last && isFlat(looks)) {
+        await town.command('train', 'stop');
+        isStopped = true;
+      }
+    }
+    await setTimeout(POLL_MS);
+  }
+}
+
+/** Looks without a gain after which a curve is flat. */
+const PATIENCE = 3;
+/** What counts as a gain. */
+const GAIN = 0.005;
+
+/** Whether a curve has stopped to rise: none of its last looks is better than the best one before them. */
+export function isFlat(looks: readonly number[]): boolean {
+  const earlier = looks.slice(0, -PATIENCE);
+  return earlier.length > 0 && Math.max(...looks.slice(-PATIENCE)) < Math.max(...earlier) + GAIN;
+}
+
+/** What a policy's plans are compared with. */
+export interface Yardstick {
+  readonly recipe: Recipe;
+  readonly seed: number;
+  readonly optimum: Optimum;
+}
+
+/** What a policy is worth at the temperatures of training, of serving, and always the likeliest token. */
+export interface Worth {
+  readonly hot: Score;
+  readonly cool: Score;
+  readonly greedy: Score;
+}
+
+/** Has a checkpoint plan for the held-out questions at each of the temperatures. */
+export async function weigh(yardstick: Yardstick, town: Town, checkpoint: CheckpointRef): Promise<Worth> {
+  const hot = await tryAt(yardstick, town, checkpoint, 1);
+  const cool = await tryAt(yardstick, town, checkpoint, 0.2);
+  return { hot, cool, greedy: await tryAt(yardstick, town, checkpoint, 0) };
+}
+
+/** The same at one of them. */
+export async function tryAt(
+  { recipe, seed, optimum }: Yardstick,
+  { store, policyUrl }: Town,
+  checkpoint: CheckpointRef,
+  temperature: number,
+): Promise<Score> {
+  const sampled = await readManifest(store, checkpoint);
+  return tryOut({ recipe, seed, ask: createAskPolicy(), policyUrl }, optimum, sampled, temperature);
+}
+
+/** Ratio of rewards, of accuracies, and the share of replies that are plans. */
+export function describeWorth({ hot, cool, greedy }: Worth): string {
+  const told = Object.entries({ 'T=1': hot, 'T=0.2': cool, greedy });
+  return told
+    .map(
+      ([name, { ratio, accuracyRatio, formatRate }]) =>
+        `${name} ${ratio.toFixed(3)} (of accuracy ${accuracyRatio.toFixed(3)}, plans ${formatRate.toFixed(2)})`,
+    )
+    .join('  ');
+}
+
+/** A recipe as the product's own settings. */
+export function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: number): Lesson {
+  const { cycles, questions, groupSize, maxDraws, learningRate, warmupSteps, iterations } = learning;
+  return {
+    world,
+    seed,
+    warmStartSteps: warmStart.steps,
+    size: { train, heldOut, examples: warmStart.examples },
+    training: {
+      cycles,
+      totalCycles: cycles,
+      questions,
+      groupSize,
+      maxDraws,
+      // The best plans of these worlds are teams, and a team costs more than one worker.
+      gate: { maxCostRatio: 1.5 },
+      trainer: {
+        optimizer: { learningRate, schedule: 'linear', warmupSteps },
+        microBatch: questions * groupSize,
+        iterations,
+      },
+    },
+  };
 }

@@ -1,17 +1,21 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import type { ConfigInput } from '../../../src/config/schema';
+import type { TrainableInput } from '../../../src/training/config/schema';
 import { FileStore } from '../../../src/store/file-store';
-import { runCommand, startCommand } from '../../../test/cli/command';
-import type { Lesson } from '../../../test/support/lesson';
-import { openSurroundings } from '../stack/surroundings';
+import type { Lesson } from '../support/lesson';
+import { openSurroundings } from '../support/surroundings';
+
+const MAIN = resolve(__dirname, '../../../lib/cli/main.js');
 
 /** A folder in which the product runs as anybody would run it: `up`, a trainer, a policy server, and commands. */
 export interface Town {
   readonly store: FileStore;
   /** What worker and commands are configured by. */
-  readonly config: ConfigInput;
+  readonly config: TrainableInput;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
   /** Process of `up`, the worker. */
@@ -34,26 +38,62 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
   await mkdir(folder, { recursive: true });
   const surroundings = await openSurroundings(lesson, folder, delayMs);
   await writeFile(join(folder, 'conductor.yaml'), stringify(surroundings.config));
-  const up = startCommand(['up'], { cwd: folder });
-  const [, address = ''] = await up.hear(/Temporal +(\S+),/);
-  const [, webPage = ''] = await up.hear(/Web page +(\S+)/);
-  await Promise.all([up.hear(/Ready\./), surroundings.startTrainer(address)]);
+  const up = await startUp(folder);
+  await surroundings.startTrainer(up.address);
   return {
     store: new FileStore(join(folder, 'store')),
     config: surroundings.config,
     policyUrl: surroundings.policyUrl,
     up: up.pid,
-    address,
-    webPage,
+    address: up.address,
+    webPage: up.webPage,
     command: async (...args) => {
-      const { code, stdout, stderr } = await runCommand(args, { cwd: folder });
-      if (code === 0) return stdout.trim();
-      throw new Error(`"temporal-conductor ${args.join(' ')}" exited with ${code}:\n${stderr}`);
+      const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], {
+        cwd: folder,
+        env: ownEnv(),
+      });
+      return stdout.trim();
     },
     close: async () => {
       await surroundings.close();
-      up.signal('SIGTERM');
-      await up.ended;
+      await up.stop();
     },
   };
+}
+
+/** Starts `temporal-conductor up` and waits until it works. */
+async function startUp(folder: string) {
+  const child = spawn(process.execPath, [MAIN, 'up'], {
+    cwd: folder,
+    env: ownEnv(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const gone = once(child, 'exit');
+  let said = '';
+  for await (const text of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += String(text);
+    if (said.includes('Ready.')) break;
+  }
+  // What it says from here on must not fill the pipe.
+  child.stderr.resume();
+  const { address, webPage } =
+    /Temporal +(?<address>\S+),[^]*Web page +(?<webPage>\S+)/.exec(said)?.groups ?? {};
+  if (child.pid === undefined || address === undefined || webPage === undefined) {
+    throw new Error(`"temporal-conductor up" did not become ready:\n${said}`);
+  }
+  return {
+    pid: child.pid,
+    address,
+    webPage,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+/** Without the address of another Temporal server: each town has its own. */
+function ownEnv(): NodeJS.ProcessEnv {
+  const isForeign = (name: string): boolean => name.startsWith('TEMPORAL_') && name !== 'TEMPORAL_CLI_PATH';
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isForeign(name)));
 }

@@ -1,16 +1,16 @@
-/**
- * `npm run train:kills -- --seeds 3 --kills 5`: plays a night undisturbed, and for each seed once more while its
- * processes are killed at moments of that seed. Ends with 0 where every night came to the same, with 1 where one did not.
- */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { bundleWorkflows } from '../../../test/support/bundle-workflows';
-import { compareNights, type NightDifference } from './compare-nights';
-import { drawKills, type PlannedKill } from './kill-script';
-import { LESSON, SHARE_WITH_KILLS } from './lesson';
-import { playNight } from './play-nights';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { draw } from '../../../src/testing/simulated-model';
+import { randomFrom, shuffled } from '../../../src/training/draw';
+import { bundleWorkflows } from '../support/bundle-workflows';
+import type { Lesson } from '../support/lesson';
+import { SMALL_WORLD } from '../world/world';
+import { type NightFacts, type PlannedKill, playNight, type Victim } from './night';
+
+// `npm run train:kills -- --seeds 3 --kills 5`: plays a night undisturbed, and for each seed once more while its
+// processes are killed at moments of that seed. Ends with 0 where every night came to the same, with 1 where one did not.
 
 async function main(): Promise<void> {
   const { seeds, kills } = parseArgs({
@@ -50,8 +50,86 @@ function lineOf(
   );
 }
 
-main().catch((error: unknown) => {
-  console.error(error);
-  // What was under way when it broke off would try on for ever.
-  process.exit(2);
-});
+const VICTIMS: readonly Victim[] = ['worker', 'step', 'policy server', 'trainer', 'server'];
+
+/**
+ * The kills of a seed: every victim before any comes again, in an order of the seed's, at moments spread over the first
+ * requests of the night.
+ */
+export function drawKills(seed: number, kills: number, requests: number): PlannedKill[] {
+  const random = randomFrom(seed, 'victims');
+  const rounds = Array.from({ length: Math.ceil(kills / VICTIMS.length) }, () => shuffled(VICTIMS, random));
+  return rounds
+    .flat()
+    .slice(0, kills)
+    .map((victim, index) => ({
+      victim,
+      request: 1 + Math.floor(((index + draw(seed, 'when', index)) / kills) * requests),
+    }));
+}
+
+/** A night of a minute, long enough to be killed in every part of it. */
+export const LESSON: Lesson = {
+  world: SMALL_WORLD,
+  seed: 7,
+  warmStartSteps: 60,
+  training: { questions: 2, groupSize: 8, cycles: 3, totalCycles: 3, gate: { samples: 1 } },
+};
+
+/** How many of a night's requests come before its last kill: after that, the night must have enough left to be due. */
+export const SHARE_WITH_KILLS = 0.6;
+
+/** How a night whose processes were killed differs from an undisturbed one: by nothing, if all is well. */
+export interface NightDifference {
+  /** Cycles whose weights, batch, rewards or verdicts are others. */
+  readonly cycles: readonly number[];
+  /** Ids of calls that were made once more though their answer had been kept. */
+  readonly madeTwice: readonly string[];
+  /** Ids of calls that were never made. */
+  readonly lost: readonly string[];
+  /** Ids of calls that an undisturbed night does not make. */
+  readonly leaked: readonly string[];
+}
+
+export function compareNights(undisturbed: NightFacts, disturbed: NightFacts): NightDifference {
+  const count = Math.max(undisturbed.cycles.length, disturbed.cycles.length);
+  const places = Array.from({ length: count }, (_, place) => place);
+  const [wanted, made] = [callsOf(undisturbed), callsOf(disturbed)];
+  return {
+    cycles: places
+      .filter((place) => !isDeepStrictEqual(undisturbed.cycles[place], disturbed.cycles[place]))
+      .map((place) => place + 1),
+    madeTwice: repeatedInVain(disturbed),
+    lost: [...wanted].filter((call) => !made.has(call)),
+    leaked: [...made].filter((call) => !wanted.has(call)),
+  };
+}
+
+/** Nothing differs. */
+export const SAME: NightDifference = { cycles: [], madeTwice: [], lost: [], leaked: [] };
+
+/** Between a look into the store, which still found nothing, and the request that follows it on a busy machine. */
+const LOOK_MS = 250;
+
+/** Calls that were made once more though their answer had been kept: there must be none. */
+function repeatedInVain({ requests, keepings }: Pick<NightFacts, 'requests' | 'keepings'>): string[] {
+  const keptAt = new Map<string, number>();
+  for (const { callId, at } of keepings) keptAt.set(callId, Math.min(at, keptAt.get(callId) ?? Infinity));
+  return requests
+    .map(({ headers, receivedAt }) => ({ callId: String(headers['x-client-request-id']), receivedAt }))
+    .filter(({ callId, receivedAt }) => receivedAt > (keptAt.get(callId) ?? Infinity) + LOOK_MS)
+    .map(({ callId }) => callId);
+}
+
+/** How many different calls a night made. */
+function callsOf({ requests }: Pick<NightFacts, 'requests'>): ReadonlySet<string> {
+  return new Set(requests.map(({ headers }) => String(headers['x-client-request-id'])));
+}
+
+if (require.main === module) {
+  main().catch((error: unknown) => {
+    console.error(error);
+    // What was under way when it broke off would try on for ever.
+    process.exit(2);
+  });
+}

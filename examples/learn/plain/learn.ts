@@ -1,10 +1,66 @@
 import { gzipSync } from 'node:zlib';
-import type { BatchHeader, Checkpoint, UpdateMetrics } from '../../../src/training/trainer-contract';
-import { questionSet, toJsonLines } from '../world/questions';
-import type { Lesson } from './lesson';
+import { drawQuestions, drawWorkers } from '../../../src/training/draw';
+import { hasSpread } from '../../../src/training/reward';
+import type {
+  BatchHeader,
+  BatchRow,
+  Checkpoint,
+  UpdateMetrics,
+} from '../../../src/training/trainer-contract';
+import { type QuestionRow, questionSet, toJsonLines } from '../world/questions';
+import { type Played, playGroup } from './group';
+import { handOver, type Lesson } from './lesson';
 import { configOf } from './recipe';
-import { type RolledOut, rollOut } from './roll-out';
-import { handOver } from './step-server';
+import { seconds } from './run-course';
+import { mean } from './scoring';
+import { warmUp } from './warm-up';
+
+/** What a policy was measured to be before and after it learned. */
+export interface Taught<Measured> {
+  readonly before: Measured;
+  readonly after: Measured;
+}
+
+/** Parts of a run that are told of as one line. */
+const PARTS = 10;
+
+/** Warms a policy up and has it learn, and tells how it goes. */
+export async function teach<Measured>(
+  lesson: Lesson,
+  tell: (line: string) => void,
+  measure: (checkpoint: Checkpoint) => Promise<Measured>,
+): Promise<Taught<Measured>> {
+  let checkpoint = await warmUp(lesson);
+  const before = await measure(checkpoint);
+  const part: Cycle[] = [];
+  const length = Math.ceil(lesson.recipe.learning.cycles / PARTS);
+  for await (const cycle of learn(lesson, checkpoint)) {
+    checkpoint = cycle.checkpoint;
+    part.push(cycle);
+    if (cycle.cycle % length === 0) tell(summary(part.splice(0)));
+  }
+  return { before, after: await measure(checkpoint) };
+}
+
+function summary(cycles: readonly Cycle[]): string {
+  const rounds = [0, 1].map((round) => cycles.flatMap((cycle) => cycle.rounds[round] ?? []));
+  const played = rounds.flat();
+  const rewards = rounds
+    .filter(({ length }) => length > 0)
+    .map((round) => mean(round.flatMap(({ reward }) => reward ?? [])).toFixed(3));
+  const last = cycles.at(-1);
+  return [
+    `cycle ${last?.cycle}`,
+    `reward ${rewards.join(', reviews ')}`,
+    `plans ${mean(played.map(({ plan }) => (plan === null ? 0 : 1))).toFixed(3)}`,
+    `steps ${mean(played.map(({ plan }) => plan?.steps.length ?? 0)).toFixed(2)}`,
+    `draws ${mean(cycles.map(({ draws }) => draws)).toFixed(1)}`,
+    `entropy ${last?.metrics?.entropy.toFixed(3)}`,
+    `clip ${last?.metrics?.clipShare.toFixed(3)}`,
+    `rollouts ${seconds(mean(cycles.map(({ times }) => times.rollouts)))}`,
+    `update ${seconds(mean(cycles.map(({ times }) => times.update)))}`,
+  ].join('  ');
+}
 
 /** What a cycle came to. */
 export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
@@ -51,4 +107,70 @@ async function update(
   const config = configOf(recipe, seed);
   const parent = { trainRun: from, name };
   return steps.update({ trainRun, cycle, parent, batch: stored, config }, path);
+}
+
+/** The rollouts of one cycle. */
+export interface RolledOut {
+  /** Those that there is something to learn from. */
+  readonly rows: readonly BatchRow[];
+  /** All of them, round by round. */
+  readonly rounds: readonly (readonly Played[])[];
+  readonly draws: number;
+}
+
+/** Draws questions until there are enough groups with a spread, one after the other. */
+export async function rollOut(
+  lesson: Lesson,
+  questions: readonly QuestionRow[],
+  checkpoint: Checkpoint,
+  cycle: number,
+): Promise<RolledOut> {
+  const { seed, recipe, workers } = lesson;
+  const { questions: wanted, groupSize: plans, maxDraws } = recipe.learning;
+  const drawn = drawQuestions({ seed, count: questions.length, questions: wanted, cycle }, maxDraws);
+  const groups: BatchRow[][] = [];
+  const rounds: Played[][] = [[], []];
+  let draw = 0;
+  for (; draw < maxDraws && groups.length < wanted; draw += 1) {
+    const played = await playGroup(lesson, checkpoint, {
+      purpose: 'training',
+      cycle,
+      draw,
+      question: questionAt(questions, drawn[draw]),
+      workers: drawWorkers(workers, { seed, cycle, draw, pool: recipe.pool }),
+      plans,
+      temperature: 1,
+    });
+    for (const [round, each] of played.entries()) rounds[round]?.push(...each);
+    const rows = played.flatMap((each, round) => toRows(each, draw, round));
+    if (rows.length > 0) groups.push(rows);
+  }
+  return { rows: groups.flat(), rounds: rounds.filter(({ length }) => length > 0), draws: draw };
+}
+
+function questionAt(questions: readonly QuestionRow[], index: number | undefined): QuestionRow {
+  const question = index === undefined ? undefined : questions[index];
+  if (question === undefined)
+    throw new RangeError(`There is no question ${index}; there are ${questions.length}.`);
+  return question;
+}
+
+/** None where there is nothing to learn from. */
+function toRows(played: readonly Played[], draw: number, round: number): BatchRow[] {
+  if (!hasSpread(played.map(({ reward }) => reward))) return [];
+  const groupId = round === 0 ? padded(draw) : `${padded(draw)}/${round}`;
+  return played.map(({ sample, reward }, index) => ({
+    rolloutId: `${groupId}/${padded(index)}`,
+    groupId,
+    round,
+    promptTokenIds: [...sample.promptTokenIds],
+    completionTokenIds: [...sample.tokenIds],
+    sampledLogprobs: [...sample.logprobs],
+    reward,
+    finishReason: sample.finishReason,
+  }));
+}
+
+function padded(number: number): string {
+  return String(number).padStart(6, '0');
 }

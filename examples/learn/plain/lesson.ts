@@ -1,8 +1,24 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
 import type { RunWorker } from '../../../src/protocol/run';
-import type { AskPolicy } from '../../../src/training/policy/ask';
-import type { Checkpoint } from '../../../src/training/trainer-contract';
+import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
+import {
+  type Checkpoint,
+  type CheckpointResult,
+  checkpointResultSchema,
+  type InitRequest,
+  type UpdateRequest,
+  type UpdateResult,
+  updateResultSchema,
+  type WarmStartRequest,
+  type WarmStartResult,
+  warmStartResultSchema,
+} from '../../../src/training/trainer-contract';
+import { runPython } from '../support/programs';
+import { workersFor } from './notes';
 import type { Recipe } from './recipe';
-import type { StepServer } from './step-server';
 
 /** A policy server, and the world of a recipe that its policies write plans for. */
 export interface Desk {
@@ -25,3 +41,82 @@ export interface Lesson extends Desk {
 
 /** What a policy server must know of a checkpoint to sample it. */
 export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'path' | 'tokenizerSha256' | 'vocabulary'>;
+
+/** A lesson with processes of its own. */
+export interface OpenLesson extends Lesson {
+  close(): Promise<void>;
+}
+
+/** @param root folder of all checkpoints; a warm start that was made there before is found again */
+export async function openLesson(recipe: Recipe, seed: number, root: string): Promise<OpenLesson> {
+  const trainRun = `plain-${recipe.world.name}-${seed}-${Date.now().toString(36)}`;
+  const folder = join(root, trainRun);
+  await mkdir(folder, { recursive: true });
+  const server = await runPython('policy_server', ['--port', '0']);
+  const steps = await startStepServer(root);
+  const { url } = z.object({ url: z.string() }).parse(server.ready);
+  return {
+    recipe,
+    seed,
+    trainRun,
+    workers: workersFor(recipe, seed),
+    steps,
+    ask: createAskPolicy(),
+    policyUrl: `${url}/v1`,
+    folder,
+    close: async () => {
+      await Promise.all([steps.close(), server.stop()]);
+    },
+  };
+}
+
+/** The trainer's own steps, without Temporal: one after the other, each in a process of its own. */
+export interface StepServer {
+  init(request: InitRequest, texts: string): Promise<CheckpointResult>;
+  warmStart(request: WarmStartRequest, examples: string): Promise<WarmStartResult>;
+  update(request: UpdateRequest, batch: string): Promise<UpdateResult>;
+  close(): Promise<void>;
+}
+
+const answerSchema = z.object({
+  progress: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.object({ type: z.string(), message: z.string() }).optional(),
+});
+
+/** @param root folder of all checkpoints */
+export async function startStepServer(root: string): Promise<StepServer> {
+  const program = await runPython('fork_server');
+  let id = 0;
+  const perform = async <Result>(
+    job: string,
+    request: object,
+    files: Readonly<Record<string, string>>,
+    schema: z.ZodType<Result>,
+  ): Promise<Result> => {
+    program.tell(JSON.stringify({ id: (id += 1), job, root, request, files }));
+    for (;;) {
+      const { error, result } = answerSchema.parse(await program.nextMessage());
+      if (error) throw new Error(`${error.type}: ${error.message}`);
+      if (result !== undefined) return schema.parse(result);
+    }
+  };
+  return {
+    init: (request, texts) => perform('init', request, { texts }, checkpointResultSchema),
+    warmStart: (request, examples) => perform('warmStart', request, { examples }, warmStartResultSchema),
+    update: (request, batch) => perform('update', request, { batch }, updateResultSchema),
+    close: () => program.stop(),
+  };
+}
+
+/** A file of the trainer's, and how a request names it. */
+export interface HandedOver {
+  readonly path: string;
+  readonly stored: { readonly key: string; readonly sha256: string };
+}
+
+export async function handOver(folder: string, key: string, content: string | Buffer): Promise<HandedOver> {
+  const path = join(folder, key);
+  await writeFile(path, content);
+  return { path, stored: { key, sha256: createHash('sha256').update(content).digest('hex') } };
+}

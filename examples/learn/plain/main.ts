@@ -5,17 +5,16 @@ import { parseArgs } from 'node:util';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { findOptimum, type Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
-import type { Lesson } from './lesson';
-import { openLesson } from './open-lesson';
+import { sampleRound } from './group';
+import { teach } from './learn';
+import { type Lesson, openLesson } from './lesson';
 import { type Recipe, recipeFor, withCycles } from './recipe';
-import { sampleRound } from './sample-round';
+import { timed } from './run-course';
 import { tryOut } from './scoring';
-import { teach } from './teach';
-import { timed } from './timed';
 
 // Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to tell
 // what durability costs:
-//   node --require ./test/support/run-typescript.cjs test/training/plain/main.ts
+//   node --require ./scripts/run-typescript.cjs test/training/plain/main.ts
 //     [--world small|whole] [--seeds 0,1,2] [--cycles N] [--folder DIR]
 // In a folder that is named, a warm start that was made before is found again.
 

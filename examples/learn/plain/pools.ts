@@ -1,12 +1,16 @@
+import type { RunWorker } from '../../../src/protocol/run';
+import { drawWorkers, samplingSeed } from '../../../src/training/draw';
+import { lowerBound95 } from '../../../src/training/statistics';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
-import { teamsOf } from '../world/teams';
-import { MIDDLE_WORLD } from '../world/worlds';
-import { holdsForPools, type PoolTrial, ratioOf, tellPools, tellTeams } from './judge-pools';
-import type { Lesson } from './lesson';
+import { findOptimum, optimumFor, toReward } from '../world/optimum';
+import { questionSet } from '../world/questions';
+import { MIDDLE_WORLD, teamsOf, withWorkers } from '../world/world';
+import { sampleRound } from './group';
+import { type Taught, teach } from './learn';
+import type { Lesson, Sampled } from './lesson';
 import { type Recipe, SMALL } from './recipe';
 import { runCourse } from './run-course';
-import { teach } from './teach';
-import { tryTeams } from './try-teams';
+import { chanceIn, halfWidth95, mean } from './scoring';
 
 // A Conductor that is given other workers each time, told apart by notes that were measured on the training questions:
 //   npm run train:pools [-- --seeds 1] [--first 0] [--cycles N] [--folder DIR]
@@ -49,4 +53,114 @@ async function learnPools(lesson: Lesson, tell: (line: string) => void): Promise
   return holdsForPools(taught);
 }
 
-runCourse(POOLS, learnPools);
+/** A policy on the same questions with the same teams, their notes their own and swapped among them. */
+export interface PoolTrial {
+  readonly own: readonly TeamScore[];
+  readonly swapped: readonly TeamScore[];
+}
+
+/** What teams that were never trained on must reach of their own optimum, and a warm start must not. */
+const LEAST_RATIO = 0.9;
+
+/** Whether teams never trained on come near their own optimum, which they did not before, and notes are read. */
+export function holdsForPools({ before, after }: Taught<PoolTrial>): boolean {
+  const isReached = ratioOf(after.own) >= LEAST_RATIO && ratioOf(before.own) < LEAST_RATIO;
+  return isReached && (lowerBound95(lossesOf(after)) ?? 0) > 0;
+}
+
+/** The figures of that in one line. */
+export function tellPools({ before, after }: Taught<PoolTrial>): string {
+  const { own, swapped } = after;
+  const ratio = ratioOf(own);
+  const spread = halfWidth95(own.map(({ reward, best }) => reward - ratio * best)) / bestOf(own);
+  const loss = (mean(lossesOf(after)) / bestOf(own)).toFixed(3);
+  const lossSpread = (halfWidth95(lossesOf(after)) / bestOf(own)).toFixed(3);
+  return (
+    `pools: held-out subsets ratio ${ratio.toFixed(3)} ± ${spread.toFixed(3)} (start ${ratioOf(before.own).toFixed(3)}, ` +
+    `notes permuted ${ratioOf(swapped).toFixed(3)}: less by ${loss} ± ${lossSpread})`
+  );
+}
+
+/** The ratio of each team. */
+export function tellTeams(scores: readonly TeamScore[]): string {
+  const teams = [...new Set(scores.map(({ team }) => team))];
+  return teams
+    .map((team) => `${team.join('+')} ${ratioOf(scores.filter((score) => score.team === team)).toFixed(3)}`)
+    .join('  ');
+}
+
+/** Mean reward over that of the best plans. */
+export function ratioOf(scores: readonly TeamScore[]): number {
+  return mean(scores.map(({ reward }) => reward)) / bestOf(scores);
+}
+
+function bestOf(scores: readonly TeamScore[]): number {
+  return mean(scores.map(({ best }) => best));
+}
+
+/** What swapped notes cost, question by question. */
+function lossesOf({ own, swapped }: PoolTrial): number[] {
+  return own.map(({ reward }, index) => reward - (swapped[index]?.reward ?? reward));
+}
+
+/** What a policy came to on one question with one team, exactly. */
+export interface TeamScore {
+  /** Ids of the workers. */
+  readonly team: readonly string[];
+  /** Mean over its plans. */
+  readonly reward: number;
+  /** Of the best plan of this team. */
+  readonly best: number;
+}
+
+/** How a policy is tried. */
+export interface Trial {
+  readonly temperature: number;
+  /** `swapped`: each worker bears the notes of another one of its team. */
+  readonly notes: 'own' | 'swapped';
+}
+
+/** Plans of each question with each team. */
+const SAMPLES = 4;
+
+/** Tries a checkpoint with the teams that were held out, on held-out questions, in an order of its own each time. */
+export async function tryTeams(lesson: Lesson, checkpoint: Sampled, trial: Trial): Promise<TeamScore[]> {
+  const { recipe, seed, workers } = lesson;
+  const questions = questionSet(recipe.world, 'heldOut', recipe.heldOut, seed);
+  const scores: TeamScore[] = [];
+  for (const [number, ids] of (recipe.pool.heldOut ?? []).entries()) {
+    const world = withWorkers(recipe.world, ids);
+    const optimum = findOptimum(world);
+    for (const [index, { question, topic }] of questions.entries()) {
+      const draw = number * questions.length + index;
+      const present = workers.filter(({ id }) => ids.includes(id));
+      const team = drawWorkers(present, { seed, cycle: 0, draw, pool: { ...recipe.pool, adaptive: false } });
+      const samples = await sampleRound(
+        lesson,
+        checkpoint,
+        { question, workers: trial.notes === 'own' ? team : withSwappedNotes(team), plans: SAMPLES },
+        {
+          seed: samplingSeed({ seed, purpose: 'evaluation', cycle: 0, draw, round: 0 }),
+          temperature: trial.temperature,
+        },
+      );
+      const inOrder = withWorkers(
+        world,
+        team.map(({ id }) => id),
+      );
+      const rewards = samples.map(({ text }) => {
+        const chance = chanceIn(inOrder, question, text);
+        return chance === null ? 0 : toReward(chance);
+      });
+      const best = toReward(optimumFor(world, optimum, topic).best.chance);
+      scores.push({ team: ids, reward: mean(rewards), best });
+    }
+  }
+  return scores;
+}
+
+function withSwappedNotes(team: readonly RunWorker[]): RunWorker[] {
+  return team.map((worker, index) => ({ ...worker, notes: team[(index + 1) % team.length]?.notes ?? null }));
+}
+
+if (require.main === module) runCourse(POOLS, learnPools);

@@ -1,8 +1,7 @@
 import type { Describe } from '../../../src/training/manifest';
 import type { TrainingSettings } from '../../../src/training/settings';
 import type { InitRequest, TrainerConfig } from '../../../src/training/trainer-contract';
-import type { World } from '../world/world';
-import { SMALL_WORLD, WHOLE_WORLD } from '../world/worlds';
+import { SMALL_WORLD, WHOLE_WORLD, type World } from '../world/world';
 
 /** Everything that decides how a policy learns a world, beside the seed. */
 export interface Recipe {

@@ -2,10 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Lesson } from './lesson';
-import { openLesson } from './open-lesson';
+import { type Lesson, openLesson } from './lesson';
 import { type Recipe, withCycles } from './recipe';
-import { timed } from './timed';
 
 /**
  * A command that has policies learn, one seed after the other: `[--seeds 1] [--first 0] [--cycles N] [--folder DIR]`. In
@@ -43,4 +41,16 @@ async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1]): P
       await lesson.close();
     }
   }
+}
+
+/** Tells lines on stdout, each with the seconds since it was made. */
+export function timed(): (line: string) => void {
+  const began = performance.now();
+  return (line) => {
+    console.log(`${seconds(performance.now() - began).padStart(8)}  ${line}`);
+  };
+}
+
+export function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
 }

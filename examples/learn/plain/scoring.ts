@@ -2,10 +2,9 @@ import { samplingSeed } from '../../../src/training/draw';
 import { chanceOfPlan, type Optimum, toReward } from '../world/optimum';
 import { questionSet, readQuestion } from '../world/questions';
 import type { World } from '../world/world';
+import { planIn, sampleRound } from './group';
 import type { Desk, Sampled } from './lesson';
-import { planIn } from './plan-in';
-import { sampleRound } from './sample-round';
-import { workersFor } from './workers';
+import { workersFor } from './notes';
 
 /** What a policy's plans are exactly worth on the held-out questions. */
 export interface Score {
@@ -57,3 +56,26 @@ export function chanceIn(world: World, question: string, text: string): number |
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
+
+/** NaN without values. */
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/**
+ * How far the mean of values may be off by chance: half of its two-sided 95 % interval by the normal distribution, which
+ * for dozens of values is near enough.
+ */
+export function halfWidth95(values: readonly number[]): number {
+  const center = mean(values);
+  const variance = values.reduce((sum, value) => sum + (value - center) ** 2, 0) / (values.length - 1);
+  return Z95 * Math.sqrt(variance / values.length);
+}
+
+/** The same of a share that was counted in so many cases. */
+export function halfWidthOfShare95(share: number, cases: number): number {
+  return Z95 * Math.sqrt((share * (1 - share)) / cases);
+}
+
+/** 95 % of the standard normal distribution lie within it of 0. */
+const Z95 = 1.96;

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
+import type { Plan } from '../../../src/plan/plan';
+import { renderPlan } from '../../../src/plan/render';
 import type { RunWorker } from '../../../src/protocol/run';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
-import { questionSet, toJsonLines } from '../world/questions';
-import { teamsOf } from '../world/teams';
-import { warmStartExamples } from '../world/warm-start';
-import type { World } from '../world/world';
-import type { Lesson } from './lesson';
-import { baseOf, configOf, type Learning } from './recipe';
-import { reviewExamples } from './review-examples';
-import { promptFor } from './sample-round';
-import { handOver } from './step-server';
+import { findOptimum, kindOf, optimumFor } from '../world/optimum';
+import { type QuestionRow, questionSet, toJsonLines } from '../world/questions';
+import { DECOY_PRIOR, drawPriorPlan, type WarmStartExample, warmStartExamples } from '../world/warm-start';
+import { diceFor, teamsOf, type World } from '../world/world';
+import { carryOut, promptFor } from './group';
+import { handOver, type Lesson } from './lesson';
+import { baseOf, configOf, type Learning, type Recipe } from './recipe';
 
 /** How many of the examples the tokenizer is made from. */
 const TEXTS = 1500;
@@ -82,4 +82,41 @@ function withSpecialties(world: World, workers: readonly RunWorker[]): World {
 
 function shortHash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12);
+}
+
+/** How often an untrained policy accepts an answer, be it a good or a bad one. */
+const ACCEPTS = 0.5;
+
+/** How an untrained policy reviews: whether it accepts has nothing to do with the answer, and what it plans is mostly bad. */
+export function reviewExamples(
+  recipe: Recipe,
+  workers: readonly RunWorker[],
+  questions: readonly QuestionRow[],
+  seed: number,
+  count: number,
+): WarmStartExample[] {
+  const { world } = recipe;
+  const optimum = findOptimum(world);
+  return Array.from({ length: count }, (_, index) => {
+    const dice = diceFor('reviews', world.name, seed, index);
+    const { question, topic } = dice.pick(questions);
+    const best = optimumFor(world, optimum, topic);
+    const first = drawPriorPlan(world, best, DECOY_PRIOR, dice);
+    const answer = carryOut(first, { world, seed, question, name: `reviews/${index}` });
+    const second = dice.happens(ACCEPTS) ? { steps: [] } : drawPriorPlan(world, best, DECOY_PRIOR, dice);
+    const ids = workers.map(({ id }) => id);
+    return {
+      prompt: promptFor(recipe, { question, workers, review: { plan: first, answer } }),
+      completion: `About ${topic}, ${heard(answer)}: ${reasoning(second)}.\n${renderPlan(second, ids)}`,
+    };
+  });
+}
+
+/** It reads out how sure the answer is, and makes nothing of it: what to make of it is left to be learned. */
+function heard(answer: string): string {
+  return answer.includes('I am sure') ? 'sure' : 'doubt';
+}
+
+function reasoning({ steps }: Plan): string {
+  return steps.length === 0 ? 'accept' : steps.map(({ subtask }) => kindOf(subtask)).join(', ');
 }

@@ -1,12 +1,11 @@
 import type { Plan, Step } from '../../../src/plan/plan';
 import { renderPlan } from '../../../src/plan/render';
-import { kindOf } from './chance';
-import { findOptimum, type Optimum, optimumFor, type TopicOptimum } from './optimum';
+import { findOptimum, kindOf, type Optimum, optimumFor, type TopicOptimum } from './optimum';
 import type { QuestionRow } from './questions';
-import { drawTeam } from './teams';
 import {
   type Dice,
   diceFor,
+  drawTeam,
   type Kind,
   type Topic,
   topicOf,

@@ -1,5 +1,6 @@
 import type { Rates } from '../../../src/protocol/cards';
 import { draw } from '../../../src/testing/simulated-model';
+import type { Split } from './questions';
 
 /** What a subtask asks for. */
 export type Kind = 'plan' | 'solve' | 'verify' | 'refine';
@@ -96,4 +97,184 @@ export function diceFor(...key: readonly (string | number)[]): Dice {
     },
     happens: (chance) => roll() < chance,
   };
+}
+
+const TOPICS: readonly Topic[] = [
+  {
+    name: 'trivia',
+    nouns: ['film', 'river', 'singer', 'planet', 'castle', 'poet', 'island', 'mountain'],
+    lift: 0,
+    verifySpoils: 0.2,
+    refineSpoils: 0.2,
+    decoy: { worker: 'critic', shape: ['solve', 'verify'] },
+  },
+  {
+    name: 'algebra',
+    nouns: ['equation', 'matrix', 'factor', 'vector', 'fraction', 'triangle', 'integral', 'theorem'],
+    lift: 0.1,
+    verifySpoils: 0.02,
+    refineSpoils: 0.08,
+    decoy: { worker: 'coder', shape: ['plan', 'solve'] },
+  },
+  {
+    name: 'law',
+    nouns: ['lease', 'contract', 'tenant', 'court', 'treaty', 'patent', 'verdict', 'statute'],
+    lift: 0.1,
+    verifySpoils: 0.1,
+    refineSpoils: 0.02,
+    decoy: { worker: 'maths', shape: ['plan', 'solve', 'verify'] },
+  },
+  {
+    name: 'code',
+    nouns: ['loop', 'array', 'parser', 'thread', 'cache', 'string', 'compiler', 'pointer'],
+    lift: 0.5,
+    verifySpoils: 0.02,
+    refineSpoils: 0.08,
+    decoy: { worker: 'quick', shape: ['solve', 'refine'] },
+  },
+];
+
+const WORKERS: readonly WorldWorker[] = [
+  {
+    id: 'quick',
+    specialty: 'facts',
+    plan: chances(0.4, 0.4, 0.4, 0.4),
+    solve: chances(0.95, 0.25, 0.3, 0.1),
+    verify: chances(0.05, 0.2, 0.1, 0.1),
+    refine: chances(0.1, 0.1, 0.25, 0.1),
+    checkSpoils: 2,
+    price: { input: 0.1, output: 0.4 },
+  },
+  {
+    id: 'writer',
+    specialty: 'writing',
+    plan: chances(0.7, 0.7, 0.7, 0.92),
+    solve: chances(0.7, 0.2, 0.35, 0.15),
+    verify: chances(0.1, 0.3, 0.2, 0.2),
+    refine: chances(0.1, 0.15, 0.8, 0.15),
+    checkSpoils: 1.5,
+    price: { input: 1, output: 4 },
+  },
+  {
+    id: 'maths',
+    specialty: 'algebra',
+    plan: chances(0.5, 0.6, 0.4, 0.6),
+    solve: chances(0.65, 0.6, 0.25, 0.2),
+    verify: chances(0.1, 0.4, 0.1, 0.2),
+    refine: chances(0.1, 0.2, 0.3, 0.15),
+    checkSpoils: 2,
+    price: { input: 1, output: 4 },
+  },
+  {
+    id: 'coder',
+    specialty: 'code',
+    plan: chances(0.4, 0.5, 0.4, 0.65),
+    solve: chances(0.6, 0.3, 0.2, 0.5),
+    verify: chances(0.1, 0.3, 0.1, 0.25),
+    refine: chances(0.1, 0.1, 0.25, 0.2),
+    checkSpoils: 2,
+    price: { input: 1, output: 4 },
+  },
+  {
+    id: 'critic',
+    specialty: 'checking',
+    plan: chances(0.5, 0.5, 0.6, 0.6),
+    solve: chances(0.7, 0.25, 0.5, 0.15),
+    verify: chances(0.2, 0.7, 0.3, 0.5),
+    refine: chances(0.1, 0.2, 0.45, 0.2),
+    checkSpoils: 1,
+    price: { input: 2, output: 8 },
+  },
+];
+
+/** One for each kind: a choice between words that mean the same would only be noise to learn through. */
+const PHRASES: Readonly<Record<Kind, string>> = {
+  plan: 'Plan the steps to take.',
+  solve: 'Solve the question.',
+  verify: 'Check the earlier answer.',
+  refine: 'Refine the earlier answer.',
+};
+
+/**
+ * Four topics, five workers, up to three steps. Best are: for trivia the quick worker alone; for algebra a solver and a
+ * check; for law a solver and a refinement; for code a plan, a solver and a check, each by another worker. No worker
+ * alone comes near it.
+ */
+export const WHOLE_WORLD: World = {
+  name: 'whole',
+  topics: TOPICS,
+  workers: WORKERS,
+  maxSteps: 3,
+  phrases: PHRASES,
+};
+
+function chances(trivia: number, algebra: number, law: number, code: number): ByTopic {
+  return { trivia, algebra, law, code };
+}
+
+const LAW: Topic = {
+  ...topicOf(WHOLE_WORLD, 'law'),
+  decoy: { worker: 'maths', shape: ['plan', 'solve'] },
+};
+
+/**
+ * All topics and workers in plans of two steps at most, so that a policy soon learns to plan and is left with the
+ * question of who is there to do it.
+ */
+export const MIDDLE_WORLD: World = {
+  ...WHOLE_WORLD,
+  name: 'middle',
+  topics: WHOLE_WORLD.topics.map((topic) => (topic.name === LAW.name ? LAW : topic)),
+  maxSteps: 2,
+};
+
+const TRIVIA: Topic = {
+  ...topicOf(WHOLE_WORLD, 'trivia'),
+  decoy: { worker: 'critic', shape: ['solve', 'verify'] },
+};
+const ALGEBRA: Topic = {
+  ...topicOf(WHOLE_WORLD, 'algebra'),
+  decoy: { worker: 'quick', shape: ['plan', 'solve'] },
+};
+
+/** The smallest part of the whole world in which two topics still need different teams: learned in a minute or two. */
+export const SMALL_WORLD: World = {
+  ...withWorkers(WHOLE_WORLD, ['quick', 'maths', 'critic']),
+  name: 'small',
+  topics: [TRIVIA, ALGEBRA],
+  maxSteps: 2,
+};
+
+/**
+ * Worlds with some of the workers only, each of which has an optimum of its own: `train` to learn in, `heldOut` to be
+ * tried in, about a fourth of all. All of them together are never held out.
+ *
+ * @param least how many workers a team has at least
+ */
+export function teamsOf(world: World, split: Split, least: number): World[] {
+  return subsetsOf(world.workers.map(({ id }) => id))
+    .filter(({ length }) => length >= least)
+    .filter((ids, index) => isHeldOut(world, ids, index) === (split === 'heldOut'))
+    .map((ids) => withWorkers(world, ids));
+}
+
+/** One of the teams, its workers in an order of its own: no ordinal means the same worker for long. */
+export function drawTeam(teams: readonly World[], dice: Dice): World {
+  const team = dice.pick(teams);
+  const keyed = team.workers.map(({ id }) => ({ id, key: dice.roll() }));
+  return withWorkers(
+    team,
+    keyed.sort((a, b) => a.key - b.key).map(({ id }) => id),
+  );
+}
+
+function isHeldOut({ workers }: World, { length }: readonly string[], index: number): boolean {
+  return index % 4 === 1 && length < workers.length;
+}
+
+function subsetsOf(ids: readonly string[]): string[][] {
+  const [first, ...others] = ids;
+  if (first === undefined) return [[]];
+  const rest = subsetsOf(others);
+  return [...rest, ...rest.map((subset) => [first, ...subset])];
 }

@@ -1,5 +1,5 @@
+import { ConductorError } from '../../protocol/errors';
 import { FAILURES, type FailureType } from '../../protocol/failures';
-import { POLICY_FAILURES, PolicyError, type PolicyFailureType } from '../../training/policy/errors';
 import {
   type HttpError,
   isErrorLike,
@@ -95,9 +95,22 @@ export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = 
   },
 };
 
+/** What a provider of an add-on throws: it knows best what its own failures come to. */
+export class DiagnosedError extends ConductorError {
+  override readonly name = 'DiagnosedError';
+  readonly code = 'Provider';
+
+  constructor(
+    readonly diagnosis: Diagnosis,
+    cause: unknown,
+  ) {
+    super(`${diagnosis.happened}: ${diagnosis.reason}`, { cause });
+  }
+}
+
 /** Judges whatever an SDK threw, cancellation and our own time-out apart. */
 export function diagnose(error: unknown): Diagnosis {
-  if (error instanceof PolicyError) return diagnosePolicy(error);
+  if (error instanceof DiagnosedError) return error.diagnosis;
   const http = readHttpError(error);
   if (http !== null) return diagnoseHttp(http, Date.now());
   const fault = readNetworkFault(error);
@@ -172,18 +185,4 @@ function typeOf({ status, codes, reason }: HttpError): ProviderFailureType {
   if (says(OUT_OF_QUOTA) || OUT_OF_CREDIT.test(reason)) return FAILURES.quotaExceeded;
   if (says(KEY_REJECTED)) return FAILURES.authentication;
   return TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout);
-}
-
-const POLICY_TYPES: Readonly<Record<PolicyFailureType, ProviderFailureType>> = {
-  [POLICY_FAILURES.unavailable]: FAILURES.unavailable,
-  [POLICY_FAILURES.badReply]: FAILURES.badResponse,
-  [POLICY_FAILURES.unknownModel]: FAILURES.badRequest,
-  [POLICY_FAILURES.rejected]: FAILURES.badRequest,
-  [POLICY_FAILURES.promptTooLong]: FAILURES.badRequest,
-  [POLICY_FAILURES.noManifest]: FAILURES.badRequest,
-};
-
-/** Judges a checkpoint that gave no answer, in the words of any other provider. Nothing of it is ever billed. */
-function diagnosePolicy({ type, happened, remedy }: PolicyError): Diagnosis {
-  return { type: POLICY_TYPES[type], happened: 'wrote no plan', reason: happened, remedy, billed: 'no' };
 }

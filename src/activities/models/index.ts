@@ -1,9 +1,9 @@
+import { ConfigError } from '../../config/errors';
 import type { ModelProvider } from '../../protocol/cards';
-import { createCompletePolicy } from '../../training/policy/conductor';
 import { completeAnthropic } from './anthropic';
 import { completeGoogle } from './google';
 import { createCompleteLocal, type LocalModelOptions } from './local';
-import type { Complete } from './model';
+import type { Complete, ModelRequest } from './model';
 import { completeOpenAI } from './openai';
 
 export { backgroundOpenAI } from './openai';
@@ -19,7 +19,14 @@ export function createComplete(options: LocalModelOptions): Complete {
     anthropic: completeAnthropic,
     google: completeGoogle,
     local: createCompleteLocal(options),
-    policy: createCompletePolicy(),
+    policy: noPolicy,
   };
   return (request) => providers[request.card.provider](request);
+}
+
+/** A configuration with such a Conductor is refused where the worker is set up; a card may still come from elsewhere. */
+function noPolicy({ card }: ModelRequest): Promise<never> {
+  return Promise.reject(
+    new ConfigError(`this worker serves no checkpoint, and ${card.model} is one: mount TrainingPlugin on it`),
+  );
 }

@@ -1,7 +1,6 @@
 import type { Message, OutputSchema } from '../../plan/message';
 import type { Usage } from '../../protocol/call';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
-import type { ServedPolicy } from '../../training/policy/client';
 
 export type { Message, OutputSchema };
 
@@ -12,8 +11,6 @@ export interface ModelRequest {
   readonly maxOutputTokens: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
-  /** Where the checkpoint is served that the card names; only of such a card. */
-  readonly policy?: ServedPolicy;
   /** The key's value, read from the environment by the caller; null where the server wants none. */
   readonly apiKey: string | null;
   /** The same for each attempt of one call. */

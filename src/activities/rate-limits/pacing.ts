@@ -128,7 +128,7 @@ function refused(
     type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
     message: `${nameOf(call)} ${REASONS[reason](settings)}; no request was sent. ${then}`,
     nonRetryable: isFinal,
-    details: [callDetails(call, earlier)],
+    details: [callDetails(earlier)],
     ...(!isFinal && { nextRetryDelay: Math.ceil(waitMs) }),
   });
 }

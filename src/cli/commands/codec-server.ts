@@ -1,5 +1,5 @@
 import { startCodecServer } from '../../codec-server/server';
-import type { Config } from '../../config/schema';
+import type { TrainableConfig as Config } from '../../training/config/schema';
 import { configuredKeys, type KeyRing } from '../../encryption/keys';
 import { configuredNamespace } from '../../local/configured-server';
 import { openStore } from '../../store/open-store';

@@ -1,4 +1,4 @@
-import type { Config } from '../../config/schema';
+import type { TrainableConfig as Config } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { nameOfKey } from '../../encryption/seal';
 import { updateIndex, withLedgerIndex } from '../../store/cost-index';

@@ -2,10 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { loadConfig, type LoadedConfig } from '../../config/load';
+import type { LoadedConfig } from '../../config/load';
+import { loadTrainableConfig } from '../../training/config/load';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import type { Config } from '../../config/schema';
+import type { TrainableConfig as Config } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { configuredServer } from '../../local/configured-server';
 import { readServerRecord } from '../../local/lease';
@@ -61,7 +62,7 @@ async function checkConfig(
 ): Promise<{ config: Config | null; findings: Finding[] }> {
   const what = 'Configuration';
   try {
-    const loaded = await loadConfig({ env: process.env, cwd: process.cwd(), ...(path && { path }) });
+    const loaded = await loadTrainableConfig({ env: process.env, cwd: process.cwd(), ...(path && { path }) });
     const notes = loaded.notices.map((notice) => note(what, notice));
     return { config: loaded.config, findings: [fine(what, originOf(loaded)), ...notes] };
   } catch (error) {

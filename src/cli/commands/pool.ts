@@ -1,10 +1,10 @@
 import { judgeReply, toProviderFailure } from '../../activities/models/failure';
-import type { ModelReply } from '../../activities/models/model';
+import type { Complete, ModelReply } from '../../activities/models/model';
 import { billOf } from '../../budget/nano-usd';
 import { ConfigError } from '../../config/errors';
 import { keyFor } from '../../config/keys';
 import { resolveRun } from '../../config/resolve-run';
-import type { Config } from '../../config/schema';
+import type { TrainableConfig as Config } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { complete } from '../../local/complete';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
@@ -12,8 +12,7 @@ import type { RunWorker } from '../../protocol/run';
 import { openStore } from '../../store/open-store';
 import { describeCost } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
-import type { ServedPolicy } from '../../training/policy/client';
-import { bindCheckpoint, servedPolicyOf } from '../../training/policy/conductor';
+import { createPolicyProvider } from '../../training/policy/conductor';
 import { EXIT, type ExitCode } from '../exit-code';
 import { loadServable } from '../settings';
 import { paintFor, print } from '../terminal';
@@ -71,13 +70,11 @@ const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] a
 
 /**
  * Calls a model once, with the settings and the key that a run would use; a failure is a result like another.
- *
- * @param policy where a checkpoint is served, for a card that names one
  */
 async function pingModel(
   card: ConductorCard | ModelCard,
   config: Config,
-  policy?: ServedPolicy,
+  ask: Complete = complete,
 ): Promise<Ping> {
   const apiKey = keyFor(card, config, process.env);
   const signal = AbortSignal.timeout(card.timeoutMs);
@@ -93,13 +90,12 @@ async function pingModel(
   const begun = performance.now();
   const since = (): number => Math.round(performance.now() - begun);
   try {
-    const reply = await complete({
+    const reply = await ask({
       card,
       messages: MESSAGES,
       maxOutputTokens,
       apiKey,
       signal,
-      policy,
     });
     const judgement = judgeReply(reply, context);
     const problem = judgement.usable ? null : judgement.failure.message;
@@ -126,8 +122,9 @@ async function pingConductor(config: Config): Promise<Ping> {
   if (run.conductor.provider !== 'policy') return pingModel(run.conductor, config);
   const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
   try {
-    const { conductor } = await bindCheckpoint(store, config, run);
-    return await pingModel(conductor, config, await servedPolicyOf(store, conductor));
+    const policy = createPolicyProvider(store, config);
+    const { conductor } = await policy.bind(run);
+    return await pingModel(conductor, config, policy.complete);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { problem: error.message, latencyMs: 0, tokens: null, nanoUsd: null };

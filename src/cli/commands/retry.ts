@@ -1,6 +1,6 @@
 import { unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import type { Config } from '../../config/schema';
+import type { TrainableConfig as Config } from '../../training/config/schema';
 import type { PoolFilter } from '../../protocol/activities';
 import { attachServer, fitToServer } from '../attach';
 import { type ExitCode, UsageError } from '../exit-code';

@@ -1,5 +1,5 @@
 import { describeConductor } from '../../config/notices';
-import type { Config } from '../../config/schema';
+import type { TrainableConfig as Config } from '../../training/config/schema';
 import type { TemporalServer } from '../../local/configured-server';
 import { type AddCommands, CONFIG, readOrigin, readPort } from '../arguments';
 import { attachConfiguredServer, attachServer, fitToServer } from '../attach';

@@ -1,8 +1,7 @@
 import { Option } from 'commander';
 import { checkQuestion } from '../../client/check-request';
 import type { SolveRequest } from '../../client/conductor-client';
-import type { Config } from '../../config/schema';
-import { durationMs } from '../../config/settings';
+import type { TrainableConfig as Config } from '../../training/config/schema';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import {
   type AddCommands,
@@ -56,7 +55,7 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
   try {
     await sayUnfinished(session, config);
     interruption.throwIfAborted();
-    const { id } = await session.conductor.start(requestOf(question, options, config));
+    const { id } = await session.conductor.start(requestOf(question, options));
     return await showRun(session, id, interruption, options);
   } finally {
     await session.close();
@@ -69,7 +68,7 @@ async function detach(loaded: Config, question: string, options: SolveOptions): 
   const config = fitToServer(server, loaded, options.config);
   const session = await openSession(server, config);
   try {
-    const { id } = await session.conductor.start(requestOf(question, options, config));
+    const { id } = await session.conductor.start(requestOf(question, options));
     await print(id);
     say(`Follow it with: temporal-conductor watch ${id}`);
     return EXIT.answered;
@@ -78,13 +77,12 @@ async function detach(loaded: Config, question: string, options: SolveOptions): 
   }
 }
 
-function requestOf(question: string, options: SolveOptions, { temporal }: Config): SolveRequest {
+function requestOf(question: string, options: SolveOptions): SolveRequest {
   const { seed, approve, priority, tenant, maxDepth: depth, maxCost: costUsd } = options;
   const limits = { depth, costUsd };
   return {
     question,
     pool: poolOf(options),
-    heartbeatMs: durationMs(temporal.heartbeat),
     seed,
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(approve && { approval: approve }),

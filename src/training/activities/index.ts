@@ -1,5 +1,4 @@
-import { asFailure } from '../../activities';
-import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
 import { grade } from '../../grading/grade';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
@@ -7,6 +6,7 @@ import { keepText, readText } from '../../store/texts';
 import type { AskedQuestion, GradeAnswersRequest, QuestionRef, TrainingActivities } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
+import { asFailure } from '../policy/errors';
 import type { Verdict } from '../rollout';
 import { writeBatch } from './batch';
 import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';
@@ -19,7 +19,7 @@ import { samplePlans } from './sample-plans';
 
 /** What the activities of training work with. */
 export interface TrainingDependencies {
-  readonly config: Config;
+  readonly config: TrainableConfig;
   readonly store: Store;
   readonly askPolicy: AskPolicy;
 }

@@ -1,4 +1,4 @@
-import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
 import { decideCanary, decideGate, type ScoredPolicy, scoreQuestions } from '../gate';
 import type {
@@ -119,7 +119,7 @@ async function scorePolicy(store: Store, { policy, groups }: Tried): Promise<Sco
  * that the night began with.
  */
 export async function findBaseline(
-  { store, config }: { readonly store: Store; readonly config: Pick<Config, 'conductor'> },
+  { store, config }: { readonly store: Store; readonly config: Pick<TrainableConfig, 'conductor'> },
   begun: CheckpointRef,
 ): Promise<PolicyRef> {
   const { serving } = await readServing(store);

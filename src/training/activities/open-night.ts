@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConfigError, explainIssue } from '../../config/errors';
-import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { trainRunSchema } from '../config/schema';
@@ -36,7 +36,7 @@ const requestSchema = z.object({
  * @throws PolicyError where the checkpoint to go on from is not known
  */
 export async function openNight(
-  { store, config }: { readonly store: Store; readonly config: Config },
+  { store, config }: { readonly store: Store; readonly config: TrainableConfig },
   request: OpenNightRequest,
 ): Promise<OpenedNight> {
   checkRequest(request);

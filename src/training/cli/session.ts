@@ -2,12 +2,11 @@ import { attachServer, fitToServer, type ServerDemands } from '../../cli/attach'
 import { UsageError } from '../../cli/exit-code';
 import { openSession, type Session } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
-import type { Config } from '../../config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
-import type { TrainingConfig } from '../config/schema';
+import type { TrainableConfig, TrainingConfig } from '../config/schema';
 import { isTimeZone } from '../night-ids';
 
 /** The options that every command about training takes. */
@@ -19,7 +18,7 @@ export interface TrainOptions {
 
 /** What a command about training reads, without a server. */
 export interface TrainingPlace {
-  readonly config: Config;
+  readonly config: TrainableConfig;
   readonly store: Store;
   readonly trainRun: string;
 }
@@ -75,7 +74,7 @@ export function chooseRun(named: string | undefined): string {
 }
 
 /** @throws UsageError where the configuration has no `training:` */
-export function checkConfigured({ training }: Config): TrainingConfig {
+export function checkConfigured({ training }: TrainableConfig): TrainingConfig {
   if (training !== undefined) return training;
   throw new UsageError(
     'the configuration has no "training:": name a profile and files of questions there, see docs/training.md',

@@ -3,6 +3,7 @@ import { parsePlan } from '../../plan/parse';
 import { planSchema } from '../../plan/plan';
 import { PlanError } from '../../plan/plan-error';
 import { renderPlan } from '../../plan/render';
+import { ConductorError } from '../../protocol/errors';
 import type { RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
 import { readSamples } from '../activities/batch';
@@ -58,8 +59,9 @@ export async function writeExample(
 }
 
 /** Thrown for an example that was written for another pool. */
-class UnknownWorkerError extends Error {
+class UnknownWorkerError extends ConductorError {
   override readonly name = 'UnknownWorkerError';
+  readonly code = 'UnknownWorker';
 
   constructor(worker: string, pool: readonly RunWorker[]) {
     super(

@@ -1,11 +1,10 @@
 import { ConfigError } from '../../config/errors';
 import { unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import type { Config } from '../../config/schema';
 import { durationMs } from '../../config/settings';
 import type { ResolvedRun, RunLimits } from '../../protocol/run';
 import type { PolicySettings, RewardSettings, TrainingSettings } from '../settings';
-import type { TrainingConfig } from './schema';
+import type { TrainableConfig, TrainingConfig } from './schema';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -20,7 +19,7 @@ export interface NightOptions {
  *
  * @throws ConfigError where it asks for none
  */
-export function trainingOf({ training }: Config): TrainingConfig {
+export function trainingOf({ training }: TrainableConfig): TrainingConfig {
   if (training !== undefined) return training;
   throw new ConfigError(
     'the configuration of this worker has no "training:": name a profile and files of questions there',
@@ -35,7 +34,7 @@ export function trainingOf({ training }: Config): TrainingConfig {
  * @throws ConfigError where no training is configured, or none that this pool allows
  */
 export function resolveTraining(
-  config: Config,
+  config: TrainableConfig,
   wishes: NightOptions = {},
   day = new Date(),
 ): TrainingSettings {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Config, type ConfigInput, configSchema } from '../../config/schema';
 import { baseUrlSchema, durationSchema } from '../../config/settings';
 import { TRAINER_TASK_QUEUE } from '../names';
 
@@ -214,3 +215,28 @@ export type TrainingConfig = z.output<typeof trainingSchema>;
 export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;
+
+/** A `conductor.yaml` with its section `training`. */
+export const trainingConfigSchema = configSchema
+  .extend({ training: trainingSchema.exactOptional() })
+  .superRefine(checkSlots);
+
+/** A configuration as a program or a person writes it, defaults and what a profile says left out. */
+export type TrainableInput = ConfigInput & { readonly training?: TrainingInput };
+
+/** A configuration that was checked, its training included. */
+export type TrainableConfig = z.output<typeof trainingConfigSchema>;
+
+/** Checks that no rate of a queue is bypassed: groups with slots of their own wait in another queue. */
+function checkSlots(
+  { temporal, training }: Pick<Config, 'temporal'> & { readonly training?: TrainingConfig },
+  context: z.RefinementCtx,
+): void {
+  if (temporal.callsPerSecond === undefined || (training?.slots ?? null) === null) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['training', 'slots'],
+    message:
+      'calls of nights with slots of their own would not be counted in temporal.callsPerSecond; remove one of the two',
+  });
+}

@@ -68,8 +68,8 @@ async function onceLoaded<T>(
   }
 }
 
-function is(error: unknown, type: PolicyError['type']): boolean {
-  return error instanceof PolicyError && error.type === type;
+function is(error: unknown, code: PolicyError['code']): boolean {
+  return error instanceof PolicyError && error.code === code;
 }
 
 /** How many prompts are remembered: a question is drawn again in later cycles, and its prompt is the same then. */

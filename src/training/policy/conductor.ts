@@ -1,14 +1,20 @@
+import type { PolicyProvider } from '../../activities/dependencies';
 import type { Complete } from '../../activities/models/model';
 import { ConfigError } from '../../config/errors';
 import type { Config } from '../../config/schema';
-import type { ConductorCard } from '../../protocol/cards';
+import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { ResolvedRun } from '../../protocol/run';
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, type Manifest, readCheckpointId } from '../manifest';
 import { createAskPolicy } from './ask';
 import type { ServedPolicy } from './client';
-import { PolicyError } from './errors';
+import { asProviderError, PolicyError } from './errors';
 import { readManifest, readServing } from './serving';
+
+/** Serves the checkpoints that a store knows as Conductors of runs. */
+export function createPolicyProvider(store: Store, config: Pick<Config, 'conductor'>): PolicyProvider {
+  return { bind: (run) => bindCheckpoint(store, config, run), complete: createCompletePolicy(store) };
+}
 
 /**
  * A run whose Conductor is a checkpoint, with the checkpoint that writes its plans from now to its end: the one that
@@ -17,7 +23,7 @@ import { readManifest, readServing } from './serving';
  *
  * @throws ConfigError where no checkpoint serves, or the store does not know it
  */
-export async function bindCheckpoint(
+async function bindCheckpoint(
   store: Store,
   { conductor: configured }: Pick<Config, 'conductor'>,
   run: ResolvedRun,
@@ -34,19 +40,6 @@ export async function bindCheckpoint(
   const manifest = await known(store, checkpoint);
   const limits = { ...run.limits, steps: Math.min(run.limits.steps, manifest.maxSteps) };
   return { ...run, conductor: cardOf(run.conductor, manifest), limits };
-}
-
-/**
- * Where a card's checkpoint is served; undefined for a card that is none. Addresses and folders come from this process's
- * store and card alone: a card travels through Temporal, where others may write.
- *
- * @throws ConfigError where the store does not know the checkpoint
- */
-export async function servedPolicyOf(store: Store, card: ConductorCard): Promise<ServedPolicy | undefined> {
-  const checkpoint = card.checkpoint === undefined ? null : readCheckpointId(card.checkpoint);
-  if (checkpoint === null) return undefined;
-  const manifest = await known(store, checkpoint);
-  return { ...manifest, servers: card.baseUrl === null ? manifest.servers : [card.baseUrl] };
 }
 
 function cardOf(card: ConductorCard, manifest: Manifest): ConductorCard {
@@ -71,36 +64,39 @@ async function known(store: Store, checkpoint: CheckpointRef): Promise<Manifest>
 }
 
 /**
- * Checkpoints trained here, through the very client that sampled their training: one plan, at the manifest's
- * temperature. It costs nothing that we could know of, and so is booked at 0.
+ * Asks checkpoints through the very client that sampled their training: one plan, at the manifest's temperature. It
+ * costs nothing that we could know of, and so is booked at 0.
  *
  * A reply that was cut at its longest is handed on like a whole one: as in training, the parser judges whether there is
  * a plan in it.
  */
-export function createCompletePolicy(): Complete {
+function createCompletePolicy(store: Store): Complete {
   const ask = createAskPolicy();
-  return async ({ card, policy, messages, maxOutputTokens, seed, signal }) => {
-    if (policy === undefined) throw new Error(`${card.model} is asked before it is known where it is served`);
-    const { temperature } = card;
-    const { promptTokenIds, samples } = await ask(
-      policy,
-      {
-        messages,
-        n: 1,
-        temperature: temperature ?? 0,
-        maxTokens: maxOutputTokens,
-        seed,
+  return async ({ card, messages, maxOutputTokens: maxTokens, seed, signal }) => {
+    const question = { messages, n: 1, temperature: card.temperature ?? 0, maxTokens, seed };
+    const { promptTokenIds, samples } = await ask(await servedPolicyOf(store, card), question, signal).catch(
+      (error: unknown) => {
+        throw error instanceof PolicyError ? asProviderError(error) : error;
       },
-      signal,
     );
-    const text = samples.map((sample) => sample.text).join('');
-    const outputTokens = samples.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
     const usage = {
       inputTokens: promptTokenIds.length,
-      outputTokens,
+      outputTokens: samples.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
       cachedInputTokens: 0,
       reasoningTokens: 0,
     };
+    const text = samples.map((sample) => sample.text).join('');
     return { text, finish: 'stop', refusal: null, usage, reportedNanoUsd: null, dropped: [] };
   };
+}
+
+/**
+ * Where a card's checkpoint is served. Addresses and folders come from this process's store and card alone: a card
+ * travels through Temporal, where others may write.
+ */
+export async function servedPolicyOf(store: Store, card: ModelCard | ConductorCard): Promise<ServedPolicy> {
+  const checkpoint = 'checkpoint' in card && card.checkpoint ? readCheckpointId(card.checkpoint) : null;
+  if (checkpoint === null) throw new ConfigError(`${card.model} names no checkpoint that could be asked`);
+  const manifest = await known(store, checkpoint);
+  return { ...manifest, servers: card.baseUrl === null ? manifest.servers : [card.baseUrl] };
 }

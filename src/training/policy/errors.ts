@@ -1,9 +1,15 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { asFailure as asCoreFailure } from '../../activities';
+import { type Diagnosis, DiagnosedError } from '../../activities/models/diagnose';
+import { ConductorError } from '../../protocol/errors';
+import { FAILURES } from '../../protocol/failures';
+
 /** A policy that could not be asked, or gave no answer. */
-export class PolicyError extends Error {
+export class PolicyError extends ConductorError {
   override readonly name = 'PolicyError';
 
   constructor(
-    readonly type: PolicyFailureType,
+    readonly code: PolicyFailureType,
     /** Who did what, and why; without a full stop. */
     readonly happened: string,
     /** What a person can do, in one sentence. */
@@ -14,8 +20,36 @@ export class PolicyError extends Error {
 
   /** Whether it may pass by itself. */
   get retryable(): boolean {
-    return this.type === POLICY_FAILURES.unavailable;
+    return this.code === POLICY_FAILURES.unavailable;
   }
+}
+
+/** Gives errors of policies and all others of ours their failure type, and says whether trying again can help. */
+export function asFailure<T>(work: () => Promise<T>): Promise<T> {
+  return asCoreFailure(async () => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error;
+      const { message, code: type, retryable } = error;
+      throw ApplicationFailure.create({ message, type, nonRetryable: !retryable });
+    }
+  });
+}
+
+/** The error in the words of any other provider. Nothing of it is ever billed. */
+export function asProviderError(error: PolicyError): DiagnosedError {
+  const { code, happened, remedy } = error;
+  const type: Diagnosis['type'] =
+    code === POLICY_FAILURES.unavailable
+      ? FAILURES.unavailable
+      : code === POLICY_FAILURES.badReply
+        ? FAILURES.badResponse
+        : FAILURES.badRequest;
+  return new DiagnosedError(
+    { type, happened: 'wrote no plan', reason: happened, remedy, billed: 'no' },
+    error,
+  );
 }
 
 /** Who was asked. */

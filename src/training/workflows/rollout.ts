@@ -14,7 +14,7 @@ import { Approval, Steering } from '../../workflows/steering';
 import type { GroupInput } from '../contract';
 import type { GroupPart } from '../progress';
 import { GRADE_ANSWERS } from '../names';
-import type { Rollout, SampledPlan } from '../rollout';
+import { type Rollout, rolloutIdentity, type SampledPlan } from '../rollout';
 import { storeActivities } from './activities';
 import { inWindow } from './in-window';
 import type { Stopwatch } from './night';
@@ -93,7 +93,7 @@ async function runSampled(
 /** Has the prompted Conductor write a plan as in any solve, repairs included, and carries it out. */
 async function runPrompted(context: RunContext): Promise<PlanOutcome> {
   try {
-    const { plan } = await obtainPlan(context, { review: undefined, rejected: [], first: null });
+    const { plan } = await obtainPlan(context);
     return await carryOut(context, plan);
   } catch (error) {
     if (!(error instanceof ApplicationFailure) || limitIn(error.type ?? '') === null) throw error;
@@ -188,6 +188,6 @@ function rolloutContext(
     rootId: workflowId,
     round,
     background,
-    rollout: { trainRun, purpose, cycle, question: question.id, draw, rollout },
+    identity: rolloutIdentity({ trainRun, purpose, cycle, question: question.id, draw, rollout }),
   };
 }

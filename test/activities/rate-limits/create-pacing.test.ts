@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { type ModelCall, UNTOLD_ALLOWANCE } from '../../../src/activities/model-call';
+import type { ModelCall } from '../../../src/activities/model-call';
 import { createPacing } from '../../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
@@ -27,8 +27,9 @@ function callOf(id: string, changes: Changes = {}): ModelCall {
   const card = resolveRun(config).workers.find((worker) => worker.id === id);
   if (card?.kind !== 'model') throw new Error(`no model ${id}`);
   const messages = [{ role: 'user', text: 'x'.repeat(400) } as const];
-  const call = { purpose: 'step', round: 0, step: 0, worker: id, card, messages } as const;
-  return { ...call, maxOutputTokens: 100, timeoutMs: 1_000, allowance: UNTOLD_ALLOWANCE, ...changes };
+  const allowance = { requests: 5, billable: 5 };
+  const call = { purpose: 'step', rootId: 'solve-1', round: 0, step: 0, worker: id, card, messages } as const;
+  return { ...call, maxOutputTokens: 100, timeoutMs: 1_000, allowance, ...changes };
 }
 
 /** Gates in a world where no time passes. */

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { parseConfig } from '../../../src/config/load';
+import { parseTrainable } from '../../../src/training/config/load';
 import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
 import { scheduleNights } from '../../../src/training/client/schedule';
 import { beginExport, beginWarmStart } from '../../../src/training/client/trainer-jobs';
@@ -54,7 +54,7 @@ export const scheduledNight: Play = async ({ temporal: { client }, taskQueue }) 
 };
 
 export const warmStart: Play = async ({ config, store, temporal: { client }, taskQueue }) => {
-  const checked = parseConfig(config);
+  const checked = parseTrainable(config);
   const settings = resolveTraining(checked, { trainRun: TRAIN_RUN });
   const examples = [{ prompt: 'What is 6 times 7?', completion: '42' }];
   const lesson = { name: 'warm', examples, steps: 2, batch: 2, learningRate: 1e-3, warmupSteps: 0 };

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/client';
-import type { ConfigInput } from '../../../src/config/schema';
+import type { TrainableInput } from '../../../src/training/config/schema';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { samplingSeed } from '../../../src/training/draw';
 import { UPDATE } from '../../../src/training/names';
@@ -19,7 +19,7 @@ import {
 /** One way for a workflow of training to go. */
 export interface NightShape {
   readonly training?: TrainingInput;
-  readonly limits?: ConfigInput['limits'];
+  readonly limits?: TrainableInput['limits'];
   /** Questions that a policy is tried on; the gate needs five. Default: one. */
   readonly heldOut?: number;
   /** Events after which the server suggests to go on in a new run. Default: the server's own bound, of thousands. */

@@ -1,6 +1,6 @@
 import { questionSet } from '../../../examples/learn/world/questions';
-import { SMALL_WORLD } from '../../../examples/learn/world/worlds';
-import { ConductorPlugin } from '../../../src';
+import { SMALL_WORLD } from '../../../examples/learn/world/world';
+import { TrainingPlugin } from '../../../src/training';
 import { scheduleNights } from '../../../src/training/client/schedule';
 import { promote, readServing } from '../../../src/training/policy/serving';
 import type { NightProgress } from '../../../src/training/progress';
@@ -63,7 +63,7 @@ function working<T>(work: () => Promise<T>): Promise<T> {
   const { config, store, policyUrl } = stage;
   const conductor = { provider: 'policy', baseUrl: policyUrl } as const;
   return stage.whileWorking(work, {
-    plugins: [new ConductorPlugin({ config: { ...config, conductor }, store })],
+    plugins: [new TrainingPlugin({ config: { ...config, conductor }, store })],
   });
 }
 

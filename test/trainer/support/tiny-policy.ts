@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { trainerPython } from '../../support/python-program';
+import { trainerPython } from '../../../examples/learn/support/programs';
 
 const MAKE = `
 import json, sys

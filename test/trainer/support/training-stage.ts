@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { simulateWorld } from '../../../examples/learn/world/start';
+import { simulateWorld } from '../../../examples/learn/world/simulate';
 import { TrainingClient } from '../../../src/training/client/training-client';
-import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../support/lesson';
-import { type PythonProgram, runPython } from '../../support/python-program';
+import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../../examples/learn/support/lesson';
+import { type PythonProgram, runPython } from '../../../examples/learn/support/programs';
 import { openStage, type Stage } from '../../support/stage';
 import { testTaskQueue } from '../../support/temporal';
 

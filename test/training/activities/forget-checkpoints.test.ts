@@ -1,4 +1,4 @@
-import { parseConfig } from '../../../src/config/load';
+import { parseTrainable } from '../../../src/training/config/load';
 import { forgetCheckpoints } from '../../../src/training/activities/forget-checkpoints';
 import { writeNight, writeRun } from '../../../src/training/activities/records';
 import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
@@ -81,6 +81,6 @@ test('an interrupted night holds nothing more once a later one has trained what 
 
 test('the checkpoint that the configuration keeps to stays', async () => {
   const { workers } = folder.config();
-  const config = parseConfig({ conductor: { provider: 'policy', checkpoint: 'sums/000002' }, workers });
+  const config = parseTrainable({ conductor: { provider: 'policy', checkpoint: 'sums/000002' }, workers });
   expect(await forget(config)).toEqual(['000002', '000006', 'base']);
 });

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseConfig } from '../../../src/config/load';
-import type { Config } from '../../../src/config/schema';
+import { parseTrainable } from '../../../src/training/config/load';
+import type { TrainableConfig } from '../../../src/training/config/schema';
 import { FileStore } from '../../../src/store/file-store';
 import type { TrainingInput } from '../../../src/training/config/schema';
 
@@ -12,7 +12,7 @@ export interface QuestionFolder {
   readonly train: string;
   readonly heldOut: string;
   write(file: string, rows: readonly unknown[]): Promise<string>;
-  config(training?: TrainingInput): Config;
+  config(training?: TrainingInput): TrainableConfig;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function openQuestionFolder(): Promise<QuestionFolder> {
     heldOut,
     write,
     config: (training = {}) =>
-      parseConfig({
+      parseTrainable({
         conductor: MODEL,
         workers: [{ ...MODEL, id: 'w' }],
         training: {

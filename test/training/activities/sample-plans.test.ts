@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { parseConfig } from '../../../src/config/load';
+import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { renderPlan } from '../../../src/plan/render';
 import { FileStore } from '../../../src/store/file-store';
@@ -23,7 +23,7 @@ import { step } from '../../support/stage';
 
 const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
 const { workers } = resolveRun(
-  parseConfig({
+  parseTrainable({
     conductor: model,
     workers: [
       { id: 'quick', ...model, notes: 'fast' },

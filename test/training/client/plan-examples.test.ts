@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseConfig } from '../../../src/config/load';
+import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { FileStore } from '../../../src/store/file-store';
 import { keepSamples } from '../../../src/training/activities/batch';
@@ -15,7 +15,7 @@ let asked: AskedHow;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'examples-'));
   const model = { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' } as const;
-  const config = parseConfig({
+  const config = parseTrainable({
     conductor: model,
     workers: [
       { ...model, id: 'quick' },

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../../src/config/errors';
-import { parseConfig } from '../../../src/config/load';
+import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
-import type { ConfigInput } from '../../../src/config/schema';
+import type { TrainableInput } from '../../../src/training/config/schema';
 import type { ResolvedRun } from '../../../src/protocol/run';
 import { FileStore } from '../../../src/store/file-store';
-import { bindCheckpoint, servedPolicyOf } from '../../../src/training/policy/conductor';
+import { createPolicyProvider, servedPolicyOf } from '../../../src/training/policy/conductor';
 import { promote, writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 
@@ -22,13 +22,16 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-function bind(conductor: ConfigInput['conductor'], limits: ConfigInput['limits'] = {}): Promise<ResolvedRun> {
-  const config = parseConfig({
+function bind(
+  conductor: TrainableInput['conductor'],
+  limits: TrainableInput['limits'] = {},
+): Promise<ResolvedRun> {
+  const config = parseTrainable({
     conductor,
     limits,
     workers: [{ id: 'a', provider: 'local', model: 'x.gguf' }],
   });
-  return bindCheckpoint(store, config, resolveRun(config));
+  return createPolicyProvider(store, config).bind(resolveRun(config));
 }
 
 test('the manifest decides how the checkpoint that serves is asked', async () => {
@@ -64,7 +67,7 @@ test('a fixed checkpoint that the store does not know is the fault of the config
 test('a prompted Conductor stays as it is', async () => {
   const { conductor } = await bind({ provider: 'local', model: 'x.gguf' });
   expect(conductor.checkpoint).toBeUndefined();
-  expect(await servedPolicyOf(store, conductor)).toBeUndefined();
+  await expect(servedPolicyOf(store, conductor)).rejects.toBeInstanceOf(ConfigError);
 });
 
 test.each([

@@ -1,7 +1,10 @@
-"""A batch of rollouts: gzip JSON lines in, checked rows out. Nothing unchecked is learned from."""
+"""A batch of rollouts: gzip JSON lines in, checked rows out. Only checked rows are learned from."""
+
+from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,7 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from conductor_trainer.batch_line import BatchLine
 from conductor_trainer.errors import BatchInvalid
 
 
@@ -43,7 +45,7 @@ class Expected:
 
 
 def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
-    """Raises `BatchInvalid` with line (the header is line 1) and field of what is wrong first."""
+    """Raises `BatchInvalid` with line (the header is line 1) and field of the first fault."""
     header, *rows = _lines(data)
     announced = _check_header(header, expected)
     rollouts = [_read_rollout(row, expected) for row in rows]
@@ -54,7 +56,7 @@ def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
     return rollouts
 
 
-def _lines(data: bytes) -> Iterator[BatchLine]:
+def _lines(data: bytes) -> Iterator[_Line]:
     try:
         text = gzip.decompress(data).decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as cause:
@@ -63,14 +65,14 @@ def _lines(data: bytes) -> Iterator[BatchLine]:
         ) from cause
     for number, content in enumerate(text.splitlines() or [""], start=1):
         try:
-            yield BatchLine(number, json.loads(content))
+            yield _Line(number, json.loads(content))
         except ValueError as cause:
             raise BatchInvalid(
                 f"Line {number}: not JSON: {cause}. Write the batch again."
             ) from cause
 
 
-def _check_header(header: BatchLine, expected: Expected) -> int:
+def _check_header(header: _Line, expected: Expected) -> int:
     """Returns how many rollouts are announced."""
     wanted_of: dict[str, Any] = {
         "schema": 1,
@@ -91,7 +93,7 @@ def _check_header(header: BatchLine, expected: Expected) -> int:
     return count
 
 
-def _read_rollout(line: BatchLine, expected: Expected) -> Rollout:
+def _read_rollout(line: _Line, expected: Expected) -> Rollout:
     vocabulary = expected.vocabulary
     completion_ids = line.token_ids(
         "completionTokenIds", vocabulary, expected.most_completion_tokens
@@ -118,7 +120,7 @@ def _check_order(rollouts: Sequence[Rollout]) -> None:
 
 
 def _check_groups(rollouts: Sequence[Rollout]) -> None:
-    """A group teaches by its differences: one without any would only dilute the others."""
+    """A group teaches by its differences: one without any only dilutes the others."""
     rewards_of_group: defaultdict[str, list[float]] = defaultdict(list)
     for rollout in rollouts:
         rewards = rewards_of_group[rollout.group_id]
@@ -130,3 +132,63 @@ def _check_groups(rollouts: Sequence[Rollout]) -> None:
                 f"Group {group_id!r}, reward: its {len(rewards)} graded rollouts do not differ, so "
                 "there is nothing to learn. Leave such groups out of the batch."
             )
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line's number, from 1, and its content. Every reader raises `BatchInvalid`."""
+
+    number: int
+    fields: Any
+
+    def get(self, name: str) -> Any:
+        if not isinstance(self.fields, dict):
+            raise BatchInvalid(f"Line {self.number}: not a JSON object. Write the batch again.")
+        if name not in self.fields:
+            raise self.wrong(name, "is missing")
+        return self.fields[name]
+
+    def wrong(self, name: str, what: str) -> BatchInvalid:
+        return BatchInvalid(f"Line {self.number}, {name}: {what}. Write the batch again.")
+
+    def text(self, name: str) -> str:
+        value = self.get(name)
+        if not isinstance(value, str) or value == "":
+            raise self.wrong(name, f"is {value!r}, but must be a text")
+        return value
+
+    def number_or_null(self, name: str) -> float | None:
+        value = self.get(name)
+        if value is not None and not _is_finite(value):
+            raise self.wrong(name, f"is {value!r}, but must be finite, or null")
+        return value
+
+    def token_ids(self, name: str, vocabulary: int, most: int) -> list[int]:
+        ids = self._list(name)
+        if not 0 < len(ids) <= most:
+            raise self.wrong(name, f"has {len(ids)} tokens, but must have 1 to {most}")
+        for at, token in enumerate(ids):
+            if type(token) is not int or not 0 <= token < vocabulary:
+                raise self.wrong(
+                    f"{name}[{at}]", f"is {token!r}, but the vocabulary has 0 to {vocabulary - 1}"
+                )
+        return ids
+
+    def logprobs(self, name: str, tokens: int) -> list[float]:
+        values = self._list(name)
+        if len(values) != tokens:
+            raise self.wrong(name, f"has {len(values)} values for {tokens} completion tokens")
+        for at, value in enumerate(values):
+            if not _is_finite(value) or value > 0:
+                raise self.wrong(f"{name}[{at}]", f"is {value!r}, but must be finite and at most 0")
+        return values
+
+    def _list(self, name: str) -> list[Any]:
+        value = self.get(name)
+        if not isinstance(value, list):
+            raise self.wrong(name, f"is {value!r}, but must be a list")
+        return value
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)

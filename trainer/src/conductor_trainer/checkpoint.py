@@ -1,26 +1,36 @@
-"""What a checkpoint is, on disk.
+"""What a checkpoint is on disk, how it is found again, and how old ones are removed.
 
 `<root>/<training run>/<name>/` holds `RESULT.json` (what it is and what it was made from),
 `model/` or `adapter/` (what a policy server loads) and, after an update, `trainer/` (optimizer,
-schedule and random state, to go on from).
+schedule and random state, to continue from).
 """
 
 import hashlib
 import json
+import os
+import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from conductor_trainer.contract import (
+    CheckpointName,
+    CollectRequest,
+    CollectResult,
+    Config,
+    JsonObject,
+)
 from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable
-from conductor_trainer.requests import CheckpointName, Config, JsonObject
 
 RESULT_FILE = "RESULT.json"
 TRAINER_FOLDER = "trainer"
+_GOING = ".going-"
+"""Prefix of a folder that counts as removed already."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Fixed tokens and what the checkpoint thinks of them: who serves it must think the same.
+    """Fixed tokens and the checkpoint's log-probabilities of them, which a server must reproduce.
 
     `logprobs[i]` is the log-probability, at temperature 1, of `tokenIds[i + 1]` after all before.
     """
@@ -43,13 +53,13 @@ class Record:
     weightsSha256: str
     tokenizerSha256: str
     vocabulary: int
-    """How many token ids the model knows, those that no text has included."""
+    """Number of token ids of the model, unused ones included."""
     step: int
-    """Optimizer steps behind it in its training run; a warm start does not count."""
+    """Optimizer steps of its training run so far; a warm start does not count."""
     probe: Probe
     config: Config
     outcome: JsonObject = field(default_factory=dict)
-    """What its maker reported besides: loss, metrics, seconds."""
+    """What else its maker reported: loss, metrics, seconds."""
     versions: dict[str, str] = field(default_factory=dict)
     """Of the libraries that made it."""
     schema: int = 1
@@ -102,3 +112,38 @@ def _without_keys(value: Any) -> Any:
     if set(value) == {"key", "sha256"}:
         return {"sha256": value["sha256"]}
     return {name: _without_keys(each) for name, each in value.items()}
+
+
+def collect(root: Path, request: CollectRequest) -> CollectResult:
+    """Removes the checkpoints of cycles, except those that the request keeps.
+
+    `base` and the warm start always stay: adapters are useless without the model they adapt.
+    """
+    run_folder = root / request["trainRun"]
+    removed, size = [], 0
+    for name in cycles_in(run_folder):
+        if name in request["keep"]:
+            continue
+        # Removed at once for all readers; the next collection finishes one that was killed.
+        (run_folder / name).rename(run_folder / f"{_GOING}{name}")
+        removed.append(name)
+    for going in run_folder.glob(f"{_GOING}*"):
+        size += _size_of(going)
+        shutil.rmtree(going)
+    return {"removed": removed, "bytes": size}
+
+
+def checkpoints_in(run_folder: Path) -> list[str]:
+    """The names of all checkpoints of a training run, in ascending order."""
+    return sorted(path.parent.name for path in run_folder.glob("[!.]*/RESULT.json"))
+
+
+def cycles_in(run_folder: Path) -> list[str]:
+    """The same for those that cycles made, oldest first."""
+    return [name for name in checkpoints_in(run_folder) if name.isdecimal()]
+
+
+def _size_of(folder: Path) -> int:
+    return sum(
+        (Path(at) / file).stat().st_size for at, _, files in os.walk(folder) for file in files
+    )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
+
 
 class TrainerError(Exception):
-    """Told to the workflow as an application failure of this `type`."""
+    """Passed to the workflow as an application failure of this `type`."""
 
     type = "Trainer.Failed"
     retryable = True
@@ -32,14 +36,14 @@ class CheckpointMissing(TrainerError):
 
 
 class CheckpointUnreadable(TrainerError):
-    """The record of a checkpoint is there, and says nothing that can be read."""
+    """The record of a checkpoint exists but cannot be read."""
 
     type = "Trainer.CheckpointUnreadable"
     retryable = False
 
 
 class DiskFull(TrainerError):
-    """The disk took no more of a checkpoint; nothing was kept, and somebody must make room."""
+    """There was no room for a checkpoint; nothing was kept, and an operator must make room."""
 
     type = "Trainer.DiskFull"
     retryable = False
@@ -99,3 +103,32 @@ class ProbeFailed(TrainerError):
 
     type = "Trainer.ProbeFailed"
     retryable = False
+
+
+_SIGNS = tuple(os.strerror(each) for each in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+
+_A_LITTLE = bytes(1 << 20)
+
+
+def is_disk_full(error: BaseException, folder: Path) -> bool:
+    """Whether an error came from a lack of room; what was written must still lie in the folder.
+
+    safetensors repeats the system's message, but torch only names a position in a stream. Where the
+    message says nothing, a small trial file shows whether there is room.
+    """
+    return _says_so(error) or not _takes_more(folder)
+
+
+def _says_so(error: BaseException) -> bool:
+    return any(sign in str(error) for sign in _SIGNS)
+
+
+def _takes_more(folder: Path) -> bool:
+    trial = folder / ".trial"
+    try:
+        trial.write_bytes(_A_LITTLE)
+    except OSError as error:
+        return not _says_so(error)
+    finally:
+        trial.unlink(missing_ok=True)
+    return True

@@ -1,4 +1,4 @@
-"""A checkpoint as a model folder for anybody: whole, with a card that says what it is."""
+"""A checkpoint as an ordinary model folder: whole, with a card that describes it."""
 
 import json
 import os
@@ -9,12 +9,11 @@ from typing import Any
 import torch
 from peft import PeftModel
 
-from conductor_trainer.chat import CHATML_TEMPLATE
 from conductor_trainer.checkpoint import Record, require_record
+from conductor_trainer.contract import CheckpointName, ExportRequest, JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.make_once import sync_tree
-from conductor_trainer.model import copy_tokenizer, load_model
-from conductor_trainer.requests import CheckpointName, ExportRequest, JsonObject
+from conductor_trainer.model import CHATML_TEMPLATE, copy_tokenizer, load_model
 
 _CARD_FILE = "README.md"
 
@@ -55,7 +54,7 @@ def _write_whole(root: Path, checkpoint: CheckpointName, record: Record, directo
 
 def _write_model(root: Path, record: Record, folder: Path) -> None:
     dtype = torch.bfloat16 if record.config["precision"] == "bfloat16" else torch.float32
-    # An adapter is merged before it is rounded, so that nothing of it is lost.
+    # Merged before it is rounded, or small changes of the adapter would be lost.
     model: Any = load_model(root / (record.base if record.kind == "adapter" else record.folder))
     if record.kind == "adapter":
         model = PeftModel.from_pretrained(model, root / record.folder).merge_and_unload()

@@ -1,11 +1,14 @@
-"""A training run's settings in TRL's words."""
+"""A training run's settings in TRL's words, and where one cycle of it stops."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
+from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.requests import Config
 from conductor_trainer.tensors import rows_of
 
 
@@ -22,7 +25,7 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         activation_checkpointing=not is_cpu,
         per_device_train_batch_size=config["microBatch"],
         gradient_accumulation_steps=rows // config["microBatch"],
-        # Groups are told by the batch; for TRL's bookkeeping it is one.
+        # The batch itself names its groups; for TRL's bookkeeping it is one group.
         num_generations=rows,
         num_iterations=config["iterations"],
         max_completion_length=config["maxCompletionTokens"],
@@ -51,7 +54,7 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
 
 
 def require_steps_left(config: Config, last_step: int) -> None:
-    """Raises `BadRequest` where a schedule is over: its learning rate is 0, and nothing learned."""
+    """Raises `BadRequest` where the schedule has ended: at learning rate 0 nothing is learned."""
     optimizer = config["optimizer"]
     if optimizer["schedule"] != "constant" and last_step > optimizer["totalSteps"]:
         raise BadRequest(
@@ -59,3 +62,25 @@ def require_steps_left(config: Config, last_step: int) -> None:
             f"schedule ends at {optimizer['totalSteps']}, where the learning rate is 0. Plan more "
             "steps (`totalSteps`), or use the constant schedule."
         )
+
+
+class StopAfter(TrainerCallback):
+    """Stops after an optimizer step, counted over the whole training run, and reports each one.
+
+    The schedule still covers the steps of the whole run, though a process makes one cycle's only.
+    """
+
+    def __init__(self, step: int, report: Callable[[str], None]) -> None:
+        self._step = step
+        self._report = report
+
+    def on_step_end(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs: Any,
+    ) -> None:
+        self._report(f"step {state.global_step} of {self._step}")
+        if state.global_step >= self._step:
+            control.should_training_stop = True

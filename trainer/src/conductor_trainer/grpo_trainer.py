@@ -1,8 +1,9 @@
-"""TRL's GRPO with rollouts that were made elsewhere."""
+"""TRL's GRPO with rollouts that were made elsewhere, and how far the policy moved from them."""
 
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,13 +13,12 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
 from conductor_trainer.errors import NonFiniteLoss
-from conductor_trainer.stop_after import StopAfter
+from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.tensors import Tensors
-from conductor_trainer.token_sums import Clip, TokenSums
 
 
 class ExternalGRPOTrainer(GRPOTrainer):
-    """Takes one scored batch instead of generating it; all the rest stays TRL's.
+    """Takes one scored batch instead of generating it; everything else stays TRL's.
 
     The hooks are private in TRL 1.16: a test holds TRL to the shape that this class relies on. The
     denominator of the ratio is the probability that the *sampler* gave each token, so that stale
@@ -38,7 +38,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
     ) -> None:
         """`reference`: the base model, for a KL term; None with an adapter that is switched off."""
         super().__init__(
-            # TRL counts its steps by prompts, and wants rewards; neither is ever looked at.
+            # TRL counts its steps by prompts, and requires rewards; neither is used.
             train_dataset=Dataset.from_dict({"prompt": [""]}),
             reward_funcs=_no_rewards,
             callbacks=[StopAfter(stop_after, report)],
@@ -95,12 +95,12 @@ class ExternalGRPOTrainer(GRPOTrainer):
         return loss
 
     def _load_from_checkpoint(self, *args: Any, **kwargs: Any) -> None:
-        """The policy has a folder of its own; `trainer/` has the rest of the state only."""
+        """The policy has its own folder; `trainer/` holds only the rest of the state."""
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
-        """What was learned of the gradients is the parent's; rates and the like are the request's.
+        """The moments of the gradients are the parent's; rates and other settings the request's.
 
-        Loaded as it is, the state would bring the old settings back without a word.
+        Loaded as it is, the state would silently restore the old settings.
         """
         optimizer: Any = self.optimizer
         schedule: Any = self.lr_scheduler
@@ -119,3 +119,48 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
 def _no_rewards(completions: Sequence[str], **_: Any) -> list[float | None]:
     return [0.0] * len(completions)
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Ratios outside `1 - low` to `1 + high` stop counting where that would widen the gap."""
+
+    low: float
+    high: float
+
+
+@dataclass
+class TokenSums:
+    """Sums over the completion tokens of one or more forward passes."""
+
+    tokens: int = 0
+    ratio: float = 0.0
+    clipped: int = 0
+    k3: float = 0.0
+    entropy: float = 0.0
+    largest_gap: float = 0.0
+
+    def add(
+        self, batch: Tensors, logprobs_BC: torch.Tensor, entropies_BC: torch.Tensor, clip: Clip
+    ) -> None:
+        """Counts one pass over a micro batch; `logprobs_BC` are the policy's."""
+        is_token_BC = batch["completion_mask"].bool()
+        if not is_token_BC.any():
+            return
+        log_ratio_N = (logprobs_BC - batch["old_per_token_logps"])[is_token_BC].double()
+        advantage_N = batch["advantages"][:, None].expand_as(logprobs_BC)[is_token_BC]
+        ratio_N = log_ratio_N.exp()
+        is_too_high_N = (ratio_N > 1 + clip.high) & (advantage_N > 0)
+        is_too_low_N = (ratio_N < 1 - clip.low) & (advantage_N < 0)
+        self.tokens += ratio_N.numel()
+        self.ratio += ratio_N.sum().item()
+        self.clipped += int((is_too_high_N | is_too_low_N).sum().item())
+        # Estimates KL(sampling || trained) without bias, and is never negative:
+        # http://joschu.net/blog/kl-approx.html
+        self.k3 += (ratio_N - 1 - log_ratio_N).sum().item()
+        self.entropy += entropies_BC[is_token_BC].double().sum().item()
+        self.largest_gap = max(self.largest_gap, log_ratio_N.abs().max().item())
+
+    def mean(self, total: float) -> float:
+        """A sum as a mean over the tokens."""
+        return total / max(self.tokens, 1)

@@ -1,20 +1,19 @@
-"""HTTP for policy servers: many connections, a thread for each, and refusals as vLLM gives them."""
+"""HTTP for policy servers: a thread for each connection, and refusals as vLLM gives them."""
 
 import json
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from select import select
 from typing import Any
 
-from conductor_trainer.policy_server.api_error import ApiError, bad_request
-
 LONGEST_BODY = 32 * 1024 * 1024
-"""Bytes; a hundred times the longest prompt that there is a model for."""
+"""Bytes: a hundred times the longest prompt of any model."""
 
 Body = Mapping[str, object]
 
@@ -29,7 +28,7 @@ class Reply:
 
 
 IsWanted = Callable[[], bool]
-"""Whether somebody still waits for the answer."""
+"""Whether the client still waits for the answer."""
 
 Respond = Callable[[str, bytes, IsWanted], Reply]
 """From `METHOD /path` and a body to a reply; may raise `ApiError`."""
@@ -41,7 +40,7 @@ def as_json(body: Body, status: int = 200) -> Reply:
 
 
 def read_body(sent: bytes) -> Body:
-    """The JSON object that was sent; none at all is an empty one."""
+    """The JSON object that was sent; an empty body is an empty object."""
     try:
         body = json.loads(sent or b"{}")
     except ValueError as error:
@@ -51,8 +50,60 @@ def read_body(sent: bytes) -> Body:
     return body
 
 
+def read_text(body: Mapping[str, object], name: str) -> str:
+    """A field that must be a text."""
+    value = body.get(name)
+    if isinstance(value, str):
+        return value
+    raise bad_request(f"`{name}` = {value!r} is refused: expected a text")
+
+
+class ApiError(Exception):
+    """A request that cannot be answered: HTTP status, vLLM's word for the kind, what to do."""
+
+    def __init__(self, status: int, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+
+    def body(self) -> dict[str, object]:
+        """The response body."""
+        return {"error": {"message": self.message, "type": self.kind, "code": self.status}}
+
+
+def bad_request(message: str) -> ApiError:
+    """The request itself is wrong; sending it again cannot help."""
+    return ApiError(400, "BadRequestError", message)
+
+
+def not_found(message: str) -> ApiError:
+    """What the request names is not there."""
+    return ApiError(404, "NotFoundError", message)
+
+
+def unknown_model(name: str, known: Iterable[str]) -> ApiError:
+    """No model of that name is loaded: a client that knows its folder loads it and asks again."""
+    there = ", ".join(known) or "none"
+    return not_found(
+        f"The model `{name}` does not exist (there is: {there}): it was never loaded, or not since "
+        "the server was started; POST /v1/load_lora_adapter loads it."
+    )
+
+
+def loaded_already(name: str, folder: Path) -> ApiError:
+    """A name means one folder until it is unloaded."""
+    said = f"The lora adapter '{name}' has already been loaded from {folder}."
+    return ApiError(400, "InvalidUserInput", said)
+
+
+def never_loaded(name: str) -> ApiError:
+    """There is nothing of that name to unload."""
+    return not_found(f"The lora adapter '{name}' cannot be found.")
+
+
 class AnsweringServer(ThreadingHTTPServer):
-    """Replies to each request. `server_address` tells the port, also where 0 was asked for."""
+    """Replies to each request. `server_address` has the port, also where 0 was asked for."""
 
     daemon_threads = True
     # A cycle begins with a burst of connections; the library's own five would turn some away.
@@ -62,7 +113,7 @@ class AnsweringServer(ThreadingHTTPServer):
         super().__init__(address, partial(_Handler, respond))
 
     def serve_until_stopped(self) -> None:
-        """Says where it serves in one line on stdout, and serves until SIGTERM or SIGINT."""
+        """Prints its URL in one line on stdout, and serves until SIGTERM or SIGINT."""
         host, port = self.server_address[:2]
         print(json.dumps({"url": f"http://{host}:{port}"}), flush=True)
 
@@ -75,7 +126,7 @@ class AnsweringServer(ThreadingHTTPServer):
         self.serve_forever(poll_interval=0.1)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Silent about clients that hung up: whoever is cancelled does."""
+        """Silent about clients that hung up, as cancelled ones do."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -98,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Silent: requests hold questions, and logs outlive them."""
 
     def _reply(self) -> Reply:
-        """Health is told at once, whatever others wait for."""
+        """Health is answered at once, whatever other requests wait for."""
         route = f"{self.command} {self.path}"
         try:
             sent = self._read()
@@ -121,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.rfile.read(length)
 
     def _is_wanted(self) -> bool:
-        """A client that waits for its answer sends nothing: what can be read is the end."""
+        """A client that waits sends nothing, so anything to read is the end of the connection."""
         readable, _, _ = select([self.connection], [], [], 0)
         return not readable
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from conductor_trainer.checkpoint import Record, identity_of
+from conductor_trainer.contract import CheckpointName, InitRequest, JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.make_once import make_once
 from conductor_trainer.model import add_adapter, load_model, load_tokenizer
 from conductor_trainer.record import Made, describe, record_of, save_record
-from conductor_trainer.requests import CheckpointName, InitRequest, JsonObject
 from conductor_trainer.tiny_model import build_tiny, read_texts
 
 _BASE = "base"

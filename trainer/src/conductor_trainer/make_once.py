@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from conductor_trainer.checkpoint import RESULT_FILE, Record, checkpoint_folder, read_record
-from conductor_trainer.disk_full import is_disk_full
-from conductor_trainer.errors import Conflict, DiskFull, TrainerError
-from conductor_trainer.requests import CheckpointName
+from conductor_trainer.contract import CheckpointName
+from conductor_trainer.errors import Conflict, DiskFull, TrainerError, is_disk_full
 
 
 def make_once(
@@ -67,8 +66,7 @@ def sync_tree(folder: Path) -> None:
 def _locked(run_folder: Path) -> Iterator[None]:
     """Holds a training run for this process alone; what a dead one left is swept away.
 
-    Whoever comes second waits. The kernel gives the lock back when its holder dies, however it
-    dies.
+    A second process waits. The kernel releases the lock when its holder dies, however it dies.
     """
     with (run_folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Policies in memory: loaded from a checkpoint, made trainable, saved again."""
+"""Policies in memory: loaded from a checkpoint, made trainable, saved again; and their ChatML."""
 
 import hashlib
 import shutil
@@ -17,10 +17,22 @@ from transformers import (
 )
 
 from conductor_trainer.checkpoint import Record
+from conductor_trainer.contract import Config, LoraTuning, Tuning
 from conductor_trainer.errors import BadRequest, ModelInvalid
-from conductor_trainer.requests import Config, Tuning
 
 Policy: TypeAlias = PreTrainedModel | PeftModel
+
+END_OF_TEXT = "<|endoftext|>"
+START_OF_TURN = "<|im_start|>"
+END_OF_TURN = "<|im_end|>"
+
+CHATML_TEMPLATE = (
+    "{% for message in messages %}"
+    "<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""For those who serve an exported model themselves; the product renders its own prompts."""
 
 _TOKENIZER_FILES = (
     "tokenizer.json",
@@ -46,11 +58,11 @@ def kind_of(tuning: Tuning) -> Literal["model", "adapter"]:
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     """Raises `ModelInvalid` where text does not come back as it went in.
 
-    With such a tokenizer every reward would be 0, and nothing else would tell.
+    With such a tokenizer every reward would be 0, without any error.
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder)
-    except Exception as cause:  # Broken files make the library raise exceptions of no type.
+    except Exception as cause:  # Broken files make the library raise exceptions of any type.
         raise ModelInvalid(f"There is no tokenizer in {folder}: {cause}") from cause
     for text in _ROUND_TRIPS:
         returned = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False))
@@ -63,7 +75,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
 
 def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
-    """What rows are filled up with. Raises `ModelInvalid` where there is nothing for it."""
+    """The token that fills rows up. Raises `ModelInvalid` where the tokenizer has none."""
     if not isinstance(tokenizer.pad_token_id, int):
         raise ModelInvalid("The tokenizer names no padding token: set `pad_token` in its settings.")
     return tokenizer.pad_token_id
@@ -77,7 +89,7 @@ def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedMo
 
 @contextmanager
 def _naming(folder: Path) -> Iterator[None]:
-    """Broken files make each library raise exceptions of its own, and few name the folder."""
+    """Broken files make each library raise its own exceptions, and few name the folder."""
     try:
         yield
     except Exception as cause:
@@ -85,9 +97,9 @@ def _naming(folder: Path) -> Iterator[None]:
 
 
 def load_policy(root: Path, record: Record, config: Config) -> Policy:
-    """What is trained is held in float32, whatever the precision of the arithmetic.
+    """Trained weights are held in float32, whatever the precision of the arithmetic.
 
-    In bfloat16 steps as small as those of reinforcement learning would be rounded away.
+    In bfloat16 the small steps of reinforcement learning would be rounded away.
     """
     if config["tuning"]["kind"] == "full":
         _require_kind(record, "model")
@@ -99,15 +111,15 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
         return PeftModel.from_pretrained(base, root / record.folder, is_trainable=True)
 
 
-def add_adapter(model: PreTrainedModel, tuning: Tuning, seed: int) -> PeftModel:
+def add_adapter(model: PreTrainedModel, tuning: LoraTuning, seed: int) -> PeftModel:
     """A LoRA adapter (arXiv 2106.09685) that changes nothing yet."""
     torch.manual_seed(seed)
     adapter = LoraConfig(
         task_type="CAUSAL_LM",
-        r=tuning.get("rank", 0),
+        r=tuning["rank"],
         # PEFT divides it by the rank, and takes any number.
-        lora_alpha=tuning.get("alpha", 0),  # pyright: ignore[reportArgumentType]
-        target_modules=tuning.get("targets"),
+        lora_alpha=tuning["alpha"],  # pyright: ignore[reportArgumentType]
+        target_modules=tuning["targets"],
         lora_dropout=0.0,
     )
     return get_peft_model(model, adapter)

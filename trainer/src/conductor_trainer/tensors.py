@@ -6,7 +6,7 @@ import torch
 
 from conductor_trainer.advantages import advantages_of
 from conductor_trainer.batch import Rollout
-from conductor_trainer.requests import Config
+from conductor_trainer.contract import Config
 
 Tensors = dict[str, torch.Tensor]
 

@@ -9,9 +9,9 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer
 from transformers.models.qwen2.tokenization_qwen2 import PRETOKENIZE_REGEX
 
-from conductor_trainer.chat import CHATML_TEMPLATE, END_OF_TEXT, END_OF_TURN, START_OF_TURN
+from conductor_trainer.contract import TinyBase
 from conductor_trainer.errors import BadRequest
-from conductor_trainer.requests import TinyBase
+from conductor_trainer.model import CHATML_TEMPLATE, END_OF_TEXT, END_OF_TURN, START_OF_TURN
 
 
 def build_tiny(base: TinyBase, texts: Sequence[str], seed: int, folder: Path) -> None:
@@ -42,8 +42,8 @@ def build_tiny(base: TinyBase, texts: Sequence[str], seed: int, folder: Path) ->
 def train_tokenizer(texts: Sequence[str], vocabulary: int) -> Qwen2Tokenizer:
     """Byte-level BPE with Qwen2's own splitting, of at most `vocabulary` entries.
 
-    Whoever loads a `qwen2` folder puts just this pipeline around its entries; a tokenizer of
-    another kind would be replaced by it without a word.
+    Loaders of a `qwen2` folder always put this pipeline around its entries, and silently replace
+    a tokenizer of another kind.
     """
     raw = Tokenizer(models.BPE())
     raw.normalizer = normalizers.NFC()

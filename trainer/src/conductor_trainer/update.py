@@ -15,13 +15,13 @@ from conductor_trainer.checkpoint import (
     identity_of,
     require_record,
 )
+from conductor_trainer.contract import CheckpointName, Config, JsonObject, UpdateRequest
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.make_once import make_once
 from conductor_trainer.model import load_model, load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.record import Made, describe, save_record
-from conductor_trainer.requests import CheckpointName, Config, JsonObject, UpdateRequest
 from conductor_trainer.tensors import to_tensors
 
 
@@ -68,7 +68,7 @@ def update(
 
 
 def _state_folder(root: Path, request: UpdateRequest) -> Path | None:
-    """Optimizer and schedule go on within a run; what begins with another's checkpoint is new."""
+    """Optimizer and schedule continue within a run; from another run's checkpoint they are new."""
     folder = checkpoint_folder(root, request["parent"]) / TRAINER_FOLDER
     is_same_run = request["parent"]["trainRun"] == request["trainRun"]
     return folder if is_same_run and folder.is_dir() else None
@@ -124,7 +124,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _save_state(trainer: ExternalGRPOTrainer, folder: Path) -> None:
-    """What the next update goes on from, besides the weights."""
+    """What the next update continues from, besides the weights."""
     folder.mkdir()
     trainer.state.log_history = []
     trainer._save_optimizer_and_scheduler(str(folder))

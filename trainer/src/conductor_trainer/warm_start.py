@@ -1,11 +1,14 @@
-"""Supervised learning before any reward: without it no plan of a small policy can be read."""
+"""Supervised learning before any reward: without it a small policy writes no readable plan."""
 
+import json
 import math
 import time
 from collections.abc import Callable, Sequence
 from math import gcd
 from pathlib import Path
+from typing import Any
 
+import torch
 from datasets import Dataset
 from transformers import (
     PreTrainedTokenizerBase,
@@ -15,19 +18,29 @@ from transformers import (
 )
 
 from conductor_trainer.checkpoint import Record, identity_of, require_record
-from conductor_trainer.errors import NonFiniteLoss
-from conductor_trainer.examples import Example, pad_examples, read_examples
+from conductor_trainer.contract import CheckpointName, JsonObject, WarmStartRequest
+from conductor_trainer.errors import BadRequest, NonFiniteLoss
+from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.make_once import make_once
-from conductor_trainer.model import Policy, load_policy, load_tokenizer, pad_id_of
+from conductor_trainer.model import (
+    END_OF_TURN,
+    Policy,
+    load_policy,
+    load_tokenizer,
+    pad_id_of,
+)
 from conductor_trainer.record import Made, describe, save_record
-from conductor_trainer.requests import CheckpointName, JsonObject, WarmStartRequest
-from conductor_trainer.stop_after import StopAfter
+
+IGNORED = -100
+"""Label of tokens that are read, but not learned."""
+
+Example = dict[str, list[int]]
 
 
 def warm_start(
     root: Path, request: WarmStartRequest, examples: Path, report: Callable[[str], None]
 ) -> JsonObject:
-    """Makes a checkpoint from prompts and the replies that they should have got."""
+    """Makes a checkpoint that has learned prompts with their replies."""
     target = CheckpointName(trainRun=request["trainRun"], name=request["name"])
     identity = identity_of("warmStart", request)
 
@@ -105,4 +118,61 @@ def _arguments_of(request: WarmStartRequest, output: Path) -> TrainingArguments:
         save_strategy="no",
         report_to=[],
         disable_tqdm=True,
+    )
+
+
+def read_examples(path: Path, tokenizer: PreTrainedTokenizerBase) -> list[Example]:
+    """Reads `{prompt, completion}` a line; learned are the completion and the end that closes it.
+
+    Raises `BadRequest` with the line that is something else.
+    """
+    texts = [_read_line(number, line) for number, line in enumerate(path.open(), start=1)]
+    if not texts:
+        raise BadRequest("There are no examples to learn from: the file is empty.")
+    prompts = _encode(tokenizer, [prompt for prompt, _ in texts])
+    replies = _encode(tokenizer, [reply for _, reply in texts])
+    end_id: Any = tokenizer.convert_tokens_to_ids(END_OF_TURN)
+    return [
+        _example_of(prompt, reply if reply[-1:] == [end_id] else [*reply, end_id])
+        for prompt, reply in zip(prompts, replies, strict=True)
+    ]
+
+
+def pad_examples(examples: Sequence[Example], pad_id: int) -> dict[str, torch.Tensor]:
+    """Examples of one batch, padded right."""
+    lengths_B = [len(example["input_ids"]) for example in examples]
+    longest = max(lengths_B)
+
+    def padded(name: str, filler: int) -> torch.Tensor:
+        rows = [[*each[name], *[filler] * (longest - len(each[name]))] for each in examples]
+        return torch.tensor(rows)
+
+    return {
+        "input_ids": padded("input_ids", pad_id),
+        "labels": padded("labels", IGNORED),
+        "attention_mask": (torch.arange(longest) < torch.tensor(lengths_B)[:, None]).long(),
+    }
+
+
+def _encode(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[int]]:
+    return [*tokenizer(texts, add_special_tokens=False)["input_ids"]]
+
+
+def _example_of(prompt_ids: list[int], reply_ids: list[int]) -> Example:
+    return {
+        "input_ids": [*prompt_ids, *reply_ids],
+        "labels": [IGNORED] * len(prompt_ids) + reply_ids,
+    }
+
+
+def _read_line(number: int, line: str) -> tuple[str, str]:
+    try:
+        fields = json.loads(line)
+    except ValueError as cause:
+        raise BadRequest(f"Line {number} of the examples is not JSON: {cause}.") from cause
+    match fields:
+        case {"prompt": str(prompt), "completion": str(completion)}:
+            return prompt, completion
+    raise BadRequest(
+        f"Line {number} of the examples must be an object with the texts `prompt` and `completion`."
     )

@@ -1,7 +1,7 @@
 /**
  * Writes down what a vLLM server answers to our requests, as `vllm-exchanges.json` beside its tests:
  *
- *     node --require ./test/support/run-typescript.cjs test/policy/programs/record-vllm.ts BASE_URL ADAPTER
+ *     node --require ./scripts/run-typescript.cjs test/policy/programs/record-vllm.ts BASE_URL ADAPTER
  *
  * BASE_URL ends in `/v1`; ADAPTER is a folder with a LoRA checkpoint of its model, which both see under this path. The
  * server was started with the flags of docker/training.yaml. The requests are those of the policy client; the trainer's

@@ -11,22 +11,21 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def main() -> None:
-    """Serves policies, after one line on stdout, `{"url": …}`, that says where."""
+    """Prints one line on stdout, `{"url": …}`, and serves policies there."""
     options = _read_arguments()
 
     import torch
     import transformers
 
-    from conductor_trainer.policy_server.http_server import PolicyHttpServer
-    from conductor_trainer.policy_server.service import PolicyService
-    from conductor_trainer.policy_server.shelf import PolicyShelf
+    from conductor_trainer.policy_server.policy_cache import PolicyCache
+    from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
 
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
-    shelf = PolicyShelf(dict(options.model), in_memory=options.in_memory)
-    for name in shelf.names:
-        shelf.find(name)
-    server = PolicyHttpServer((options.host, options.port), PolicyService(shelf))
+    policies = PolicyCache(dict(options.model), in_memory=options.in_memory)
+    for name in policies.names:
+        policies.find(name)
+    server = PolicyHttpServer((options.host, options.port), PolicyService(policies))
     server.serve_until_stopped()
     sys.exit(0)
 

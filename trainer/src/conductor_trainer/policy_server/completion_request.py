@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from conductor_trainer.policy_server.api_error import bad_request
+from conductor_trainer.http_answers import bad_request, read_text
 
 LONGEST_REPLY = 16
 """Tokens of a reply where the request names no `max_tokens`: OpenAI's own default."""
@@ -56,14 +56,6 @@ def read_completion_request(body: Mapping[str, object]) -> CompletionRequest:
         with_token_ids=body.get("return_token_ids") is True,
         with_prompt_logprobs=_wants_chosen(body, "prompt_logprobs"),
     )
-
-
-def read_text(body: Mapping[str, object], name: str) -> str:
-    """A field that must be a text."""
-    value = body.get(name)
-    if isinstance(value, str):
-        return value
-    raise bad_request(f"`{name}` = {value!r} is refused: expected a text")
 
 
 def _read_whole(body: Mapping[str, object], name: str, default: int, *, least: int) -> int:

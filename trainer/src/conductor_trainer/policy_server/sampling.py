@@ -7,11 +7,11 @@ from typing import Literal
 import torch
 from transformers import DynamicCache
 
-from conductor_trainer.policy_server.policy import Policy
+from conductor_trainer.policy_server.policy_cache import Policy
 
 
 @dataclass(frozen=True)
-class Reply:
+class Sampled:
     """One reply. The token that ended it is its last one."""
 
     token_ids: list[int]
@@ -29,11 +29,11 @@ def sample_replies(
     seed: int | None,
     temperature: float,
     max_tokens: int,
-) -> list[Reply]:
+) -> list[Sampled]:
     """Samples `n` replies at once: the prompt is read once, its keys and values are shared out.
 
-    Nothing but the arguments and the weights has a say: requests are never batched together,
-    since the size of a batch moves the last bits of a sum.
+    Only the arguments and the weights decide: requests are never batched together, since the
+    size of a batch changes the last bits of a sum.
     """
     chance = torch.Generator()
     chance.seed() if seed is None else chance.manual_seed(seed)
@@ -82,9 +82,9 @@ def _choose(
     return token_N1[:, 0], logprobs_NV.gather(1, token_N1)[:, 0]
 
 
-def _end(ids: list[int], logprobs: list[float], end_ids: frozenset[int]) -> Reply:
-    """Cuts a row after its first end; what was sampled behind it only kept the batch in step."""
+def _end(ids: list[int], logprobs: list[float], end_ids: frozenset[int]) -> Sampled:
+    """Cuts a row after its first end; what was sampled after it only kept the batch rectangular."""
     for at, token in enumerate(ids):
         if token in end_ids:
-            return Reply(ids[: at + 1], logprobs[: at + 1], "stop")
-    return Reply(ids, logprobs, "length")
+            return Sampled(ids[: at + 1], logprobs[: at + 1], "stop")
+    return Sampled(ids, logprobs, "length")

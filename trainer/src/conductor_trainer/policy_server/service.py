@@ -1,33 +1,44 @@
-"""What the server answers, apart from HTTP: one method a route, from body to body."""
+"""What the policy server answers: one method a route, from body to body, and HTTP around it."""
 
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
-from conductor_trainer.http_answers import Body
-from conductor_trainer.policy_server.api_error import bad_request
-from conductor_trainer.policy_server.completion_request import read_completion_request, read_text
-from conductor_trainer.policy_server.policy import Policy
-from conductor_trainer.policy_server.sampling import Reply, sample_replies, score_tokens
-from conductor_trainer.policy_server.shelf import PolicyShelf
+from conductor_trainer.http_answers import (
+    AnsweringServer,
+    Body,
+    IsWanted,
+    Reply,
+    as_json,
+    bad_request,
+    not_found,
+    read_body,
+    read_text,
+)
+from conductor_trainer.policy_server.completion_request import read_completion_request
+from conductor_trainer.policy_server.policy_cache import Policy, PolicyCache
+from conductor_trainer.policy_server.sampling import Sampled, sample_replies, score_tokens
 
 
 class PolicyService:
     """The routes of vLLM's server that training and serving use. Calls must come one at a time."""
 
-    def __init__(self, shelf: PolicyShelf) -> None:
-        self._shelf = shelf
+    def __init__(self, policies: PolicyCache) -> None:
+        self._policies = policies
 
     def models(self, _body: Body) -> Body:
         """`GET /v1/models`."""
         data = [
-            {"id": name, "object": "model", "owned_by": "conductor"} for name in self._shelf.names
+            {"id": name, "object": "model", "owned_by": "conductor"}
+            for name in self._policies.names
         ]
         return {"object": "list", "data": data}
 
     def tokenize(self, body: Body) -> Body:
         """`POST /tokenize`: token ids of a text, its markers included."""
-        policy = self._shelf.find(read_text(body, "model"))
+        policy = self._policies.find(read_text(body, "model"))
         add_special = body.get("add_special_tokens") is not False
         encoded = policy.tokenizer(read_text(body, "prompt"), add_special_tokens=add_special)
         tokens = encoded["input_ids"]
@@ -36,7 +47,7 @@ class PolicyService:
     def completions(self, body: Body) -> Body:
         """`POST /v1/completions`: replies to a prompt of token ids."""
         request = read_completion_request(body)
-        policy = self._shelf.find(request.model)
+        policy = self._policies.find(request.model)
         _check_fits(policy, request.prompt_T, request.max_tokens)
         replies = sample_replies(
             policy,
@@ -78,13 +89,13 @@ class PolicyService:
     def load(self, body: Body) -> Body:
         """`POST /v1/load_lora_adapter`: names a folder, which may hold a whole model as well."""
         name = read_text(body, "lora_name")
-        self._shelf.load(name, Path(read_text(body, "lora_path")))
+        self._policies.load(name, Path(read_text(body, "lora_path")))
         return {"message": f"Success: LoRA adapter '{name}' added successfully."}
 
     def unload(self, body: Body) -> Body:
         """`POST /v1/unload_lora_adapter`."""
         name = read_text(body, "lora_name")
-        self._shelf.unload(name)
+        self._policies.unload(name)
         return {"message": f"Success: LoRA adapter '{name}' removed successfully."}
 
 
@@ -99,7 +110,7 @@ def _check_fits(policy: Policy, prompt_T: tuple[int, ...], max_tokens: int) -> N
         raise bad_request(f"Token id {max(prompt_T)} is out of vocabulary ({vocabulary} tokens).")
 
 
-def _logprobs(policy: Policy, reply: Reply) -> Body:
+def _logprobs(policy: Policy, reply: Sampled) -> Body:
     return {
         "tokens": policy.tokenizer.convert_ids_to_tokens(reply.token_ids),
         "token_logprobs": reply.logprobs,
@@ -117,3 +128,30 @@ def _prompt_logprobs(policy: Policy, prompt_T: tuple[int, ...]) -> list[Body | N
             for token, score in zip(prompt_T[1:], scores, strict=True)
         ),
     ]
+
+
+class PolicyHttpServer(AnsweringServer):
+    """A policy service over HTTP: many connections, and one thread that works in their order."""
+
+    def __init__(self, address: tuple[str, int], service: PolicyService) -> None:
+        super().__init__(address, self.respond)
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
+        self._routes: dict[str, Callable[[Body], Body]] = {
+            "GET /v1/models": service.models,
+            "POST /tokenize": service.tokenize,
+            "POST /v1/completions": service.completions,
+            "POST /v1/load_lora_adapter": service.load,
+            "POST /v1/unload_lora_adapter": service.unload,
+        }
+
+    def respond(self, route: str, sent: bytes, is_wanted: IsWanted) -> Reply:
+        """Does what a request asks for, once those before it are done.
+
+        Clients are killed and others repeat their requests, so a request whose client has gone
+        must not delay the next ones.
+        """
+        work = self._routes.get(route)
+        if work is None:
+            raise not_found(f"There is no {route}.")
+        body = read_body(sent)
+        return as_json(self._worker.submit(lambda: work(body) if is_wanted() else {}).result())

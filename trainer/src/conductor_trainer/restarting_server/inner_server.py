@@ -9,7 +9,7 @@ from threading import Lock
 
 import httpx
 
-from conductor_trainer.policy_server.api_error import ApiError
+from conductor_trainer.http_answers import ApiError
 from conductor_trainer.restarting_server.guarded_process import GuardedProcess
 
 _BETWEEN_LOOKS = 0.2

@@ -6,12 +6,16 @@ from threading import Lock
 
 import httpx
 
-from conductor_trainer.http_answers import Body, IsWanted, Reply, as_json, read_body
-from conductor_trainer.policy_server.api_error import (
+from conductor_trainer.http_answers import (
     ApiError,
+    Body,
+    IsWanted,
+    Reply,
+    as_json,
     loaded_already,
     never_loaded,
     not_found,
+    read_body,
     unknown_model,
 )
 from conductor_trainer.policy_server.completion_request import read_text

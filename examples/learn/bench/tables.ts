@@ -1,0 +1,129 @@
+import type { CycleTimes } from '../../../src/training/progress';
+import type { StepFigures, StepSeconds } from './measure-step';
+import type { NightFigures } from './play-night';
+
+/** The cells of a table's row. */
+export type Row = readonly string[];
+
+/** What a cycle's wall-clock time may have in which nothing of it is under way. */
+const MOST_BETWEEN = 0.1;
+/** What an update may take, as a multiple of bare TRL's. */
+const MOST_OF_TRL = 1.1;
+
+const PARTS = [
+  'sampling',
+  'rollouts',
+  'grading',
+  'update',
+  'publish',
+] as const satisfies readonly (keyof CycleTimes)[];
+
+/** Where the time of a cycle goes. Parts overlap. */
+export function shareRows({ cycles, times }: NightFigures): Row[] {
+  const wall = sum(cycles.map(({ wallMs }) => wallMs));
+  const underWay = sum(times.map(({ whole, between }) => whole - between));
+  const rowOf = (what: string, part: number): Row => [
+    what,
+    seconds(part / cycles.length),
+    percent(part / wall),
+  ];
+  return [
+    ...PARTS.map((part) => [...rowOf(part, sum(times.map((time) => time[part]))), '', '']),
+    [
+      ...rowOf('none of these: orchestration', wall - underWay),
+      `< ${percent(MOST_BETWEEN)}`,
+      verdict(1 - underWay / wall < MOST_BETWEEN),
+    ],
+  ];
+}
+
+/** Wall-clock time of a cycle, beside the plain loop's. */
+export function wallRow(latencyMs: number, plain: Figures, night: Figures): Row {
+  const [own, others] = [meanWallMs(night), meanWallMs(plain)];
+  return [`${latencyMs} ms calls: a cycle`, seconds(others), seconds(own), times(own / others)];
+}
+
+/** What rollouts cost where calls take no time. */
+export function costRows(plain: Figures, night: Figures): Row[] {
+  const rowOf = (
+    what: string,
+    figure: (figures: Figures) => number,
+    show: (value: number) => string,
+  ): Row => [what, show(figure(plain)), show(figure(night)), times(figure(night) / figure(plain))];
+  const processorMs = ({ ownMs, serverMs }: Figures): number => ownMs + serverMs;
+  return [
+    rowOf('0 ms calls: rollouts per second', rolloutsPerSecond, decimal),
+    rowOf(
+      'the same, of one core, server included',
+      (figures) => (1000 * rolloutsIn(figures)) / processorMs(figures),
+      decimal,
+    ),
+    rowOf('processor time of a rollout', (figures) => figures.ownMs / rolloutsIn(figures), milliseconds),
+    ["the same, of Temporal's server", '', milliseconds(night.serverMs / rolloutsIn(night)), ''],
+  ];
+}
+
+/** An update beside bare TRL's. */
+export function stepRows({ imports, ours, trl }: StepFigures): Row[] {
+  const rowOf = (what: string, part: keyof StepSeconds): Row => [
+    what,
+    seconds(1000 * trl[part]),
+    seconds(1000 * ours[part]),
+    times(ours[part] / trl[part]),
+  ];
+  const target = [`≤ ${times(MOST_OF_TRL)}`, verdict(ours.whole <= MOST_OF_TRL * trl.whole)];
+  return [
+    [...rowOf('from checkpoint to checkpoint', 'whole'), ...target],
+    [...rowOf('of it, the optimizer steps', 'loop'), '', ''],
+    ['start-up: libraries, once', seconds(1000 * imports), seconds(1000 * imports), '', '', ''],
+    ['start-up: a fork, each time', '', milliseconds(1000 * ours.fork), '', '', ''],
+  ];
+}
+
+function verdict(isMet: boolean): string {
+  return isMet ? 'met' : 'missed';
+}
+
+const decimal = (value: number): string => value.toFixed(1);
+const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
+const times = (multiple: number): string => `× ${multiple.toFixed(2)}`;
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
+const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
+
+/** One cycle, played in whatever way. Times are wall-clock times, in milliseconds. */
+export interface CycleFigures {
+  readonly wallMs: number;
+  /** Of it, update and publish: all the rest goes to rollouts and to what they need. */
+  readonly learningMs: number;
+  /** Those of groups without spread included. */
+  readonly rollouts: number;
+  /** null where there was nothing to learn from. */
+  readonly weightsSha256: string | null;
+}
+
+/** What the counted cycles came to, and what they took of the processor, in milliseconds. */
+export interface Figures {
+  readonly cycles: readonly CycleFigures[];
+  /** Of the process that plays them. */
+  readonly ownMs: number;
+  /** Of Temporal's server. */
+  readonly serverMs: number;
+}
+
+export function meanWallMs({ cycles }: Figures): number {
+  return sum(cycles.map(({ wallMs }) => wallMs)) / cycles.length;
+}
+
+export function rolloutsIn({ cycles }: Figures): number {
+  return sum(cycles.map(({ rollouts }) => rollouts));
+}
+
+/** While nothing was updated or published: a trainer's step is the same in every loop. */
+export function rolloutsPerSecond(figures: Figures): number {
+  const seconds = sum(figures.cycles.map(({ wallMs, learningMs }) => wallMs - learningMs)) / 1000;
+  return rolloutsIn(figures) / seconds;
+}
+
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { FileStore } from '../../../src/store/file-store';
+import type { RequestRecord } from '../../../src/testing';
+import { TrainingClient } from '../../../src/training/client/training-client';
+import { batchKey, metricsFolder } from '../../../src/training/keys';
+import type { CycleMetrics, NightProgress } from '../../../src/training/progress';
+import { KillableServer } from '../support/killable-server';
+import { type Lesson, TRAIN_RUN } from '../support/lesson';
+import { LogFollower } from '../support/log-follower';
+import { type ChildProgram, runChild } from '../support/programs';
+import { type Neighbour, openSurroundings } from '../support/surroundings';
+import type { Keeping, WorkerSetting } from '../support/worker';
+
+/** Plays a night while its processes are killed as planned, each when its moment has come. */
+export async function playNight(
+  lesson: Lesson,
+  bundle: string,
+  kills: readonly PlannedKill[],
+): Promise<NightFacts> {
+  const scene = await openScene(lesson, bundle);
+  const planned = new Set(kills);
+  let last: Promise<void> = Promise.resolve();
+  try {
+    const facts = await scene.play((count) => {
+      for (const kill of planned) {
+        if (kill.request > count) continue;
+        planned.delete(kill);
+        last = last.then(() => scene.kill(kill.victim));
+        // Awaited below; until then Node must not take it for a lost rejection.
+        last.catch(() => undefined);
+      }
+    });
+    await last;
+    if (planned.size > 0) throw new Error(`${planned.size} kills never came due: plan them earlier.`);
+    return facts;
+  } finally {
+    await scene.close();
+  }
+}
+
+/** One `kill -9`, due when the n-th request has come to the world's workers. */
+export interface PlannedKill {
+  readonly victim: Victim;
+  readonly request: number;
+}
+
+const WORKER = join(__dirname, '../support/worker.ts');
+const TASK_QUEUE = 'night';
+
+/** What may be killed in a night. */
+export type Victim = Neighbour | 'worker' | 'server';
+
+/** What a night came to, and what was asked of the world's workers for it. */
+export interface NightFacts {
+  readonly progress: NightProgress;
+  readonly cycles: readonly CycleFacts[];
+  readonly requests: readonly RequestRecord[];
+  /** Answers as they were kept. */
+  readonly keepings: readonly Keeping[];
+}
+
+/** The processes of one night, each killed and started again at the same place. */
+interface Scene {
+  kill(victim: Victim): Promise<void>;
+  /** @param onRequest is told how many requests have come to the world's workers */
+  play(onRequest: (count: number) => void): Promise<NightFacts>;
+  close(): Promise<void>;
+}
+
+/** Starts everything that a night needs, in a folder of its own. */
+async function openScene(lesson: Lesson, bundle: string): Promise<Scene> {
+  const folder = await mkdtemp(join(tmpdir(), 'night-'));
+  const surroundings = await openSurroundings(lesson, folder);
+  const server = await KillableServer.start(folder);
+  const store = join(folder, 'store');
+  const witness = join(folder, 'witness.jsonl');
+  const { address } = server;
+  const setting = { address, bundle, config: surroundings.config, taskQueue: TASK_QUEUE, store, witness };
+  let [worker] = await Promise.all([startWorker(setting), surroundings.startTrainer(address)]);
+
+  const kill = async (victim: Victim): Promise<void> => {
+    if (victim === 'server') return server.kill();
+    if (victim !== 'worker') return surroundings.kill(victim);
+    await worker.kill();
+    worker = await startWorker(setting);
+  };
+  return {
+    kill,
+    play: async (onRequest) => {
+      let count = 0;
+      const log = new LogFollower(surroundings.requestLog, () => {
+        count += 1;
+        onRequest(count);
+      });
+      const progress = await trainNight(address);
+      const facts = {
+        progress,
+        cycles: await readCycles(new FileStore(store), TRAIN_RUN),
+        requests: log.requests(),
+        keepings: await readLines<Keeping>(witness),
+      };
+      log.close();
+      return facts;
+    },
+    close: async () => {
+      await Promise.all([worker.kill(), surroundings.close()]);
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startWorker(setting: WorkerSetting): Promise<ChildProgram> {
+  const worker = runChild(WORKER, [JSON.stringify(setting)], process.env);
+  await worker.nextMessage();
+  return worker;
+}
+
+async function trainNight(address: string): Promise<NightProgress> {
+  const connection = await Connection.connect({ address });
+  try {
+    const client = new Client({ connection });
+    const training = new TrainingClient({ client, taskQueue: TASK_QUEUE });
+    const { id } = await training.start({ trainRun: TRAIN_RUN, date: '2026-01-10' });
+    return (await client.workflow.getHandle(id).result()) as NightProgress;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function readLines<T>(file: string): Promise<T[]> {
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as T);
+}
+
+/** What a cycle came to, as far as an undisturbed one comes to the same. */
+interface CycleFacts {
+  readonly cycle: number;
+  readonly weightsSha256: string | null;
+  /** Over the bytes of the batch, whatever they were packed with. */
+  readonly batchSha256: string;
+  readonly rewardMean: number;
+  readonly verdicts: CycleMetrics['verdicts'];
+  readonly heldOut: number | null;
+}
+
+/** What is kept of each cycle of a night. */
+async function readCycles(store: FileStore, trainRun: string): Promise<CycleFacts[]> {
+  const keys = await store.list(metricsFolder(trainRun));
+  return Promise.all(keys.map((key) => readCycle(store, trainRun, key)));
+}
+
+async function readCycle(store: FileStore, trainRun: string, key: string): Promise<CycleFacts> {
+  const { cycle, weightsSha256, rewardMean, verdicts, heldOut } = JSON.parse(
+    String(await store.read(key)),
+  ) as CycleMetrics;
+  const batch = (await store.read(batchKey(trainRun, cycle))) ?? Buffer.from('');
+  const batchSha256 = createHash('sha256').update(batch).digest('hex');
+  return { cycle, weightsSha256, batchSha256, rewardMean, verdicts, heldOut };
+}

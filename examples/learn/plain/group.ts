@@ -1,0 +1,219 @@
+import type { Message } from '../../../src/plan/message';
+import { parsePlan } from '../../../src/plan/parse';
+import type { Plan } from '../../../src/plan/plan';
+import { PlanError } from '../../../src/plan/plan-error';
+import { compactMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
+import { type GivenText, workerMessages } from '../../../src/plan/prompt/worker';
+import type { RunWorker } from '../../../src/protocol/run';
+import { openStore } from '../../../src/store/open-store';
+import { planPrompts } from '../../../src/training/activities/sample-plans';
+import { type PromptedSample, samplePrompts } from '../../../src/training/activities/sample-plans';
+import type { SamplePlansRequest } from '../../../src/training/contract';
+import { samplingSeed } from '../../../src/training/draw';
+import { renderChatml } from '../../../src/training/policy/ask';
+import { rewardOf, rewardOfRoot } from '../../../src/training/reward';
+import type { GroupPurpose, Verdict } from '../../../src/training/rollout';
+import type { QuestionRow } from '../world/questions';
+import { answerIn, replyAs } from '../world/simulate';
+import { withWorkers, type World } from '../world/world';
+import type { Desk, Sampled } from './lesson';
+import { LONGEST_PLAN, type Recipe } from './recipe';
+
+/**
+ * Has a policy write a group's plans and carries them out; with two rounds, has it review each answer, and gives each
+ * first plan its share of what became of it. Round by round.
+ */
+export async function playGroup(desk: Desk, policy: Sampled, wish: GroupWish): Promise<Played[][]> {
+  const { rounds, rootDiscount } = desk.recipe.recursion;
+  const first = await playRound(desk, policy, wish, null);
+  const roots = rounds === 2 ? first.filter(hasAnswer) : [];
+  if (roots.length === 0) return [first];
+  const second = await playRound(desk, policy, wish, roots);
+  const later = new Map(second.map(({ root, reward }) => [root, reward]));
+  const discounted = first.map((played) => {
+    const after = later.get(played.root);
+    if (after === undefined) return played;
+    return { ...played, reward: rewardOfRoot(played.reward, after, rootDiscount) };
+  });
+  return [discounted, second];
+}
+
+function hasAnswer(played: Played): played is Root {
+  return played.plan !== null && played.answer !== null;
+}
+
+/** A group to be played. */
+export interface GroupWish {
+  readonly purpose: GroupPurpose;
+  readonly cycle: number;
+  readonly draw: number;
+  readonly question: QuestionRow;
+  /** In the order of the prompt. */
+  readonly workers: readonly RunWorker[];
+  readonly plans: number;
+  readonly temperature: number;
+}
+
+/** A plan that was written, carried out and judged. */
+export interface Played {
+  readonly sample: PromptedSample;
+  /** In a second round: the place of the plan that it reviews; else its own. */
+  readonly root: number;
+  readonly plan: Plan | null;
+  readonly answer: string | null;
+  readonly verdict: Verdict;
+  readonly reward: number | null;
+}
+
+/** A plan that a second round can be about. */
+export type Root = Played & { readonly plan: Plan; readonly answer: string };
+
+/** The paper's rewards. */
+const REWARDS = { unparseable: 0, parseable: 0.5, correct: 1, costWeight: 0, lengthWeight: 0 };
+
+/** @param roots what each plan reviews, place by place; null in the first round */
+export async function playRound(
+  desk: Desk,
+  policy: Sampled,
+  wish: GroupWish,
+  roots: readonly Root[] | null,
+): Promise<Played[]> {
+  const { purpose, cycle, draw, question, workers, temperature } = wish;
+  const round = roots === null ? 0 : 1;
+  const asked = {
+    question: question.question,
+    workers,
+    plans: roots?.length ?? wish.plans,
+    ...(roots && { earlier: roots }),
+  };
+  const seed = samplingSeed({ seed: desk.seed, purpose, cycle, draw, round });
+  const samples = await sampleRound(desk, policy, asked, { seed, temperature });
+  return samples.map((sample, place) => {
+    const root = roots?.[place] ?? null;
+    const played = { sample, root: root?.root ?? place, ...answer(desk, wish, sample, root ?? place) };
+    const verdict = verdictOf(played, question);
+    return { ...played, verdict, reward: rewardOf({ ...played, verdict, nanoUsd: 0 }, REWARDS) };
+  });
+}
+
+/** @param from what the plan reviews; a place in the first round */
+function answer(
+  { recipe, seed }: Desk,
+  { purpose, cycle, draw, question: { question }, workers }: GroupWish,
+  { text }: PromptedSample,
+  from: Root | number,
+): Pick<Played, 'plan' | 'answer'> {
+  const ids = workers.map(({ id }) => id);
+  const world = withWorkers(recipe.world, ids);
+  const place = `${purpose}/${cycle}/${draw}`;
+  if (typeof from === 'number') {
+    const plan = planIn(world, text);
+    return { plan, answer: plan && carryOut(plan, { world, seed, question, name: `${place}/${from}` }) };
+  }
+  const plan = planIn(world, text, 1);
+  if (plan === null || plan.steps.length === 0) return { plan, answer: plan && from.answer };
+  const background = [{ subtask: null, output: from.answer }];
+  const name = `${place}/${from.root}/review`;
+  return { plan, answer: carryOut(plan, { world, seed, question, background, name }) };
+}
+
+function verdictOf({ plan, answer }: Pick<Played, 'plan' | 'answer'>, question: QuestionRow): Verdict {
+  if (plan === null) return 'unparseable';
+  return answer !== null && answerIn(answer) === Number(question.answer) ? 'correct' : 'wrong';
+}
+
+/** What plans are wanted to, as the activity that samples them is asked. */
+export interface RoundRequest extends Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'> {
+  readonly question: string;
+}
+
+/** How they are drawn. */
+export interface Draw {
+  readonly seed: number;
+  /** 0: always the likeliest token. */
+  readonly temperature: number;
+}
+
+/** Has a checkpoint write the plans of one round of a group, in the product's own prompts. */
+export async function sampleRound(
+  { recipe, ask, policyUrl }: Desk,
+  { trainRun, name, path, tokenizerSha256, vocabulary }: Sampled,
+  round: RoundRequest,
+  draw: Draw,
+): Promise<readonly PromptedSample[]> {
+  const { maxPromptTokens } = recipe;
+  const model = `${trainRun}-${name}`;
+  const policy = { model, path, tokenizerSha256, vocabulary, maxPromptTokens, servers: [policyUrl] };
+  const prompts = await promptsOf(recipe, round);
+  const task = { policy, prompts, ...draw, maxTokens: LONGEST_PLAN };
+  return samplePrompts(ask, task, new AbortController().signal);
+}
+
+/** What a policy is asked, as a text. */
+export function promptFor(
+  recipe: Recipe,
+  { question, workers, review }: Pick<ConductorPrompt, 'question' | 'workers' | 'review'>,
+): string {
+  const { describe, world } = recipe;
+  const { maxSteps } = world;
+  const asked = { question, workers, describe, maxSteps, format: 'lists', repairs: [] } as const;
+  return renderChatml(compactMessages({ ...asked, review }));
+}
+
+function promptsOf(
+  { world: { maxSteps }, describe, maxPromptTokens }: Recipe,
+  { question, ...round }: RoundRequest,
+): Promise<Message[][]> {
+  const settings = {
+    prompt: 'compact',
+    describe,
+    maxSteps,
+    maxPromptTokens,
+    maxOutputTokens: LONGEST_PLAN,
+  } as const;
+  return planPrompts(NO_STORE, round, settings, question);
+}
+
+/** No answer of these worlds is so long that it would lie in a store. */
+const NO_STORE = openStore('file:.', '/nowhere');
+
+/**
+ * The plan in a reply; null where there is none.
+ *
+ * @param round 1: it may be empty, and so accept an answer
+ */
+export function planIn({ workers, maxSteps }: World, text: string, round = 0): Plan | null {
+  try {
+    return parsePlan(text, { workers: workers.map(({ id }) => id), maxSteps, round });
+  } catch (error) {
+    if (error instanceof PlanError) return null;
+    throw error;
+  }
+}
+
+/** What a plan's steps are asked and for. */
+export interface Errand {
+  readonly world: World;
+  readonly seed: number;
+  readonly question: string;
+  /** What every step is shown. */
+  readonly background?: readonly GivenText[];
+  /** Tells this run from all others. */
+  readonly name: string;
+}
+
+/** Carries out a plan without any process but this one, in the product's own words; returns the last step's reply. */
+export function carryOut({ steps }: Plan, { world, seed, question, background = [], name }: Errand): string {
+  const outputs: string[] = [];
+  for (const [index, { worker, subtask, sees }] of steps.entries()) {
+    const seen = sees.map((step) => ({
+      step,
+      subtask: steps[step]?.subtask ?? '',
+      output: outputs[step] ?? '',
+    }));
+    const messages = workerMessages({ question, subtask, background, sees: seen, layout: 'tagged' });
+    const prompt = messages.map(({ text }) => text).join('\n\n');
+    outputs.push(replyAs(world, seed, { worker, prompt, callId: `${name}/${index}` }));
+  }
+  return outputs.at(-1) ?? '';
+}

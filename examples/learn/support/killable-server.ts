@@ -1,0 +1,44 @@
+import type { TemporalServer } from '../../../src/local/configured-server';
+import { embeddedServer } from '../../../src/local/embedded-server';
+import { holdersOf, processMark } from '../../../src/local/processes';
+import { databasePath } from '../../../src/local/server-process';
+
+/** The embedded Temporal server of a folder, on its own SQLite file, killed and started again at the same address. */
+export class KillableServer {
+  readonly address: string;
+  readonly #folder: string;
+  /** Every start enters this process among the folder's users once more. */
+  readonly #entered: TemporalServer[];
+
+  private constructor(folder: string, server: TemporalServer) {
+    this.#folder = folder;
+    this.#entered = [server];
+    this.address = server.address;
+  }
+
+  static async start(folder: string): Promise<KillableServer> {
+    return new KillableServer(folder, await attach(folder));
+  }
+
+  async kill(): Promise<void> {
+    const [pid] = await holdersOf(databasePath(this.#folder));
+    if (pid === undefined) throw new Error(`No Temporal server has the database of ${this.#folder} open.`);
+    process.kill(pid, 'SIGKILL');
+    while ((await processMark(pid)) !== null);
+    const again = await attach(this.#folder);
+    this.#entered.push(again);
+    if (again.address !== this.address) {
+      throw new Error(
+        `The server came back at ${again.address}, and was at ${this.address}: its port is taken.`,
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.#entered) await server.stop();
+  }
+}
+
+function attach(folder: string): Promise<TemporalServer> {
+  return embeddedServer({ folder, say: () => undefined });
+}

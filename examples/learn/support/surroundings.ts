@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { TrainableInput } from '../../../src/training/config/schema';
+import { type Lesson, trainingOf, writeLesson } from './lesson';
+import { type PythonProgram, runChild, runPython } from './programs';
+
+const WORLD = join(__dirname, '../world/serve.ts');
+const TRAINER_QUEUE = 'night-trainer';
+
+/** Of the surroundings, whoever may be killed. */
+export type Neighbour = 'trainer' | 'step' | 'policy server';
+
+/** Everything that nights need beside Temporal and its worker, each a process of its own. */
+export interface Surroundings {
+  /** Where all of it lies. */
+  readonly folder: string;
+  /** What the worker and the commands are configured by. */
+  readonly config: TrainableInput;
+  /** Base URL of the policy server, ending in `/v1`. */
+  readonly policyUrl: string;
+  /** File that takes one line for each request to the world's workers. */
+  readonly requestLog: string;
+  /** Starts the trainer beside a Temporal server, once there is one. */
+  startTrainer(address: string): Promise<void>;
+  /** Ends one as `kill -9` does, and starts it again at the same place. */
+  kill(neighbour: Neighbour): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a lesson's world and a policy server, and writes the lesson's files beside them.
+ *
+ * @param delayMs what every call of the world's workers takes
+ */
+export async function openSurroundings(lesson: Lesson, folder: string, delayMs = 0): Promise<Surroundings> {
+  await writeLesson(lesson, folder);
+  const requestLog = join(folder, 'requests.jsonl');
+  const served = {
+    '--world': lesson.world.name,
+    '--seed': `${lesson.seed}`,
+    '--delay': `${delayMs}`,
+    '--log': requestLog,
+  };
+  const world = runChild(WORLD, Object.entries(served).flat(), {});
+  const worldUrl = await world.nextLine();
+  let policyServer = await runPython('policy_server', ['--port', '0']);
+  const { url } = policyServer.ready as { readonly url: string };
+  const policyUrl = `${url}/v1`;
+  let runTrainer: (() => Promise<PythonProgram>) | undefined;
+  let trainer: PythonProgram | undefined;
+
+  const strikes: Readonly<Record<Neighbour, () => Promise<void>>> = {
+    trainer: async () => {
+      await trainer?.kill();
+      trainer = await runTrainer?.();
+    },
+    'policy server': async () => {
+      await policyServer.kill();
+      policyServer = await runPython('policy_server', ['--port', new URL(url).port]);
+    },
+    step: async () => {
+      if (trainer) process.kill(await stepOf(trainer.pid), 'SIGKILL');
+    },
+  };
+  return {
+    folder,
+    config: configOf(lesson, { folder, worldUrl, policyUrl }),
+    policyUrl,
+    requestLog,
+    startTrainer: async (address) => {
+      const options = { '--store': storeOf(folder), '--checkpoints': join(folder, 'checkpoints') };
+      const given = Object.entries({ ...options, '--task-queue': TRAINER_QUEUE }).flat();
+      runTrainer = () => runPython('worker', given, { TEMPORAL_ADDRESS: address });
+      trainer = await runTrainer();
+    },
+    kill: (neighbour) => strikes[neighbour](),
+    close: async () => {
+      await Promise.all([trainer?.stop(), policyServer.stop(), world.kill()]);
+    },
+  };
+}
+
+/** The store of a folder. */
+function storeOf(folder: string): string {
+  return `file:${join(folder, 'store')}`;
+}
+
+interface Places {
+  readonly folder: string;
+  readonly worldUrl: string;
+  readonly policyUrl: string;
+}
+
+function configOf(lesson: Lesson, { folder, worldUrl, policyUrl }: Places): TrainableInput {
+  return {
+    conductor: { provider: 'policy' },
+    workers: lesson.world.workers.map(({ id, price }) => ({
+      id,
+      provider: 'openai',
+      model: id,
+      baseUrl: `${worldUrl}/v1`,
+      price,
+    })),
+    store: storeOf(folder),
+    limits: { steps: lesson.world.maxSteps, costUsd: null },
+    temporal: { heartbeat: '5s' },
+    training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue: TRAINER_QUEUE }),
+  };
+}
+
+/** The process of a trainer's next step: a child of the fork server, which is the trainer's child. */
+export async function stepOf(trainer: number): Promise<number> {
+  for (;;) {
+    const [step] = childrenOf(trainer).flatMap(childrenOf);
+    if (step !== undefined) return step;
+    await setImmediate();
+  }
+}
+
+/** Linux lists processes as folders of /proc. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === parent);
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in brackets, may hold anything.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    // It has ended since the folder was listed.
+    return null;
+  }
+}

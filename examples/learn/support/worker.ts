@@ -1,0 +1,105 @@
+import { appendFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { TrainingPlugin } from '../../../src/training';
+import type { TrainableInput } from '../../../src/training/config/schema';
+import type { BegunAnswer, KeptAnswer } from '../../../src/store/answers';
+import { FileStore } from '../../../src/store/file-store';
+
+// A worker in a process of its own, made to be killed. To the line `memory` it answers what is left after a collection.
+
+/** What the program is given, as JSON. */
+export interface WorkerSetting {
+  readonly address: string;
+  readonly bundle: string;
+  readonly config: TrainableInput;
+  readonly taskQueue: string;
+  /** Folder of the store. */
+  readonly store: string;
+  /** File that takes one line for each keeping. */
+  readonly witness: string;
+}
+
+/** When a worker had written what saves a call from being made again: its answer, or the id of one in the background. */
+export interface Keeping {
+  readonly callId: string;
+  /** Whose it is: the row of the ledger that it is paid under. */
+  readonly attempt: number;
+  readonly what: 'answer' | 'background id';
+  /** Epoch milliseconds, taken after the write. */
+  readonly at: number;
+}
+
+/** Memory of a worker, in bytes, after a collection and with nothing to do. */
+export interface Memory {
+  readonly rss: number;
+  readonly heapUsed: number;
+}
+
+async function main(): Promise<void> {
+  const [json = ''] = process.argv.slice(2);
+  const { address, bundle, config, taskQueue, store, witness } = JSON.parse(json) as WorkerSetting;
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    // Temporal's native part would write to stdout, which belongs to the answers.
+    telemetryOptions: { logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } } },
+  });
+  const worker = await Worker.create({
+    connection: await NativeConnection.connect({ address }),
+    taskQueue,
+    workflowBundle: { codePath: bundle },
+    plugins: [new TrainingPlugin({ config, store: new WitnessStore(store, witness) })],
+    stickyQueueScheduleToStartTimeout: '2s',
+  });
+  console.log('"ready"');
+  void tellMemory();
+  await worker.run();
+}
+
+/** Ends the process with its starter, whose end closes stdin. */
+async function tellMemory(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line !== 'memory') continue;
+    collect();
+    const { rss, heapUsed } = process.memoryUsage();
+    console.log(JSON.stringify({ rss, heapUsed } satisfies Memory));
+  }
+  process.exit();
+}
+
+/** `answers/ab/<call id>.json`, `background/ab/<call id>.json`. */
+const KEEPING = /^(answers|background)\/.+\/([0-9a-f]{64})\.json$/;
+
+/**
+ * A store that notes when something was kept that saves a call from being made again. The files' own times would not
+ * do: a later attempt that was under way as well writes the same file again.
+ */
+class WitnessStore extends FileStore {
+  /** @param witness file that takes one line for each keeping */
+  constructor(
+    folder: string,
+    private readonly witness: string,
+  ) {
+    super(folder);
+  }
+
+  override async write(key: string, bytes: Uint8Array): Promise<void> {
+    await super.write(key, bytes);
+    const [, folder, callId] = KEEPING.exec(key) ?? [];
+    if (callId === undefined) return;
+    const content = JSON.parse(Buffer.from(bytes).toString('utf8')) as KeptAnswer | BegunAnswer;
+    const keeping: Keeping = {
+      callId,
+      attempt: 'row' in content ? content.row.attempt : content.attempt,
+      what: folder === 'answers' ? 'answer' : 'background id',
+      at: Date.now(),
+    };
+    appendFileSync(this.witness, `${JSON.stringify(keeping)}\n`);
+  }
+}
+
+void main();

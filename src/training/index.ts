@@ -1,0 +1,19 @@
+/** The door of training: a worker that trains and serves checkpoints, nights by hand or by a schedule. */
+export { TrainingPlugin, type TrainingPluginOptions } from './plugin';
+export {
+  TrainingClient,
+  type NightHandle,
+  type NightRequest,
+  type TrainingClientOptions,
+} from './client/training-client';
+export {
+  findSchedule,
+  removeSchedule,
+  scheduleNights,
+  type NightSchedule,
+  type ScheduleRequest,
+} from './client/schedule';
+export type { NightProgress } from './progress';
+export type { NightBudget } from './contract';
+export { loadTrainableConfig } from './config/load';
+export type { TrainableConfig, TrainableInput } from './config/schema';

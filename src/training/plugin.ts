@@ -1,0 +1,63 @@
+import type { WorkerOptions } from '@temporalio/worker';
+import { configuredStore } from '../plugin';
+import type { Store } from '../store/store';
+import { WorkerPlugin } from '../worker/worker-plugin';
+import { createTrainingActivities } from './activities';
+import { parseTrainable, readTrainableFile } from './config/load';
+import type { TrainableInput } from './config/schema';
+import { groupQueue } from './night-ids';
+import { createAskPolicy } from './policy/ask';
+import { createPolicyProvider } from './policy/conductor';
+
+/** What a worker that solves and trains is given. */
+export interface TrainingPluginOptions {
+  /** Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment. */
+  readonly config: string | TrainableInput;
+  /** As `ConductorPlugin` takes it. */
+  readonly store?: Store;
+}
+
+/**
+ * Turns any Temporal worker into one that solves and trains, and that serves checkpoints (`conductor.provider: policy`).
+ * It is mounted instead of `ConductorPlugin`, since what a group does are the very calls of a solve. The trainer's own
+ * activities are a Python worker's, see `trainer/`.
+ *
+ * Where the configuration says `training.slots`, a worker for the queue of groups runs beside yours, and ends with it.
+ *
+ * @example
+ * // workflows.ts
+ * export * from 'temporal-conductor/training/workflows';
+ * // worker.ts
+ * await Worker.create({ ...options, plugins: [new TrainingPlugin({ config: 'conductor.yaml' })] });
+ */
+export class TrainingPlugin extends WorkerPlugin {
+  constructor({ config: given, store: givenStore }: TrainingPluginOptions) {
+    const config = typeof given === 'string' ? readTrainableFile(given) : parseTrainable(given);
+    const store = givenStore ?? configuredStore(config);
+    const activities = createTrainingActivities({ config, store, askPolicy: createAskPolicy() });
+    const slots = config.training?.slots ?? null;
+    super('temporal-conductor.TrainingPlugin', config, store, {
+      activities,
+      policy: createPolicyProvider(store, config),
+      queuesBeside: (taskQueue, solving) =>
+        slots === null
+          ? []
+          : [
+              {
+                taskQueue: groupQueue(taskQueue),
+                activities: { ...solving, ...activities },
+                adapt: (options) => forGroups(options, slots),
+              },
+            ],
+    });
+  }
+}
+
+/** Workflows too: what a group does waits where the group does. */
+function forGroups(options: WorkerOptions, slots: number): WorkerOptions {
+  const adapted = { ...options };
+  delete adapted.nexusServices;
+  // It would decide on the slots, and they are given.
+  delete adapted.tuner;
+  return { ...adapted, maxConcurrentActivityTaskExecutions: slots };
+}

@@ -1,0 +1,19 @@
+/**
+ * The sandbox-safe door of training, and of the solves that it is made of: re-export it from your own workflows file
+ * instead of `temporal-conductor/workflows`.
+ *
+ * @example
+ * export * from 'temporal-conductor/training/workflows';
+ */
+export * from '../../workflows';
+export { conductorExportCheckpoint } from './checkpoints';
+export { conductorTrainGroup } from './group';
+export { conductorTrain, conductorWarmStart } from './loop';
+export {
+  pauseTrainingSignal,
+  progressQuery,
+  resumeTrainingSignal,
+  setBudgetUpdate,
+  stopTrainingSignal,
+} from './messages';
+export { conductorTrainNightly, type NightlyInput, type NightlyResult } from './nightly';

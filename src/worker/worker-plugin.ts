@@ -1,0 +1,69 @@
+import { SimplePlugin } from '@temporalio/plugin';
+import type { Worker, WorkerOptions } from '@temporalio/worker';
+import { createActivities } from '../activities';
+import type { PolicyProvider } from '../activities/dependencies';
+import { backgroundOpenAI } from '../activities/models';
+import type { Complete } from '../activities/models/model';
+import { createPacing } from '../activities/rate-limits/pacing';
+import { ConfigError } from '../config/errors';
+import type { Config } from '../config/schema';
+import { checkEncrypted } from '../encryption/codec';
+import { complete } from '../local/complete';
+import type { ConductorActivities } from '../protocol/activities';
+import type { Store } from '../store/store';
+import { providerQueues, type SideQueue, SideWorkers } from './side-workers';
+
+/** What an add-on brings to a worker, beside the parts of a solve. */
+export interface AddOn {
+  readonly activities: object;
+  readonly policy: PolicyProvider;
+  /** Further queues to poll beside the worker's own. */
+  queuesBeside(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
+}
+
+/** What every plugin of ours does to a worker: it brings activities, checks encryption, and polls queues beside. */
+export abstract class WorkerPlugin extends SimplePlugin {
+  private readonly encrypts: boolean;
+  private readonly sideWorkers: SideWorkers;
+
+  /** @throws ConfigError where the Conductor is a checkpoint and no add-on serves one */
+  protected constructor(name: string, config: Config, store: Store, addOn?: AddOn) {
+    if (config.conductor.provider === 'policy' && addOn === undefined) {
+      throw new ConfigError(
+        'conductor.provider is policy, and ConductorPlugin serves no checkpoints: mount TrainingPlugin of ' +
+          'temporal-conductor/training instead',
+      );
+    }
+    const solving = createActivities({
+      config,
+      store,
+      complete: addOn === undefined ? complete : orAsk(addOn.policy),
+      background: backgroundOpenAI,
+      pacing: createPacing(config),
+      policy: addOn?.policy,
+      env: process.env,
+    });
+    super({ name, activities: { ...solving, ...addOn?.activities } });
+    this.encrypts = config.encryption !== undefined;
+    this.sideWorkers = new SideWorkers((taskQueue) => [
+      ...providerQueues(config, taskQueue, { ...solving }),
+      ...(addOn?.queuesBeside(taskQueue, solving) ?? []),
+    ]);
+  }
+
+  override configureWorker(options: WorkerOptions): WorkerOptions {
+    if (this.encrypts) checkEncrypted(options.dataConverter);
+    const configured = super.configureWorker(options);
+    this.sideWorkers.mount(configured);
+    return configured;
+  }
+
+  override runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    return this.sideWorkers.run(worker, () => super.runWorker(worker, next));
+  }
+}
+
+/** Any other model is asked as without the add-on. */
+function orAsk(policy: PolicyProvider): Complete {
+  return (request) => (request.card.provider === 'policy' ? policy : { complete }).complete(request);
+}

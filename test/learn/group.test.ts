@@ -1,0 +1,68 @@
+import { playGroup } from '../../examples/learn/plain/group';
+import { workersFor } from '../../examples/learn/plain/notes';
+import { SMALL } from '../../examples/learn/plain/recipe';
+import { questionSet } from '../../examples/learn/world/questions';
+import { SMALL_WORLD } from '../../examples/learn/world/world';
+import type { Plan } from '../../src/plan/plan';
+import { renderPlan } from '../../src/plan/render';
+
+const recipe = { ...SMALL, recursion: { rounds: 2, rootDiscount: 0.25 } } as const;
+const [question] = questionSet(SMALL_WORLD, 'train', 1, 0);
+if (question === undefined) throw new Error('There must be a question.');
+const workers = workersFor(recipe, 0);
+
+/** One that never gives an answer, and so is never right. */
+const OUTLINE: Plan = { steps: [{ worker: 'critic', subtask: 'Plan the steps to take.', sees: [] }] };
+/** Trivia, which the quick worker mostly knows. */
+const SOLVE: Plan = { steps: [{ worker: 'quick', subtask: 'Solve the question.', sees: [] }] };
+const ACCEPT: Plan = { steps: [] };
+
+/** A policy that writes these texts, in the first round and in the second; with what it was asked in `asked`. */
+function scripted(firsts: readonly string[], review: string) {
+  const asked: string[] = [];
+  const ask = (_: unknown, { messages, n }: { messages: readonly { text: string }[]; n: number }) => {
+    asked.push(messages.map(({ text }) => text).join('\n'));
+    const texts = messages.length === 1 ? firsts.slice(0, n) : Array<string>(n).fill(review);
+    const samples = texts.map((text) => ({
+      text,
+      tokenIds: [1],
+      logprobs: [-1],
+      finishReason: 'stop' as const,
+    }));
+    return Promise.resolve({ promptTokenIds: [1], samples });
+  };
+  return { asked, desk: { recipe, seed: 0, policyUrl: 'http://unused/v1', ask } };
+}
+
+const policy = { trainRun: 'run', name: 'warm', path: '/nowhere', tokenizerSha256: '', vocabulary: 400 };
+const textOf = (plan: Plan): string => renderPlan(plan, ['quick', 'maths', 'critic']);
+const wish = { purpose: 'training', cycle: 1, draw: 0, question, workers, temperature: 1 } as const;
+
+test('each plan that gave an answer is reviewed, and earns a quarter of what its review made of it', async () => {
+  const firsts = [textOf(OUTLINE), 'no plan at all', ...Array<string>(8).fill(textOf(OUTLINE))];
+  const { asked, desk } = scripted(firsts, textOf(SOLVE));
+  const [first, second] = await playGroup(desk, policy, { ...wish, plans: 10 });
+  expect(second?.map(({ root }) => root)).toEqual([0, 2, 3, 4, 5, 6, 7, 8, 9]);
+  const earned = second?.map(({ reward }) => reward) ?? [];
+  expect(new Set(earned)).toEqual(new Set([0.5, 1]));
+  expect(first?.[1]?.reward).toBe(0);
+  expect(first?.toSpliced(1, 1).map(({ reward }) => reward)).toEqual(
+    earned.map((later) => 0.75 * 0.5 + 0.25 * (later ?? 0)),
+  );
+  expect(asked.at(-1)).toContain('Answer: Plan: add');
+});
+
+test('an accepted answer stands, whatever it is', async () => {
+  const { desk } = scripted([textOf(OUTLINE), textOf(SOLVE)], textOf(ACCEPT));
+  const [first, second] = await playGroup(desk, policy, { ...wish, plans: 2 });
+  expect(second?.map(({ answer }) => answer)).toEqual(first?.map(({ answer }) => answer));
+  expect(second?.map(({ verdict }) => verdict)).toEqual(['wrong', 'correct']);
+});
+
+test('a first round accepts nothing, and a review that cannot be read earns nothing', async () => {
+  const { desk } = scripted([textOf(ACCEPT), textOf(SOLVE)], 'well');
+  const [first, second] = await playGroup(desk, policy, { ...wish, plans: 2 });
+  expect(first?.map(({ verdict }) => verdict)).toEqual(['unparseable', 'correct']);
+  expect(second?.map(({ reward }) => reward)).toEqual([0]);
+  expect(first?.map(({ reward }) => reward)).toEqual([0, 0.75]);
+});

@@ -1,0 +1,38 @@
+import { measureNotes } from '../../examples/learn/plain/notes';
+import { questionSet } from '../../examples/learn/world/questions';
+import { WHOLE_WORLD, type World } from '../../examples/learn/world/world';
+
+const questions = questionSet(WHOLE_WORLD, 'train', 400, 3);
+
+/** The whole world with the chances of one worker to solve changed. */
+function withSolver(id: string, change: Partial<World['workers'][number]['solve']>): World {
+  const workers = WHOLE_WORLD.workers.map((worker) =>
+    worker.id === id ? { ...worker, solve: { ...worker.solve, ...change } } : worker,
+  );
+  return { ...WHOLE_WORLD, workers };
+}
+
+test('notes tell what each worker did better than the others, and how many percent were right', () => {
+  const notes = measureNotes(WHOLE_WORLD, questions, 3);
+  const strengths = [...notes].map(([id, told]) => [id, told.match(/[a-z]+/g)?.toSorted()]);
+  expect(Object.fromEntries(strengths)).toEqual({
+    quick: ['trivia'],
+    writer: ['refine'],
+    maths: ['algebra'],
+    coder: ['code'],
+    critic: ['law', 'verify'],
+  });
+  const percent = Number(notes.get('quick')?.replace('trivia ', ''));
+  // Of 100 trials at 0.95.
+  expect(Math.abs(percent - 95)).toBeLessThan(10);
+});
+
+test('they follow what workers answer', () => {
+  const notes = measureNotes(withSolver('coder', { law: 0.9, code: 0.05 }), questions, 3);
+  expect(notes.get('coder')).toMatch(/^law (8|9)\d$/);
+});
+
+test('they are counted and not read: other luck gives other figures, the same luck the same', () => {
+  expect(measureNotes(WHOLE_WORLD, questions, 3)).toEqual(measureNotes(WHOLE_WORLD, questions, 3));
+  expect(measureNotes(WHOLE_WORLD, questions, 3)).not.toEqual(measureNotes(WHOLE_WORLD, questions, 4));
+});

@@ -1,0 +1,121 @@
+import {
+  bestReview,
+  everyPlan,
+  findOptimum,
+  kindOf,
+  type Optimum,
+  optimumFor,
+  rewardOfPlan,
+} from '../../examples/learn/world/optimum';
+import { SMALL_WORLD, topicOf, WHOLE_WORLD, withWorkers } from '../../examples/learn/world/world';
+
+const whole = findOptimum(WHOLE_WORLD);
+
+/** One line a topic: `worker:kind`, with `*` where a step sees all before it. */
+function bestPlans({ topics }: Optimum): string[] {
+  return topics.map(({ topic, best }) => {
+    const steps = best.plan.steps.map(
+      ({ worker, subtask, sees }) => `${worker}:${kindOf(subtask)}${sees.length > 0 ? '*' : ''}`,
+    );
+    return `${topic} ${steps.join(' > ')} ${best.chance.toFixed(4)}`;
+  });
+}
+
+test('the whole world needs another team for each topic', () => {
+  expect(bestPlans(whole)).toEqual([
+    'trivia quick:solve 0.9500',
+    'algebra maths:solve > critic:verify* 0.8680',
+    'law critic:solve > writer:refine* 0.8900',
+    'code writer:plan > coder:solve* > critic:verify* 0.8446',
+  ]);
+  expect(whole.chance).toBeCloseTo(0.8882, 4);
+  expect(whole.reward).toBeCloseTo(0.9441, 4);
+});
+
+test('neither one worker nor luck comes near it', () => {
+  expect(whole.bestWorker).toBeCloseTo(0.425, 6);
+  expect(whole.random).toBeLessThan(0.3);
+  expect(whole.topics.map(({ single }) => single.chance)).toEqual([0.95, 0.6, 0.5, 0.5]);
+});
+
+test('so does the small one, in a few plans', () => {
+  const small = findOptimum(SMALL_WORLD);
+  expect(bestPlans(small)).toEqual([
+    'trivia quick:solve 0.9500',
+    'algebra maths:solve > critic:verify* 0.8680',
+  ]);
+  expect(small.bestWorker).toBeCloseTo(0.625, 6);
+});
+
+test.each([SMALL_WORLD, WHOLE_WORLD])(
+  'no one plan for all topics of the $name world comes near it, either',
+  (world) => {
+    const { reward } = findOptimum(world);
+    const best = Math.max(
+      ...Array.from(everyPlan(world), ({ plan }) =>
+        mean(world.topics.map((topic) => rewardOfPlan(world, topic, plan))),
+      ),
+    );
+    expect(best / reward).toBeLessThan(0.93);
+  },
+);
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+test('every plan is valued once: any workers and kinds, each later step with all before it and with none', () => {
+  const plans = Array.from(everyPlan(SMALL_WORLD));
+  // Three workers and four kinds; a first step has nothing to see, any other has two views.
+  const [first, later] = [3 * 4, 3 * 4 * 2];
+  expect(SMALL_WORLD.maxSteps).toBe(2);
+  expect(new Set(plans.map(({ plan }) => JSON.stringify(plan))).size).toBe(first + first * later);
+  expect(plans.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 10);
+  expect(plans.at(-1)?.share).toBeCloseTo(1 / (2 * first * later), 12);
+});
+
+test('which plan is best depends on which workers there are', () => {
+  expect(bestPlans(findOptimum(withWorkers(WHOLE_WORLD, ['coder', 'quick', 'writer'])))).toEqual([
+    'trivia quick:solve 0.9500',
+    'algebra writer:plan > coder:solve* > writer:verify* 0.5157',
+    'law writer:plan > writer:solve* > writer:refine* 0.8655',
+    'code writer:plan > coder:solve* > coder:verify* 0.7598',
+  ]);
+});
+
+test('a review helps every topic: it starts anew where the worker is in doubt, and only there', () => {
+  for (const { topic, best } of findOptimum(SMALL_WORLD).topics) {
+    const review = bestReview(SMALL_WORLD, topicOf(SMALL_WORLD, topic), best);
+    expect(review.chance).toBeGreaterThan(best.chance + 0.02);
+    expect(review.onSure.steps).toEqual([]);
+    expect(review.onDoubt.steps).not.toEqual([]);
+  }
+});
+
+test('even the best review spoils an answer now and then: it starts anew in doubt, and fails', () => {
+  const [trivia] = findOptimum(SMALL_WORLD).topics;
+  if (trivia === undefined) throw new Error('The small world must have a topic.');
+  const { spoils } = bestReview(SMALL_WORLD, topicOf(SMALL_WORLD, 'trivia'), trivia.best);
+  // In doubt of a right answer in 15 of 100 cases; then the quick worker, a little distracted, solves once more.
+  expect(spoils).toBeCloseTo(0.15 * (1 - 0.95 * 0.97), 10);
+});
+
+test('what a world lacks is named, with what it has', () => {
+  expect(() => withWorkers(SMALL_WORLD, ['writer'])).toThrow(
+    'The small world has no worker "writer"; it has quick, maths, critic.',
+  );
+  expect(() => optimumFor(SMALL_WORLD, findOptimum(SMALL_WORLD), 'law')).toThrow(
+    'The small world has no topic "law"; it has trivia, algebra.',
+  );
+});
+
+test.each([
+  ['Outline the steps.', 'plan'],
+  ['1. compute both sums', 'solve'],
+  ['**Verify** the plan above.', 'verify'],
+  ['Polish it, then check it.', 'refine'],
+  ['Think about the plan.', 'solve'],
+  ['', 'solve'],
+] as const)('"%s" asks a worker of the world to %s', (subtask, kind) => {
+  expect(kindOf(subtask)).toBe(kind);
+});

@@ -1,0 +1,46 @@
+import { questionSet, readQuestion, toJsonLines } from '../../examples/learn/world/questions';
+import { SMALL_WORLD, WHOLE_WORLD } from '../../examples/learn/world/world';
+
+const train = questionSet(WHOLE_WORLD, 'train', 800, 7);
+const heldOut = questionSet(WHOLE_WORLD, 'heldOut', 200, 7);
+
+/** The question without its numbers: its sentence and its noun. */
+function wordsOf(question: string): string {
+  return question.replace(/\d+/g, '#');
+}
+
+test('what is held out was never seen: neither sentence and noun together, nor the numbers', () => {
+  const seenWords = new Set(train.map(({ question }) => wordsOf(question)));
+  const numbers = (question: string) => question.match(/\d+/g)?.join(' ');
+  const seenNumbers = new Set(train.map(({ question }) => numbers(question)));
+  expect(heldOut.filter(({ question }) => seenWords.has(wordsOf(question)))).toEqual([]);
+  expect(heldOut.filter(({ question }) => seenNumbers.has(numbers(question)))).toEqual([]);
+});
+
+test('every question is another one, can be read back, and each topic has its share', () => {
+  const all = [...train, ...heldOut];
+  expect(new Set(all.map(({ question }) => question)).size).toBe(1000);
+  expect(new Set(all.map(({ id }) => id)).size).toBe(1000);
+  for (const { question, answer, topic } of all) {
+    const { a, b, topic: read } = readQuestion(WHOLE_WORLD, question);
+    expect([read.name, String(a + b)]).toEqual([topic, answer]);
+  }
+  expect(train.filter(({ topic }) => topic === 'law')).toHaveLength(200);
+});
+
+test('the same seed draws the same questions, as lines of JSON', () => {
+  expect(questionSet(WHOLE_WORLD, 'train', 800, 7)).toEqual(train);
+  expect(questionSet(WHOLE_WORLD, 'train', 800, 8)).not.toEqual(train);
+  expect(
+    toJsonLines(train)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+  ).toEqual(train);
+});
+
+test('more questions than there are is an error, not an endless search', () => {
+  expect(() => questionSet(SMALL_WORLD, 'heldOut', 100_000, 0)).toThrow(
+    '100000 different heldOut questions are too many',
+  );
+});

@@ -1,0 +1,130 @@
+import OpenAI from 'openai';
+import { bestReview, chanceOfPlan, findOptimum } from '../../examples/learn/world/optimum';
+import { questionSet, readQuestion } from '../../examples/learn/world/questions';
+import { answerIn, replyAs, startWorld } from '../../examples/learn/world/simulate';
+import { SMALL_WORLD, topicOf, WHOLE_WORLD } from '../../examples/learn/world/world';
+import type { Plan, Step } from '../../src/plan/plan';
+import { type GivenText, workerMessages } from '../../src/plan/prompt/worker';
+
+const RUNS = 600;
+/** Three standard errors of a chance that is measured so often. */
+const NOISE = 3 * Math.sqrt(0.25 / RUNS);
+
+interface Asked {
+  readonly question: string;
+  readonly given?: readonly GivenText[];
+  readonly seed?: number;
+}
+
+/** Carries a plan out by texts alone, as the product does: each step is sent the product's own prompt. */
+function carryOut({ steps }: Plan, { question, given = [], seed = 1 }: Asked, run: string): string {
+  const outputs: string[] = [];
+  for (const [index, { worker, subtask, sees }] of steps.entries()) {
+    const seen = sees.map((step) => ({
+      step,
+      subtask: steps[step]?.subtask ?? '',
+      output: outputs[step] ?? '',
+    }));
+    const [message] = workerMessages({ question, subtask, background: given, sees: seen, layout: 'tagged' });
+    outputs.push(
+      replyAs(WHOLE_WORLD, seed, { worker, prompt: message?.text ?? '', callId: `${run}/${index}` }),
+    );
+  }
+  return outputs.at(-1) ?? '';
+}
+
+function shareRight(plan: Plan, topic: string): number {
+  const questions = questionSet(WHOLE_WORLD, 'train', 40, 3).filter((row) => row.topic === topic);
+  let right = 0;
+  for (let run = 0; run < RUNS; run += 1) {
+    const { question, answer } = questions[run % questions.length] ?? { question: '', answer: '' };
+    if (answerIn(carryOut(plan, { question }, `run ${run}`)) === Number(answer)) right += 1;
+  }
+  return right / RUNS;
+}
+
+function step(worker: string, subtask: string, sees: readonly number[] = []): Step {
+  return { worker, subtask, sees };
+}
+
+const PLANS: readonly (readonly Step[])[] = [
+  [step('coder', 'Solve it.')],
+  [step('writer', 'Plan it.'), step('coder', 'Solve it.', [0]), step('critic', 'Check it.', [0, 1])],
+  [step('quick', 'Outline it.'), step('maths', 'Compute it.', [0])],
+  [step('maths', 'Solve it.'), step('quick', 'Check it.', [0]), step('critic', 'Review it.', [1])],
+  [step('maths', 'Solve it.'), step('critic', 'Check it.', [0]), step('critic', 'Verify it.', [0, 1])],
+  [step('critic', 'Improve it.'), step('writer', 'Polish it.', [0])],
+  [step('maths', 'Solve it.'), step('critic', 'Answer it.', [0]), step('writer', 'Refine it.', [0, 1])],
+  [step('writer', 'Solve it.'), step('writer', 'Sketch it.', [0])],
+];
+
+test.each(PLANS.map((steps) => ({ steps })))('texts come to the exact chance, plan %#', (plan) => {
+  for (const topic of WHOLE_WORLD.topics) {
+    const exact = chanceOfPlan(WHOLE_WORLD, topic, plan);
+    expect(Math.abs(shareRight(plan, topic.name) - exact)).toBeLessThan(NOISE);
+  }
+});
+
+test('so they do in a review, whose workers are shown the answer so far', () => {
+  const { topics } = findOptimum(WHOLE_WORLD);
+  const first = topics.find(({ topic }) => topic === 'code')?.best ?? { plan: { steps: [] }, chance: 0 };
+  const review = bestReview(WHOLE_WORLD, topicOf(WHOLE_WORLD, 'code'), first);
+  const questions = questionSet(WHOLE_WORLD, 'train', 40, 3).filter(({ topic }) => topic === 'code');
+  let right = 0;
+  for (let run = 0; run < RUNS; run += 1) {
+    const { question, answer } = questions[run % questions.length] ?? { question: '', answer: '' };
+    const before = carryOut(first.plan, { question }, `first ${run}`);
+    const plan = before.includes('not sure') ? review.onDoubt : review.onSure;
+    const given = [{ subtask: null, output: before }];
+    const after = plan.steps.length === 0 ? before : carryOut(plan, { question, given }, `second ${run}`);
+    if (answerIn(after) === Number(answer)) right += 1;
+  }
+  expect(Math.abs(right / RUNS - review.chance)).toBeLessThan(NOISE);
+});
+
+test('a call that is made again gets the same reply; another call of the same prompt, or another world, its own', () => {
+  const [{ question } = { question: '' }] = questionSet(WHOLE_WORLD, 'train', 1, 0);
+  const replies = (callIds: readonly string[], seed = 1) =>
+    callIds.map((id) => carryOut({ steps: [step('coder', 'Solve it.')] }, { question, seed }, id));
+  const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`);
+  expect(replies(ids)).toEqual(replies(ids));
+  expect(new Set(replies(ids)).size).toBeGreaterThan(1);
+  expect(replies(ids, 2)).not.toEqual(replies(ids));
+});
+
+test('a topic is told by a whole word: there is no lease in a plea', () => {
+  expect(readQuestion(WHOLE_WORLD, 'Please add 12 to 34 for the thread.')).toMatchObject({
+    topic: { name: 'code' },
+    a: 12,
+    b: 34,
+  });
+});
+
+test('a prompt of nothing the world knows is refused, with what is missing', () => {
+  const ask = (prompt: string) => () => replyAs(WHOLE_WORLD, 1, { worker: 'quick', prompt, callId: 'a' });
+  expect(ask('Good morning.')).toThrow('it has no <question>');
+  expect(ask('<question>\nWhy?\n</question>')).toThrow('it needs two numbers and a noun of a topic');
+});
+
+test('a worker answers over HTTP by its name, draws its luck from the call id, and sends a bill', async () => {
+  const [{ question } = { question: '' }] = questionSet(SMALL_WORLD, 'train', 1, 0);
+  const [message] = workerMessages({ question, subtask: 'Solve it.', sees: [], layout: 'tagged' });
+  const prompt = message?.text ?? '';
+  const world = await startWorld({ world: SMALL_WORLD, seed: 5 });
+  const client = new OpenAI({ apiKey: 'key-of-a-test', baseURL: `${world.url}/v1`, maxRetries: 0 });
+  const ask = async (callId?: string) => {
+    const body = { model: 'critic', messages: [{ role: 'user' as const, content: prompt }] };
+    const headers = callId === undefined ? {} : { 'X-Client-Request-Id': callId };
+    const completion = await client.chat.completions.create(body, { headers });
+    return completion.choices[0]?.message.content;
+  };
+  const calls = Array.from({ length: 12 }, (_, index) => `call ${index}`);
+  const replies = await Promise.all(calls.map(ask));
+  expect(replies).toEqual(
+    calls.map((callId) => replyAs(SMALL_WORLD, 5, { worker: 'critic', prompt, callId })),
+  );
+  expect(new Set(replies).size).toBeGreaterThan(1);
+  expect(await ask()).toBe(await ask());
+  expect(world.log.every(({ nanoUsd }) => nanoUsd !== null && nanoUsd > 0)).toBe(true);
+  await world.close();
+});

@@ -1,0 +1,36 @@
+"""Steps without Temporal, for tests and measurements from TypeScript: JSON lines in and out.
+
+`python bench/serve_steps.py`, with `src` on the path, says `{"ready": true}`. Each line is a job,
+`{"id", "job", "root", "request", "files"}`, answered by `{"id", "result"}` or `{"id", "error"}`.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from conductor_trainer.errors import TrainerError
+from conductor_trainer.worker.steps import StepRunner, claim_stdout
+
+
+def main() -> None:
+    say = claim_stdout()
+    asyncio.run(StepRunner(Path()).start())
+    say({"ready": True})
+    for line in sys.stdin:
+        say(asyncio.run(_answer(json.loads(line))))
+
+
+async def _answer(message: Any) -> dict[str, Any]:
+    runner = StepRunner(Path(message["root"]).absolute())
+    job, request, files = message["job"], message["request"], message["files"]
+    try:
+        result = await runner.run(job, request, files, lambda _: None)
+    except TrainerError as error:
+        return {"id": message["id"], "error": {"type": error.type, "message": str(error)}}
+    return {"id": message["id"], "result": result}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Keys, and the stored objects that are encrypted with them, as `src/encryption` has them.
+
+The formats are documented on the TypeScript side; the golden vectors of
+`test/training/vectors.json` bind both sides.
+"""
+
+import base64
+import binascii
+import hmac
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.algorithms import AES256
+from cryptography.hazmat.primitives.ciphers.modes import CTR
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+KEY_BYTES = 32
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,15}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_URL_SAFE = str.maketrans("+/", "-_")
+_HOW = f'a key is {KEY_BYTES} random bytes in base64, e.g. of "openssl rand -base64 {KEY_BYTES}"'
+
+NONCE_BYTES = 12
+_TAG_BYTES = 16
+_MARK = b"TCE1"
+"""Begins every encrypted object."""
+_COUNTER_BYTES = 16
+_DIGEST = re.compile(
+    r"(?:(?<=/)|^)(?:(?P<fan>[0-9a-f]{2})/(?=(?P=fan)))?(?P<digest>[0-9a-f]{64})(?=$|[./])"
+)
+"""A digest, with the two letters of it that spread a folder, where they stand before it."""
+
+
+class KeyProblem(Exception):
+    """The keys cannot be read, or the one that is asked for is not among them."""
+
+
+class Altered(Exception):
+    """Something is not what was encrypted, or its key's id stands for two different keys."""
+
+
+@dataclass(frozen=True)
+class EncryptionKey:
+    """One secret by its id, and a key derived of it for each purpose (HKDF-SHA-256, no salt)."""
+
+    id: str
+    payload: bytes = field(repr=False)
+    """AES-256-GCM of what travels through Temporal."""
+    content: bytes = field(repr=False)
+    """AES-256-GCM of what lies in the store."""
+    name: bytes = field(repr=False)
+    """AES-256-CTR of digests in the names of stored objects."""
+    name_counter: bytes = field(repr=False)
+    """HMAC-SHA-256 that the counters of those are made with."""
+
+
+@dataclass(frozen=True)
+class KeyRing:
+    """All keys that decrypt; the first one encrypts."""
+
+    all: Sequence[EncryptionKey]
+    source: str
+    """The environment variable they came from, for messages."""
+
+    @property
+    def first(self) -> EncryptionKey:
+        """The key that encrypts."""
+        return self.all[0]
+
+    def find(self, id: str, what: str) -> EncryptionKey:
+        """The key of that id; `what` begins the sentence where there is none."""
+        for key in self.all:
+            if key.id == id:
+                return key
+        held = ", ".join(key.id for key in self.all)
+        raise KeyProblem(
+            f'{what} was encrypted with key "{id}", which {self.source} does not hold '
+            f"(it holds {held}): add that key behind the first one"
+        )
+
+
+def read_encryption_keys(variable: str, env: Mapping[str, str] = os.environ) -> KeyRing:
+    """Reads `id:key`, or several with commas between them. No message shows any of the content."""
+    text = env.get(variable, "").strip()
+    if text == "":
+        raise KeyProblem(
+            f"the encryption keys are to be in the environment variable {variable}, which is not "
+            f'set in this process: set it to "id:key", as on every other worker; {_HOW}'
+        )
+    keys = [
+        _read_key(entry.strip(), f"entry {number} of {variable}")
+        for number, entry in enumerate(text.split(","), start=1)
+    ]
+    ids = [key.id for key in keys]
+    for id in ids:
+        if ids.count(id) > 1:
+            raise KeyProblem(f'{variable} holds two keys named "{id}": give each its own id')
+    return KeyRing(keys, variable)
+
+
+def _read_key(entry: str, place: str) -> EncryptionKey:
+    id, colon, encoded = entry.partition(":")
+    # What is no id may be a key in the wrong place, so it is not repeated.
+    if not colon or not _ID.fullmatch(id):
+        raise KeyProblem(f'{place} begins with no id: write "id:key"; {_HOW}')
+    secret = _from_base64(encoded)
+    if secret is None or len(secret) != KEY_BYTES:
+        raise KeyProblem(f'key "{id}" ({place}) is not {KEY_BYTES} bytes in base64: {_HOW}')
+    return EncryptionKey(
+        id,
+        payload=_derive(secret, "payload"),
+        content=_derive(secret, "content"),
+        name=_derive(secret, "name"),
+        name_counter=_derive(secret, "name counter"),
+    )
+
+
+def _from_base64(encoded: str) -> bytes | None:
+    if not _BASE64.fullmatch(encoded):
+        return None
+    bare = encoded.rstrip("=")
+    try:
+        return base64.urlsafe_b64decode(bare.translate(_URL_SAFE) + "=" * (-len(bare) % 4))
+    except binascii.Error:
+        return None
+
+
+def _derive(secret: bytes, purpose: str) -> bytes:
+    info = f"temporal-conductor {purpose}".encode()
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(secret)
+
+
+def seal(plain: bytes, key: bytes, nonce: bytes) -> bytes:
+    """AES-256-GCM: nonce, ciphertext, tag. No two texts may share a nonce under one key."""
+    return nonce + AESGCM(key).encrypt(nonce, plain, None)
+
+
+def unseal(sealed: bytes, key: bytes, binding: str = "") -> bytes | None:
+    """Decrypts; None where a single bit was altered, or the key or the binding differs."""
+    if len(sealed) < NONCE_BYTES + _TAG_BYTES:
+        return None
+    try:
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], binding.encode())
+    except InvalidTag:
+        return None
+
+
+def open_content(sealed: bytes, store_key: str, keys: KeyRing) -> bytes:
+    """Decrypts the content under a key of the store; it opens under no other."""
+    if not sealed.startswith(_MARK):
+        raise Altered(
+            f"the stored object {store_key} is not encrypted: start the trainer without "
+            "--encryption-key-env, or name the store that the workers write to"
+        )
+    start = len(_MARK) + 1
+    end = start + int.from_bytes(sealed[len(_MARK) : start])
+    id = sealed[start:end].decode(errors="replace")
+    key = keys.find(id, f"the stored object {store_key}")
+    plain = unseal(sealed[end:], key.content, binding=store_key)
+    if plain is None:
+        raise Altered(
+            f'the stored object {store_key} cannot be decrypted with key "{id}", which it names: '
+            "it was altered, or the id stands for two different keys"
+        )
+    return plain
+
+
+def name_of_key(store_key: str, key: EncryptionKey) -> str:
+    """The name of a key in an encrypted store: every SHA-256 within it is encrypted."""
+
+    def seal_match(found: re.Match[str]) -> str:
+        sealed = _seal_digest(bytes.fromhex(found["digest"]), key).hex()
+        fan = "" if found["fan"] is None else f"{sealed[:2]}/"
+        return f"{fan}{key.id}.{sealed}"
+
+    return _DIGEST.sub(seal_match, store_key)
+
+
+def _seal_digest(digest: bytes, key: EncryptionKey) -> bytes:
+    counter = hmac.digest(key.name_counter, digest, "sha256")[:_COUNTER_BYTES]
+    return counter + Cipher(AES256(key.name), CTR(counter)).encryptor().update(digest)

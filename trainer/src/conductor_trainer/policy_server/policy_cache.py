@@ -1,0 +1,127 @@
+"""The policies that a server knows by name, of which a few are in memory."""
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from conductor_trainer.http_answers import (
+    bad_request,
+    loaded_already,
+    never_loaded,
+    not_found,
+    unknown_model,
+)
+
+END_OF_TURN = "<|im_end|>"
+"""Ends a turn of ChatML, in which prompts are written."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One policy in memory."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    end_ids: frozenset[int]
+    max_positions: int
+    """The most tokens of prompt and reply together."""
+
+
+def load_policy(folder: Path) -> Policy:
+    """Loads a folder with a whole model, or with a LoRA adapter that names its base model."""
+    is_adapter = (folder / "adapter_config.json").exists()
+    model = _load_adapter(folder) if is_adapter else _load_model(folder)
+    tokenizer = AutoTokenizer.from_pretrained(
+        folder if _has_tokenizer(folder) else model.name_or_path
+    )
+    return Policy(
+        model.eval(), tokenizer, _end_ids(model, tokenizer), model.config.max_position_embeddings
+    )
+
+
+def _load_model(folder: Path | str) -> PreTrainedModel:
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+
+
+def _load_adapter(folder: Path) -> PreTrainedModel:
+    # Imported here, since only servers of adapters need it.
+    from peft import PeftModel
+
+    config = json.loads((folder / "adapter_config.json").read_text())
+    adapted = PeftModel.from_pretrained(_load_model(config["base_model_name_or_path"]), folder)
+    return adapted.merge_and_unload()
+
+
+def _has_tokenizer(folder: Path) -> bool:
+    return (folder / "tokenizer_config.json").exists()
+
+
+def _end_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+    named = model.generation_config.eos_token_id if model.generation_config else None
+    ids = [*named] if isinstance(named, list) else [named, tokenizer.eos_token_id]
+    ids.append(tokenizer.get_vocab().get(END_OF_TURN))
+    return frozenset(each for each in ids if isinstance(each, int))
+
+
+class PolicyCache:
+    """Policies by name; the weights of those used last are in memory.
+
+    A name means one folder from `load` to `unload`: as with vLLM, a new version has a new name.
+    """
+
+    def __init__(
+        self,
+        folders: Mapping[str, Path],
+        *,
+        in_memory: int,
+        read: Callable[[Path], Policy] = load_policy,
+    ) -> None:
+        self._folders = dict(folders)
+        self._in_memory = in_memory
+        self._read = read
+        self._loaded: OrderedDict[str, Policy] = OrderedDict()
+
+    @property
+    def names(self) -> list[str]:
+        """Every name that can be asked for, oldest first."""
+        return list(self._folders)
+
+    def find(self, name: str) -> Policy:
+        """The policy of that name, read anew if it had to make room."""
+        folder = self._folders.get(name)
+        if folder is None:
+            raise unknown_model(name, self.names)
+        policy = self._loaded.pop(name, None) or self._read(folder)
+        self._loaded[name] = policy
+        while len(self._loaded) > self._in_memory:
+            self._loaded.popitem(last=False)
+        return policy
+
+    def load(self, name: str, folder: Path) -> None:
+        """Makes a folder known by a new name, and reads it to be sure that it can be."""
+        if name in self._folders:
+            raise loaded_already(name, self._folders[name])
+        if not any((folder / file).exists() for file in ("config.json", "adapter_config.json")):
+            raise not_found(f"No adapter or model found for '{name}' in {folder}.")
+        self._folders[name] = folder
+        try:
+            self.find(name)
+        except Exception as error:
+            del self._folders[name]
+            raise bad_request(f"'{name}' cannot be loaded from {folder}: {error}") from error
+
+    def unload(self, name: str) -> None:
+        """Forgets a name."""
+        if self._folders.pop(name, None) is None:
+            raise never_loaded(name)
+        self._loaded.pop(name, None)

@@ -1,1 +1,0 @@
-"""Shows a training run in TensorBoard or Weights & Biases: one run, however many nights."""

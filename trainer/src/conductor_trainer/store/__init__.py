@@ -1,1 +1,0 @@
-"""The store that workers write to, as far as the trainer needs it: it only reads."""

@@ -1,0 +1,154 @@
+"""The trainer's activities: each may be tried again at any moment, and has no effect twice."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import ExitStack, asynccontextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from conductor_trainer.checkpoint import collect
+from conductor_trainer.contract import JsonObject, StoredBytes, check_request
+from conductor_trainer.errors import TrainerError
+from conductor_trainer.store import Store, stored_file
+from conductor_trainer.worker.publish import publish, retire
+from conductor_trainer.worker.steps import StepRunner
+
+_HEARTBEAT_SECONDS = 3.0
+
+_ATTEMPTS = 3
+"""An unknown error may pass by itself, but must not use up a night."""
+
+Work = Callable[["TrainerActivities", Any], Coroutine[Any, Any, Any]]
+
+
+def _activity(name: str) -> Callable[[Work], Work]:
+    """Makes a method an activity: its request is checked, and its errors keep their type."""
+
+    def make(work: Work) -> Work:
+        @activity.defn(name=name)
+        @wraps(work)
+        async def perform(self: "TrainerActivities", request: Any) -> Any:
+            try:
+                check_request(name, request)
+                return await work(self, request)
+            except Exception as cause:
+                error = _known(cause)
+                is_over = error.type == TrainerError.type and activity.info().attempt >= _ATTEMPTS
+                raise ApplicationError(
+                    str(error), type=error.type, non_retryable=is_over or not error.retryable
+                ) from cause
+
+        return perform
+
+    return make
+
+
+def _known(error: Exception) -> TrainerError:
+    if isinstance(error, TrainerError):
+        return error
+    return TrainerError(f"The trainer failed: {type(error).__name__}: {error}")
+
+
+class TrainerActivities:
+    """What a training night asks of the machine that holds the weights."""
+
+    def __init__(self, root: Path, store: Store, steps: StepRunner) -> None:
+        self._root = root
+        self._store = store
+        self._steps = steps
+
+    @property
+    def all(self) -> list[Callable[..., Any]]:
+        """What a worker registers."""
+        return [
+            self.init,
+            self.warm_start,
+            self.update,
+            self.publish,
+            self.retire,
+            self.collect,
+            self.export,
+        ]
+
+    @_activity("conductor.trainer.init")
+    async def init(self, request: Any) -> Any:
+        """Makes the checkpoint that a training run begins with."""
+        texts = request["base"].get("texts")
+        return await self._step("init", request, {} if texts is None else {"texts": texts})
+
+    @_activity("conductor.trainer.warmStart")
+    async def warm_start(self, request: Any) -> Any:
+        """Teaches a checkpoint by examples."""
+        return await self._step("warmStart", request, {"examples": request["examples"]})
+
+    @_activity("conductor.trainer.update")
+    async def update(self, request: Any) -> Any:
+        """Makes one cycle's checkpoint of its parent and a batch of rollouts."""
+        return await self._step("update", request, {"batch": request["batch"]})
+
+    @_activity("conductor.trainer.export")
+    async def export(self, request: Any) -> Any:
+        """Writes a checkpoint as a folder that Hugging Face's libraries load."""
+        return await self._step("export", request, {})
+
+    @_activity("conductor.trainer.publish")
+    async def publish(self, request: Any) -> Any:
+        """Loads a checkpoint into the policy servers."""
+        async with _heartbeats() as report:
+            report("publishing")
+            return await publish(self._root, request)
+
+    @_activity("conductor.trainer.retire")
+    async def retire(self, request: Any) -> Any:
+        """Unloads old checkpoints from the policy servers."""
+        async with _heartbeats() as report:
+            report("retiring")
+            return await retire(self._root, request)
+
+    @_activity("conductor.trainer.collect")
+    async def collect(self, request: Any) -> Any:
+        """Removes old checkpoints from the disk."""
+        async with _heartbeats() as report:
+            report("collecting")
+            return await asyncio.to_thread(collect, self._root, request)
+
+    async def _step(self, job: str, request: Any, stored: dict[str, StoredBytes]) -> JsonObject:
+        """Runs a step, with local copies of what the request names in the store."""
+        with ExitStack() as files:
+            async with _heartbeats() as report:
+                report("fetching")
+                paths = {
+                    name: str(
+                        await asyncio.to_thread(files.enter_context, stored_file(self._store, each))
+                    )
+                    for name, each in stored.items()
+                }
+                return await self._steps.run(job, request, paths, report)
+
+
+@asynccontextmanager
+async def _heartbeats() -> AsyncIterator[Callable[[str], None]]:
+    """Sends Temporal a heartbeat with the phase of the work every few seconds."""
+    timeout = activity.info().heartbeat_timeout
+    pause = min(_HEARTBEAT_SECONDS, timeout.total_seconds() / 3) if timeout else _HEARTBEAT_SECONDS
+    phase = ""
+
+    def report(now: str) -> None:
+        nonlocal phase
+        phase = now
+        activity.heartbeat({"phase": phase})
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(pause)
+            activity.heartbeat({"phase": phase})
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield report
+    finally:
+        beating.cancel()

@@ -1,0 +1,146 @@
+"""Loads checkpoints into policy servers (vLLM's, or the one for CPUs), and unloads them again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from conductor_trainer.checkpoint import Probe, checkpoints_in, require_record
+from conductor_trainer.contract import (
+    CheckpointName,
+    PublishRequest,
+    PublishResult,
+    RetireRequest,
+    RetireResult,
+)
+from conductor_trainer.errors import ProbeFailed, ServerRefused, ServerUnavailable
+
+_TIMEOUT = httpx.Timeout(300.0, connect=10.0)
+"""A server that is up answers a connection soon, but may read gigabytes from a shared disk."""
+
+
+def model_name(checkpoint: CheckpointName) -> str:
+    """A checkpoint's name on policy servers.
+
+    Each has a name of its own: a server may cache results under a name, and must never return
+    them for other weights.
+    """
+    return f"{checkpoint['trainRun']}-{checkpoint['name']}"
+
+
+async def publish(root: Path, request: PublishRequest) -> PublishResult:
+    """Loads a checkpoint everywhere, then proves that each server computes what the trainer did.
+
+    Raises `ProbeFailed` beyond the tolerance: other weights, another tokenizer, another precision.
+    """
+    record = require_record(root, request["checkpoint"])
+    model, folder = model_name(request["checkpoint"]), str(root / record.folder)
+    gaps = [0.0]
+    async with httpx.AsyncClient() as client:
+        for url in request["servers"]:
+            server = PolicyServer(url, client)
+            await server.load(model, folder)
+            gap = await server.probe(model, record.probe)
+            # Written so that NaN fails.
+            if not gap <= request["tolerance"]:
+                raise ProbeFailed(
+                    f"{url} gives log-probabilities of {model} that differ from the trainer's by "
+                    f"{gap:.3g}, over the tolerance of {request['tolerance']:.3g}: it serves other "
+                    f"weights than {folder}, or in another precision. Unload the model there if it "
+                    "was loaded from elsewhere, or widen the tolerance."
+                )
+            gaps.append(gap)
+    return {"model": model, "logprobGap": max(gaps)}
+
+
+async def retire(root: Path, request: RetireRequest) -> RetireResult:
+    """Unloads every checkpoint of a training run that the request does not keep."""
+    names = [
+        name for name in checkpoints_in(root / request["trainRun"]) if name not in request["keep"]
+    ]
+    candidates = {model_name({"trainRun": request["trainRun"], "name": name}) for name in names}
+    retired: set[str] = set()
+    async with httpx.AsyncClient() as client:
+        for url in request["servers"]:
+            server = PolicyServer(url, client)
+            for model in sorted(candidates.intersection(await server.models())):
+                if await server.unload(model):
+                    retired.add(model)
+    return {"retired": sorted(retired)}
+
+
+class PolicyServer:
+    """One server, by its base URL that ends in `/v1`."""
+
+    def __init__(self, url: str, client: httpx.AsyncClient) -> None:
+        self._url = url.rstrip("/")
+        self._client = client
+
+    async def models(self) -> list[str]:
+        """All names that it serves."""
+        answer = await self._ask("GET", "/models")
+        return [model["id"] for model in answer.json()["data"]]
+
+    async def load(self, name: str, folder: str) -> None:
+        """Makes it serve a folder by a name, unless it does already.
+
+        A vLLM that was started with a whole model does: it can load only adapters.
+        """
+        if name in await self.models():
+            return
+        body = {"lora_name": name, "lora_path": folder}
+        # vLLM answers 500 to anything that it cannot load, now or later.
+        answer = await self._ask("POST", "/load_lora_adapter", body, allowed=(400, 500))
+        if answer.is_error and "already been loaded" not in answer.text:
+            raise self._refused(answer)
+
+    async def unload(self, name: str) -> bool:
+        """Makes it forget a name. False where it had loaded nothing of that name."""
+        body = {"lora_name": name}
+        answer = await self._ask("POST", "/unload_lora_adapter", body, allowed=(404,))
+        return answer.is_success
+
+    async def probe(self, model: str, probe: Probe) -> float:
+        """The largest difference of its log-probabilities of fixed tokens from the trainer's."""
+        body = {"model": model, "prompt": probe.tokenIds, "max_tokens": 1, "prompt_logprobs": 0}
+        # vLLM takes what is left out from the model's `generation_config.json`.
+        body |= {"temperature": 1, "top_p": 1, "top_k": -1, "repetition_penalty": 1}
+        answer = await self._ask("POST", "/completions", body)
+        scores = answer.json()["choices"][0].get("prompt_logprobs")
+        if not isinstance(scores, list) or len(scores) != len(probe.tokenIds):
+            raise ProbeFailed(
+                f"{self._url} gives no log-probabilities of a prompt: it must speak vLLM's dialect."
+            )
+        following = zip(probe.tokenIds[1:], scores[1:], probe.logprobs, strict=True)
+        return max(abs(each[str(token)]["logprob"] - own) for token, each, own in following)
+
+    async def _ask(
+        self, method: str, path: str, body: Any = None, *, allowed: Sequence[int] = ()
+    ) -> httpx.Response:
+        try:
+            answer = await self._client.request(
+                method, self._url + path, json=body, timeout=_TIMEOUT
+            )
+        except httpx.TransportError as error:
+            raise ServerUnavailable(
+                f"The policy server {self._url} cannot be reached ({type(error).__name__}): "
+                "see whether it runs, and whether `training.policy.baseUrl` is right from here."
+            ) from error
+        if answer.is_success or answer.status_code in allowed:
+            return answer
+        if answer.status_code >= 500 or answer.status_code == 429:
+            raise ServerUnavailable(f"{self._url}{path} answers {_said(answer)}.")
+        raise self._refused(answer)
+
+    def _refused(self, answer: httpx.Response) -> ServerRefused:
+        return ServerRefused(
+            f"{answer.request.url} answers {_said(answer)}. Checkpoints must lie on a disk that "
+            "the server sees under the same path, and vLLM must be started with "
+            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora; or, for whole models, by "
+            "`python -m conductor_trainer.restarting_server`, which starts it anew with each."
+        )
+
+
+def _said(answer: httpx.Response) -> str:
+    return f"{answer.status_code}: {answer.text[:500]}"

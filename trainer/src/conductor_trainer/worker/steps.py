@@ -1,0 +1,201 @@
+"""Runs steps, one at a time, each in a process of its own that may die at any moment.
+
+1. A step is a fork of multiprocessing's fork server, which has done the imports (ten seconds) once.
+   CUDA does not survive a fork, so a step on a GPU is a new process.
+2. A step leads a process group. It is killed with all that it started, and no other step begins
+   before it is dead.
+3. A step sends what it has to say through a pipe. The end of the pipe is the end of the step.
+4. A step dies with its worker, however the worker ended.
+"""
+
+import asyncio
+import contextlib
+import contextvars
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from conductor_trainer.contract import JsonObject
+from conductor_trainer.errors import StepLost, TrainerError
+
+Report = Callable[[str], None]
+Job = tuple[str, Path, Any, Mapping[str, str]]
+"""Its name, the folder of all checkpoints, the request, and files of what that names in the store.
+
+A job is `init`, `warmStart`, `update` or `export`. The request has been checked.
+"""
+Perform = Callable[[str, Path, Any, Mapping[str, str], Report], JsonObject]
+
+_FORK = multiprocessing.get_context("forkserver")
+_FORK.set_forkserver_preload(["conductor_trainer.jobs"])
+_SPAWN = multiprocessing.get_context("spawn")
+
+
+def perform_job(
+    job: str, root: Path, request: Any, files: Mapping[str, str], report: Report
+) -> JsonObject:
+    """The trainer's own jobs, and `start`, which only shows that steps can be started."""
+    # Imported here, since the worker itself must not load torch.
+    from conductor_trainer.jobs import perform
+
+    return {} if job == "start" else perform(job, root, request, files, report)
+
+
+def claim_stdout() -> Callable[[JsonObject], None]:
+    """Keeps stdout for lines of JSON: what libraries print, here or in a step, goes to stderr."""
+    stdout = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return lambda message: print(json.dumps(message), file=stdout, flush=True)
+
+
+class StepRunner:
+    """Runs steps. The fork server is started when it is first needed, and again when it is lost."""
+
+    def __init__(self, root: Path, perform: Perform = perform_job) -> None:
+        """`perform` must be a function of a module, which steps import."""
+        self._root = root
+        self._perform = perform
+        # All steps need the same cores, or the same GPU.
+        self._turn = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Starts the fork server ahead of the first step, since its imports take seconds.
+
+        Raises `TrainerError` where no step can be started.
+        """
+        await self.run("start", {}, {}, lambda _: None)
+
+    async def run(
+        self, job: str, request: Any, files: Mapping[str, str], report: Report
+    ) -> JsonObject:
+        """Runs a step to its result; kills it when the caller is cancelled.
+
+        Raises the step's own `TrainerError`, or `StepLost` where the step died.
+        """
+        report("waiting")
+        # Temporal's heartbeats find their activity by the context.
+        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+
+        def relay(phase: str) -> None:
+            loop.call_soon_threadsafe(report, phase, context=context)
+
+        async with self._turn:
+            step = _Step((job, self._root, request, files), self._perform)
+            ended = loop.run_in_executor(None, step.run, relay)
+            try:
+                return await asyncio.shield(ended)
+            except asyncio.CancelledError:
+                step.kill()
+                # The next step begins when this one is dead, however often it is cancelled.
+                while not ended.done():
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await asyncio.wait([ended])
+                # Retrieved, so that asyncio does not log it.
+                ended.exception()
+                raise
+
+
+class _Step:
+    """One step, as the worker sees it."""
+
+    def __init__(self, job: Job, perform: Perform) -> None:
+        self._messages, self._childs_end = _FORK.Pipe(duplex=False)
+        self._is_cancelled = Event()
+        # A daemon: a worker that ends does not wait for it.
+        self._process = (_SPAWN if _is_on_gpu(job) else _FORK).Process(
+            target=_be_step, args=(self._childs_end, perform, job), daemon=True
+        )
+
+    def run(self, report: Report) -> JsonObject:
+        """Starts it, passes on its phases, and returns once it is dead. Blocks."""
+        try:
+            self._start()
+            while isinstance(message := self._receive(), str):
+                report(message)
+        finally:
+            self._end()
+        if isinstance(message, TrainerError):
+            raise message
+        return message
+
+    def kill(self) -> None:
+        """Kills it with all that it started; before its start, as soon as it has started."""
+        self._is_cancelled.set()
+        pid = self._process.pid
+        if pid is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            try:
+                os.killpg(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                # It does not lead its group yet, or has ended.
+                os.kill(pid, signal.SIGKILL)
+
+    def _start(self) -> None:
+        try:
+            self._process.start()
+        except (OSError, EOFError) as cause:
+            raise StepLost(
+                f"The fork server ended while it started a step ({type(cause).__name__}); see what "
+                "it says on stderr. The next attempt starts a new one."
+            ) from cause
+        finally:
+            self._childs_end.close()
+        if self._is_cancelled.is_set():
+            self.kill()
+
+    def _receive(self) -> str | JsonObject | TrainerError:
+        try:
+            return self._messages.recv()
+        except (OSError, EOFError) as cause:
+            self._process.join()
+            raise StepLost(
+                f"The step's process {_how_it_died(self._process.exitcode or 0)} before it "
+                "answered. It left no checkpoint: try again."
+            ) from cause
+
+    def _end(self) -> None:
+        """Leaves nothing running of it."""
+        self.kill()
+        self._messages.close()
+        if self._process.pid is not None:
+            self._process.join()
+
+
+def _how_it_died(status: int) -> str:
+    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with {status}"
+
+
+def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
+    """The step's own process: sends phases as they come, then one result or one error."""
+    os.setpgid(0, 0)
+    Thread(target=_die_with_the_worker, daemon=True).start()
+    if _is_on_gpu(job):
+        # One GPU trains; the libraries would split a batch over several in their own way.
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
+        os.environ["CUDA_VISIBLE_DEVICES"] = visible.split(",")[0]
+    try:
+        outcome = perform(*job, messages.send)
+    except TrainerError as error:
+        outcome = error
+    except Exception as error:
+        outcome = TrainerError(f"The step failed: {type(error).__name__}: {error}")
+    messages.send(outcome)
+
+
+def _is_on_gpu(job: Job) -> bool:
+    _, _, request, _ = job
+    return request.get("config", {}).get("device") == "cuda"
+
+
+def _die_with_the_worker() -> None:
+    worker = multiprocessing.parent_process()
+    if worker is not None:
+        worker.join()
+        os.killpg(0, signal.SIGKILL)

@@ -1,0 +1,86 @@
+"""The trainer's requests to policy servers, against answers that were recorded from vLLM.
+
+`test/policy/programs/record-vllm.ts` wrote them down; `test/policy/vllm.test.ts` reads them too.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from conductor_trainer.checkpoint import Probe
+from conductor_trainer.errors import ServerRefused
+from conductor_trainer.worker.publish import PolicyServer
+
+pytestmark = pytest.mark.anyio
+
+FILE = Path(__file__).parents[2] / "test" / "policy" / "vllm-exchanges.json"
+VLLM: Any = json.loads(FILE.read_text())
+NAME: str = VLLM["loaded"]["request"]["lora_name"]
+FOLDER: str = VLLM["loaded"]["request"]["lora_path"]
+STARTED_WITH: str = VLLM["modelsBefore"]["answer"]["data"][0]["id"]
+
+
+@contextmanager
+def recorded(*names: str) -> Iterator[PolicyServer]:
+    """A server that gives recorded answers in turn, each to the request that it was given to."""
+    left = [VLLM[name] for name in names]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        exchange = left.pop(0)
+        assert request.url.path == exchange["path"]
+        assert json.loads(request.content or "null") == exchange.get("request")
+        said = exchange["answer"]
+        text = said if isinstance(said, str) else json.dumps(said)
+        return httpx.Response(exchange["status"], text=text)
+
+    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+    yield PolicyServer("http://vllm/v1", client)
+    assert left == []
+
+
+async def test_an_adapter_is_listed_once_it_is_loaded() -> None:
+    with recorded("modelsBefore", "loaded", "models") as server:
+        await server.load(NAME, FOLDER)
+        assert await server.models() == [STARTED_WITH, NAME]
+
+
+@pytest.mark.parametrize("name", [NAME, STARTED_WITH])
+async def test_what_is_served_already_is_not_loaded(name: str) -> None:
+    with recorded("models") as server:
+        await server.load(name, FOLDER)
+
+
+async def test_that_another_loaded_it_meanwhile_is_as_good() -> None:
+    with recorded("modelsBefore", "loadedAlready") as server:
+        await server.load(NAME, FOLDER)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [("noAdapter", "No adapter found"), ("notLoadable", "LoRA rank 4096 is greater")],
+)
+async def test_what_it_cannot_load_is_refused_for_good(answer: str, said: str) -> None:
+    asked = VLLM[answer]["request"]
+    with recorded("modelsBefore", answer) as server, pytest.raises(ServerRefused, match=said):
+        await server.load(asked["lora_name"], asked["lora_path"])
+
+
+async def test_a_probe_is_the_largest_gap_of_all_tokens() -> None:
+    token_ids = VLLM["probed"]["request"]["prompt"]
+    (choice,) = VLLM["probed"]["answer"]["choices"]
+    scores = [next(iter(each.values()))["logprob"] for each in choice["prompt_logprobs"][1:]]
+    with recorded("probed", "probed") as server:
+        assert await server.probe(NAME, Probe(token_ids, scores)) == 0
+        scores[3] -= 0.25
+        assert await server.probe(NAME, Probe(token_ids, scores)) == 0.25
+
+
+async def test_it_reports_whether_there_was_anything_to_unload() -> None:
+    with recorded("unloaded", "unloadedAlready") as server:
+        assert await server.unload(NAME)
+        assert not await server.unload(NAME)
