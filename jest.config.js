@@ -6,7 +6,11 @@ const swc = {
 
 const project = {
   testEnvironment: 'node',
-  transform: { '^.+\\.ts$': ['@swc/jest', swc] },
+  // string-width and what it imports are ESM alone, which Node loads by require() and jest does not.
+  transform: { '^.+\\.ts$': ['@swc/jest', swc], '/node_modules/.+\\.js$': ['@swc/jest', swc] },
+  transformIgnorePatterns: [
+    '/node_modules/(?!(string-width|strip-ansi|ansi-regex|get-east-asian-width|emoji-regex)/)',
+  ],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };

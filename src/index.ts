@@ -14,7 +14,7 @@ export {
 } from './client/conductor-client';
 export type { Retry } from './client/run-tree';
 export type { RetryRequest } from './client/retry';
-export { RefusedError } from './client/check-request';
+export { RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
 // What a run takes, what it gives back, and why a call in it failed.
@@ -30,10 +30,10 @@ export type { Call, CallPurpose, Problem, Usage } from './protocol/call';
 export { FAILURES, type FailureType } from './protocol/failures';
 
 // The plan language.
-export { planSchema, type Plan, type PlanContext, type Step } from './plan/plan';
+export { planSchema } from './plan/schema';
+export { type Plan, type PlanContext, planWaves, type Step } from './plan/plan';
 export { parsePlan } from './plan/parse';
 export { renderPlan } from './plan/render';
-export { planWaves } from './plan/waves';
 export { PlanError, type ListName, type PlanErrorCode } from './plan/plan-error';
 
 // The configuration.

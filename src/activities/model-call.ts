@@ -1,7 +1,7 @@
-import type { Message, OutputSchema } from '../plan/message';
 import type { Allowance } from '../protocol/activities';
 import type { CallPurpose } from '../protocol/call';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
+import type { Message, OutputSchema } from '../plan/plan';
 
 /** One call to make: to whom, what for, and with which words. */
 export interface ModelCall {

@@ -1,4 +1,3 @@
-import { planOutputSchema } from '../plan/json';
 import { parsePlan } from '../plan/parse';
 import type { Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
@@ -18,6 +17,7 @@ import { callModel } from './call-model';
 import { readBackground } from './call-worker';
 import type { Dependencies } from './dependencies';
 import type { ModelCall } from './model-call';
+import { planOutputSchema } from '../plan/render';
 
 /**
  * Activity `conductor.writePlan`: shows the Conductor the question and the pool, and reads its plan.

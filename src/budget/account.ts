@@ -1,8 +1,17 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Allowance } from '../protocol/activities';
 import type { Call } from '../protocol/call';
-import { type Amount, boundOf, combine, limitsOf, NOTHING, type SpendingLimits, sumOf } from './amount';
-import { findRefusal, type LimitRefusal } from './refusal';
+import type { SpendingLimits } from '../protocol/messages';
+import {
+  type Amount,
+  boundOf,
+  combine,
+  findRefusal,
+  type LimitRefusal,
+  limitsOf,
+  NOTHING,
+  sumOf,
+} from './amount';
 import type { WorstCase } from './worst-case';
 
 /** The most requests of one model call, free ones and lost ones included. */
@@ -11,16 +20,16 @@ const MAX_REQUESTS = 5;
 const MAX_BILLABLE = 2;
 
 /**
- * The books of one run: whatever may be spent is set aside before it is begun, and what was not used is given back.
+ * The books of one run: what may be spent is set aside before a call begins, and what was not used is given back.
  *
  * Laws:
- * 1. Nothing is begun that might not fit: what is spent and what is set aside never exceed the limits together.
+ * 1. Nothing begins that might not fit: what is spent and what is set aside never exceed the limits together.
  * 2. What is set aside is given back exactly once, less what was used.
- * 3. What nobody can know is taken at its worst, for ever.
- * 4. Lowered limits break no promise: what is set aside stays so, and nothing more is begun.
+ * 3. What is unknown is counted at its maximum, and stays so.
+ * 4. Lowered limits break no promise: what is set aside stays so, and nothing more begins.
  *
- * Law 1 is as good as the worst cases. Whoever uses more than was set aside for it is counted in full, which may
- * exceed a limit by as much; nothing more that costs anything is begun then.
+ * Law 1 is as good as the worst cases. A call that uses more than was set aside for it is counted in full, which may
+ * exceed a limit by as much; nothing more that costs anything begins then.
  */
 export class Account {
   private bound: Amount;
@@ -43,7 +52,7 @@ export class Account {
     return sumOf([this.spent, ...reserved, ...this.shares.values()]);
   }
 
-  /** What is known to be spent, and the worst case of what nobody knows; nothing that is only set aside. */
+  /** What is known to be spent, and the worst case of what is unknown; nothing that is only set aside. */
   get spentAtMost(): Amount {
     return this.spent;
   }
@@ -106,7 +115,7 @@ export class Account {
   /**
    * Books what a child spent and gives the rest of its share back.
    *
-   * @param spentAtMost null: the child vanished without a word, so its whole share counts as spent. Of a share without
+   * @param spentAtMost null: the child vanished without a trace, so its whole share counts as spent. Of a share without
    *   a limit nothing is known, and nothing is counted.
    * @throws ApplicationFailure where the key has no share: an error in the program
    */
@@ -140,7 +149,7 @@ function timesWorst({ tokens, nanoUsd }: WorstCase, billable: number): Amount {
   return { calls: billable, tokens: billable * tokens, nanoUsd: billable * (nanoUsd ?? 0) };
 }
 
-/** What one request counts for, the worst taken of what is unknown. One without usage and cost was free. */
+/** What one request counts for, what is unknown at its maximum. One without usage and at no cost was free. */
 function atMost({ usage, nanoUsd }: Call, worst: WorstCase): Amount {
   const isFree = usage === null && nanoUsd === 0;
   const tokens = usage === null ? worst.tokens : usage.inputTokens + usage.outputTokens;
@@ -163,7 +172,7 @@ function take<T>(held: Map<string, T>, key: string): T {
   return found;
 }
 
-/** Any other error would make a workflow task fail and be repeated for ever. */
+/** Any other error would make the workflow task fail and be retried without end. */
 function misuse(problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `the books of this run are wrong: ${problem}. This is a bug.`,

@@ -1,3 +1,6 @@
+import type { SpendingLimits } from '../protocol/messages';
+import { counted, describeUsd } from '../trace/describe';
+
 /** What is counted against the limits of a run. As a bound, `Infinity` stands for none. */
 export interface Amount {
   /** Requests to models, free ones included. */
@@ -6,13 +9,6 @@ export interface Amount {
   readonly tokens: number;
   /** 10⁻⁹ USD. */
   readonly nanoUsd: number;
-}
-
-/** What a run, or a child of it, may spend at most; null: no such limit. */
-export interface SpendingLimits {
-  readonly calls: number;
-  readonly tokens: number | null;
-  readonly nanoUsd: number | null;
 }
 
 /** Where a sum starts. */
@@ -41,33 +37,28 @@ export function boundOf({ calls, tokens, nanoUsd }: SpendingLimits): Amount {
 
 /** The limits that an amount stands for. */
 export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
+  const finiteOrNull = (bound: number): number | null => (Number.isFinite(bound) ? bound : null);
   return { calls, tokens: finiteOrNull(tokens), nanoUsd: finiteOrNull(nanoUsd) };
-}
-
-function finiteOrNull(bound: number): number | null {
-  return Number.isFinite(bound) ? bound : null;
-}
-
-/** What a run has given away: all that is spent or set aside, and how much of it belongs to children. */
-export interface Given {
-  readonly committed: Amount;
-  readonly shared: Amount;
 }
 
 /**
  * What is left of a child's share when the run's limits were lowered below what is committed: the excess is taken off
  * all shares in proportion. Nothing changes for a child where the limits hold all that was promised.
  *
- * The parent goes on holding the whole share until the child has ended, so a message that comes too late breaks nothing.
+ * The parent keeps holding the whole share until the child has ended, so a message that comes too late breaks nothing.
+ *
+ * @param given all that the run has spent or set aside, and how much of it belongs to children
  */
-export function scaleShare(share: SpendingLimits, limits: SpendingLimits, given: Given): SpendingLimits {
-  const excess = combine(given.committed, boundOf(limits), (committed, bound) =>
-    Math.max(0, committed - bound),
-  );
+export function scaleShare(
+  share: SpendingLimits,
+  limits: SpendingLimits,
+  given: { readonly committed: Amount; readonly shared: Amount },
+): SpendingLimits {
+  const excessOf = (committed: number, bound: number): number => Math.max(0, committed - bound);
+  const excess = combine(given.committed, boundOf(limits), excessOf);
   const kept = combine(excess, given.shared, keptOf);
-  return limitsOf(
-    combine(boundOf(share), kept, (held, part) => (part === 1 ? held : Math.floor(held * part))),
-  );
+  const scale = (held: number, part: number): number => (part === 1 ? held : Math.floor(held * part));
+  return limitsOf(combine(boundOf(share), kept, scale));
 }
 
 /** The part of each share that can be kept, from 0 to 1. */
@@ -75,3 +66,71 @@ function keptOf(excess: number, shared: number): number {
   if (!(excess > 0)) return 1;
   return shared > excess && Number.isFinite(excess) ? (shared - excess) / shared : 0;
 }
+
+/** Why something may not begin: in the limit's own unit, which is nano-USD for `cost`. */
+export interface LimitRefusal {
+  /** By the name that `stoppedBy` gives it. */
+  readonly limit: 'calls' | 'tokens' | 'cost';
+  /** What it would need at the least. */
+  readonly needed: number;
+  readonly left: number;
+  /** So much is still set aside for others that it may fit once they have given back what they did not use. */
+  readonly mayFitLater: boolean;
+}
+
+const MEASURES = { calls: 'calls', tokens: 'tokens', cost: 'nanoUsd' } as const;
+
+/**
+ * Finds the limit that forbids something, or null where it fits.
+ *
+ * Where several do, one that waiting cannot help comes first: no call must wait for one limit only to fail at another.
+ *
+ * @param left what is neither spent nor set aside
+ * @param unspent what would be left if nothing were set aside
+ */
+export function findRefusal(needed: Amount, left: Amount, unspent: Amount): LimitRefusal | null {
+  const refusals = (['calls', 'tokens', 'cost'] as const).flatMap((limit): LimitRefusal[] => {
+    const of = MEASURES[limit];
+    if (needed[of] <= left[of]) return [];
+    return [{ limit, needed: needed[of], left: left[of], mayFitLater: needed[of] <= unspent[of] }];
+  });
+  return refusals.find(({ mayFitLater }) => !mayFitLater) ?? refusals[0] ?? null;
+}
+
+/** Why no call may begin, in a sentence: what it may come to, what which limit leaves, and what to do. */
+export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal): string {
+  const { name, amount, remedy } = WORDS[limit];
+  const later = mayFitLater ? ' until calls under way give back what they do not use' : '';
+  // What is needed is rounded up and what is left down, or a sentence might say that $0.0100 is too little for $0.0100.
+  return (
+    `the next call may come to ${amount(needed, Math.ceil)}, and ${name} leaves ${amount(left, Math.floor)}${later}; ` +
+    remedy
+  );
+}
+
+interface Words {
+  readonly name: string;
+  readonly amount: (value: number, round: (value: number) => number) => string;
+  readonly remedy: string;
+}
+
+const WORDS: Readonly<Record<LimitRefusal['limit'], Words>> = {
+  calls: {
+    name: 'limits.calls',
+    amount: (calls) => counted(calls, 'request'),
+    remedy: 'raise limits.calls',
+  },
+  tokens: {
+    name: 'limits.tokens',
+    amount: (tokens) => `${tokens.toLocaleString('en-US')} tokens`,
+    remedy: 'raise limits.tokens, or lower maxOutputTokens of its worker',
+  },
+  cost: {
+    name: 'limits.costUsd',
+    amount: (nanoUsd, round) => {
+      const digit = nanoUsd < 1e9 ? 1e5 : 1e7;
+      return describeUsd((round(nanoUsd / digit) * digit) / 1e9);
+    },
+    remedy: 'raise limits.costUsd (--max-cost), or lower maxOutputTokens of its worker',
+  },
+};

@@ -3,12 +3,32 @@ import type { Price, Rates } from '../protocol/cards';
 
 /**
  * What a provider bills for a request, in nano-USD; null where that is unknown: without a usage, without a price, or in
- * a service tier that the price does not tell of.
+ * a service tier that the price does not name.
  */
 export function billOf(usage: Usage | null, price: Price | null): number | null {
   if (usage === null || price === null) return null;
   const inTier = priceInTier(price, usage.serviceTier);
   return inTier === null ? null : nanoUsdOf(usage, inTier);
+}
+
+function priceInTier(price: Price, tier: string | undefined): Price | null {
+  if (tier === undefined || price.tiers === undefined) return price;
+  const inTier = price.tiers[tier];
+  if (typeof inTier !== 'number') return inTier ?? null;
+  const { longPrompt } = price;
+  const long = longPrompt && { over: longPrompt.over, ...scaled(longPrompt, inTier) };
+  return { ...scaled(price, inTier), longPrompt: long };
+}
+
+function scaled(rates: Rates, factor: number): Rates {
+  const { input, output, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } = rates;
+  return {
+    input: input * factor,
+    output: output * factor,
+    cachedInput: cachedInput * factor,
+    cacheWrite: cacheWrite * factor,
+    hourCacheWrite: hourCacheWrite * factor,
+  };
 }
 
 /**
@@ -40,26 +60,4 @@ export function nanoUsdOf(usage: Usage, price: Price): number {
 
 function picoUsd(tokens: number, usdPerMillion: number): bigint {
   return BigInt(tokens) * BigInt(Math.round(usdPerMillion * 1e6));
-}
-
-function priceInTier(price: Price, tier: string | undefined): Price | null {
-  if (tier === undefined || price.tiers === undefined) return price;
-  const inTier = price.tiers[tier];
-  if (typeof inTier !== 'number') return inTier ?? null;
-  const { longPrompt } = price;
-  return {
-    ...scaled(price, inTier),
-    ...(longPrompt && { longPrompt: { over: longPrompt.over, ...scaled(longPrompt, inTier) } }),
-  };
-}
-
-function scaled(rates: Rates, factor: number): Rates {
-  const { input, output, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } = rates;
-  return {
-    input: input * factor,
-    output: output * factor,
-    cachedInput: cachedInput * factor,
-    cacheWrite: cacheWrite * factor,
-    hourCacheWrite: hourCacheWrite * factor,
-  };
 }

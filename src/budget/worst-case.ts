@@ -1,12 +1,10 @@
-import { planOutputSchema } from '../plan/json';
-import type { Message } from '../plan/message';
+import { CONDUCTOR_ID, type Message, type Plan, type Step } from '../plan/plan';
 import { conductorMessages } from '../plan/prompt/conductor';
 import { workerMessages } from '../plan/prompt/worker';
-import { renderPlan } from '../plan/render';
+import { planOutputSchema, renderPlan } from '../plan/render';
 import type { Background, ReviewedRound, WorkerRequest, WritePlanRequest } from '../protocol/activities';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
-import { CONDUCTOR_ID } from '../protocol/names';
-import type { PlanningRun, RunWorker } from '../protocol/run';
+import type { PlanningRun, RunWorker, ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import { nanoUsdOf } from './nano-usd';
 
@@ -30,7 +28,7 @@ const UNSEEN_TOKENS = 256;
  * priced as fresh or as written to a cache, whichever costs more; cached input would cost less. It is the price of the
  * usual service tier, since no other is asked for, and OpenAI is asked for that one whatever the project's settings.
  *
- * A worker that is an activity or a workflow of the user's spends what only its owner knows.
+ * Of a worker that is the user's own activity or workflow, nothing is known.
  *
  * @param promptBytes of all messages and of the output schema, in UTF-8
  */
@@ -39,7 +37,7 @@ export function worstCaseOf(
   promptBytes: number,
   maxOutputTokens: number,
 ): WorstCase {
-  if (!isModel(card)) return { tokens: 0, nanoUsd: null };
+  if (!('provider' in card)) return { tokens: 0, nanoUsd: null };
   const inputTokens = promptBytes + UNSEEN_TOKENS;
   const tokens = inputTokens + maxOutputTokens;
   const { price } = card;
@@ -49,9 +47,18 @@ export function worstCaseOf(
   return { tokens, nanoUsd: Math.max(nanoUsdOf(fresh, price), nanoUsdOf(written, price)) };
 }
 
-function isModel(card: RunWorker | ConductorCard): card is ModelCard | ConductorCard {
-  return 'provider' in card;
-}
+// The bounds below build a prompt with the code that builds it for the model, so that they follow its wording. A text
+// that only the store holds is not loaded: a stand-in takes its place, and the bytes that it hides are added.
+
+/**
+ * What one part of a prompt may need besides its text, in bytes: its heading, its tags with the marks that make them
+ * unlike any tag in the texts (`-` and up to nine digits, four times), and what a chat template puts around a message.
+ */
+const PART_BYTES = 256;
+/** One is sent, and a vendor may explain it to the model once more in words. */
+const SCHEMA_COPIES = 2;
+/** The most of a failed reply that a repair shows: it is clipped to 4000 characters, which have up to three bytes each. */
+const SHOWN_BYTES = 3 * 4096;
 
 /** An upper bound of the UTF-8 bytes that the Conductor is sent to write a plan, the output's schema included. */
 export function conductorPromptBytes(
@@ -61,9 +68,10 @@ export function conductorPromptBytes(
   >,
   run: PlanningRun,
 ): number {
-  const { question, repairs, background = [], review, hints = [] } = request;
+  const { question, round, repairs, background = [], review, hints = [] } = request;
   const { conductor, limits } = run;
-  const workers = request.mayCallItself === true ? [...run.workers, SELF] : run.workers;
+  const self = request.mayCallItself === true ? [{ id: CONDUCTOR_ID, notes: null }] : [];
+  const workers = [...run.workers, ...self];
   const withSchema = conductor.capabilities.jsonSchema;
   const messages = conductorMessages({
     question: standIn(question),
@@ -74,28 +82,16 @@ export function conductorPromptBytes(
     format: withSchema ? 'json' : 'lists',
     repairs: repairs.map(({ reply, problem }) => ({ reply: standIn(reply), problem: problem.message })),
   });
-  const context = { workers: workers.map(({ id }) => id), maxSteps: limits.steps, round: request.round };
+  const context = { workers: workers.map(({ id }) => id), maxSteps: limits.steps, round };
   return sum([
     messageBytes(messages),
     withSchema ? SCHEMA_COPIES * utf8Bytes(JSON.stringify(planOutputSchema(context, 'grammar'))) : 0,
     hiddenBytes(question) + 2 * PART_BYTES,
-    ...repairs.map(({ reply }) => shownBytes(reply) + 2 * PART_BYTES),
+    ...repairs.map(({ reply }) => Math.min(SHOWN_BYTES, hiddenBytes(reply)) + 2 * PART_BYTES),
     backgroundBytes(background),
     review === undefined ? 0 : reviewBytes(review),
     ...hints.map((hint) => utf8Bytes(hint) + PART_BYTES),
   ]);
-}
-
-const SELF = { id: CONDUCTOR_ID, notes: null };
-
-/** One is sent, and a vendor may explain it to the model once more in words. */
-const SCHEMA_COPIES = 2;
-
-/** The most of a failed reply that a repair shows: it is clipped to 4000 characters, which have up to three bytes each. */
-const SHOWN_BYTES = 3 * 4096;
-
-function shownBytes(reply: Text): number {
-  return Math.min(SHOWN_BYTES, hiddenBytes(reply));
 }
 
 /** The plan in either form of writing it, its workers by ordinal or by id, and its answer. */
@@ -126,50 +122,87 @@ export function workerPromptBytes(
   ]);
 }
 
-/**
- * What one part of a prompt may need besides its text, in bytes: its heading, its tags with the marks that make them
- * unlike any tag in the texts (`-` and up to nine digits, four times), and what a chat template puts around a message.
- */
-export const PART_BYTES = 256;
-
-/**
- * Stands in a prompt for a text that only the store holds. So a prompt can be built by the code that builds it for the
- * model, and its bound follows whatever that comes to say.
- */
 function standIn(text: Text): string {
   return typeof text === 'string' ? text : '?';
 }
 
-/** Bytes that a stand-in hides; 0 where the text itself is at hand. */
 function hiddenBytes(text: Text): number {
   return typeof text === 'string' ? 0 : text.bytes;
 }
 
-/** Bytes of messages as they are. */
 function messageBytes(messages: readonly Message[]): number {
   return sum(messages.map(({ text }) => utf8Bytes(text)));
 }
 
-/** The most that earlier texts, shown to everybody in a child, add to a prompt. */
+/** The most that earlier texts, shown to every worker of a child, add to a prompt. */
 function backgroundBytes(background: readonly Background[]): number {
   return sum(
     background.map(({ subtask, output }) => utf8Bytes(subtask ?? '') + textBytes(output) + PART_BYTES),
   );
 }
 
-/** Bytes of a text, wherever it lies. */
 function textBytes(text: Text): number {
   return typeof text === 'string' ? utf8Bytes(text) : text.bytes;
 }
 
 const encoder = new TextEncoder();
 
-/** Bytes of a text in UTF-8. */
 function utf8Bytes(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** The sum of numbers of bytes. */
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** What a plan may come to, known before its first step. */
+export interface Estimate {
+  readonly calls: number;
+  readonly tokens: number;
+  /** 10⁻⁹ USD; null where a price is unknown. */
+  readonly nanoUsd: number | null;
+  /** Steps of the Conductor's own, of which nothing is counted but a call: their plans are not written yet. */
+  readonly ownSteps?: number;
+}
+
+/**
+ * The most that a plan may cost where every step is asked once and answered by its planned worker.
+ *
+ * A step that sees others reads answers that are not written yet: each counts as many tokens as its worker may write,
+ * which is close and no bound, since two models split a text differently. Of the user's own activities and workflows
+ * nothing but a call is counted, and nothing more of the Conductor's own steps.
+ */
+export function estimatePlan(
+  plan: Plan,
+  run: ResolvedRun,
+  question: Text,
+  background: readonly Background[],
+): Estimate {
+  const workers = new Map(run.workers.map((worker) => [worker.id, worker]));
+  const worstCaseOfStep = ({ worker: id, subtask, sees }: Step): WorstCase => {
+    if (id === CONDUCTOR_ID) return { tokens: 0, nanoUsd: 0 };
+    const worker = workers.get(id);
+    if (worker?.kind !== 'model') return { tokens: 0, nanoUsd: null };
+    const seen = sees.flatMap((index) => {
+      const earlier = plan.steps[index];
+      return earlier ? [{ ...earlier, step: index, output: outputToCome(workers.get(earlier.worker)) }] : [];
+    });
+    const bytes = workerPromptBytes({ question, subtask, sees: seen, worker, background });
+    return worstCaseOf(worker, bytes, worker.maxOutputTokens);
+  };
+  const cases = plan.steps.map(worstCaseOfStep);
+  const ownSteps = plan.steps.filter(({ worker }) => worker === CONDUCTOR_ID).length;
+  return {
+    calls: cases.length,
+    tokens: sum(cases.map(({ tokens }) => tokens)),
+    nanoUsd: cases.every(({ nanoUsd }) => nanoUsd !== null)
+      ? sum(cases.map(({ nanoUsd }) => nanoUsd ?? 0))
+      : null,
+    ...(ownSteps > 0 && { ownSteps }),
+  };
+}
+
+/** An answer that is yet to be written, a byte for each token that it may have. */
+function outputToCome(worker: RunWorker | undefined): Text {
+  return { ref: '', bytes: worker?.kind === 'model' ? worker.maxOutputTokens : 0, preview: '' };
 }

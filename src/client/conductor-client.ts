@@ -18,14 +18,13 @@ import { previewOf, type Text } from '../protocol/text';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
-import { checkDepth, checkHint, checkQuestion } from './check-request';
+import { checkDepth, checkHint, checkQuestion, signalRun, updateRun } from './steer';
 import { HistoryDecoder, readHistory } from './history';
 import { contextOf, readOrigin, retryInput, type RetryRequest } from './retry';
 import { followTree, readRetries, readTree, type Retry } from './run-tree';
-import { signalRun, updateRun } from './steer';
 import { TraceReader } from './trace-reader';
 
-export { BadQuestionError } from './check-request';
+export { BadQuestionError } from './steer';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */

@@ -5,8 +5,8 @@ import { CONDUCTOR_ID } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
-import { RefusedError } from './check-request';
 import { type HistoryDecoder, readHistory, readHistoryEvent } from './history';
+import { RefusedError } from './steer';
 
 /** From where a run is run again, and what is to be different there. */
 export interface RetryRequest {

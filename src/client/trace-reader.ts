@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { estimatePlan } from '../budget/estimate';
+import { estimatePlan } from '../budget/worst-case';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
 import type {
@@ -16,21 +16,22 @@ import { CONDUCTOR_ID, EDIT_PLAN_UPDATE, SOLVE_WORKFLOW, WRITE_PLAN } from '../p
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveInput } from '../protocol/input';
 import { asksApproval, type SolveTrace, solveTraceSchema } from '../protocol/solve';
-import { readFailure, traceIn } from '../trace/read-failure';
 import {
   type ChildOutcome,
   conductorCalled,
   ownStepEnded,
   ownStepStarted,
+  readFailure,
   reviewed,
   revisionIn,
+  type RunEvent,
   stepAnswered,
   stepFailed,
   stepStarted,
+  traceIn,
   unaccountedCall,
-} from '../trace/record';
+} from '../trace/events';
 import { applyEvent, emptyTrace } from '../trace/reduce';
-import type { RunEvent } from '../trace/run-event';
 import {
   type HistoryDecoder,
   type TemporalEvent,

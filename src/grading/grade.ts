@@ -1,4 +1,4 @@
-import type { Question } from '../training/question';
+import type { Question } from './question';
 import type { Verdict } from '../training/rollout';
 import { readChoice, readLetter } from './choice';
 import { isSameNumber, readNumber } from './number';

@@ -1,15 +1,15 @@
-import type { Plan, PlanContext, Step } from './plan';
+import type { Plan, PlanContext } from './plan';
 import { type ListName, PlanError, quoteBriefly } from './plan-error';
-import { chooseLists, type ChosenLists } from './reply/lists';
+import { type ChosenLists, chooseLists } from './reply/lists';
 import type { Literal } from './reply/literal';
-import { ORDINAL } from './reply/patterns';
+import { ORDINAL } from './reply/reader';
 import { checkCount, type Locate, validatePlan } from './validate';
 
 /**
  * Reads the plan out of a Conductor's reply.
  *
  * A reply is reasoning in any form, then three labelled lists (`model_id`, `subtasks`, `access_list`) as Python, JSON,
- * bullets or numbered lines, or the JSON of `planOutputSchema`. Whatever is readable without guessing at its meaning
+ * bullets or numbered lines, or the JSON of `planOutputSchema`. All that is readable without guessing at its meaning
  * is read; where several plans are written, the last complete one counts.
  *
  * @throws PlanError and nothing else, for any text, in time linear in its length
@@ -22,16 +22,65 @@ export function parsePlan(text: string, context: PlanContext): Plan {
   };
   // Before "all" is resolved: of 100,000 steps it would be 5 billion numbers.
   checkCount(written.length, context, locate);
-  const steps = written.map((step, index) => stepOf(step, index, text, context));
+  const steps = written.map(({ model_id, subtasks, access_list }, index) => ({
+    worker: workerOf(model_id, text, context.workers),
+    subtask: subtaskOf(subtasks, text),
+    sees: seesOf(access_list, index, text),
+  }));
   return validatePlan({ steps }, context, locate);
 }
 
-function stepOf(written: WrittenStep, index: number, text: string, { workers }: PlanContext): Step {
-  return {
-    worker: workerOf(written.model_id, text, workers),
-    subtask: subtaskOf(written.subtasks, text),
-    sees: seesOf(written.access_list, index, text),
-  };
+/** One step as it is written: its entry of each list. */
+type WrittenStep = Readonly<Record<ListName, Literal>>;
+
+/** Puts together what belongs to one step: the entries of one index, or the fields of one object. */
+function pairSteps(chosen: ChosenLists, text: string): WrittenStep[] {
+  if (chosen.kind === 'triple') return stepsOfTriple(chosen.lists, text);
+  return itemsOf(chosen.steps).map((step) => ({
+    model_id: fieldOf(step, 'model_id', text),
+    subtasks: fieldOf(step, 'subtasks', text),
+    access_list: fieldOf(step, 'access_list', text),
+  }));
+}
+
+function itemsOf(value: Literal): readonly Literal[] {
+  return value.kind === 'list' ? value.items : [value];
+}
+
+type Triple = Extract<ChosenLists, { kind: 'triple' }>['lists'];
+
+function stepsOfTriple([ids, subtasks, access]: Triple, text: string): WrittenStep[] {
+  const workers = itemsOf(ids);
+  const instructions = itemsOf(subtasks);
+  // "all" alone, without brackets, speaks for every step.
+  const sights = access.kind === 'text' ? workers.map(() => access) : itemsOf(access);
+  if (workers.length !== instructions.length || workers.length !== sights.length) {
+    const at = workers.length === instructions.length ? access.at : subtasks.at;
+    const counts = `model_id has ${workers.length} entries, subtasks ${instructions.length}, access_list ${sights.length}`;
+    const problem = `${counts}: write exactly one entry for each step into each list.`;
+    throw new PlanError('unequal_lengths', null, problem, { text, at });
+  }
+  return workers.flatMap((worker, index) => {
+    const [subtask, sight] = [instructions[index], sights[index]];
+    return subtask && sight ? [{ model_id: worker, subtasks: subtask, access_list: sight }] : [];
+  });
+}
+
+/** What a step's fields may be called: our own name first, then those of the three lists. */
+const FIELDS: Readonly<Record<ListName, readonly [string, ...string[]]>> = {
+  model_id: ['worker', 'model_id'],
+  subtasks: ['subtask', 'subtasks'],
+  access_list: ['sees', 'access_list', 'access'],
+};
+
+function fieldOf(step: Literal, list: ListName, text: string): Literal {
+  const fields = step.kind === 'fields' ? step.fields : new Map<string, Literal>();
+  for (const name of FIELDS[list]) {
+    const value = fields.get(name);
+    if (value !== undefined) return value;
+  }
+  const problem = `This step has no "${FIELDS[list][0]}". Give each step a "worker", a "subtask" and what it "sees".`;
+  throw new PlanError('missing_list', list, problem, { text, at: step.at });
 }
 
 /** An ordinal names the worker at that place of the prompt's list; anything else is left for the rules to judge. */
@@ -50,16 +99,14 @@ function subtaskOf(subtask: Literal, text: string): string {
   throw new PlanError('bad_subtask', 'subtasks', problem, { text, at: subtask.at });
 }
 
-const NOTHING = ['', '[]', 'none', 'null'];
-
 function seesOf(access: Literal, step: number, text: string): number[] {
   if (access.kind === 'fields') throw badAccess(access, 'an object', text);
-  if (access.kind === 'text' && NOTHING.includes(access.text.trim().toLowerCase())) return [];
-  if (access.kind === 'text' && !isAll(access)) throw badAccess(access, quoteBriefly(access.text), text);
-  const entries = access.kind === 'list' ? access.items : [access];
-  return entries.some(isAll)
-    ? Array.from({ length: step }, (_, earlier) => earlier)
-    : entries.map((entry) => indexOf(entry, text));
+  if (access.kind === 'text') {
+    if (['', '[]', 'none', 'null'].includes(access.text.trim().toLowerCase())) return [];
+    if (!isAll(access)) throw badAccess(access, quoteBriefly(access.text), text);
+  }
+  const entries = itemsOf(access);
+  return entries.some(isAll) ? [...Array(step).keys()] : entries.map((entry) => indexOf(entry, text));
 }
 
 function isAll(entry: Literal): boolean {
@@ -75,65 +122,4 @@ function indexOf(entry: Literal, text: string): number {
 function badAccess({ at }: Literal, found: string, text: string): PlanError {
   const problem = `Each entry of access_list is [], ["all"] or a list of the numbers of earlier steps, not ${found}.`;
   return new PlanError('bad_access', 'access_list', problem, { text, at });
-}
-
-/** One step as it is written: its entry of each list. */
-export type WrittenStep = Readonly<Record<ListName, Literal>>;
-
-/** Puts together what belongs to one step: the entries of one index, or the fields of one object. */
-function pairSteps(chosen: ChosenLists, text: string): WrittenStep[] {
-  return chosen.kind === 'steps'
-    ? itemsOf(chosen.steps).map((step) => stepOfFields(step, text))
-    : stepsOfTriple(chosen.lists, text);
-}
-
-function itemsOf(value: Literal): readonly Literal[] {
-  return value.kind === 'list' ? value.items : [value];
-}
-
-function stepsOfTriple(
-  [ids, subtasks, access]: readonly [Literal, Literal, Literal],
-  text: string,
-): WrittenStep[] {
-  const workers = itemsOf(ids);
-  const instructions = itemsOf(subtasks);
-  // "all" alone, without brackets, speaks for every step.
-  const sights = access.kind === 'text' ? workers.map(() => access) : itemsOf(access);
-  if (workers.length !== instructions.length || workers.length !== sights.length) {
-    const at = workers.length === instructions.length ? access.at : subtasks.at;
-    const counts = `model_id has ${workers.length} entries, subtasks ${instructions.length}, access_list ${sights.length}`;
-    const problem = `${counts}: write exactly one entry for each step into each list.`;
-    throw new PlanError('unequal_lengths', null, problem, { text, at });
-  }
-  return workers.flatMap((worker, index) => {
-    const [subtask, sight] = [instructions[index], sights[index]];
-    return subtask && sight ? [{ model_id: worker, subtasks: subtask, access_list: sight }] : [];
-  });
-}
-
-/** What a step's fields may be called: our own name first, then those of the three lists. */
-const FIELDS: Readonly<Record<ListName, readonly string[]>> = {
-  model_id: ['worker', 'model_id'],
-  subtasks: ['subtask', 'subtasks'],
-  access_list: ['sees', 'access_list', 'access'],
-};
-
-function stepOfFields(step: Literal, text: string): WrittenStep {
-  return {
-    model_id: fieldOf(step, 'model_id', text),
-    subtasks: fieldOf(step, 'subtasks', text),
-    access_list: fieldOf(step, 'access_list', text),
-  };
-}
-
-function fieldOf(step: Literal, list: ListName, text: string): Literal {
-  const [ownName = list] = FIELDS[list];
-  if (step.kind === 'fields') {
-    for (const name of FIELDS[list]) {
-      const value = step.fields.get(name);
-      if (value !== undefined) return value;
-    }
-  }
-  const problem = `This step has no "${ownName}". Give each step a "worker", a "subtask" and what it "sees".`;
-  throw new PlanError('missing_list', list, problem, { text, at: step.at });
 }

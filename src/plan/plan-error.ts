@@ -26,12 +26,12 @@ export type PlanErrorCode =
   | 'bad_access'
   /** A step would see itself, a later step or one that does not exist. */
   | 'forward_reference'
-  /** A value that has not the shape of a plan at all. */
+  /** A value that does not have the shape of a plan at all. */
   | 'bad_shape';
 
 /**
- * The one error of the plan language. Its message is written for whoever wrote the plan, so that the Conductor can be
- * shown it and repair its reply: what is wrong, what to write instead, and a caret into the offending line.
+ * The one error of the plan language. The Conductor is shown its message to repair its reply: what is wrong, what to
+ * write instead, and a caret into the line at fault.
  */
 export class PlanError extends ConductorError {
   override readonly name = 'PlanError';
@@ -47,12 +47,6 @@ export class PlanError extends ConductorError {
   }
 }
 
-/** A value as a message may show it: in quotes, on one line, and never long. */
-export function quoteBriefly(value: string): string {
-  const limit = 60;
-  return JSON.stringify(value.length > limit ? `${value.slice(0, limit)}…` : value);
-}
-
 /** A position in a text that a person or a model wrote. */
 export interface Place {
   readonly text: string;
@@ -60,16 +54,13 @@ export interface Place {
   readonly at: number;
 }
 
-const BEFORE = 60;
-const AFTER = 40;
-
-/** The line around a place, clipped to a readable window, and under it a caret that points at the place. */
+/** The line around a place, clipped to 60 characters before it and 40 after, with a caret below that points at it. */
 export function underline({ text, at }: Place): string {
   const lineStart = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
   const nextLine = text.indexOf('\n', at);
   const lineEnd = nextLine === -1 ? text.length : nextLine;
-  const from = Math.max(lineStart, at - BEFORE);
-  const to = Math.min(lineEnd, at + AFTER);
+  const from = Math.max(lineStart, at - 60);
+  const to = Math.min(lineEnd, at + 40);
   const before = (from > lineStart ? '…' : '') + printable(text.slice(from, at));
   const after = printable(text.slice(at, to)) + (to < lineEnd ? '…' : '');
   return `  ${before}${after}\n  ${' '.repeat(Array.from(before).length)}^`;
@@ -78,4 +69,9 @@ export function underline({ text, at }: Place): string {
 /** Control characters, tabs and lone surrogates would move the caret or break a message: each becomes a dot. */
 function printable(text: string): string {
   return text.replace(/\p{C}/gu, '·');
+}
+
+/** A value as a message may show it: in quotes, on one line, and never long. */
+export function quoteBriefly(value: string): string {
+  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }

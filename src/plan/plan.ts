@@ -1,26 +1,53 @@
-import { z } from 'zod';
+/** The vocabulary of the plan language. It imports nothing, so that every other file may import it. */
 
 /** One step of a plan: who does what, and which earlier outputs they may see. */
-export const stepSchema = z.strictObject({
-  worker: z.string().min(1),
-  subtask: z.string(),
+export interface Step {
+  readonly worker: string;
+  readonly subtask: string;
   /** Indices of earlier steps, ascending and without repeats. */
-  sees: z.array(z.int().nonnegative()),
-});
+  readonly sees: readonly number[];
+}
 
 /** What the Conductor decided. No steps at all means: the previous answer stands. */
-export const planSchema = z.strictObject({ steps: z.array(stepSchema) });
-
-export type Step = Readonly<Omit<z.infer<typeof stepSchema>, 'sees'>> & { readonly sees: readonly number[] };
 export interface Plan {
   readonly steps: readonly Step[];
 }
+
+/** The Conductor as a worker of its own plans. Reserved: no worker of a pool may have this id. */
+export const CONDUCTOR_ID = 'conductor';
+
+/** The longest subtask a plan may hold, in UTF-8 bytes: several pages, yet a history stays small. */
+export const MAX_SUBTASK_BYTES = 8 * 1024;
 
 /** What a plan is judged by. */
 export interface PlanContext {
   /** Ids of the workers in the order of the prompt: the index is the ordinal that the Conductor writes. */
   readonly workers: readonly string[];
   readonly maxSteps: number;
-  /** 0 for the first plan of a run; only a later one may be empty and so accept the answer at hand. */
+  /** 0 for the first plan of a run. Only a later plan may be empty, which accepts the answer so far. */
   readonly round: number;
+}
+
+/**
+ * The wave of each step: 0 where it sees nothing, else one more than the latest wave it sees.
+ *
+ * Waves are for people who look at a plan. A run does not wait for a whole wave: a step starts as soon as all that it
+ * sees is done.
+ */
+export function planWaves({ steps }: Plan): number[] {
+  const waves: number[] = [];
+  for (const { sees } of steps) waves.push(Math.max(-1, ...sees.map((seen) => waves[seen] ?? -1)) + 1);
+  return waves;
+}
+
+/** One message of a conversation with a model, in no vendor's dialect. */
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly text: string;
+}
+
+/** A JSON schema (2020-12 subset: objects, arrays, strings, integers) with the name vendors ask for. */
+export interface OutputSchema {
+  readonly name: string;
+  readonly schema: Readonly<Record<string, unknown>>;
 }

@@ -1,23 +1,27 @@
-import { MAX_SUBTASK_BYTES } from '../protocol/messages';
-import type { Plan, PlanContext, Step } from './plan';
+import { MAX_SUBTASK_BYTES, type Plan, type PlanContext, type Step } from './plan';
 import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error';
 
 /** Where an entry of a step stands in the text it was read from, if it was read from one. */
 export type Locate = (list: ListName, step: number) => Place | undefined;
 
 /**
- * Holds a plan to the rules and returns it in normal form: what a step sees ascending and without repeats.
+ * Holds a plan to the rules and returns it in normal form.
  *
- * A plan is untrusted input, whether a model wrote it or a person edited it: it can choose a worker of this pool and
- * nothing else.
+ * A plan is untrusted input, written by a model or edited by a person: it can choose a worker of this pool and nothing
+ * else.
  *
  * @throws PlanError
  */
 export function validatePlan(value: unknown, context: PlanContext, locate: Locate = () => undefined): Plan {
-  const { steps } = shapeOf(value);
-  checkCount(steps.length, context, locate);
-  for (const [index, step] of steps.entries()) checkStep(step, index, context, locate);
-  return inNormalForm({ steps });
+  const problem = findShapeProblem(value);
+  if (problem !== null) {
+    const form = 'A plan is { steps: [{ worker, subtask, sees }] }.';
+    throw new PlanError('bad_shape', null, `This is no plan: ${problem}. ${form}`);
+  }
+  const plan = value as Plan;
+  checkCount(plan.steps.length, context, locate);
+  for (const [index, step] of plan.steps.entries()) checkStep(step, index, context, locate);
+  return inNormalForm(plan);
 }
 
 /** A valid plan as it runs: what a step sees ascending and without repeats. */
@@ -26,24 +30,17 @@ export function inNormalForm({ steps }: Plan): Plan {
   return { steps: steps.map((step) => ({ ...step, sees: ascending(step.sees) })) };
 }
 
-/** By hand, for the reason told in `protocol/solve-input.ts`: an edited plan is judged in the sandbox. */
-function shapeOf(value: unknown): Plan {
-  const problem = findShapeProblem(value);
-  if (problem === null) return value as Plan;
-  const form = 'A plan is { steps: [{ worker, subtask, sees }] }.';
-  throw new PlanError('bad_shape', null, `This is no plan: ${problem}. ${form}`);
-}
-
+/** Plain code instead of `planSchema`: an edited plan is judged in the sandbox, which must not load zod. */
 function findShapeProblem(value: unknown): string | null {
   if (!isRecord(value)) return 'the value is no object';
   const stray = Object.keys(value).find((key) => key !== 'steps');
   if (stray !== undefined) return `the value has a field ${quoteBriefly(stray)}`;
   if (!Array.isArray(value.steps)) return 'steps is no list';
-  const problems = value.steps.map((step: unknown, index) => {
+  for (const [index, step] of value.steps.entries()) {
     const wrong = findWrongField(step);
-    return wrong === null ? null : `steps.${index}${wrong}`;
-  });
-  return problems.find((problem) => problem !== null) ?? null;
+    if (wrong !== null) return `steps.${index}${wrong}`;
+  }
+  return null;
 }
 
 function findWrongField(step: unknown): string | null {
@@ -51,13 +48,10 @@ function findWrongField(step: unknown): string | null {
   const { worker, subtask, sees, ...strays } = step;
   if (typeof worker !== 'string' || worker === '') return '.worker is no id of a worker';
   if (typeof subtask !== 'string') return '.subtask is no text';
+  const isIndex = (seen: unknown): boolean => Number.isSafeInteger(seen) && Number(seen) >= 0;
   if (!Array.isArray(sees) || !sees.every(isIndex)) return '.sees is no list of step numbers from 0';
   const [stray] = Object.keys(strays);
   return stray === undefined ? null : ` has a field ${quoteBriefly(stray)}`;
-}
-
-function isIndex(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -20,8 +20,7 @@ export const APPROVE_PLAN_UPDATE = 'approvePlan';
 export const EDIT_PLAN_UPDATE = 'editPlan';
 export const REJECT_PLAN_UPDATE = 'rejectPlan';
 
-/** The Conductor as a worker of its own plans. Reserved: no worker of a pool may be called so. */
-export const CONDUCTOR_ID = 'conductor';
+export { CONDUCTOR_ID } from '../plan/plan';
 
 /** Activity types carry a prefix, since plugins on one worker share one name space. */
 export const RESOLVE_RUN = 'conductor.resolveRun';

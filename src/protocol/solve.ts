@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { stepSchema } from '../plan/plan';
 import { findInputProblem, type SolveInput } from './input';
 import type { TextRef } from './text';
+import { stepSchema } from '../plan/schema';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
 export const MAX_QUESTION_BYTES = 1024 * 1024;

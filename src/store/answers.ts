@@ -2,7 +2,7 @@ import type { Text } from '../protocol/text';
 import type { LedgerRow } from './ledger';
 import type { Store } from './store';
 
-/** A finished, usable answer of a model, kept before anybody is told of it. */
+/** A finished, usable answer of a model, kept before it is reported to the workflow. */
 export interface KeptAnswer {
   readonly output: Text;
   readonly dropped: readonly string[];
@@ -12,20 +12,15 @@ export interface KeptAnswer {
 
 /** Keeps an answer under its call id: from here on, no crash can make the call be bought again. */
 export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<void> {
-  await store.write(keyOf(answer.row.callId), Buffer.from(JSON.stringify(answer)));
+  await keep(store, 'answers', answer.row.callId, answer);
 }
 
 /** The answer an earlier attempt of this call was given, if any. */
-export async function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
-  const bytes = await store.read(keyOf(callId));
-  return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as KeptAnswer);
+export function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
+  return find<KeptAnswer>(store, 'answers', callId);
 }
 
-function keyOf(callId: string): string {
-  return `answers/${callId.slice(0, 2)}/${callId}.json`;
-}
-
-/** An answer that a vendor writes while nobody waits, by the id under which anybody may come for it. */
+/** An answer that a vendor writes in the background, by the id under which any process may fetch it. */
 export interface BegunAnswer {
   readonly callId: string;
   /** Which row of the ledger it is paid under. Over when that row is completed. */
@@ -36,15 +31,23 @@ export interface BegunAnswer {
 
 /** Keeps the id under its call id: from here on, a crash loses the wait for an answer and not the answer. */
 export async function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
-  await store.write(keyOfBegun(begun.callId), Buffer.from(JSON.stringify(begun)));
+  await keep(store, 'background', begun.callId, begun);
 }
 
-/** The answer that was begun last for this call, if any; it may be over. */
-export async function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
-  const bytes = await store.read(keyOfBegun(callId));
-  return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as BegunAnswer);
+/** The last answer that was started for this call, if any; it may be over. */
+export function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
+  return find<BegunAnswer>(store, 'background', callId);
 }
 
-function keyOfBegun(callId: string): string {
-  return `background/${callId.slice(0, 2)}/${callId}.json`;
+async function keep(store: Store, folder: string, callId: string, value: object): Promise<void> {
+  await store.write(keyOf(folder, callId), Buffer.from(JSON.stringify(value)));
+}
+
+async function find<Value>(store: Store, folder: string, callId: string): Promise<Value | null> {
+  const bytes = await store.read(keyOf(folder, callId));
+  return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as Value);
+}
+
+function keyOf(folder: string, callId: string): string {
+  return `${folder}/${callId.slice(0, 2)}/${callId}.json`;
 }

@@ -2,20 +2,21 @@ import type { Call } from '../protocol/call';
 import type { Store } from './store';
 
 /**
- * What was, or may have been, paid: one row per request to a model, written before the request is sent.
+ * What was, or may have been, paid: one row per request to a model, written before the request is sent and never
+ * removed.
  *
  * A row whose process died stays as it was opened, `nanoUsd: null`: it is counted and makes every sum "at least".
  */
 export interface LedgerRow extends Call {
-  /** Workflow id of the solve that a person asked for; rows of earlier versions have none, and are of such a solve. */
-  readonly rootId?: string;
+  /** Workflow id of the solve that a person asked for. */
+  readonly rootId: string;
   readonly workflowId: string;
   readonly runId: string;
   /** Where the price came from that `nanoUsd` was computed with. */
   readonly priceVersion: string | null;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** null while the request is under way, or for ever when its process died. */
+  /** null while the request is under way, and for good when its process died. */
   readonly endedAt: string | null;
 }
 
@@ -31,33 +32,47 @@ export async function writeRow(store: Store, row: LedgerRow): Promise<void> {
   await store.write(key, Buffer.from(JSON.stringify(row)));
 }
 
-/** The rows of one call, by attempt. */
-export async function rowsOfCall(store: Store, runId: string, callId: string): Promise<LedgerRow[]> {
-  return readRows(store, await store.list(callFolder(runId, callId)));
-}
-
-/** Where each row lies: the keys of all rows, or of one run's, in ascending order. A row once written is never removed. */
-export function rowKeys(store: Store, runId?: string): Promise<string[]> {
-  return store.list(runId === undefined ? 'ledger/' : `ledger/${runId}/`);
-}
-
 /** One row; null when nothing lies under the key. */
 export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
   const bytes = await store.read(key);
   return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as LedgerRow);
 }
 
-/** The rows of a whole run, in the order their requests were begun. */
-export async function rowsOfRun(store: Store, runId: string): Promise<LedgerRow[]> {
-  const rows = await readRows(store, await rowKeys(store, runId));
-  return rows.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+/** The rows of one call, by attempt. */
+export async function rowsOfCall(store: Store, runId: string, callId: string): Promise<LedgerRow[]> {
+  const rows = await readRows(store, await store.list(callFolder(runId, callId)));
+  return rows.sort((a, b) => a.attempt - b.attempt);
 }
 
-function callFolder(runId: string, callId: string): string {
-  return `ledger/${runId}/${callId}/`;
+/** The rows of a whole run, in the order their requests started. */
+export async function rowsOfRun(store: Store, runId: string): Promise<LedgerRow[]> {
+  const rows = await readRows(store, await rowKeys(store, runId));
+  return rows.sort((a, b) => a.attempt - b.attempt).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 }
 
 async function readRows(store: Store, keys: readonly string[]): Promise<LedgerRow[]> {
   const rows = await Promise.all(keys.map((key) => readRow(store, key)));
-  return rows.filter((row) => row !== null).sort((a, b) => a.attempt - b.attempt);
+  return rows.filter((row) => row !== null);
+}
+
+/** Where each row lies: the keys of all rows, or of one run's, in ascending order. */
+export function rowKeys(store: Store, runId?: string): Promise<string[]> {
+  return store.list(runId === undefined ? 'ledger/' : `ledger/${runId}/`);
+}
+
+/** The key of every row, as the store finds them: there may be millions. */
+export async function* streamRowKeys(store: Store): AsyncGenerator<string> {
+  let run = '';
+  let seen = new Set<string>();
+  for await (const { key } of store.entries('ledger/')) {
+    const [, runId = ''] = key.split('/');
+    if (runId !== run) [run, seen] = [runId, new Set()];
+    // During a change of encryption keys, an object may lie there twice, both times in the folder of its run.
+    if (!seen.has(key)) yield key;
+    seen.add(key);
+  }
+}
+
+function callFolder(runId: string, callId: string): string {
+  return `ledger/${runId}/${callId}/`;
 }

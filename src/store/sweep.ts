@@ -16,7 +16,7 @@ export interface Swept {
 export interface SweepOptions {
   /** What was written at this time or later is not looked at. */
   readonly than: Date;
-  /** Whether somebody may still ask for what lies under the key. */
+  /** Whether what lies under the key may still be asked for. */
   readonly isLive: (key: string) => boolean;
   /** Counts and removes nothing. */
   readonly dryRun: boolean;
@@ -33,23 +33,19 @@ export async function sweep(
   folders: readonly string[],
   { than, isLive, dryRun }: SweepOptions,
 ): Promise<Swept> {
-  let removed: Tally = { count: 0, bytes: 0 };
-  let live: Tally = { count: 0, bytes: 0 };
+  const removed = { count: 0, bytes: 0 };
+  const live = { count: 0, bytes: 0 };
   const look = async ({ key, bytes, modifiedAt }: StoredEntry): Promise<void> => {
     if (modifiedAt >= than) return;
-    if (isLive(key)) {
-      live = add(live, bytes);
-      return;
-    }
-    const gone = dryRun ? bytes : await store.removeOlder(key, than);
-    if (gone > 0) removed = add(removed, gone);
+    const kept = isLive(key);
+    const amount = kept || dryRun ? bytes : await store.removeOlder(key, than);
+    if (!kept && amount === 0) return;
+    const tally = kept ? live : removed;
+    tally.count += 1;
+    tally.bytes += amount;
   };
   for (const folder of folders) await eachInParallel(store.entries(folder), look);
   return { removed, live };
-}
-
-function add({ count, bytes }: Tally, more: number): Tally {
-  return { count: count + 1, bytes: bytes + more };
 }
 
 /** Enough to hide the way to a distant store or server, and few enough to be no burden to it. */

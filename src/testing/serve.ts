@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { simulationSchema } from './behaviour';
-import { readPort } from './read-port';
-import { continueLog, type Simulation, startSimulatedProviders } from './simulated-providers';
+import { continueLog, readPort, type Simulation, startSimulatedProviders } from './simulated-providers';
 
 // The simulated providers as a program of their own, so that a test may kill any other process and count calls still:
 //   node serve.js [--port N] [--script FILE.json] [--log FILE.jsonl]

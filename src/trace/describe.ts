@@ -1,26 +1,25 @@
-import type { SolveTrace } from '../protocol/solve';
+import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
+import { isReview } from './run-tree';
+
+/** How sums, limits, steps and rounds are put into words, the same in every renderer. */
+
+/** `1 step`, `3 steps`: for nouns that take an s. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
 
 /** `3 calls, 1,204 tokens`. */
 export function describeTokens({ usage }: Pick<SolveTrace, 'usage'>): string {
   return describeAmount(usage.calls, usage.inputTokens + usage.outputTokens);
 }
 
-/** `$0.0012`, or `at least $0.0012` while some call's cost is unknown. */
-export function describeCost({
-  costUsd,
-  costIsLowerBound,
-}: Pick<SolveTrace, 'costUsd' | 'costIsLowerBound'>): string {
-  const dollars = describeUsd(costUsd);
-  return costIsLowerBound ? `at least ${dollars}` : dollars;
+function describeAmount(calls: number, tokens: number): string {
+  return `${counted(calls, 'call')}, ${tokens.toLocaleString('en-US')} tokens`;
 }
 
-/** `at most 9 calls, 40,000 tokens, $0.1200`: what a plan may come to, told before its first step. */
-export function describeEstimate(estimate: NonNullable<SolveTrace['estimate']>): string {
-  const { calls, tokens, nanoUsd, ownSteps = 0 } = estimate;
-  const cost = nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9);
-  const beside =
-    ownSteps === 0 ? '' : `, beside what the Conductor makes of its own ${ownSteps === 1 ? 'step' : 'steps'}`;
-  return `at most ${describeAmount(calls, tokens)}, ${cost}${beside}`;
+/** `$0.0012`, or `at least $0.0012` while some call's cost is unknown. */
+export function describeCost(cost: Pick<SolveTrace, 'costUsd' | 'costIsLowerBound'>): string {
+  return `${cost.costIsLowerBound ? 'at least ' : ''}${describeUsd(cost.costUsd)}`;
 }
 
 /** `$0.0012`, `$1.50`: with as many digits as matter. */
@@ -28,28 +27,22 @@ export function describeUsd(usd: number): string {
   return `$${usd.toFixed(usd >= 1 || usd === 0 ? 2 : 4)}`;
 }
 
-function describeAmount(calls: number, tokens: number): string {
-  return `${counted(calls, 'call')}, ${tokens.toLocaleString('en-US')} tokens`;
-}
-
-/** `1 step`, `3 steps`: for nouns that take an s. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** `at most 9 calls, 40,000 tokens, $0.1200`: what a plan may come to, known before its first step. */
+export function describeEstimate(estimate: NonNullable<SolveTrace['estimate']>): string {
+  const { calls, tokens, nanoUsd, ownSteps = 0 } = estimate;
+  const cost = nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9);
+  const own = ownSteps === 1 ? 'step' : 'steps';
+  const beside = ownSteps === 0 ? '' : `, beside what the Conductor makes of its own ${own}`;
+  return `at most ${describeAmount(calls, tokens)}, ${cost}${beside}`;
 }
 
 type Limit = NonNullable<SolveTrace['stoppedBy']>;
 
-interface Explanation {
-  readonly what: string;
-  readonly why: string;
-  readonly remedy: string;
-}
-
-/** The limits on money and its kin look ahead; whoever reads that a run was stopped shall know that it never overran. */
+/** Limits on spending look ahead: a reader must see why a stopped run has not reached its limit. */
 const WORST_CASE =
   'A call is begun only where its worst case still fits, so a run stops before a limit, never behind it.';
 
-const EXPLANATIONS: Readonly<Record<Limit, Explanation>> = {
+const EXPLANATIONS: Readonly<Record<Limit, Readonly<Record<'what' | 'why' | 'remedy', string>>>> = {
   calls: { what: 'limit on calls', why: WORST_CASE, remedy: 'Raise limits.calls in conductor.yaml' },
   tokens: { what: 'limit on tokens', why: WORST_CASE, remedy: 'Raise limits.tokens in conductor.yaml' },
   cost: {
@@ -77,13 +70,70 @@ export function explainStop(
   const { what, why, remedy } = EXPLANATIONS[stoppedBy];
   const hasPlan = rounds.some(({ childId, plan }) => childId === null && plan !== null);
   const option = stoppedBy === 'cost' ? ' --max-cost USD' : '';
-  const goOn = hasPlan
-    ? `; "temporal-conductor retry ${id} --from STEP${option}" then goes on from a step`
-    : '';
-  return [`The run was stopped by its ${what}.`, why, `${remedy}${goOn}.`];
+  const goOn = `; "temporal-conductor retry ${id} --from STEP${option}" then goes on from a step`;
+  return [`The run was stopped by its ${what}.`, why, `${remedy}${hasPlan ? goOn : ''}.`];
 }
 
 /** What a person types to let a waiting plan run, from any machine. */
 export function howToApprove(id: string): string {
   return `temporal-conductor approve ${id} [--edit FILE | --reject REASON]`;
+}
+
+/** The state of a step. A failed one may still be tried again, by its worker or by another. */
+export type StepState = 'waiting' | 'running' | 'done' | 'failed';
+
+/** The mark that stands before a step in a text. */
+export const MARKS: Readonly<Record<StepState, string>> = {
+  waiting: '·',
+  running: '▸',
+  done: '✓',
+  failed: '✗',
+};
+
+export function stateOf({ startedAt, error, output }: StepTrace): StepState {
+  if (startedAt === null) return output === null ? 'waiting' : 'done';
+  if (error !== null) return 'failed';
+  return output === null ? 'running' : 'done';
+}
+
+/** Whether the output is kept from an earlier run. */
+export function isKept({ startedAt, output }: Pick<StepTrace, 'startedAt' | 'output'>): boolean {
+  return startedAt === null && output !== null;
+}
+
+/** `850 ms`, `3.2 s`, `1 min 4 s`: between two times in ISO 8601; to `now` where the second is missing. */
+export function describeDuration(startedAt: string, endedAt: string | null, now = startedAt): string {
+  return describeMs(Math.max(0, Date.parse(endedAt ?? now) - Date.parse(startedAt)));
+}
+
+/** `850 ms`, `3.2 s`, `1 min 4 s`. */
+export function describeMs(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** Steps are counted from 0 in data and from 1 for people: `sees 1, 2`; empty where a step sees nothing. */
+export function describeSees(sees: readonly number[]): string {
+  return sees.length === 0 ? '' : `sees ${sees.map((step) => step + 1).join(', ')}`;
+}
+
+/** The worker of a step, and for whom it stands in. */
+export function describeWorker({ worker, fallbackFor }: Pick<StepTrace, 'worker' | 'fallbackFor'>): string {
+  return fallbackFor === null ? worker : `${worker} for ${fallbackFor}`;
+}
+
+/** Rounds are counted from 0 in data and from 1 for people: `Round 2` and ` · review · depth 1 · accepted`. */
+export function describeRound(round: RoundTrace): { readonly name: string; readonly facts: string } {
+  const { depth, decision } = round;
+  const facts = [isReview(round) ? 'review' : '', depth === 0 ? '' : `depth ${depth}`, decision ?? ''];
+  const known = facts.filter((fact) => fact !== '');
+  return { name: `Round ${round.round + 1}`, facts: known.map((fact) => ` · ${fact}`).join('') };
+}
+
+/** What the Conductor wrote: `3 steps`, or that it accepted the answer so far, or nothing yet, or nothing at all. */
+export function describePlan({ plan, decision }: Pick<RoundTrace, 'plan' | 'decision'>): string {
+  if (plan === null) return decision === 'failed' ? 'no plan' : 'no plan yet';
+  return plan.steps.length === 0 ? 'accepts the answer' : counted(plan.steps.length, 'step');
 }

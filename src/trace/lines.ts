@@ -1,3 +1,7 @@
+import stringWidth from 'string-width';
+
+/** Lines and trees of text for a terminal. Workflow code must not import this file: its library is for Node. */
+
 /** A line as wide as there is room for it. */
 export type Line = (columns: number) => string;
 
@@ -21,52 +25,35 @@ export function headLine(paint: Paint, name: string, facts: readonly string[]): 
   };
 }
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-
 // White space, control characters (a model's text must not steer a terminal) and overrides of the writing direction.
 const UNSEEN = /[\s\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu;
 
-// Unicode Annex 11: these take two columns of a terminal.
-const WIDE =
-  /^[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F000}-\u{1FAFF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u;
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** No line shown is longer, however wide the terminal; what is beyond need not be looked at. */
 const MOST_CHARACTERS = 1000;
 
 /** A text as one harmless line of at most `columns` columns, ended by `…` where it was clipped. */
 export function oneLine(text: string, columns: number): string {
-  const line = text
-    .slice(0, 2 * MOST_CHARACTERS)
-    .replace(UNSEEN, ' ')
-    .trim()
-    .slice(0, MOST_CHARACTERS);
+  const start = text.slice(0, 2 * MOST_CHARACTERS).replace(UNSEEN, ' ');
+  const line = start.trim().slice(0, MOST_CHARACTERS);
   let shown = '';
   let width = 0;
+  /** As much as fits beside the ellipsis. */
+  let clipped = '';
   for (const { segment } of graphemes.segment(line)) {
-    const next = width + columnsOf(segment);
-    if (next > columns) return columns < 1 ? '' : `${clipLast(shown, columns)}…`;
+    width += widthOf(segment);
+    if (width > columns) return columns < 1 ? '' : `${clipped.trimEnd()}…`;
     shown += segment;
-    width = next;
+    if (width < columns) clipped = shown;
   }
   return shown;
 }
 
 /** How many columns a line takes in a terminal. */
 export function widthOf(line: string): number {
-  let width = 0;
-  for (const { segment } of graphemes.segment(line)) width += columnsOf(segment);
-  return width;
-}
-
-/** Makes room for the ellipsis. */
-function clipLast(shown: string, columns: number): string {
-  const segments = [...graphemes.segment(shown)].map(({ segment }) => segment);
-  while (segments.length > 0 && widthOf(segments.join('')) > columns - 1) segments.pop();
-  return segments.join('').trimEnd();
-}
-
-function columnsOf(grapheme: string): number {
-  return WIDE.test(grapheme) ? 2 : 1;
+  // Nearly every line is printable ASCII, which the library would take a hundred times as long to measure.
+  return /^[ -~]*$/.test(line) ? line.length : stringWidth(line);
 }
 
 /** A line with the lines that belong to it: `notes` as plain text below it, `branches` with lines drawn to them. */

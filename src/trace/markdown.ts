@@ -1,15 +1,23 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { describeCost, describeEstimate, describeTokens, explainStop, howToApprove } from './describe';
+import {
+  describeCost,
+  describeEstimate,
+  describeRound,
+  describeTokens,
+  explainStop,
+  howToApprove,
+  isKept,
+  stateOf,
+} from './describe';
 import { waitingRuns } from './run-tree';
-import { describeRound, isKept, stateOf } from './states';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
 export function renderMarkdown(trace: SolveTrace): string {
   const { status, degraded, checkpoint, question, estimate, rounds, answer, error, stoppedBy } = trace;
   return [
     `**${status}**${degraded ? ' · degraded' : ''} · ${describeTokens(trace)} · ${describeCost(trace)}`,
-    quote(previewOf(question)),
+    previewOf(question).replace(/^/gm, '> '),
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
     ...(estimate === undefined ? [] : [`Plan: ${describeEstimate(estimate)}`]),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
@@ -21,31 +29,25 @@ export function renderMarkdown(trace: SolveTrace): string {
 }
 
 function renderRound(round: RoundTrace): string[] {
-  const { plan, steps, decision, childId } = round;
   const { name, facts } = describeRound(round);
-  const heading = [`### ${name}${facts}`, ...(childId === null ? [] : [`Child workflow \`${childId}\``])];
+  const child = round.childId === null ? [] : [`Child workflow \`${round.childId}\``];
+  return [`### ${name}${facts}`, ...child, renderPlan(round)];
+}
+
+function renderPlan({ plan, steps, decision }: RoundTrace): string {
   if (plan === null) {
-    return [
-      ...heading,
-      decision === 'failed' ? '_No plan came of it._' : '_The Conductor is writing a plan._',
-    ];
+    return decision === 'failed' ? '_No plan came of it._' : '_The Conductor is writing a plan._';
   }
-  if (plan.steps.length === 0) return [...heading, '_The Conductor accepts the answer._'];
+  if (plan.steps.length === 0) return '_The Conductor accepts the answer._';
   const header = ['| step | wave | worker | subtask | sees | state |', '|---|---|---|---|---|---|'];
   const rows = plan.steps.map((planned, index) => {
     const step = steps[index];
     const sees = planned.sees.map((seen) => seen + 1).join(', ');
-    const cells = [
-      index + 1,
-      (step?.wave ?? 0) + 1,
-      workerOf(step, planned.worker),
-      planned.subtask,
-      sees,
-      describeState(step),
-    ];
+    const [worker, state] = [workerOf(step, planned.worker), describeState(step)];
+    const cells = [index + 1, (step?.wave ?? 0) + 1, worker, planned.subtask, sees, state];
     return `| ${cells.map(cell).join(' | ')} |`;
   });
-  return [...heading, [...header, ...rows].join('\n')];
+  return [...header, ...rows].join('\n');
 }
 
 function workerOf(step: StepTrace | undefined, planned: string): string {
@@ -61,16 +63,10 @@ function describeState(step: StepTrace | undefined): string {
   return step.output === null ? state : `${isKept(step) ? 'kept' : state}: ${clip(previewOf(step.output))}`;
 }
 
-const CELL_CHARACTERS = 100;
-
-function clip(text: string): string {
-  return text.length <= CELL_CHARACTERS ? text : `${text.slice(0, CELL_CHARACTERS)}…`;
-}
-
 function cell(value: string | number): string {
   return clip(String(value)).replace(/\s+/g, ' ').replaceAll('|', '\\|');
 }
 
-function quote(text: string): string {
-  return text.replace(/^/gm, '> ');
+function clip(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }

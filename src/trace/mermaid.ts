@@ -1,11 +1,8 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
+import { describePlan, describeWorker, stateOf } from './describe';
 import { oneLine } from './lines';
 import { roundsOf } from './run-tree';
-import { describePlan, describeWorker, stateOf } from './states';
-
-const LABEL_CHARACTERS = 60;
-const INDENT = '  ';
 
 /**
  * The run as a Mermaid flowchart: steps, and an arrow for each output that a step may see.
@@ -15,18 +12,20 @@ const INDENT = '  ';
  */
 export function renderMermaid(trace: SolveTrace): string {
   const { lines, last } = drawRounds(trace, trace.id, 'question');
-  return [
-    'flowchart TD',
-    `  question([${label(previewOf(trace.question))}])`,
-    ...lines.map((line) => INDENT + line),
-    ...(trace.answer === null
+  const answer =
+    trace.answer === null
       ? []
-      : [`  answer([${label(previewOf(trace.answer))}])`, `  ${last ?? 'question'} --> answer`]),
-    '  classDef done stroke:green',
-    '  classDef failed stroke:red',
-    '  classDef running stroke:orange',
-    '  classDef waiting stroke-dasharray:4',
-  ].join('\n');
+      : [`answer([${label(previewOf(trace.answer))}])`, `${last ?? 'question'} --> answer`];
+  const body = [
+    `question([${label(previewOf(trace.question))}])`,
+    ...lines,
+    ...answer,
+    'classDef done stroke:green',
+    'classDef failed stroke:red',
+    'classDef running stroke:orange',
+    'classDef waiting stroke-dasharray:4',
+  ];
+  return ['flowchart TD', ...body.map(indent)].join('\n');
 }
 
 /** Lines of a chart, and the node that what follows hangs on; null where there is none yet. */
@@ -42,16 +41,20 @@ function drawRounds(trace: SolveTrace, id: string, start: string | null): Drawin
   for (const round of roundsOf(trace, id)) {
     const drawing = drawRound(trace, round, from);
     lines.push(...drawing.lines);
-    // What hangs on a round that failed is nothing: the answer before it stands.
+    // Nothing hangs on a round that failed: the answer before it stands.
     if (round.decision !== 'failed') from = drawing.last ?? from;
   }
   return { lines, last: from };
 }
 
 function drawRound(trace: SolveTrace, round: RoundTrace, from: string | null): Drawing {
-  const ordinal = trace.rounds.indexOf(round) + 1;
-  if (round.plan?.steps.length === 0) return drawVerdict(round, `round${ordinal}`, from);
-  const nodes = round.steps.map(({ index }) => `round${ordinal}step${index + 1}`);
+  const name = `round${trace.rounds.indexOf(round) + 1}`;
+  if (round.plan?.steps.length === 0) {
+    // A review that let the answer stand.
+    const accepted = `${name}{{${label('review', describePlan(round))}}}:::done`;
+    return { lines: [accepted, ...(from === null ? [] : [`${from} --> ${name}`])], last: name };
+  }
+  const nodes = round.steps.map(({ index }) => `${name}step${index + 1}`);
   const lines = round.steps.flatMap((step, index) => {
     const node = nodes[index] ?? '';
     const seen = (round.plan?.steps[step.index]?.sees ?? []).flatMap((earlier) => nodes[earlier] ?? []);
@@ -61,30 +64,23 @@ function drawRound(trace: SolveTrace, round: RoundTrace, from: string | null): D
   return { lines, last: nodes.at(-1) ?? null };
 }
 
-/** A review that let the answer stand. */
-function drawVerdict(round: RoundTrace, node: string, from: string | null): Drawing {
-  const arrow = from === null ? [] : [`${from} --> ${node}`];
-  return { lines: [`${node}{{${label('review', describePlan(round))}}}:::done`, ...arrow], last: node };
-}
-
 function drawStep(trace: SolveTrace, round: RoundTrace, step: StepTrace, node: string): string[] {
   const { subtask = '' } = round.plan?.steps[step.index] ?? {};
   const text = label(`${step.index + 1} ${describeWorker(step)}`, subtask);
   const inside = step.childId === null ? [] : drawRounds(trace, step.childId, null).lines;
   if (inside.length === 0) return [`${node}[${text}]:::${stateOf(step)}`];
-  return [
-    `subgraph ${node}[${text}]`,
-    ...inside.map((line) => INDENT + line),
-    'end',
-    `class ${node} ${stateOf(step)}`,
-  ];
+  return [`subgraph ${node}[${text}]`, ...inside.map(indent), 'end', `class ${node} ${stateOf(step)}`];
+}
+
+function indent(line: string): string {
+  return `  ${line}`;
 }
 
 function label(...lines: string[]): string {
-  return `"${lines.map((line) => escape(oneLine(line, LABEL_CHARACTERS))).join('<br/>')}"`;
+  return `"${lines.map((line) => escape(oneLine(line, 60))).join('<br/>')}"`;
 }
 
-// Whatever Mermaid or the Markdown inside its labels could read as syntax. The colon is among them since Mermaid takes
+// All that Mermaid or the Markdown inside its labels could read as syntax. The colon is among them since Mermaid takes
 // `style …: … #…;` for a style, and the beginnings of lists since it refuses to draw them.
 const SYNTAX = /[^\p{L}\p{M}\p{N} ,.!?'/=%+*_…-]|^[-+*]|(?<=^\d+)\./gu;
 

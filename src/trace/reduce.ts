@@ -1,10 +1,9 @@
-import type { Plan } from '../plan/plan';
-import { planWaves } from '../plan/waves';
-import type { Call, Problem } from '../protocol/call';
+import { type Plan, planWaves } from '../plan/plan';
+import type { Call } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
-import type { EventOf, RunEvent, StepAddress } from './run-event';
+import type { EventOf, RunEvent, StepAddress } from './events';
 import { isWithin } from './run-tree';
 
 /** The trace of a run that has just begun. */
@@ -27,86 +26,94 @@ export function emptyTrace(run: { id: string; runId: string; question: Text }): 
 
 /** The trace after one more event. Pure: the same events always make the same trace. */
 export function applyEvent(trace: SolveTrace, event: RunEvent): SolveTrace {
-  if ('step' in event) return applyStepEvent(trace, event);
-  if ('round' in event) return applyRoundEvent(trace, event);
-  switch (event.kind) {
-    case 'conductor-called':
-      return { ...withCalls(trace, event.calls), checkpoint: event.checkpoint ?? trace.checkpoint };
-    case 'estimated':
-      return { ...trace, estimate: event.estimate };
-    case 'approval-asked':
-      return { ...trace, waitsFor: 'approval' };
-    case 'child-ended':
-      return applyEndOfChild(trace, event);
-    case 'ended':
-      return applyEnd(trace, event);
-  }
+  // The compiler does not see that the two have one kind.
+  const change = CHANGES[event.kind] as (trace: SolveTrace, event: RunEvent) => SolveTrace;
+  return change(trace, event);
 }
 
-function applyEndOfChild(trace: SolveTrace, { childId, trace: child }: EventOf<'child-ended'>): SolveTrace {
-  if (child !== null && child.rounds.length > 0) {
-    // What a limit ended says so itself.
-    const isLost = child.status === 'failed' && child.stoppedBy === null;
-    return withChild({ ...trace, degraded: trace.degraded || isLost }, childId, child);
-  }
-  const rounds = trace.rounds.map((round) =>
-    round.childId === childId ? { ...round, decision: 'failed' as const } : round,
-  );
-  return { ...trace, rounds, degraded: true };
-}
-
-function applyEnd(trace: SolveTrace, event: EventOf<'ended'>): SolveTrace {
-  const { status, answer, error, stoppedBy, spentAtMost } = event;
-  const rounds = trace.rounds.map((round) =>
-    status === 'failed' && isOwn(round) && round.decision === null
-      ? { ...round, decision: 'failed' as const }
-      : round,
-  );
-  const ended = { ...endWait(trace), rounds, status, answer, error, stoppedBy };
-  return { ...ended, ...(spentAtMost && { spentAtMost }) };
-}
-
-/** What can happen to a round. */
-export type RoundEvent = EventOf<'plan-asked' | 'planned' | 'answered' | 'review-started' | 'decided'>;
-
-/** The trace after something happened to one of its rounds. */
-function applyRoundEvent(trace: SolveTrace, event: RoundEvent): SolveTrace {
-  switch (event.kind) {
-    case 'plan-asked':
-      return beginRound(trace, event);
-    case 'planned':
-      return applyPlan(trace, event);
-    case 'answered':
-      return applyEndOfRound(trace, event);
-    case 'review-started':
-      return beginReview(trace, event);
-    case 'decided':
-      return changeRound(trace, event.round, (round) => ({ ...round, decision: event.decision }));
-  }
-}
-
-function beginRound(trace: SolveTrace, { round, depth }: EventOf<'plan-asked'>): SolveTrace {
-  const running = endWait(trace);
-  const known = trace.rounds.some((each) => isOwn(each) && each.round === round);
-  return known ? running : { ...running, rounds: [...running.rounds, emptyRound(round, depth, null)] };
-}
-
-/** Until the child has something to tell, its round stands there empty. */
-function beginReview(trace: SolveTrace, { round, depth, childId }: EventOf<'review-started'>): SolveTrace {
-  return { ...trace, rounds: [...trace.rounds, emptyRound(round, depth, childId)] };
-}
-
-function applyPlan(trace: SolveTrace, { round, plan, degraded }: EventOf<'planned'>): SolveTrace {
-  const steps = plan.steps.map((step) => ({ ...step, sees: [...step.sees] }));
-  const planned = changeRound(trace, round, (each) => ({ ...each, plan: { steps }, steps: stepsOf(plan) }));
-  return { ...endWait(planned), degraded: trace.degraded || degraded };
-}
-
-function applyEndOfRound(trace: SolveTrace, { round, answer }: EventOf<'answered'>): SolveTrace {
-  const answered = changeRound(trace, round, (each) => ({ ...each, answer, decision: 'accepted' as const }));
-  const failed = trace.rounds.some((each) => isOwn(each) && each.steps.some((step) => step.error !== null));
-  return { ...answered, degraded: trace.degraded || failed };
-}
+const CHANGES: {
+  readonly [Kind in RunEvent['kind']]: (trace: SolveTrace, event: EventOf<Kind>) => SolveTrace;
+} = {
+  'plan-asked': (trace, { round, depth }) => {
+    const running = endWait(trace);
+    const known = trace.rounds.some((each) => isOwn(each) && each.round === round);
+    return known ? running : { ...running, rounds: [...running.rounds, emptyRound(round, depth, null)] };
+  },
+  'conductor-called': (trace, { calls, checkpoint }) => ({
+    ...withCalls(trace, calls),
+    checkpoint: checkpoint ?? trace.checkpoint,
+  }),
+  planned: (trace, { round, plan, degraded }) => {
+    const steps = plan.steps.map((step) => ({ ...step, sees: [...step.sees] }));
+    const planned = changeRound(trace, round, (each) => ({ ...each, plan: { steps }, steps: stepsOf(plan) }));
+    return { ...endWait(planned), degraded: trace.degraded || degraded };
+  },
+  estimated: (trace, { estimate }) => ({ ...trace, estimate }),
+  'approval-asked': (trace) => ({ ...trace, waitsFor: 'approval' }),
+  'step-kept': (trace, event) => changeStep(trace, event, (step) => ({ ...step, output: event.output })),
+  'step-started': (trace, event) => {
+    const { worker, model, fallbackFor, childId = null, at } = event;
+    const started = changeStep(trace, event, (step) => {
+      const fresh = {
+        ...step,
+        worker,
+        model,
+        fallbackFor,
+        childId,
+        error: null,
+        output: null,
+        endedAt: null,
+      };
+      return { ...fresh, startedAt: step.startedAt ?? at };
+    });
+    const running = endWait(started);
+    return fallbackFor === null ? running : { ...running, degraded: true };
+  },
+  'step-answered': (trace, event) => {
+    const { output, startedAt, endedAt, dropped, calls } = event;
+    const done = { output, startedAt, endedAt, dropped: [...dropped], error: null };
+    return withCalls(
+      changeStep(trace, event, (step) => ({ ...step, ...done })),
+      calls,
+    );
+  },
+  'step-failed': (trace, event) => {
+    const { output, problem: error, endedAt, dropped, calls } = event;
+    const done = { output, endedAt, dropped: [...dropped], error };
+    const fail = (step: StepTrace): StepTrace => {
+      // No call is made of a worker that is skipped: the step keeps a note of it, also when another one answers.
+      const { worker, skipped = [] } = step;
+      const isSkipped = error.type === FAILURES.circuitOpen;
+      return { ...step, ...done, ...(isSkipped && { skipped: [...skipped, { worker, error }] }) };
+    };
+    return withCalls(changeStep(trace, event, fail), calls);
+  },
+  answered: (trace, { round, answer }) => {
+    const answered = changeRound(trace, round, (each) => ({ ...each, answer, decision: 'accepted' }));
+    const failed = trace.rounds.some((each) => isOwn(each) && each.steps.some((step) => step.error !== null));
+    return { ...answered, degraded: trace.degraded || failed };
+  },
+  // Until the child has something to show, its round stands there empty.
+  'review-started': (trace, { round, depth, childId }) => ({
+    ...trace,
+    rounds: [...trace.rounds, emptyRound(round, depth, childId)],
+  }),
+  'child-ended': (trace, { childId, trace: child }) => {
+    if (child !== null && child.rounds.length > 0) {
+      // A child that a limit ended carries `stoppedBy`, and is no loss.
+      const isLost = child.status === 'failed' && child.stoppedBy === null;
+      return withChild({ ...trace, degraded: trace.degraded || isLost }, childId, child);
+    }
+    return { ...failRounds(trace, (round) => round.childId === childId), degraded: true };
+  },
+  decided: (trace, { round, decision }) => changeRound(trace, round, (each) => ({ ...each, decision })),
+  ended: (trace, { status, answer, error, stoppedBy, spentAtMost }) => {
+    const isUndecided = (round: RoundTrace): boolean => isOwn(round) && round.decision === null;
+    const settled = status === 'failed' ? failRounds(trace, isUndecided) : trace;
+    const ended = { ...endWait(settled), status, answer, error, stoppedBy };
+    return { ...ended, ...(spentAtMost && { spentAtMost }) };
+  },
+};
 
 function emptyRound(round: number, depth: number, childId: string | null): RoundTrace {
   return { round, depth, childId, plan: null, steps: [], answer: null, decision: null };
@@ -129,56 +136,6 @@ function stepsOf(plan: Plan): StepTrace[] {
   }));
 }
 
-/** What can happen to a step. */
-export type StepEvent = EventOf<'step-kept' | 'step-started' | 'step-answered' | 'step-failed'>;
-
-/** The trace after something happened to one of its steps. */
-function applyStepEvent(trace: SolveTrace, event: StepEvent): SolveTrace {
-  switch (event.kind) {
-    case 'step-kept':
-      return changeStep(trace, event, (step) => ({ ...step, output: event.output }));
-    case 'step-started':
-      return applyStart(trace, event);
-    case 'step-answered':
-      return applyAnswer(trace, event);
-    case 'step-failed':
-      return applyFailure(trace, event);
-  }
-}
-
-function applyStart(trace: SolveTrace, event: EventOf<'step-started'>): SolveTrace {
-  const { worker, model, fallbackFor, childId = null, at } = event;
-  const started = changeStep(trace, event, (step) => {
-    const fresh = { ...step, worker, model, fallbackFor, childId, error: null, output: null, endedAt: null };
-    return { ...fresh, startedAt: step.startedAt ?? at };
-  });
-  const running = endWait(started);
-  return fallbackFor === null ? running : { ...running, degraded: true };
-}
-
-function applyAnswer(trace: SolveTrace, event: EventOf<'step-answered'>): SolveTrace {
-  const { output, startedAt, endedAt, dropped } = event;
-  const done = { output, startedAt, endedAt, dropped: [...dropped], error: null };
-  return withCalls(
-    changeStep(trace, event, (step) => ({ ...step, ...done })),
-    event.calls,
-  );
-}
-
-function applyFailure(trace: SolveTrace, event: EventOf<'step-failed'>): SolveTrace {
-  const { output, problem, endedAt, dropped } = event;
-  const done = { output, endedAt, dropped: [...dropped], error: problem };
-  return withCalls(
-    changeStep(trace, event, (step) => ({ ...step, ...done, ...skipped(step, problem) })),
-    event.calls,
-  );
-}
-
-/** No call tells of a worker that was not asked: the step does, also when another one has answered. */
-function skipped({ worker, skipped: before = [] }: StepTrace, error: Problem): Partial<StepTrace> {
-  return error.type === FAILURES.circuitOpen ? { skipped: [...before, { worker, error }] } : {};
-}
-
 /** Changes the run's own round of this number. A run has one plan of its own; what its children planned is theirs. */
 function changeRound(
   trace: SolveTrace,
@@ -197,6 +154,13 @@ function changeStep(trace: SolveTrace, at: StepAddress, change: (step: StepTrace
   }));
 }
 
+function failRounds(trace: SolveTrace, fails: (round: RoundTrace) => boolean): SolveTrace {
+  const rounds = trace.rounds.map((round) =>
+    fails(round) ? { ...round, decision: 'failed' as const } : round,
+  );
+  return { ...trace, rounds };
+}
+
 /** Adds calls and the sums over all of them. */
 function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
   const calls = [...trace.calls, ...added.map((call) => ({ ...call }))];
@@ -209,14 +173,13 @@ function endWait(trace: SolveTrace): SolveTrace {
   return waitsFor === undefined ? trace : running;
 }
 
-/** Whether a round is the run's own, and not a child's. */
 function isOwn({ childId }: RoundTrace): boolean {
   return childId === null;
 }
 
 /**
  * The trace of a run with what is known of one of its children, running or ended, put in place of what it held of that
- * child before. Pure, and safe in the sandbox: the workflow does it when a child has ended, a client whenever it looks.
+ * child before. Pure, and safe in the sandbox: the workflow does it when a child has ended, a client at every look.
  *
  * Rounds and calls of the child's own get its id; those of its own children have theirs already. The run's own rounds
  * come first, then its children in the order of the steps they were started for, and the review last. What a child
@@ -225,9 +188,10 @@ function isOwn({ childId }: RoundTrace): boolean {
  * @param childId workflow id of the child, which those of all its descendants begin with
  */
 export function withChild(trace: SolveTrace, childId: string, child: SolveTrace): SolveTrace {
-  const isForeign = (of: { childId?: string | null }): boolean => !isWithin(of.childId, childId);
-  const order = childrenOfSteps(trace);
-  const inOrder = <Of extends { childId?: string | null }>(all: readonly Of[]): Of[] =>
+  const steps = trace.rounds.filter(isOwn).flatMap((round) => round.steps);
+  const order = steps.flatMap((step) => step.childId ?? []);
+  const isForeign = (of: OfChild): boolean => !isWithin(of.childId, childId);
+  const inOrder = <Of extends OfChild>(all: readonly Of[]): Of[] =>
     [...all].sort((one, other) => rank(one.childId, order) - rank(other.childId, order));
 
   const known = child.rounds.map((round) => ({ ...round, childId: round.childId ?? childId }));
@@ -246,9 +210,8 @@ export function withChild(trace: SolveTrace, childId: string, child: SolveTrace)
   };
 }
 
-function childrenOfSteps({ rounds }: SolveTrace): string[] {
-  const own = rounds.filter((round) => round.childId === null);
-  return own.flatMap(({ steps }) => steps.flatMap((step) => step.childId ?? []));
+interface OfChild {
+  readonly childId?: string | null;
 }
 
 /** 0 for what is the run's own; a child of no step is a review, and comes last. */

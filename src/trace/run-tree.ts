@@ -2,15 +2,14 @@ import type { Call } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 
 /**
- * Who belongs to whom in the flat list of a trace. Workflow ids tell: `<parent>-r0s2` was started for the second step
- * of its parent's first round, `<parent>-review` for a look at its parent's answer.
+ * Which round of a trace's flat list belongs to which run. Workflow ids say it: `<parent>-r0s2` was started for the
+ * second step of its parent's first round, `<parent>-review` for a look at its parent's answer.
  */
-type Family = Pick<SolveTrace, 'id' | 'rounds'>;
+type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;
 
-const REVIEW = '-review';
 const REVIEWS = /(-review)+$/;
 
-/** Whether an id is that of a run or of anybody below it; what has no id belongs to the run of the trace itself. */
+/** Whether an id is that of a run or of a run below it; what has no id belongs to the run of the trace itself. */
 export function isWithin(id: string | null | undefined, ancestor: string): boolean {
   return id === ancestor || (id ?? '').startsWith(`${ancestor}-`);
 }
@@ -19,28 +18,25 @@ export function isWithin(id: string | null | undefined, ancestor: string): boole
  * The rounds of one run as a person counts them: its own, then that of the review of its answer, that of the review's
  * review, and so on. What its steps handed to children is not among them.
  */
-export function roundsOf({ id: root, rounds }: Family, id = root): RoundTrace[] {
+export function roundsOf({ id: root, rounds }: RunTree, id = root): RoundTrace[] {
   const line = id.replace(REVIEWS, '');
   return rounds.filter(({ childId }) => (childId ?? root).replace(REVIEWS, '') === line);
 }
 
 /** Whether a round reviews the answer of the one before. */
 export function isReview({ childId }: Pick<RoundTrace, 'childId'>): boolean {
-  return childId?.endsWith(REVIEW) ?? false;
+  return childId?.endsWith('-review') ?? false;
 }
 
 /** Where in the tree a round is: `` for the run's own, `round 2 › ` in a review, `step 3 › ` in the child of a step. */
-export function pathOf({ id, rounds }: Family, { childId, round }: RoundTrace): string {
+export function pathOf({ id, rounds }: RunTree, { childId, round }: RoundTrace): string {
   if (childId === null || childId === id) return '';
   const ofStep = childId.replace(REVIEWS, '');
   const parent = rounds.find(({ steps }) => steps.some((step) => step.childId === ofStep));
   const step = parent?.steps.find((each) => each.childId === ofStep);
   const above = parent === undefined ? '' : pathOf({ id, rounds }, parent);
-  return [
-    above,
-    ...(step === undefined ? [] : [`step ${step.index + 1} › `]),
-    ...(ofStep === childId ? [] : [`round ${round + 1} › `]),
-  ].join('');
+  const inStep = step === undefined ? '' : `step ${step.index + 1} › `;
+  return above + inStep + (ofStep === childId ? '' : `round ${round + 1} › `);
 }
 
 /** The Conductor's own calls of a round. */
@@ -48,7 +44,7 @@ export function callsOfPlan(calls: readonly Call[], { round, childId }: RoundTra
   return calls.filter((call) => call.round === round && call.step === null && isFrom(call, childId));
 }
 
-/** All calls of a step: its worker's, or those of the child that it was given to and of everybody below. */
+/** All calls of a step: its worker's, or those of the child that it was given to and of all runs below. */
 export function callsOfStep(
   calls: readonly Call[],
   { round, childId }: RoundTrace,
@@ -60,15 +56,17 @@ export function callsOfStep(
   });
 }
 
-type Waiting = Family & Pick<SolveTrace, 'waitsFor'>;
-
-/** The runs of a family that wait for a person. */
-export function waitingRuns(family: Waiting): string[] {
-  return waitingRounds(family).map(({ childId }) => childId ?? family.id);
+function isFrom(call: Call, childId: string | null): boolean {
+  return (call.childId ?? null) === childId;
 }
 
-/** The rounds that wait for a person: they have a plan, and nothing of it was begun. */
-export function waitingRounds({ rounds, waitsFor }: Waiting): RoundTrace[] {
+/** The runs of a tree that wait for a person. */
+export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): string[] {
+  return waitingRounds(tree).map(({ childId }) => childId ?? tree.id);
+}
+
+/** The rounds that wait for a person: they have a plan, and nothing of it has started. */
+export function waitingRounds({ rounds, waitsFor }: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
   if (waitsFor === undefined) return [];
   return rounds.filter(
     ({ plan, steps, decision }) =>
@@ -77,8 +75,4 @@ export function waitingRounds({ rounds, waitsFor }: Waiting): RoundTrace[] {
       decision === null &&
       steps.every((step) => step.startedAt === null),
   );
-}
-
-function isFrom(call: Call, childId: string | null): boolean {
-  return (call.childId ?? null) === childId;
 }

@@ -1,7 +1,21 @@
 import type { Call } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
-import { describeCost, describeEstimate, describeTokens, explainStop, howToApprove } from './describe';
+import {
+  describeCost,
+  describeDuration,
+  describeEstimate,
+  describePlan,
+  describeRound,
+  describeSees,
+  describeTokens,
+  describeWorker,
+  explainStop,
+  howToApprove,
+  isKept,
+  MARKS,
+  stateOf,
+} from './describe';
 import {
   type Branch,
   drawTree,
@@ -15,36 +29,21 @@ import {
 } from './lines';
 import { totalOf } from './reduce';
 import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
-import {
-  describeDuration,
-  describePlan,
-  describeRound,
-  describeSees,
-  describeWorker,
-  isKept,
-  MARKS,
-  stateOf,
-} from './states';
 
 /** Where the tree will be read. */
 export interface TreeOptions {
   readonly paint?: Paint;
-  /** Width of the terminal. Whole questions, subtasks and outputs are in the JSON format. */
+  /** Width of the terminal. Whole questions, subtasks and outputs are in the JSON format. @default 160 */
   readonly columns?: number;
 }
 
-/** Where nobody says how wide the paper is. */
-const WIDE_ENOUGH = 160;
 const NARROWEST = 20;
 
 /**
  * The whole story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it;
  * below a step that the Conductor gave to itself, the story of that child.
  */
-export function renderTree(
-  trace: SolveTrace,
-  { paint = PLAIN, columns = WIDE_ENOUGH }: TreeOptions = {},
-): string {
+export function renderTree(trace: SolveTrace, { paint = PLAIN, columns = 160 }: TreeOptions = {}): string {
   return drawTree(new TreeText(trace, paint).root(), Math.max(NARROWEST, columns)).join('\n');
 }
 
@@ -63,7 +62,7 @@ class TreeText {
       stoppedBy === null ? '' : `stopped by ${stoppedBy}`,
     ];
     return {
-      line: this.head(id, [...states, ...spent(this.trace)]),
+      line: headLine(this.paint, id, [...states, describeTokens(this.trace), describeCost(this.trace)]),
       notes: [
         plainLine(previewOf(question)),
         ...this.note('checkpoint', checkpoint ?? undefined),
@@ -96,43 +95,63 @@ class TreeText {
   private conductor(round: RoundTrace): Branch {
     const calls = callsOfPlan(this.trace.calls, round);
     const facts = [calls.at(-1)?.model ?? '', describePlan(round), ...sumOf(calls)];
-    return { line: this.head('Conductor', facts), notes: this.failures(calls) };
+    return { line: headLine(this.paint, 'Conductor', facts), notes: this.failures(calls) };
   }
 
   private step(round: RoundTrace, step: StepTrace): Branch {
     const { index, model, childId } = step;
     const sees = describeSees(round.plan?.steps[index]?.sees ?? []);
     const calls = callsOfStep(this.trace.calls, round, step);
-    const facts = [model ?? '', sees, timeOf(step), ...sumOf(calls)];
+    const head = headLine(this.paint, `${index + 1} ${describeWorker(step)}`, [
+      model ?? '',
+      sees,
+      timeOf(step),
+      ...sumOf(calls),
+    ]);
+    const { good, bad, busy, faint } = this.paint;
+    const state = stateOf(step);
+    const mark = { done: good, failed: bad, running: busy, waiting: faint }[state](MARKS[state]);
     return {
-      line: this.marked(step, this.head(`${index + 1} ${describeWorker(step)}`, facts)),
+      line: (room) => `${mark} ${head(room - 2)}`,
       notes: this.story(round, step, calls),
       branches: childId === null ? [] : this.rounds(childId),
     };
   }
 
   private story({ plan, childId }: RoundTrace, step: StepTrace, calls: readonly Call[]): Line[] {
-    const { index, error, output, dropped } = step;
-    // A child's failed attempts are told in its own rounds, which are drawn below.
-    const attempts = calls.filter(
-      (call) => (call.childId ?? null) === childId && call.error?.message !== error?.message,
-    );
+    const { index, error, output, dropped, skipped = [] } = step;
+    const isNews = (other: { message: string } | null): boolean => other?.message !== error?.message;
     return [
       ...this.note('subtask', plan?.steps[index]?.subtask),
-      ...this.skipped(step),
-      ...this.failures(attempts),
+      ...skipped
+        .filter((each) => isNews(each.error))
+        .flatMap((each) => this.note('passed over', each.error.message)),
+      // A child's failed attempts are in its own rounds, which are drawn below.
+      ...this.failures(calls.filter((call) => (call.childId ?? null) === childId && isNews(call.error))),
       ...this.note('error', error?.message),
       ...this.note('output', output === null ? '' : previewOf(output)),
       ...this.note('dropped', dropped.join(', ')),
     ];
   }
 
+  /** What went wrong on the way, a reason once however many attempts in a row failed for it: `attempt 2-5`. */
+  private failures(calls: readonly Call[]): Line[] {
+    const reasons = calls.map(({ error }) => (error === null ? '' : `${error.type} ${error.message}`));
+    return calls.flatMap(({ attempt }, index) => {
+      const reason = reasons[index] ?? '';
+      if (reason === '' || reason === reasons[index - 1]) return [];
+      const next = reasons.findIndex((other, later) => later > index && other !== reason);
+      const last = next === -1 ? reasons.length : next;
+      return this.note(`attempt ${attempt}${last - index > 1 ? `-${last}` : ''}`, reason);
+    });
+  }
+
   private end(): Branch[] {
     const { answer, error, stoppedBy } = this.trace;
     const { bad, busy, good } = this.paint;
-    const stop = stoppedBy === null ? null : explainStop(stoppedBy, this.trace);
+    const [stop = '', ...remedies] = stoppedBy === null ? [] : explainStop(stoppedBy, this.trace);
     return [
-      ...(stop === null ? [] : [{ line: () => busy(stop[0]), notes: stop.slice(1).map(plainLine) }]),
+      ...(stoppedBy === null ? [] : [{ line: () => busy(stop), notes: remedies.map(plainLine) }]),
       ...(error === null
         ? []
         : [{ line: () => bad(`Error ${error.type}`), notes: [plainLine(error.message)] }]),
@@ -140,28 +159,8 @@ class TreeText {
     ];
   }
 
-  private marked(step: StepTrace, line: Line): Line {
-    const { good, bad, busy, faint } = this.paint;
-    const state = stateOf(step);
-    const mark = { done: good, failed: bad, running: busy, waiting: faint }[state](MARKS[state]);
-    return (room) => `${mark} ${line(room - 2)}`;
-  }
-
-  private failures(calls: readonly Call[]): Line[] {
-    return failedAttempts(calls).flatMap(({ which, reason }) => this.note(which, reason));
-  }
-
-  private skipped({ skipped = [], error }: StepTrace): Line[] {
-    const others = skipped.filter((each) => each.error.message !== error?.message);
-    return others.flatMap((each) => this.note('passed over', each.error.message));
-  }
-
   private note(label: string, text: string | undefined): Line[] {
     return noteLines(this.paint, label, text);
-  }
-
-  private head(name: string, facts: readonly string[]): Line {
-    return headLine(this.paint, name, facts);
   }
 }
 
@@ -172,34 +171,7 @@ function timeOf(step: StepTrace): string {
   return startedAt === null || endedAt === null ? '' : describeDuration(startedAt, endedAt);
 }
 
-function spent(total: Pick<SolveTrace, 'usage' | 'costUsd' | 'costIsLowerBound'>): string[] {
-  return [describeTokens(total), describeCost(total)];
-}
-
 function sumOf(calls: readonly Call[]): string[] {
-  return calls.length === 0 ? [] : spent(totalOf(calls));
-}
-
-/** Attempts in a row that came to nothing for the same reason. */
-export interface FailedAttempts {
-  /** `attempt 2`, `attempt 2-5`. */
-  readonly which: string;
-  readonly reason: string;
-}
-
-/** What went wrong on the way, a reason once however often it came up in a row. */
-function failedAttempts(calls: readonly Call[]): FailedAttempts[] {
-  const reasons = calls.map(({ error }) => (error === null ? '' : `${error.type} ${error.message}`));
-  return calls.flatMap(({ attempt }, index) => {
-    const reason = reasons[index] ?? '';
-    const isTold = reason === '' || reason === reasons[index - 1];
-    return isTold ? [] : [{ which: `attempt ${attempt}${sameAfter(reasons, index)}`, reason }];
-  });
-}
-
-/** How far the same reason goes on: `-5` where the attempts up to the fifth failed alike. */
-function sameAfter(reasons: readonly string[], index: number): string {
-  const next = reasons.findIndex((reason, other) => other > index && reason !== reasons[index]);
-  const last = next === -1 ? reasons.length : next;
-  return last - index > 1 ? `-${last}` : '';
+  const total = totalOf(calls);
+  return calls.length === 0 ? [] : [describeTokens(total), describeCost(total)];
 }

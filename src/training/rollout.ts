@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Plan, planSchema } from '../plan/plan';
+import type { Plan } from '../plan/plan';
+import { planSchema } from '../plan/schema';
 import type { Text } from '../protocol/text';
 
 /** What a group is for: to learn from, to try a policy on held-out questions, or to try once more what was promoted. */

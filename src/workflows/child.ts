@@ -4,15 +4,22 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { SpendingLimits } from '../budget/amount';
+import type { SpendingLimits } from '../protocol/messages';
 import type { Plan, Step } from '../plan/plan';
 import type { Background, Parent, ReviewedRound, VisibleStep } from '../protocol/activities';
 import { CONDUCTOR_ID, SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
-import { readFailure, traceIn } from '../trace/read-failure';
-import { type ChildOutcome, ownStepEnded, ownStepStarted, reviewed, revisionIn } from '../trace/record';
+import {
+  type ChildOutcome,
+  ownStepEnded,
+  ownStepStarted,
+  readFailure,
+  reviewed,
+  revisionIn,
+  traceIn,
+} from '../trace/events';
 import { isOwnCancellation, now, readCallFailure } from './failures';
 import type { Share } from './limits';
 import { mayReview, type RunContext } from './run-context';

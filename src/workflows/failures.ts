@@ -2,7 +2,7 @@ import { ApplicationFailure, CancellationScope, isCancellation } from '@temporal
 import type { Problem } from '../protocol/call';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
 import type { SolveTrace } from '../protocol/solve';
-import { type CallFailure, readFailure } from '../trace/read-failure';
+import { type CallFailure, readFailure } from '../trace/events';
 
 /** Whether an error is this run's own cancellation, which everybody must let pass. */
 export function isOwnCancellation(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { type ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
 import { Account } from '../budget/account';
-import { type Amount, scaleShare, type SpendingLimits } from '../budget/amount';
-import { describeLimit, type LimitRefusal } from '../budget/refusal';
+import { type Amount, describeLimit, type LimitRefusal, scaleShare } from '../budget/amount';
+import type { SpendingLimits } from '../protocol/messages';
 import type { WorstCase } from '../budget/worst-case';
 import type { Allowance } from '../protocol/activities';
 import type { Call, Problem } from '../protocol/call';

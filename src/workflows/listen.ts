@@ -7,11 +7,6 @@ import {
   log,
   setHandler,
 } from '@temporalio/workflow';
-import type { SpendingLimits } from '../budget/amount';
-import type { Plan, PlanContext } from '../plan/plan';
-import { PlanError } from '../plan/plan-error';
-import { validatePlan } from '../plan/validate';
-import { FAILURES } from '../protocol/failures';
 import {
   findLimitsProblem,
   findRejectionProblem,
@@ -22,7 +17,12 @@ import {
   type LimitsChange,
   MAX_HINT_CHARACTERS,
   type PlanRejection,
+  type SpendingLimits,
 } from '../protocol/messages';
+import type { Plan, PlanContext } from '../plan/plan';
+import { PlanError } from '../plan/plan-error';
+import { validatePlan } from '../plan/validate';
+import { FAILURES } from '../protocol/failures';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,

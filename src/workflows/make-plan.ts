@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import { estimatePlan } from '../budget/estimate';
-import { conductorPromptBytes, worstCaseOf } from '../budget/worst-case';
+import { conductorPromptBytes, worstCaseOf, estimatePlan } from '../budget/worst-case';
 import type { Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
@@ -11,12 +10,11 @@ import { planContextOf } from '../protocol/run';
 import { asksApproval } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
-import type { CallFailure } from '../trace/read-failure';
-import { conductorCalled } from '../trace/record';
 import { modelActivities, queueFor } from './activities';
 import { mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
+import { type CallFailure, conductorCalled } from '../trace/events';
 
 /** How often the Conductor is shown what was wrong with its plan before the run goes on without it. */
 const MAX_REPAIRS = 2;

@@ -10,9 +10,9 @@ import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { renderMarkdown } from '../trace/markdown';
 import { applyEvent } from '../trace/reduce';
-import type { RunEvent } from '../trace/run-event';
 import type { Limits } from './limits';
 import type { Approval, Steering } from './steering';
+import type { RunEvent } from '../trace/events';
 
 /** What every part of a run needs to know of it. */
 export interface RunContext {

@@ -13,7 +13,6 @@ import { READ_TEXT, RESOLVE_RUN } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { emptyTrace } from '../trace/reduce';
-import type { RunEvent } from '../trace/run-event';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
 import { isOwnCancellation, readCallFailure } from './failures';
@@ -23,6 +22,7 @@ import { settlePlan } from './make-plan';
 import { Recorder, type RunContext } from './run-context';
 import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
+import type { RunEvent } from '../trace/events';
 
 /** An answer up to this size comes whole with the result; it fits a payload (2 MB) even with every quote escaped. */
 const WHOLE_ANSWER_BYTES = 900_000;

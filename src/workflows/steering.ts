@@ -1,5 +1,5 @@
 import type { ChildWorkflowHandle } from '@temporalio/workflow';
-import type { SpendingLimits } from '../budget/amount';
+import type { SpendingLimits } from '../protocol/messages';
 import type { Plan, PlanContext } from '../plan/plan';
 import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import type { RunLimits } from '../protocol/run';

@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 import fc from 'fast-check';
-import { boundOf, type SpendingLimits } from '../../src/budget/amount';
+import { boundOf } from '../../src/budget/amount';
+import type { SpendingLimits } from '../../src/protocol/messages';
 import type { WorstCase } from '../../src/budget/worst-case';
 import { Books, type Request } from './books';
 

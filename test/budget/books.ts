@@ -1,5 +1,6 @@
 import { Account } from '../../src/budget/account';
-import { type Amount, boundOf, combine, NOTHING, type SpendingLimits, sumOf } from '../../src/budget/amount';
+import { type Amount, boundOf, combine, NOTHING, sumOf } from '../../src/budget/amount';
+import type { SpendingLimits } from '../../src/protocol/messages';
 import type { WorstCase } from '../../src/budget/worst-case';
 import type { Allowance } from '../../src/protocol/activities';
 import type { Call } from '../../src/protocol/call';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { conductorPromptBytes } from '../../src/budget/worst-case';
-import { planOutputSchema } from '../../src/plan/json';
+import { planOutputSchema, renderPlan } from '../../src/plan/render';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
-import { renderPlan } from '../../src/plan/render';
 import type { ResolvedRun } from '../../src/protocol/run';
 import type { TextRef } from '../../src/protocol/text';
 import { modelCard, runOf } from './cards';

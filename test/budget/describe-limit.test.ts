@@ -1,4 +1,4 @@
-import { describeLimit } from '../../src/budget/refusal';
+import { describeLimit } from '../../src/budget/amount';
 
 test.each([
   [

@@ -1,5 +1,4 @@
-import { estimatePlan } from '../../src/budget/estimate';
-import { workerPromptBytes, worstCaseOf } from '../../src/budget/worst-case';
+import { estimatePlan, workerPromptBytes, worstCaseOf } from '../../src/budget/worst-case';
 import { externalCard, modelCard, runOf } from './cards';
 
 const step = (worker: string, sees: number[] = []): { worker: string; subtask: string; sees: number[] } => ({

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Message } from '../../src/plan/message';
+import type { Message } from '../../src/plan/plan';
 import type { Text } from '../../src/protocol/text';
 
 /** Texts that take more bytes than characters, pose as our tags, or hold nothing. */

@@ -17,7 +17,7 @@ const LONGEST_CALL_MS = 15_000;
  * then serves both.)
  */
 export function auditLedger(evidence: Evidence): Finding[] {
-  const rows = groupBy(evidence.rows, (row) => keyOf(row.rootId ?? row.workflowId, row.step, row.worker));
+  const rows = groupBy(evidence.rows, (row) => keyOf(row.rootId, row.step, row.worker));
   const requests = groupBy(evidence.requests.filter(isPurchase), requestKey);
   const keys = new Set([...rows.keys(), ...requests.keys()]);
   return [

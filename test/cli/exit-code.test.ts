@@ -1,10 +1,10 @@
 import { exitCodeOf, exitCodeOfError, UsageError } from '../../src/cli/exit-code';
-import { BadQuestionError, RefusedError } from '../../src/client/check-request';
 import { ConfigError, MissingKeyError } from '../../src/config/errors';
 import { AlteredPayloadError } from '../../src/encryption/codec';
 import { UnknownKeyError } from '../../src/encryption/keys';
 import { PlanError } from '../../src/plan/plan-error';
 import { ConductorError } from '../../src/protocol/errors';
+import { BadQuestionError, RefusedError } from '../../src/client/steer';
 
 test.each([
   ['completed', null, 0],

@@ -192,6 +192,7 @@ function rowOf(runId: string): LedgerRow & { readonly endedAt: string } {
     error: null,
     usage: null,
     nanoUsd: null,
+    rootId: 'any',
     workflowId: 'any',
     runId,
     priceVersion: null,

@@ -31,6 +31,7 @@ async function files(): Promise<Map<string, Buffer>> {
 function row(runId: string, changes: Partial<LedgerRow> = {}): LedgerRow {
   return {
     callId: 'c0'.repeat(32),
+    rootId: 'solve-1',
     workflowId: 'solve-1',
     runId,
     purpose: 'step',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { z } from 'zod';
-import { planOutputSchema } from '../../src/plan/json';
+import { planOutputSchema } from '../../src/plan/render';
 import { parsePlan } from '../../src/plan/parse';
 import { CONTEXT } from './replies';
 

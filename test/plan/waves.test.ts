@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { planWaves } from '../../src/plan/waves';
+import { planWaves } from '../../src/plan/plan';
 
 const planOf = (...sees: number[][]) => ({
   steps: sees.map((seen) => ({ worker: 'w', subtask: '', sees: seen })),

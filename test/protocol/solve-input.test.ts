@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { planSchema } from '../../src/plan/plan';
 import { findInputProblem } from '../../src/protocol/input';
 import { MAX_CALLS, MAX_COST_USD } from '../../src/protocol/messages';
 import { solveInputSchema } from '../../src/protocol/solve';
+import { planSchema } from '../../src/plan/schema';
 
 const word = fc.constantFrom(
   'question',

@@ -1,4 +1,4 @@
-import { describeDuration, describeSees, stateOf } from '../../src/trace/states';
+import { describeDuration, describeSees, stateOf } from '../../src/trace/describe';
 import { at, sampleStep } from './sample-trace';
 
 test.each([

@@ -6,7 +6,6 @@ import { workerMessages } from '../../../src/plan/prompt/worker';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { type PromptedSample, samplePrompts } from '../../../src/training/activities/sample-plans';
 import { chooseGroups, drawQuestions, samplingSeed } from '../../../src/training/draw';
-import type { Question } from '../../../src/training/question';
 import { hasSpread, rewardOf } from '../../../src/training/reward';
 import type { GroupId, RolloutId } from '../../../src/training/rollout';
 import type { BatchHeader, BatchRow, UpdateRequest } from '../../../src/training/trainer-contract';
@@ -16,6 +15,7 @@ import { handOver } from '../plain/lesson';
 import { toJsonLines } from '../world/questions';
 import { type AskWorker, firstPolicy, type PlainPolicy, type PlainSetting, toPolicy } from './plain-setting';
 import type { CycleFigures, Figures } from './tables';
+import type { Question } from '../../../src/grading/question';
 
 /** What an update was made of. */
 export interface PlainUpdate {

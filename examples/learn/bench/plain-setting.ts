@@ -4,14 +4,12 @@ import { OpenAI } from 'openai';
 import { z } from 'zod';
 import { callIdOf } from '../../../src/activities/ledger-row';
 import { trainingConfigSchema } from '../../../src/training/config/schema';
-import type { Message } from '../../../src/plan/message';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { readQuestions } from '../../../src/training/activities/questions';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import type { CheckpointRef } from '../../../src/training/manifest';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
-import type { Question } from '../../../src/training/question';
 import { rolloutIdentity, type RolloutId } from '../../../src/training/rollout';
 import type { TrainingSettings } from '../../../src/training/settings';
 import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/trainer-contract';
@@ -19,6 +17,8 @@ import type { Town } from '../demo/town';
 import { type Sampled, startStepServer, type StepServer } from '../plain/lesson';
 import { TRAIN_RUN } from '../support/lesson';
 import { SMALL_WORLD, type World } from '../world/world';
+import type { Message } from '../../../src/plan/plan';
+import type { Question } from '../../../src/grading/question';
 
 /** What a loop without Temporal has: the settings, questions, workers and policy server of a town, and its own trainer. */
 export interface PlainSetting {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { solveResultSchema } from '../../../src/protocol/solve';
 import { readNight } from '../../../src/training/activities/records';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../../../src/training/manifest';
+import { checkpointId, readCheckpointId, type CheckpointRef } from '../../../src/training/manifest';
 import { createAskPolicy } from '../../../src/training/policy/ask';
 import { readManifest } from '../../../src/training/policy/serving';
 import type { NightRecord } from '../../../src/training/records';

@@ -1,13 +1,15 @@
-import type { Message } from '../../../src/plan/message';
 import { parsePlan } from '../../../src/plan/parse';
-import type { Plan } from '../../../src/plan/plan';
+import type { Plan, Message } from '../../../src/plan/plan';
 import { PlanError } from '../../../src/plan/plan-error';
 import { compactMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
 import { type GivenText, workerMessages } from '../../../src/plan/prompt/worker';
 import type { RunWorker } from '../../../src/protocol/run';
 import { openStore } from '../../../src/store/open-store';
-import { planPrompts } from '../../../src/training/activities/sample-plans';
-import { type PromptedSample, samplePrompts } from '../../../src/training/activities/sample-plans';
+import {
+  type PromptedSample,
+  samplePrompts,
+  planPrompts,
+} from '../../../src/training/activities/sample-plans';
 import type { SamplePlansRequest } from '../../../src/training/contract';
 import { samplingSeed } from '../../../src/training/draw';
 import { renderChatml } from '../../../src/training/policy/ask';

@@ -1,4 +1,4 @@
-import type { Message, OutputSchema } from '../../plan/message';
+import type { Message, OutputSchema } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 

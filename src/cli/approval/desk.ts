@@ -1,10 +1,9 @@
-import { RefusedError } from '../../client/check-request';
+import { RefusedError } from '../../client/steer';
 import type { ConductorClient } from '../../client/conductor-client';
 import type { Plan } from '../../plan/plan';
 import type { RoundTrace, SolveResult } from '../../protocol/solve';
-import { describeEstimate } from '../../trace/describe';
+import { describeEstimate, describeSees } from '../../trace/describe';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
-import { describeSees } from '../../trace/states';
 import { harmless } from '../terminal';
 import { askVerdict, type Person, type PersonDecision } from './verdict';
 

@@ -1,7 +1,5 @@
 import type { TrainableConfig as Config } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
-import { nameOfKey } from '../../encryption/seal';
-import { updateIndex, withLedgerIndex } from '../../store/cost-index';
 import {
   type CostGroup,
   type CostLine,
@@ -31,9 +29,6 @@ interface CostOptions {
   readonly json?: boolean;
 }
 
-/** Where the index lies: beside the default store, and beside nothing else for a store in the cloud. */
-const INDEX_FOLDER = '.conductor';
-
 /** As many rows are read without a word; more may take some seconds. */
 const ROWS_IN_SILENCE = 5000;
 
@@ -53,16 +48,10 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
 type Span = Pick<CostQuery, 'since' | 'until'>;
 
 async function reportOn(config: Config, query: CostQuery): Promise<CostReport> {
-  const keys = configuredKeys(config);
-  const store = openStore(config.store, process.cwd(), { keys });
-  return withLedgerIndex(store, INDEX_FOLDER, async (index) => {
-    await updateIndex(index, store, {
-      onRows: (count) => {
-        if (count > ROWS_IN_SILENCE) say(`Reading ${count.toLocaleString('en-US')} rows of the ledger …`);
-      },
-      ...(keys && { idOf: (key: string) => nameOfKey(key, keys.first) }),
-    });
-    return sumCosts(index, query);
+  const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+  return sumCosts(store, query, (count) => {
+    if (count === ROWS_IN_SILENCE)
+      say(`The ledger has more than ${count.toLocaleString('en-US')} rows: reading on …`);
   });
 }
 

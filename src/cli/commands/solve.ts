@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { checkQuestion } from '../../client/check-request';
+import { checkQuestion } from '../../client/steer';
 import type { SolveRequest } from '../../client/conductor-client';
 import type { TrainableConfig as Config } from '../../training/config/schema';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';

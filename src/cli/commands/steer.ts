@@ -4,8 +4,7 @@ import { Option } from 'commander';
 import type { ConductorClient } from '../../client/conductor-client';
 import { liveUsers } from '../../local/lease';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
-import { describeUsd } from '../../trace/describe';
-import { describeMs } from '../../trace/states';
+import { describeMs, describeUsd } from '../../trace/describe';
 import {
   type AddCommands,
   CONFIG,

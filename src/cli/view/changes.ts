@@ -1,10 +1,20 @@
 import type { Retry } from '../../client/run-tree';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
-import { counted, describeCost, describeEstimate, describeTokens, howToApprove } from '../../trace/describe';
+import {
+  counted,
+  describeCost,
+  describeDuration,
+  describeEstimate,
+  describeSees,
+  describeTokens,
+  describeWorker,
+  howToApprove,
+  isKept,
+  stateOf,
+} from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import { isReview, pathOf, waitingRuns } from '../../trace/run-tree';
-import { describeDuration, describeSees, describeWorker, isKept, stateOf } from '../../trace/states';
 
 const PREVIEW_COLUMNS = 120;
 

@@ -1,18 +1,21 @@
 import type { Retry } from '../../client/run-tree';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
-import { describeCost, describeEstimate, describeTokens, howToApprove } from '../../trace/describe';
-import { oneLine, type Paint, widthOf } from '../../trace/lines';
-import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
 import {
+  describeCost,
   describeDuration,
+  describeEstimate,
   describePlan,
   describeSees,
+  describeTokens,
   describeWorker,
+  howToApprove,
   MARKS,
   stateOf,
   type StepState,
-} from '../../trace/states';
+} from '../../trace/describe';
+import { oneLine, type Paint, widthOf } from '../../trace/lines';
+import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
 import { describeRetry } from './changes';
 
 /** What one picture of the live view is drawn with. */

@@ -1,12 +1,9 @@
-import { CONDUCTOR_ID } from '../../protocol/names';
-import { renderPlanAsJson } from '../json';
-import type { Message } from '../message';
-import type { Plan } from '../plan';
-import { renderPlan } from '../render';
+import { CONDUCTOR_ID, type Message, type Plan } from '../plan';
+import { renderPlan, renderPlanAsJson } from '../render';
 import { conductorRules, type RulesInput } from './rules';
 import { fenceAround, type GivenText, showGiven } from './worker';
 
-/** Everything that the Conductor is told in one call, whatever form it is told in. */
+/** Everything that goes into one call of the Conductor, in either style. */
 export interface ConductorPrompt extends RulesInput {
   readonly question: string;
   /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
@@ -15,10 +12,17 @@ export interface ConductorPrompt extends RulesInput {
   readonly background?: readonly GivenText[];
   /** The plan that was carried out, and what came of it: to be accepted or improved. */
   readonly review?: { readonly plan: Plan; readonly answer: string };
-  /** What the operator wants to be minded, oldest first. */
+  /** What the operator wants considered, oldest first. */
   readonly hints?: readonly string[];
-  /** Replies that did not do, oldest first. */
+  /** Replies that were no plan, oldest first. */
   readonly repairs: readonly FailedAttempt[];
+}
+
+/** A reply that was no plan, with the message of its `PlanError`; or a plan that a person rejected, and why. */
+export interface FailedAttempt {
+  readonly reply: string;
+  readonly problem: string;
+  readonly isRejected?: boolean;
 }
 
 /**
@@ -31,41 +35,26 @@ export interface ConductorPrompt extends RulesInput {
  */
 export function conductorMessages(prompt: ConductorPrompt): Message[] {
   if (prompt.style === 'compact') return compactMessages(prompt);
+  const { question, review, hints, repairs, format } = prompt;
+  const given = showBackground(prompt);
   const asked = [
-    ...questionOf(prompt),
-    ...(prompt.review === undefined ? [hintsOf(prompt.hints)] : []),
-  ].filter((part) => part !== '');
-  return [
-    { role: 'system', text: conductorRules(prompt) },
-    { role: 'user', text: asked.join('\n\n') },
-    ...reviewOf(prompt),
-    ...repairTurns(prompt.repairs),
-  ];
-}
-
-function questionOf({ question, background = [], review }: ConductorPrompt): string[] {
-  const given = review === undefined ? background : background.filter(({ subtask }) => subtask !== null);
-  const fence = fenceAround(given.flatMap(({ subtask, output }) => [subtask ?? '', output]));
-  const shown = given.map((text) => showGiven(text, fence));
-  return [
     `Write a plan for this question:\n\n${question}`,
-    ...(shown.length === 0 ? [] : ['Every worker is also shown this:', ...shown]),
+    ...(given.length === 0 ? [] : ['Every worker is also shown this:', ...given]),
+    review === undefined ? describeHints(hints) : '',
   ];
-}
-
-function reviewOf(prompt: ConductorPrompt): Message[] {
-  const { review, format } = prompt;
-  if (review === undefined) return [];
-  const fence = fenceAround([review.answer]);
-  const told = [
+  const outcome = (answer: string): string[] => [
     'Your team carried this plan out.',
-    showGiven({ subtask: null, output: review.answer }, fence),
-    hintsOf(prompt.hints),
+    showGiven({ subtask: null, output: answer }, fenceAround([answer])),
+    describeHints(hints),
     REVIEW[format],
   ];
   return [
-    { role: 'assistant', text: earlierPlan(review.plan, prompt) },
-    { role: 'user', text: told.filter((part) => part !== '').join('\n\n') },
+    { role: 'system', text: conductorRules(prompt) },
+    { role: 'user', text: joinParts(asked, '\n\n') },
+    ...(review === undefined
+      ? []
+      : reviewTurns(prompt, review.plan, joinParts(outcome(review.answer), '\n\n'))),
+    ...repairTurns(repairs),
   ];
 }
 
@@ -84,90 +73,80 @@ const REVIEW = {
  * The Conductor's prompt without a word of instruction: the question and one `Model id N` line a worker, as the paper's
  * list of models (its figure 13), for a policy that knows by training what a plan is.
  *
- * A review shows the earlier plan as the Conductor's own turn, then the answer that it came to. Hints, given texts and
- * repairs, which no such policy was trained on, are said as in the full prompt.
+ * Hints, given texts and repairs, which no such policy was trained on, are said as in the full prompt.
  */
 export function compactMessages(prompt: ConductorPrompt): Message[] {
-  const { question, background = [], review, hints, repairs } = prompt;
-  const given = review === undefined ? background : background.filter(({ subtask }) => subtask !== null);
-  const fence = fenceAround(given.flatMap(({ subtask, output }) => [subtask ?? '', output]));
-  const asked = [question, ...given.map((text) => showGiven(text, fence)), team(prompt)];
-  const end: Message[] =
-    review === undefined
-      ? []
-      : [
-          { role: 'assistant', text: earlierPlan(review.plan, prompt) },
-          { role: 'user', text: lines([`Answer: ${review.answer}`, hintsOf(hints)]) },
-        ];
+  const { question, review, hints, repairs } = prompt;
+  const asked = [question, ...showBackground(prompt), describeTeam(prompt)];
+  const outcome = (answer: string): string => joinParts([`Answer: ${answer}`, describeHints(hints)], '\n');
   return [
-    { role: 'user', text: lines([...asked, review === undefined ? hintsOf(hints) : '']) },
-    ...end,
+    { role: 'user', text: joinParts([...asked, review === undefined ? describeHints(hints) : ''], '\n') },
+    ...(review === undefined ? [] : reviewTurns(prompt, review.plan, outcome(review.answer))),
     ...repairTurns(repairs),
   ];
 }
 
+/** The given texts. In a review, the answer so far is shown behind its plan instead. */
+function showBackground({ background = [], review }: ConductorPrompt): string[] {
+  const given = review === undefined ? background : background.filter(({ subtask }) => subtask !== null);
+  const fence = fenceAround(given.flatMap(({ subtask, output }) => [subtask ?? '', output]));
+  return given.map((text) => showGiven(text, fence));
+}
+
 /**
- * Beside its ordinal a worker shows its id or its notes, never both: a policy that shall read what workers are good at
+ * Beside its ordinal a worker shows its id or its notes, never both: a policy that must read what workers are good at
  * must not be able to go by their names instead.
  */
-function team({ workers, describe, mayCallItself = false }: RulesInput): string {
-  const told = workers.map(
-    ({ id, notes }) => ({ ordinals: null, names: id, notes: oneLine(notes) })[describe],
-  );
-  const all = mayCallItself ? [...told, 'yourself'] : told;
+function describeTeam({ workers, describe, mayCallItself = false }: RulesInput): string {
+  const remarks = workers.map(({ id, notes }) => {
+    const oneLine = notes?.replace(/\s+/g, ' ').trim() ?? null;
+    return { ordinals: null, names: id, notes: oneLine }[describe];
+  });
+  const all = mayCallItself ? [...remarks, 'yourself'] : remarks;
   const members = all.map((remark, ordinal) => `Model id ${ordinal}${remark === null ? '' : `: ${remark}`}`);
-  return lines(['Workers:', ...members]);
+  return ['Workers:', ...members].join('\n');
 }
 
-function oneLine(notes: string | null): string | null {
-  return notes?.replace(/\s+/g, ' ').trim() ?? null;
+/** What the operator wants considered, oldest first; empty where there is nothing. */
+function describeHints(hints: readonly string[] = []): string {
+  if (hints.length === 0) return '';
+  return ['The person who asked wants you to mind this:', ...hints.map((hint) => `- ${hint}`)].join('\n');
 }
 
-function lines(parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join('\n');
-}
-
-/** A plan as the Conductor would have written it, whoever of its workers may have left the pool since. */
-function earlierPlan(plan: Plan, { workers, format }: Pick<RulesInput, 'workers' | 'format'>): string {
+/** The earlier plan as the Conductor would have written it, though some of its workers may have left the pool. */
+function reviewTurns({ workers, format }: RulesInput, plan: Plan, outcome: string): Message[] {
   const known = [...workers.map(({ id }) => id), CONDUCTOR_ID];
   const strangers = plan.steps.map(({ worker }) => worker).filter((worker) => !known.includes(worker));
   const ids = [...known, ...strangers];
-  return format === 'json' ? renderPlanAsJson(plan, ids) : renderPlan(plan, ids);
-}
-
-/** A reply that was no plan, with the message of its `PlanError`; or a plan that a person rejected, and why. */
-export interface FailedAttempt {
-  readonly reply: string;
-  readonly problem: string;
-  readonly isRejected?: boolean;
+  return [
+    { role: 'assistant', text: format === 'json' ? renderPlanAsJson(plan, ids) : renderPlan(plan, ids) },
+    { role: 'user', text: outcome },
+  ];
 }
 
 /** Each failed reply as the Conductor's own turn, and what was wrong with it; oldest first. */
 function repairTurns(attempts: readonly FailedAttempt[]): Message[] {
-  return attempts.flatMap((attempt): Message[] => [
-    { role: 'assistant', text: clipped(attempt.reply) },
-    { role: 'user', text: wrongWith(attempt) },
+  return attempts.flatMap(({ reply, problem, isRejected = false }): Message[] => [
+    { role: 'assistant', text: clip(reply) },
+    {
+      role: 'user',
+      text: isRejected
+        ? `The person who asked does not want this plan.\n\n${problem}\n\nWrite another one.`
+        : `This reply holds no valid plan.\n\n${problem}\n\nCorrect this and write the whole reply again.`,
+    },
   ]);
-}
-
-function wrongWith({ problem, isRejected = false }: FailedAttempt): string {
-  return isRejected
-    ? `The person who asked does not want this plan.\n\n${problem}\n\nWrite another one.`
-    : `This reply holds no valid plan.\n\n${problem}\n\nCorrect this and write the whole reply again.`;
 }
 
 /** How much of a failed reply is shown, in characters: a model that never stopped must not fill its own context. */
 const SHOWN = 4000;
 
-function clipped(reply: string): string {
+function clip(reply: string): string {
   // Vendors refuse a message without text.
   if (reply.trim() === '') return '(no text)';
   if (reply.length <= SHOWN) return reply;
   return `${reply.slice(0, SHOWN / 2)}\n…\n${reply.slice(-SHOWN / 2)}`;
 }
 
-/** What the operator wants to be minded, oldest first, as the Conductor is told it; empty where there is nothing. */
-function hintsOf(hints: readonly string[] = []): string {
-  if (hints.length === 0) return '';
-  return ['The person who asked wants you to mind this:', ...hints.map((hint) => `- ${hint}`)].join('\n');
+function joinParts(parts: readonly string[], separator: string): string {
+  return parts.filter((part) => part !== '').join(separator);
 }

@@ -1,16 +1,9 @@
-import { renderPlanAsJson } from '../json';
 import type { Plan } from '../plan';
-import { renderPlan } from '../render';
-
-/** A worker as the Conductor may be told of it. */
-export interface DescribedWorker {
-  readonly id: string;
-  readonly notes: string | null;
-}
+import { renderPlan, renderPlanAsJson } from '../render';
 
 /** What decides the Conductor's instructions; the same for each question to the same pool. */
 export interface RulesInput {
-  readonly workers: readonly DescribedWorker[];
+  readonly workers: readonly { readonly id: string; readonly notes: string | null }[];
   /** Nothing but ordinals (as the paper trains, so that names carry no prejudice), ids, or ids and notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
   readonly maxSteps: number;
@@ -22,7 +15,11 @@ export interface RulesInput {
 
 /** What a plan is, how to write it, four examples, and the team. */
 export function conductorRules(input: RulesInput): string {
-  return [ROLE, planRules(input), ADVICE, FORMATS[input.format], examples(input), team(input)].join('\n\n');
+  const { workers, maxSteps, format } = input;
+  const examples = EXAMPLES.filter(({ plan }) => plan.steps.length <= maxSteps).map(
+    (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
+  );
+  return [ROLE, planRules(input), ADVICE, FORMATS[format], examples.join('\n\n'), team(input)].join('\n\n');
 }
 
 const ROLE =
@@ -63,14 +60,6 @@ const FORMATS = {
   ].join('\n'),
 } as const;
 
-function examples({ workers, maxSteps, format }: RulesInput): string {
-  return EXAMPLES.filter(({ plan }) => plan.steps.length <= maxSteps)
-    .map(
-      (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
-    )
-    .join('\n\n');
-}
-
 function team({ workers, describe, mayCallItself = false }: RulesInput): string {
   const lines = workers.map(({ id, notes }, ordinal) => {
     if (describe === 'ordinals') return `${ordinal}`;
@@ -101,78 +90,40 @@ export const EXAMPLES: readonly Example[] = [
   {
     question: 'Which river flows through Vienna?',
     reasoning: 'A well-known fact, so one worker is enough.',
-    plan: {
-      steps: [
-        {
-          worker: '0',
-          subtask: 'Name the river that flows through Vienna. Reply with its name only.',
-          sees: [],
-        },
-      ],
-    },
+    plan: planOf(['0', 'Name the river that flows through Vienna. Reply with its name only.']),
   },
   {
     question: 'Write a two-line rhyme for the door of a school library.',
     reasoning: 'Several drafts first; then another eye picks one and mends its rhythm.',
-    plan: {
-      steps: [
-        {
-          worker: '1',
-          subtask: 'Write four different two-line rhymes that invite children to read.',
-          sees: [],
-        },
-        {
-          worker: '0',
-          subtask: 'Pick the best rhyme, mend its rhythm, and reply with that rhyme only.',
-          sees: [0],
-        },
-      ],
-    },
+    plan: planOf(
+      ['1', 'Write four different two-line rhymes that invite children to read.'],
+      ['0', 'Pick the best rhyme, mend its rhythm, and reply with that rhyme only.', 0],
+    ),
   },
   {
     question: 'Roughly how many umbrellas are sold each year in a rainy city of one million people?',
     reasoning: 'An estimate gains from two independent attempts and a third worker that weighs them.',
-    plan: {
-      steps: [
-        {
-          worker: '0',
-          subtask: 'Estimate from how many people own an umbrella and how long it lasts.',
-          sees: [],
-        },
-        { worker: '1', subtask: 'Estimate from the number of shops and their likely daily sales.', sees: [] },
-        {
-          worker: '2',
-          subtask: 'Weigh both estimates, correct mistakes, and give one number and why.',
-          sees: [0, 1],
-        },
-      ],
-    },
+    plan: planOf(
+      ['0', 'Estimate from how many people own an umbrella and how long it lasts.'],
+      ['1', 'Estimate from the number of shops and their likely daily sales.'],
+      ['2', 'Weigh both estimates, correct mistakes, and give one number and why.', 0, 1],
+    ),
   },
   {
     question: 'Plan a dinner for six under 40 euros; one guest must not eat nuts.',
     reasoning: 'A menu first; then its safety and its cost are checked; then one worker writes it up.',
-    plan: {
-      steps: [
-        { worker: '2', subtask: 'Propose a menu of three courses for six, with a shopping list.', sees: [] },
-        {
-          worker: '0',
-          subtask: 'List every ingredient that may hold nuts or traces, with a safe substitute.',
-          sees: [0],
-        },
-        {
-          worker: '1',
-          subtask: 'Price the shopping list. If it exceeds 40 euros, name cheaper choices.',
-          sees: [0],
-        },
-        {
-          worker: '2',
-          subtask: 'Write the final menu and shopping list with all corrections applied.',
-          sees: [0, 1, 2],
-        },
-      ],
-    },
+    plan: planOf(
+      ['2', 'Propose a menu of three courses for six, with a shopping list.'],
+      ['0', 'List every ingredient that may hold nuts or traces, with a safe substitute.', 0],
+      ['1', 'Price the shopping list. If it exceeds 40 euros, name cheaper choices.', 0],
+      ['2', 'Write the final menu and shopping list with all corrections applied.', 0, 1, 2],
+    ),
   },
 ];
+
+function planOf(...steps: readonly [worker: string, subtask: string, ...sees: number[]][]): Plan {
+  return { steps: steps.map(([worker, subtask, ...sees]) => ({ worker, subtask, sees })) };
+}
 
 /** An example as the reply that the Conductor should have given, with no worker beyond the pool's last. */
 export function exampleReply(

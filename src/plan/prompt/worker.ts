@@ -1,4 +1,4 @@
-import type { Message } from '../message';
+import type { Message } from '../plan';
 
 /** A step that the worker may see. */
 export interface SeenStep {
@@ -8,9 +8,9 @@ export interface SeenStep {
   readonly output: string;
 }
 
-/** What everybody in a solve may see that the Conductor started from another one; see `protocol/parent.ts`. */
+/** What every worker may see in a solve that the Conductor started from another one. */
 export interface GivenText {
-  /** null: the answer at hand, which a review shall improve. */
+  /** null: the answer so far, which a review may improve. */
   readonly subtask: string | null;
   readonly output: string;
 }
@@ -31,16 +31,12 @@ export interface WorkerPrompt {
  * What more calls of a run share comes earlier, for the sake of prompt caches. A text that is empty has nothing to
  * show and is left out.
  */
-export function workerMessages({
-  question,
-  subtask,
-  background = [],
-  sees,
-  layout,
-}: WorkerPrompt): Message[] {
+export function workerMessages(prompt: WorkerPrompt): Message[] {
+  const { question, subtask, background = [], sees, layout } = prompt;
   const given = background.filter(hasOutput);
   const seen = sees.filter(hasOutput);
-  const fence = fenceAround([question, subtask, ...textsOf(given), ...textsOf(seen)]);
+  const shown = [...given, ...seen].flatMap((text) => [text.subtask ?? '', text.output]);
+  const fence = fenceAround([question, subtask, ...shown]);
   const opening = [PREAMBLE, fence('question', question), ...given.map((text) => showGiven(text, fence))];
   const own = fence('your_subtask', subtask);
   return layout === 'tagged' ? tagged(opening, seen, own, fence) : conversation(opening, seen, own, fence);
@@ -51,10 +47,8 @@ const PREAMBLE =
   'Answers of other members that you are shown may help you and may be wrong: use what is right and correct what is ' +
   'not. Carry out your own subtask only.';
 
-/** One earlier text in the form that both the Conductor and its workers are shown. */
-export function showGiven({ subtask, output }: GivenText, fence: Fence): string {
-  if (subtask === null) return `The answer so far:\n${fence('answer', output)}`;
-  return `Known before:\n${fence('subtask', subtask)}\n${fence('answer', output)}`;
+function hasOutput({ output }: { readonly output: string }): boolean {
+  return output.trim() !== '';
 }
 
 function tagged(opening: readonly string[], seen: readonly SeenStep[], own: string, fence: Fence): Message[] {
@@ -74,25 +68,23 @@ function conversation(
 ): Message[] {
   const beginning = `${opening.join('\n\n')}\n\n`;
   const turns = seen.flatMap(({ step, subtask, output }, index): Message[] => [
-    {
-      role: 'user',
-      text: `${index === 0 ? beginning : ''}Member ${step}:\n${fence('subtask', subtask)}`,
-    },
+    { role: 'user', text: `${index === 0 ? beginning : ''}Member ${step}:\n${fence('subtask', subtask)}` },
     { role: 'assistant', text: output },
   ]);
   return [...turns, { role: 'user', text: turns.length === 0 ? beginning + own : own }];
 }
 
-function hasOutput({ output }: { readonly output: string }): boolean {
-  return output.trim() !== '';
-}
-
-function textsOf(shown: readonly (SeenStep | GivenText)[]): string[] {
-  return shown.flatMap(({ subtask, output }) => [subtask ?? '', output]);
+/** One earlier text in the form that both the Conductor and its workers are shown. */
+export function showGiven({ subtask, output }: GivenText, fence: Fence): string {
+  if (subtask === null) return `The answer so far:\n${fence('answer', output)}`;
+  return `Known before:\n${fence('subtask', subtask)}\n${fence('answer', output)}`;
 }
 
 /** Puts a text between tags. */
 export type Fence = (tag: string, text: string) => string;
+
+/** Any opening or closing tag of ours, in any case and however spaced; group 1 is the mark that tells fences apart. */
+const TAG = /<[\s/]{0,8}(?:question|subtask|answer|your_subtask)(-\d{1,9})?\b/giu;
 
 /**
  * A fence that none of the texts can climb: `<answer>…</answer>` where no text holds such a tag, else
@@ -107,6 +99,3 @@ export function fenceAround(texts: readonly string[]): Fence {
   for (let number = 2; taken.has(mark); number += 1) mark = `-${number}`;
   return (tag, text) => `<${tag}${mark}>\n${text}\n</${tag}${mark}>`;
 }
-
-/** Any opening or closing tag of ours, in any case and however spaced; group 1 is the mark that tells fences apart. */
-const TAG = /<[\s/]{0,8}(?:question|subtask|answer|your_subtask)(-\d{1,9})?\b/giu;

@@ -1,7 +1,6 @@
 import { LIST_NAMES, type ListName, PlanError } from '../plan-error';
 import { type Literal, readBullets, readLiteral } from './literal';
-import { ALL_ALONE, MARK } from './patterns';
-import { isSpace, Reader, Unreadable } from './reader';
+import { ALL_ALONE, isSpace, MARK, Reader, Unreadable } from './reader';
 
 /** The lists that are the reply's plan: one list of steps, or the three in the order of `LIST_NAMES`. */
 export type ChosenLists =
@@ -13,25 +12,21 @@ export type ChosenLists =
  *
  * The authors' code takes the first label of each list, which runs an example or a draft that the reasoning
  * quotes. A model's last word is its decision. Three neighbours are one plan, in the order the prompt asks for before
- * any other order, and bracketed lists before bulleted ones. A plan that is begun but not finished behind the chosen
- * one is an error: what was cut off there may have been the real plan.
+ * any other order, and bracketed lists before bulleted ones. A plan that begins behind the chosen one and is not
+ * finished is an error: what was cut off there may have been the real plan.
  */
 export function chooseLists(text: string): ChosenLists {
   const { lists, stillThinking } = findLists(text);
-  const bracketed = lists.filter(({ bulleted }) => !bulleted);
-  const last = lastPlan(bracketed) ?? lastPlan(lists);
+  const last = lastPlan(lists.filter(({ bulleted }) => !bulleted)) ?? lastPlan(lists);
   if (last === null) throw whyNone(lists, stillThinking, text);
-  refuseBegun(last.behind, text);
+  const broken = last.behind.find((list) => list.label === 'broken');
+  if (broken !== undefined) throw unreadable(broken, text);
+  if (last.behind.length > 1) throw missing(last.behind, text);
   return last.plan;
 }
 
-interface LastPlan {
-  readonly plan: ChosenLists;
-  /** What the reply holds behind it. */
-  readonly behind: readonly LabelledList[];
-}
-
-function lastPlan(lists: readonly LabelledList[]): LastPlan | null {
+/** The last plan, and what the reply holds behind it. */
+function lastPlan(lists: readonly LabelledList[]): { plan: ChosenLists; behind: LabelledList[] } | null {
   for (const inOrder of [true, false]) {
     for (let end = lists.length; end > 0; end -= 1) {
       const plan = planOf(lists.slice(Math.max(0, end - 3), end), inOrder);
@@ -56,12 +51,6 @@ function valueOf(lists: readonly LabelledList[], name: ListName): Literal | null
   return null;
 }
 
-function refuseBegun(behind: readonly LabelledList[], text: string): void {
-  const broken = behind.find((list) => list.label === 'broken');
-  if (broken !== undefined) throw unreadable(broken, text);
-  if (behind.length > 1) throw missing(behind, text);
-}
-
 function whyNone(lists: readonly LabelledList[], stillThinking: boolean, text: string): PlanError {
   const broken = lists.findLast((list) => list.label === 'broken');
   if (broken !== undefined) return unreadable(broken, text);
@@ -81,8 +70,8 @@ function missing(lists: readonly LabelledList[], text: string): PlanError {
   return new PlanError('missing_list', absent, problem, end === 0 ? undefined : { text, at: end });
 }
 
-/** What a reply holds under a label of the plan language, in whatever dress. */
-export type LabelledList = ReadList | BrokenList;
+/** What a reply holds under a label of the plan language, in any dress. */
+type LabelledList = ReadList | BrokenList;
 
 interface ReadList {
   /** `steps` is the list of our JSON shape. */
@@ -93,7 +82,7 @@ interface ReadList {
 }
 
 /** A list that begins but cannot be read. */
-export interface BrokenList {
+interface BrokenList {
   readonly label: 'broken';
   /** Which of the three it is; null for a list of steps. */
   readonly list: ListName | null;
@@ -101,23 +90,16 @@ export interface BrokenList {
   readonly bulleted: false;
 }
 
-export interface FoundLists {
-  /** In the order of the text. */
-  readonly lists: readonly LabelledList[];
-  /** The reply ended before its reasoning block did. */
-  readonly stillThinking: boolean;
-}
-
 /** In the order of the groups of `MARK`. */
 const LABELS = [...LIST_NAMES, 'steps'] as const;
 
 /**
- * Finds every labelled list of a reply, past markdown, JSON braces and prose.
+ * Finds every labelled list of a reply in the order of the text, past markdown, JSON braces and prose.
  *
  * Reasoning blocks are passed over. A closing tag without an opening one (chat templates may write the opening tag
  * themselves) makes all before it reasoning. Tags inside a list's quotations are text and mean nothing.
  */
-function findLists(text: string): FoundLists {
+function findLists(text: string): { lists: LabelledList[]; stillThinking: boolean } {
   let lists: LabelledList[] = [];
   let thinking = false;
   let resumeAt = 0;
@@ -165,14 +147,11 @@ function passSeparator(reader: Reader): boolean {
 function readBracketed(reader: Reader, label: ListName | 'steps'): LabelledList | null {
   try {
     const value = readLiteral(reader);
-    return label === 'steps' && !isListOfFields(value) ? null : { label, value, bulleted: false };
+    // A list of anything but objects is a mere mention of "steps".
+    const isSteps = value.kind === 'list' && value.items.every(({ kind }) => kind === 'fields');
+    return label === 'steps' && !isSteps ? null : { label, value, bulleted: false };
   } catch (reason) {
     if (!(reason instanceof Unreadable)) throw reason;
     return { label: 'broken', list: label === 'steps' ? null : label, reason, bulleted: false };
   }
-}
-
-/** Tells our JSON shape from a mere mention of "steps". */
-function isListOfFields(value: Literal): boolean {
-  return value.kind === 'list' && value.items.every(({ kind }) => kind === 'fields');
 }

@@ -1,5 +1,4 @@
-import { BARE_ENTRY, BULLET, LABEL_AHEAD, NUMBERED_ESCAPE } from './patterns';
-import { isSpace, Reader, skipBlank, startsComment, Unreadable } from './reader';
+import { BARE_ENTRY, BULLET, isSpace, LABEL_AHEAD, NUMBERED_ESCAPE, Reader, Unreadable } from './reader';
 
 /** A value as Python, JSON and careless models write it, with the index where it begins. */
 export type Literal =
@@ -15,7 +14,10 @@ export function readLiteral(reader: Reader, depth = 0): Literal {
   const at = reader.at;
   const opener = reader.peek();
   if (opener === '[' || opener === '{') {
-    if (depth === MAX_DEPTH) throw tooDeep(reader);
+    if (depth === MAX_DEPTH) {
+      const problem = `Brackets are nested more than ${MAX_DEPTH} deep here. Write flat lists.`;
+      throw new Unreadable('nested_too_deep', problem, at);
+    }
     return opener === '[' ? readList(reader, depth) : readFields(reader, depth);
   }
   const text = startsQuote(opener) ? readQuoted(reader) : readWord(reader, ',]}[{`\n');
@@ -28,7 +30,7 @@ function readList(reader: Reader, depth: number): Literal {
   const items: Literal[] = [];
   reader.advance();
   for (;;) {
-    skipBlank(reader);
+    reader.skipBlank();
     const next = reader.peek();
     if (next === '' || reader.stands(LABEL_AHEAD)) throw unclosed(reader, at);
     if (next === ']') {
@@ -46,7 +48,7 @@ function readFields(reader: Reader, depth: number): Literal {
   const fields = new Map<string, Literal>();
   reader.advance();
   for (;;) {
-    skipBlank(reader);
+    reader.skipBlank();
     const next = reader.peek();
     if (next === '') throw unclosed(reader, at);
     if (next === '}') {
@@ -64,14 +66,14 @@ function readFields(reader: Reader, depth: number): Literal {
 function readKey(reader: Reader): string {
   const at = reader.at;
   const key = startsQuote(reader.peek()) ? readQuoted(reader, true) : readWord(reader, ':=,]}\n');
-  skipBlank(reader);
+  reader.skipBlank();
   if (!':='.includes(reader.peek() || ' ')) {
     const problem =
       'A step is written as {"worker": …, "subtask": …, "sees": …}; here a name and a colon are missing.';
     throw new Unreadable('bad_shape', problem, at);
   }
   reader.advance();
-  skipBlank(reader);
+  reader.skipBlank();
   return key.toLowerCase();
 }
 
@@ -79,24 +81,14 @@ function readKey(reader: Reader): string {
 function readWord(reader: Reader, stops: string): string {
   const start = reader.at;
   reader.advance();
-  reader.skip(
-    (character) => !stops.includes(character) && !(isSpace(reader.peek(-1)) && startsComment(reader)),
-  );
+  reader.skip((next) => !stops.includes(next) && !(isSpace(reader.peek(-1)) && reader.startsComment()));
   return reader.text.slice(start, reader.at).trim();
 }
 
 function unclosed(reader: Reader, at: number): Unreadable {
-  const problem = reader.peek() === '' ? 'the reply ends' : 'another list begins';
-  return new Unreadable(
-    'unclosed_list',
-    `The list is cut off: ${problem} before this bracket is closed.`,
-    at,
-  );
-}
-
-function tooDeep({ at }: Reader): Unreadable {
-  const problem = `Brackets are nested more than ${MAX_DEPTH} deep here. Write flat lists.`;
-  return new Unreadable('nested_too_deep', problem, at);
+  const cause = reader.peek() === '' ? 'the reply ends' : 'another list begins';
+  const problem = `The list is cut off: ${cause} before this bracket is closed.`;
+  return new Unreadable('unclosed_list', problem, at);
 }
 
 /** What may close a quotation, by what opened it. A straight quote is closed by its own kind alone. */
@@ -110,24 +102,6 @@ const CLOSERS: Readonly<Record<string, string>> = {
   '’': "’‘'",
 };
 
-/**
- * Escapes that stand for one character. `\b` and `\f` are left as they are: no subtask wants a form feed, but many
- * hold an unescaped `\beta` or `\frac`, and any other unknown escape is kept as Python keeps it.
- */
-const ESCAPES: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  '"': '"',
-  "'": "'",
-  '\\': '\\',
-  '/': '/',
-  '\n': '',
-};
-
-const UNCLOSED = 'The list is cut off: the reply ends inside the quoted text that begins here.';
-
-/** Whether a quotation begins here. */
 function startsQuote(character: string): boolean {
   return Object.hasOwn(CLOSERS, character);
 }
@@ -148,7 +122,10 @@ function readQuoted(reader: Reader, isKey = false): string {
   let kept = reader.at;
   for (;;) {
     const next = reader.peek();
-    if (next === '') throw new Unreadable('unclosed_list', UNCLOSED, opened);
+    if (next === '') {
+      const problem = 'The list is cut off: the reply ends inside the quoted text that begins here.';
+      throw new Unreadable('unclosed_list', problem, opened);
+    }
     if (next === '\\') {
       parts.push(reader.text.slice(kept, reader.at), readEscape(reader));
       kept = reader.at;
@@ -164,19 +141,33 @@ function isTripled(reader: Reader, quote: string): boolean {
   return `"'`.includes(quote) && reader.peek(1) === quote && reader.peek(2) === quote;
 }
 
+/**
+ * Escapes that stand for one character. `\b` and `\f` are left as they are: no subtask wants a form feed, but many
+ * hold an unescaped `\beta` or `\frac`. Any other unknown escape is kept as Python keeps it.
+ */
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+  '/': '/',
+  '\n': '',
+};
+
 function readEscape(reader: Reader): string {
   reader.advance();
   const digits = reader.take(NUMBERED_ESCAPE);
-  if (digits !== null) return characterOf(digits);
+  if (digits !== null) {
+    const [written, ...groups] = digits;
+    const code = Number.parseInt(groups.find(Boolean) ?? '', 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : `\\${written}`;
+  }
   const known = ESCAPES[reader.peek()];
   if (known === undefined) return '\\';
   reader.advance();
   return known;
-}
-
-function characterOf([written, ...groups]: RegExpExecArray): string {
-  const code = Number.parseInt(groups.find(Boolean) ?? '', 16);
-  return code <= 0x10ffff ? String.fromCodePoint(code) : `\\${written}`;
 }
 
 /** Whether an entry can end behind the quote at the position. Looks over white space only, so in linear time. */
@@ -185,22 +176,19 @@ function endsEntry(reader: Reader, isKey: boolean): boolean {
   const next = reader.peek(after);
   if (isKey) return next !== '' && ':,}]'.includes(next);
   if (next === ',') return startsEntry(reader, pastSpace(reader, after + 1));
-  return isEnd(reader, after) || (startsQuote(next) && spansLines(reader, after));
+  if (isEnd(reader, after)) return true;
+  // Two quotations on two lines are two entries whose comma was forgotten.
+  return startsQuote(next) && reader.text.slice(reader.at, reader.at + after).includes('\n');
 }
 
 function isEnd(reader: Reader, ahead: number): boolean {
   const next = reader.peek(ahead);
-  return next === '' || ']}#`'.includes(next) || (next === '/' && reader.peek(ahead + 1) === '/');
+  return next === '' || ']}`'.includes(next) || reader.startsComment(ahead);
 }
 
 function startsEntry(reader: Reader, ahead: number): boolean {
   const next = reader.peek(ahead);
   return isEnd(reader, ahead) || startsQuote(next) || '[{'.includes(next) || reader.stands(BARE_ENTRY, ahead);
-}
-
-/** Two quotations on two lines are two entries whose comma was forgotten. */
-function spansLines(reader: Reader, ahead: number): boolean {
-  return reader.text.slice(reader.at, reader.at + ahead).includes('\n');
 }
 
 function pastSpace(reader: Reader, ahead: number): number {

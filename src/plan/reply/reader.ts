@@ -1,8 +1,8 @@
 import type { PlanErrorCode } from '../plan-error';
 
 /**
- * Walks over a text from left to right. Its position never moves back: whatever is read, is read once, and a reply of
- * any size and content is read in linear time.
+ * Walks over a text from left to right. Its position never moves back: each character is read once, and a reply of any
+ * size and content is read in linear time.
  */
 export class Reader {
   constructor(
@@ -30,6 +30,20 @@ export class Reader {
     for (let next = this.peek(); next !== '' && accepts(next); next = this.peek()) this.advance();
   }
 
+  /** Passes over what means nothing inside a list: white space, stray back-ticks and comments. */
+  skipBlank(): void {
+    for (;;) {
+      this.skip((character) => isSpace(character) || character === '`');
+      if (!this.startsComment()) return;
+      this.skip((character) => character !== '\n');
+    }
+  }
+
+  /** Whether a comment of Python or JavaScript begins here or so many characters ahead. */
+  startsComment(ahead = 0): boolean {
+    return this.peek(ahead) === '#' || (this.peek(ahead) === '/' && this.peek(ahead + 1) === '/');
+  }
+
   /** Passes over what a sticky pattern matches here, and returns the match. */
   take(pattern: RegExp): RegExpExecArray | null {
     const match = this.match(pattern, 0);
@@ -53,23 +67,9 @@ export function isSpace(character: string): boolean {
   return character !== '' && character.trim() === '';
 }
 
-/** Whether a comment of Python or JavaScript begins here. */
-export function startsComment(reader: Reader): boolean {
-  return reader.peek() === '#' || (reader.peek() === '/' && reader.peek(1) === '/');
-}
-
-/** Passes over what means nothing inside a list: white space, stray back-ticks and comments. */
-export function skipBlank(reader: Reader): void {
-  for (;;) {
-    reader.skip((character) => isSpace(character) || character === '`');
-    if (!startsComment(reader)) return;
-    reader.skip((character) => character !== '\n');
-  }
-}
-
 /**
- * Why a list cannot be read. It stays inside this folder and becomes a `PlanError` only if it decides the outcome: a
- * message shows the line at fault, and to look for the line of each of many broken drafts would take quadratic time.
+ * Why a list cannot be read. It becomes a `PlanError` only if it decides the outcome: a message shows the line at
+ * fault, and to look for the line of each of many broken drafts would take quadratic time.
  */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
@@ -83,3 +83,36 @@ export class Unreadable extends Error {
     super(problem);
   }
 }
+
+// Every regular expression that meets a model's reply. None holds a quantifier without an upper bound, so that one
+// match costs constant time and reading a reply costs linear time.
+
+/** The names that models give the lists. Groups: model_id, subtasks, access_list, steps (our JSON shape). */
+const LABEL = '(model[ _]?ids?)|(sub[ _]?tasks?)|(access(?:[ _]?lists?)?)|(steps)';
+
+/** The next label, or a tag that opens or closes a reasoning block (group 1: its slash). */
+export const MARK = new RegExp(
+  `<(/?)(?:think|thinking|reasoning)>|(?<![\\p{L}\\p{N}_])(?:${LABEL})(?![\\p{L}\\p{N}_])`,
+  'giu',
+);
+
+/** A label that begins a list of its own: where an entry should be, it shows that a bracket was never closed. */
+export const LABEL_AHEAD = new RegExp(
+  `(?:"(?:${LABEL})"|'(?:${LABEL})'|[*\`]{0,3}(?:${LABEL})[*\`]{0,3})[ \\t]{0,8}[:=]`,
+  'iy',
+);
+
+/** `all` as the whole of an access list, at the end of its line. */
+export const ALL_ALONE = /["'“‘]?all["'”’]?[ \t]{0,8}[,}`]{0,3}[ \t]{0,8}(?=\r?\n|$)/iy;
+
+/** What begins an item of a bulleted or numbered list. */
+export const BULLET = /(?:[-*•]|\d{1,5}[.)])[ \t]{1,16}/y;
+
+/** An entry without quotes that is surely one: a number, a word of an access list, a key as in JavaScript. */
+export const BARE_ENTRY = /(?:-?\d{1,9}|all|none|null)\s{0,8}[,\]}]|[a-z_]{1,16}[ \t]{0,8}:/iy;
+
+/** The part of an escape that follows its back-slash, where it spells a character by number. */
+export const NUMBERED_ESCAPE = /u([\da-fA-F]{4})|U([\da-fA-F]{8})|x([\da-fA-F]{2})/y;
+
+/** A number that can be an ordinal or a step index. */
+export const ORDINAL = /^\d{1,9}$/;

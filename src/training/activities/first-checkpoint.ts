@@ -3,7 +3,7 @@ import type { Store } from '../../store/store';
 import type { TrainingConfig } from '../config/schema';
 import type { OpenedNight, WarmStartInput } from '../contract';
 import { examplesKey, tokenizerTextsKey } from '../keys';
-import type { Question } from '../question';
+import type { Question } from '../../grading/question';
 import type { TrainingSettings } from '../settings';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { readRows } from './questions';

@@ -8,7 +8,7 @@ import type { OpenedNight, OpenNightRequest } from '../contract';
 import { CHECKPOINT_FORM, type CheckpointRef, readCheckpointId } from '../manifest';
 import { questionSetKey } from '../keys';
 import { readManifest } from '../policy/serving';
-import type { Question } from '../question';
+import type { Question } from '../../grading/question';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import type { TrainingSettings } from '../settings';
 import { askForFirstCheckpoint } from './first-checkpoint';

@@ -5,7 +5,7 @@ import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
 import type { Store } from '../../store/store';
 import type { QuestionRef } from '../contract';
-import { type Question, questionSchema } from '../question';
+import { type Question, questionSchema } from '../../grading/question';
 
 /** The two sets of a training run, every row of them checked. */
 export interface QuestionFiles {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parsePlan } from '../../plan/parse';
-import { planSchema } from '../../plan/plan';
+import { planSchema } from '../../plan/schema';
 import { PlanError } from '../../plan/plan-error';
 import { renderPlan } from '../../plan/render';
 import { ConductorError } from '../../protocol/errors';

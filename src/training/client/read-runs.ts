@@ -13,7 +13,7 @@ import {
 } from '../keys';
 import { isNightDate } from '../night-ids';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
-import type { Question } from '../question';
+import type { Question } from '../../grading/question';
 import type { NightRecord } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
 

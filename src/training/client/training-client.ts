@@ -1,6 +1,5 @@
 import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { RefusedError } from '../../client/check-request';
-import { isNotFound, signalRun, updateRun } from '../../client/steer';
+import { isNotFound, RefusedError, signalRun, updateRun } from '../../client/steer';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/names';
 import type { NightBudget, TrainInput } from '../contract';
 import {

@@ -1,4 +1,4 @@
-import type { Message } from '../../plan/message';
+import type { Message } from '../../plan/plan';
 import { PolicyClient, type Sample, type SampleRequest, type ServedPolicy } from './client';
 import { POLICY_FAILURES, PolicyError } from './errors';
 

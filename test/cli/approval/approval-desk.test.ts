@@ -1,5 +1,5 @@
 import { ApprovalDesk, type DeskSetting } from '../../../src/cli/approval/desk';
-import { RefusedError } from '../../../src/client/check-request';
+import { RefusedError } from '../../../src/client/steer';
 import type { SolveResult } from '../../../src/protocol/solve';
 import { sampleFamily, sampleWaiting } from '../../trace/sample-family';
 import { sampleCall } from '../../trace/sample-trace';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Message } from '../../../src/plan/message';
+import type { Message } from '../../../src/plan/plan';
 import { renderChatml, withoutMarkers } from '../../../src/training/policy/ask';
 
 const PIECES = [

@@ -1,4 +1,4 @@
-import { questionSchema } from '../../src/training/question';
+import { questionSchema } from '../../src/grading/question';
 
 const row = { id: 'q1', question: 'How many?', answer: '4', grader: 'number' };
 

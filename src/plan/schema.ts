@@ -1,0 +1,9 @@
+import { z } from 'zod';
+
+/** A step and a plan as zod schemas. They stand apart from `plan.ts`, which the workflow sandbox loads without zod. */
+export const stepSchema = z.strictObject({
+  worker: z.string().min(1),
+  subtask: z.string(),
+  sees: z.array(z.int().nonnegative()),
+});
+export const planSchema = z.strictObject({ steps: z.array(stepSchema) });
