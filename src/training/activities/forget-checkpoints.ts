@@ -1,4 +1,4 @@
-import type { Config } from '../../config/schema';
+import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
 import type { ForgetCheckpointsRequest, RememberedCheckpoints } from '../contract';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../manifest';
@@ -17,7 +17,7 @@ import { readNight, readRun } from './records';
  * night of any training run goes on from or began with, and what the request names.
  */
 export async function forgetCheckpoints(
-  { store, config }: { readonly store: Store; readonly config: Pick<Config, 'conductor'> },
+  { store, config }: { readonly store: Store; readonly config: Pick<TrainableConfig, 'conductor'> },
   request: ForgetCheckpointsRequest,
 ): Promise<RememberedCheckpoints> {
   const { trainRun, keep } = request;

@@ -61,7 +61,7 @@ export async function gradeAnswers(
 }
 
 /** Activity `conductor.train.readQuestion`: a question as rollouts are given it. */
-export async function readQuestion(
+async function readQuestion(
   { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
   ref: QuestionRef,
 ): Promise<AskedQuestion> {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { asFailure } from '../../activities';
 import { timeLimit, whileHeartbeating } from '../../activities/heartbeat';
 import { isErrorLike } from '../../activities/models/http-error';
 import type { Message, PlanContext } from '../../plan/plan';
@@ -16,7 +15,7 @@ import { samplesKey } from '../keys';
 import { checkpointId, type Manifest } from '../manifest';
 import type { AskPolicy } from '../policy/ask';
 import type { Sample, ServedPolicy } from '../policy/client';
-import { POLICY_FAILURES } from '../policy/errors';
+import { asFailure, POLICY_FAILURES } from '../policy/errors';
 import { readManifest } from '../policy/serving';
 import type { SampledPlan } from '../rollout';
 import { keepSamples, type KeptSamples, readSamples } from './batch';

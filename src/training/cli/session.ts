@@ -3,7 +3,6 @@ import { UsageError } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { type Session, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
-import { say } from '../../cli/terminal';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';

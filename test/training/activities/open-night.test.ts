@@ -118,7 +118,7 @@ describe('from', () => {
   });
 
   test('one that it does not know, which is refused before anything is claimed', async () => {
-    await expect(open({ from: 'other/000200' })).rejects.toMatchObject({ type: 'Policy.NoManifest' });
+    await expect(open({ from: 'other/000200' })).rejects.toMatchObject({ code: 'Policy.NoManifest' });
     expect(await folder.store.list('training/')).toEqual([]);
   });
 });
