@@ -1,6 +1,6 @@
 /** What lies under one key of a store. */
 export interface StoredEntry {
-  /** As `write` was given it, whatever a driver or a wrapper makes of it. */
+  /** As `write` was given it, however a driver or a wrapper spells it. */
   readonly key: string;
   /** The room it takes. */
   readonly bytes: number;
@@ -24,7 +24,7 @@ export interface Store {
   stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */
   list(prefix: string): Promise<string[]>;
-  /** The same with size and age, in no particular order, as it is found: there may be millions. */
+  /** The same with size and age, folder by folder, as it is found: there may be millions. */
   entries(prefix: string): AsyncIterable<StoredEntry>;
   /**
    * Removes what lies under the key, unless it was written at `than` or later.
@@ -41,11 +41,7 @@ export function isKey(key: string): boolean {
   return key.split('/').every((part) => KEY_PART.test(part) && part.length <= 128);
 }
 
-/**
- * Refuses what is no key.
- *
- * @throws Error that says what a key is made of
- */
+/** @throws Error for what is no key, that says what a key is made of */
 export function checkKey(key: string): void {
   if (isKey(key)) return;
   throw new Error(
@@ -62,7 +58,6 @@ export type StorePlace =
 /** Bucket names as AWS rules them: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** What is expected where a store is named. */
 export const STORE_URL_FORMS = 'file:PATH or s3://BUCKET/PREFIX, e.g. file:.conductor/store';
 
 /** Reads `file:PATH` or `s3://BUCKET[/PREFIX]`; null for anything else. */
