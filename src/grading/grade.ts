@@ -1,6 +1,6 @@
-import type { Question } from './question';
 import { readChoice, readLetter } from './choice';
 import { isSameNumber, readNumber } from './number';
+import type { Question } from './question';
 import { answerTextOf, normalizeText } from './text';
 
 /** What a grader says of an answer. `ungraded`: the right answer itself cannot be read. */
