@@ -3,7 +3,7 @@ import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 
 /** Length of a key: that of AES-256. */
-export const KEY_BYTES = 32;
+const KEY_BYTES = 32;
 
 /**
  * One secret, known by its id, and what is derived from it: a key of its own for each purpose (HKDF-SHA-256, RFC 5869,

@@ -1,5 +1,5 @@
 import type { Message } from '../../../src/plan/plan';
-import { compactMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
+import { conductorMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
 import { openStore } from '../../../src/store/open-store';
 import { planPrompts } from '../../../src/training/activities/plan-prompts';
 import { type PromptedSample, samplePrompts } from '../../../src/training/activities/sample-plans';
@@ -43,7 +43,7 @@ export function promptFor(
   const { describe, world } = recipe;
   const { maxSteps } = world;
   const asked = { question, workers, describe, maxSteps, format: 'lists', repairs: [] } as const;
-  return renderChatml(compactMessages({ ...asked, review }));
+  return renderChatml(conductorMessages({ ...asked, review, style: 'compact' }));
 }
 
 function promptsOf(
