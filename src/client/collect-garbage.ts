@@ -1,20 +1,15 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
-import {
-  decodeArrayFromPayloads,
-  visit,
-  walkGetWorkflowExecutionHistoryResponse,
-} from '@temporalio/common/lib/internal-non-workflow';
 import { SOLVE_WORKFLOW } from '../protocol/names';
 import { findAnswer } from '../store/answers';
 import { rowKeys } from '../store/ledger';
 import type { Store } from '../store/store';
 import { eachInParallel, sweep, type Swept } from '../store/sweep';
 import { refAt, refsIn } from '../store/texts';
-import { type TemporalEvent, readHistory } from './history';
+import { HistoryDecoder, payloadsIn, readHistory } from './history';
 import { isNotFound } from './steer';
 
-/** The least age that is collected. See `collectGarbage`. */
+/** The least age that is collected, see `collectGarbage`. */
 const SHORTEST_AGE_MS = 24 * 60 * 60 * 1000;
 
 export interface CollectOptions {
@@ -36,17 +31,14 @@ export interface Collected {
   readonly runs: number;
 }
 
-/** What is kept for a single call, under its call id. */
-const CALL_FOLDERS = ['answers/', 'background/'];
-
 /**
  * Removes from a store what is old and of no use: texts that no run refers to, and answers of runs that are gone. A run
- * that the server holds, open or within retention, keeps all that it has. The ledger is for ever.
+ * that the server holds, open or within retention, keeps all that it has. The ledger is never collected.
  *
  * It works beside runs that go on. What they keep while it works is young, since `keepText` makes an old text young
- * again before anybody refers to it; what they kept before is named by then in their histories, or by an answer that is
- * kept for one of their calls. Between keeping a text and naming it lie seconds, of which a day is far out of reach:
- * therefore no younger age is accepted.
+ * again before anything refers to it; what they kept before is named by then in their histories, or by an answer that
+ * is kept for one of their calls. Between keeping a text and naming it lie seconds; a day is far more, and therefore the
+ * least age that is accepted.
  *
  * A store belongs to one namespace of one server. Where several share it, what only the others refer to is dead here.
  *
@@ -62,14 +54,15 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   const calls = await callsOf(held, store);
   const refs = new Set([...held.refs, ...(await refsOfAnswers(calls, store))]);
 
+  const callIdAt = (key: string): string | null => /^[a-z]+\/[^/]+\/([^/]+)\.json$/.exec(key)?.[1] ?? null;
   const isLiveCall = (key: string): boolean => isUnknownOr(calls, callIdAt(key));
-  const answers = await sweep(store, CALL_FOLDERS, { than, dryRun, isLive: isLiveCall });
+  const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive: isLiveCall });
   const isLiveText = (key: string): boolean => isUnknownOr(refs, refAt(key));
   const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: isLiveText });
   return { texts, answers, runs: held.runIds.size };
 }
 
-/** Of the calls of those runs, whether or not their histories tell of them yet. The ledger does. */
+/** The calls of those runs, whether or not their histories hold them yet: the ledger does. */
 async function callsOf({ runIds }: HeldRuns, store: Store): Promise<Set<string>> {
   const calls = new Set<string>();
   await eachInParallel(runIds, async (runId) => {
@@ -86,17 +79,13 @@ async function refsOfAnswers(calls: ReadonlySet<string>, store: Store): Promise<
   return refs;
 }
 
-function callIdAt(key: string): string | null {
-  return /^[a-z]+\/[^/]+\/([^/]+)\.json$/.exec(key)?.[1] ?? null;
-}
-
-/** What we do not know the name of is not ours to remove. */
+/** An object with a name that is not ours is not ours to remove. */
 function isUnknownOr(live: ReadonlySet<string>, name: string | null): boolean {
   return name === null || live.has(name);
 }
 
 /** The runs that a Temporal server still holds, open ones and those within retention, children and all. */
-export interface HeldRuns {
+interface HeldRuns {
   readonly runIds: ReadonlySet<string>;
   /** Every text in the store that one of their histories names. */
   readonly refs: ReadonlySet<string>;
@@ -126,10 +115,10 @@ async function findHeldRuns(client: Client): Promise<HeldRuns> {
     for await (const ref of refsOfRun(client, run)) refs.add(ref);
   };
 
-  const begun = new Date(Date.now() - LISTED_WITHIN_MS).toISOString();
+  const started = new Date(Date.now() - LISTED_WITHIN_MS).toISOString();
   await eachInParallel(listRuns(client, ''), read);
-  // Those that began meanwhile, or had begun and were not listed yet.
-  await eachInParallel(listRuns(client, `StartTime >= '${begun}'`), read);
+  // Those that started meanwhile, or were not listed yet.
+  await eachInParallel(listRuns(client, `StartTime >= '${started}'`), read);
   return { runIds, refs };
 }
 
@@ -144,11 +133,8 @@ async function* listRuns(client: Client, query: string): AsyncGenerator<Run> {
     });
     nextPageToken = page.nextPageToken;
     for (const { execution, type } of page.executions) {
-      yield {
-        workflowId: execution?.workflowId ?? '',
-        runId: execution?.runId ?? '',
-        type: type?.name ?? '',
-      };
+      const { workflowId, runId } = execution ?? {};
+      yield { workflowId: workflowId ?? '', runId: runId ?? '', type: type?.name ?? '' };
     }
   } while (nextPageToken.length > 0);
 }
@@ -164,35 +150,18 @@ async function* refsOfRun(client: Client, run: Run): AsyncGenerator<string> {
   }
 }
 
-async function payloadsIn(events: TemporalEvent[]): Promise<Payload[]> {
-  const found: Payload[] = [];
-  await visit({ history: { events } }, walkGetWorkflowExecutionHistoryResponse, {
-    transformPayload: (payload) => {
-      found.push(payload);
-      return Promise.resolve(payload);
-    },
-    transformPayloads: (payloads) => {
-      found.push(...payloads);
-      return Promise.resolve(payloads);
-    },
-    // The server indexes them, so no codec has touched them.
-    skipSearchAttributes: true,
-  });
-  return found;
-}
-
 /**
  * The value of a payload. One that cannot be read may hold anything: in a run of ours that ends the search; another
  * workflow's may be of another team's codec, and is searched as it is.
  */
 async function decode(client: Client, { workflowId, type }: Run, payload: Payload): Promise<unknown> {
   try {
-    return await decodeArrayFromPayloads(client.options.loadedDataConverter, [payload]);
+    return await new HistoryDecoder(client.options.loadedDataConverter).payload(payload);
   } catch (error) {
     if (type !== SOLVE_WORKFLOW) return Buffer.from(payload.data ?? []).toString('latin1');
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `the history of run ${workflowId} cannot be read (${reason}), so nobody knows which texts it needs, and nothing was removed: ` +
+      `the history of run ${workflowId} cannot be read (${reason}), so it is unknown which texts it needs, and nothing was removed: ` +
         'use the data converter that its worker uses',
       { cause: error },
     );

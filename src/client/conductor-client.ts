@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Client, WorkflowFailedError, type WorkflowOptions } from '@temporalio/client';
+import { type Client, WorkflowFailedError } from '@temporalio/client';
 import type { Plan, PlanContext } from '../plan/plan';
 import type { HeldLimits, LimitsChange } from '../protocol/messages';
 import {
@@ -35,7 +35,7 @@ export interface ConductorClientOptions {
   readonly taskQueue?: string;
 }
 
-/** A question, and what shall hold for this run alone. */
+/** A question, and what holds for this run alone. */
 export type SolveRequest = Omit<SolveInput, 'question'> & { readonly question: string };
 
 /** A run that was started. */
@@ -43,8 +43,6 @@ export interface SolveHandle {
   readonly id: string;
   readonly runId: string;
 }
-
-const SUMMARY_CHARACTERS = 120;
 
 /**
  * Starts, follows, steers and stops solves.
@@ -104,7 +102,7 @@ export class ConductorClient {
     await signalRun(this.client, id, { name: SET_MAX_DEPTH_SIGNAL, argument: depth });
   }
 
-  /** Tells the Conductor something to mind, from its next call on. */
+  /** Gives the Conductor something to consider, from its next call on. */
   async addHint(id: string, hint: string): Promise<void> {
     checkHint(hint);
     await signalRun(this.client, id, { name: ADD_HINT_SIGNAL, argument: hint });
@@ -125,7 +123,7 @@ export class ConductorClient {
     return updateRun(this.client, id, { name: EDIT_PLAN_UPDATE, argument: plan });
   }
 
-  /** Has the Conductor write another plan instead of the one that waits, and tells it the reason. */
+  /** Has the Conductor write another plan instead of the one that waits, and gives it the reason. */
   async rejectPlan(id: string, reason: string): Promise<void> {
     await updateRun(this.client, id, { name: REJECT_PLAN_UPDATE, argument: { reason } });
   }
@@ -148,22 +146,25 @@ export class ConductorClient {
   }
 
   private async launch(input: SolveInput, id: string): Promise<SolveHandle> {
+    const { question, priority, tenant } = input;
+    // Children and calls inherit them. No key where none was asked for: fairness keys are billed on Temporal Cloud.
+    const hasPriority = priority !== undefined || tenant !== undefined;
     const handle = await this.client.workflow.start(SOLVE_WORKFLOW, {
       workflowId: id,
       taskQueue: this.taskQueue,
       args: [input],
-      ...priorityOf(input),
-      staticSummary: previewOf(input.question).slice(0, SUMMARY_CHARACTERS).replace(/\s+/g, ' '),
+      ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
+      staticSummary: previewOf(question).slice(0, 120).replace(/\s+/g, ' '),
     });
     return { id, runId: handle.firstExecutionRunId };
   }
 
-  /** By one long poll however much happens in the run, where following it takes one for each event. */
+  /** By one long poll, however much happens in the run; to follow it would take one for each event. */
   private async awaitEnd({ id, runId }: SolveHandle): Promise<void> {
     try {
       await this.client.workflow.getHandle(id, runId).result();
     } catch (error) {
-      // However the run ended, its trace tells.
+      // However the run ended, its trace says so.
       if (!(error instanceof WorkflowFailedError)) throw error;
     }
   }
@@ -189,34 +190,14 @@ export class ConductorClient {
   }
 }
 
-/**
- * Temporal's own keys for which run comes first and for whom; children and calls inherit them. None where nothing was
- * asked for: a fairness key is billed on Temporal Cloud.
- */
-function priorityOf({
-  priority,
-  tenant,
-}: Pick<SolveInput, 'priority' | 'tenant'>): Pick<WorkflowOptions, 'priority'> {
-  if (priority === undefined && tenant === undefined) return {};
-  return {
-    priority: {
-      priorityKey: priority,
-      fairnessKey: tenant,
-    },
-  };
-}
-
 /** The same trace with every text whole. */
 async function resolveTrace(trace: SolveTrace, store: Store): Promise<SolveResult> {
   const whole = async (text: Text | null): Promise<string | null> =>
     text === null ? null : readText(store, text);
-  const rounds = trace.rounds.map(async (round) => ({
-    ...round,
-    steps: await Promise.all(
-      round.steps.map(async (step) => ({ ...step, output: await whole(step.output) })),
-    ),
-    answer: await whole(round.answer),
-  }));
+  const rounds = trace.rounds.map(async (round) => {
+    const steps = round.steps.map(async (step) => ({ ...step, output: await whole(step.output) }));
+    return { ...round, steps: await Promise.all(steps), answer: await whole(round.answer) };
+  });
   return {
     ...trace,
     question: await readText(store, trace.question),

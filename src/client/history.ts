@@ -1,13 +1,16 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
+// The only file that uses internals of the SDK: it has no public way to decode the payloads and failures of a history
+// event by event, nor to walk over all payloads of one. `fetchHistory` decodes nothing, and reads whole histories only.
 import {
+  decodeArrayFromPayloads,
   decodeFromPayloadsAtIndex,
   decodeOptionalFailureToOptionalError,
   extstoreInboundOptions,
   visit,
   walkGetWorkflowExecutionHistoryResponse,
 } from '@temporalio/common/lib/internal-non-workflow';
-
+import type { ResolvedRun } from '../protocol/run';
 import type { ResolveRunResult } from '../protocol/activities';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
@@ -41,9 +44,29 @@ export async function* readHistory(
   } while (nextPageToken.length > 0);
 }
 
+/** Every payload that events of a history hold, as it is there. */
+export async function payloadsIn(events: TemporalEvent[]): Promise<Payload[]> {
+  const found: Payload[] = [];
+  const take = <Taken extends Payload | Payload[]>(taken: Taken): Promise<Taken> => {
+    found.push(...[taken].flat());
+    return Promise.resolve(taken);
+  };
+  await visit({ history: { events } }, walkGetWorkflowExecutionHistoryResponse, {
+    transformPayload: take,
+    transformPayloads: take,
+    // The server indexes them, so no codec has touched them.
+    skipSearchAttributes: true,
+  });
+  return found;
+}
+
 /** Decodes what a history holds, with the client's own converter and codecs. */
 export class HistoryDecoder {
   constructor(private readonly converter: LoadedDataConverter) {}
+
+  payload(payload: Payload): Promise<unknown> {
+    return decodeArrayFromPayloads(this.converter, [payload]);
+  }
 
   /** The first payload, or undefined where there is none. */
   async first(payloads: { payloads?: Payload[] | null } | null | undefined): Promise<unknown> {
@@ -57,12 +80,21 @@ export class HistoryDecoder {
   }
 }
 
-/** What a history event means for a run, decoded; events that mean nothing to a trace are none. */
+/** When an event happened, ISO 8601 in UTC. */
+export function timeOf({ eventTime }: TemporalEvent): string {
+  const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
+  return new Date(milliseconds).toISOString();
+}
+
+/**
+ * What a history event means for a run, decoded. A call is an activity or a child workflow; its name here is the id of
+ * the event that started it.
+ */
 export type HistoryEvent =
   | { readonly kind: 'run-started'; readonly runId: string; readonly input: unknown }
-  | { readonly kind: 'run-resolved'; readonly result: ResolveRunResult }
+  | { readonly kind: 'run-resolved'; readonly run: ResolvedRun }
   | {
-      readonly kind: 'call-begun';
+      readonly kind: 'call-started';
       readonly call: string;
       readonly type: string;
       readonly input: unknown;
@@ -77,57 +109,57 @@ export type HistoryEvent =
   | { readonly kind: 'run-failed'; readonly error: Error }
   | { readonly kind: 'run-cancelled' };
 
-/** A call is an activity or a child workflow; its name here is the id of the event that began it. */
+/** Reads an event; null for one that means nothing to a trace. */
 export async function readHistoryEvent(
   event: TemporalEvent,
   decoder: HistoryDecoder,
 ): Promise<HistoryEvent | null> {
   return (
-    (await readStart(event, decoder)) ??
+    (await readMessage(event, decoder)) ??
     (await readResolved(event, decoder)) ??
-    (await readBegun(event, decoder)) ??
-    (await readSucceeded(event, decoder)) ??
-    (await readFailed(event, decoder)) ??
-    (await readUpdate(event, decoder)) ??
+    (await readCall(event, decoder)) ??
+    (await readSuccess(event, decoder)) ??
+    (await readFailure(event, decoder)) ??
     (await readEnd(event, decoder))
   );
 }
 
-/** When an event happened, ISO 8601 in UTC. */
-export function timeOf({ eventTime }: TemporalEvent): string {
-  const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
-  return new Date(milliseconds).toISOString();
+async function readMessage(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
+  const run = event.workflowExecutionStartedEventAttributes;
+  if (run) {
+    return {
+      kind: 'run-started',
+      runId: run.originalExecutionRunId ?? '',
+      input: await decoder.first(run.input),
+    };
+  }
+  const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
+  if (update) return { kind: 'updated', name: update.name ?? '', input: await decoder.first(update.args) };
+  return null;
 }
 
-async function readStart(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
-  const started = event.workflowExecutionStartedEventAttributes;
-  if (!started) return null;
-  const runId = started.originalExecutionRunId ?? '';
-  return { kind: 'run-started', runId, input: await decoder.first(started.input) };
-}
-
-/** The one local activity of a solve; the SDK records what it returned in a marker. */
+/** The one local activity of a solve: the SDK records in a marker what it returned. */
 async function readResolved(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const marker = event.markerRecordedEventAttributes;
   if (marker?.markerName !== 'core_local_activity' || marker.failure) return null;
-  const result = (await decoder.first(marker.details?.result)) as ResolveRunResult;
-  return { kind: 'run-resolved', result };
+  const { run } = (await decoder.first(marker.details?.result)) as ResolveRunResult;
+  return { kind: 'run-resolved', run };
 }
 
-async function readBegun(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
+async function readCall(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const call = String(event.eventId);
   const activity = event.activityTaskScheduledEventAttributes;
   if (activity) {
     const input = await decoder.first(activity.input);
-    return { kind: 'call-begun', call, type: activity.activityType?.name ?? '', childId: null, input };
+    return { kind: 'call-started', call, type: activity.activityType?.name ?? '', childId: null, input };
   }
   const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
   if (!child) return null;
   const [type, childId] = [child.workflowType?.name ?? '', child.workflowId ?? null];
-  return { kind: 'call-begun', call, type, childId, input: await decoder.first(child.input) };
+  return { kind: 'call-started', call, type, childId, input: await decoder.first(child.input) };
 }
 
-async function readSucceeded(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
+async function readSuccess(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const activity = event.activityTaskCompletedEventAttributes;
   const child = event.childWorkflowExecutionCompletedEventAttributes;
   const done = activity ?? child;
@@ -136,41 +168,25 @@ async function readSucceeded(event: TemporalEvent, decoder: HistoryDecoder): Pro
   return { kind: 'call-succeeded', call, result: await decoder.first(done.result) };
 }
 
-async function readFailed(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
+async function readFailure(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
   const activity = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
   const child = event.childWorkflowExecutionFailedEventAttributes;
   const failed = activity ?? child;
-  if (!failed) return readVanished(event);
-  const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
-  return { kind: 'call-failed', call, error: await decoder.failure(failed.failure) };
-}
-
-/** A child that left no word of its own. */
-function readVanished(event: TemporalEvent): HistoryEvent | null {
+  if (failed) {
+    const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
+    return { kind: 'call-failed', call, error: await decoder.failure(failed.failure) };
+  }
+  // A child that left no failure of its own.
   const ends = {
     'was terminated': event.childWorkflowExecutionTerminatedEventAttributes,
     'was cancelled': event.childWorkflowExecutionCanceledEventAttributes,
     'exceeded its time-out': event.childWorkflowExecutionTimedOutEventAttributes,
   };
   for (const [how, end] of Object.entries(ends)) {
-    if (end)
-      return {
-        kind: 'call-failed',
-        call: String(end.initiatedEventId),
-        error: new Error(`the child ${how}`),
-      };
+    const error = new Error(`the child ${how}`);
+    if (end) return { kind: 'call-failed', call: String(end.initiatedEventId), error };
   }
   return null;
-}
-
-async function readUpdate(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
-  const request = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
-  if (!request) return null;
-  return {
-    kind: 'updated',
-    name: request.input?.name ?? '',
-    input: await decoder.first(request.input?.args),
-  };
 }
 
 async function readEnd(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {

@@ -1,12 +1,11 @@
 import type { Client } from '@temporalio/client';
-import type { PlanContext } from '../plan/plan';
+import { CONDUCTOR_ID, type PlanContext } from '../plan/plan';
 import type { LimitsInput } from '../protocol/activities';
-import { CONDUCTOR_ID } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
-import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
-import { type HistoryDecoder, readHistory, readHistoryEvent } from './history';
 import { RefusedError } from './steer';
+import { type HistoryDecoder, readHistory, readHistoryEvent } from './history';
+import type { SolveInput } from '../protocol/input';
 
 /** From where a run is run again, and what is to be different there. */
 export interface RetryRequest {
@@ -16,7 +15,7 @@ export interface RetryRequest {
   readonly worker?: string;
   /** Another task for that step. */
   readonly subtask?: string;
-  /** Limits that shall differ from those of the earlier run; what it had spent does not count. */
+  /** Limits that differ from those of the earlier run; what it had spent does not count. */
   readonly limits?: LimitsInput;
 }
 
@@ -56,7 +55,7 @@ function noSuchStep(id: string, from: number, count: number): RefusedError {
   );
 }
 
-/** What a run goes by. */
+/** What a run was started with, and what was resolved from it. */
 export interface RunOrigin {
   readonly input: SolveInput;
   readonly run: Pick<ResolvedRun, 'workers'> & Partial<ResolvedRun>;
@@ -71,18 +70,14 @@ export async function readOrigin(client: Client, id: string, decoder: HistoryDec
   let input: SolveInput | undefined;
   for await (const events of readHistory(client, { workflowId: id }, false)) {
     for (const event of events) {
-      const milestone = await readHistoryEvent(event, decoder);
-      if (milestone?.kind === 'run-started') input = milestone.input as SolveInput;
-      const run =
-        input?.parent?.run ?? (milestone?.kind === 'run-resolved' ? milestone.result.run : undefined);
+      const read = await readHistoryEvent(event, decoder);
+      if (read?.kind === 'run-started') input = read.input as SolveInput;
+      const run = read?.kind === 'run-resolved' ? read.run : input?.parent?.run;
       if (input !== undefined && run !== undefined) return { input, run };
     }
   }
   throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
 }
-
-/** More than any plan has: how many a run accepts may have changed since, and the run itself has the last word. */
-const MANY_STEPS = 100;
 
 /** What a plan for a run is read by. The Conductor is the last of its workers wherever it may be one at all. */
 export function contextOf({ input, run }: RunOrigin): PlanContext {
@@ -90,7 +85,8 @@ export function contextOf({ input, run }: RunOrigin): PlanContext {
   const callsItself = run.recursion === 'worker' || run.recursion === 'both';
   return {
     workers: callsItself ? [...ids, CONDUCTOR_ID] : ids,
-    maxSteps: MANY_STEPS,
+    // More than any plan has: the limit may have changed since, and the run itself has the last word.
+    maxSteps: 100,
     round: input.parent?.round ?? 0,
   };
 }

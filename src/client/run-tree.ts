@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { RoundTrace, SolveTrace } from '../protocol/solve';
+import type { SolveTrace } from '../protocol/solve';
 import { withChild } from '../trace/reduce';
 import { isReview } from '../trace/run-tree';
 import type { HistoryDecoder } from './history';
@@ -18,7 +18,7 @@ export async function readTree(read: ReadRun, id: string): Promise<SolveTrace | 
   for await (const trace of read(id, false)) own = trace;
   if (own === undefined) return undefined;
   const children = await Promise.all(
-    untoldChildren(own).map(async (childId) => ({ childId, trace: await readChild(read, childId) })),
+    childrenToRead(own).map(async (childId) => ({ childId, trace: await readChild(read, childId) })),
   );
   return children.reduce(
     (whole, { childId, trace }) => (trace === undefined ? whole : withChild(whole, childId, trace)),
@@ -26,7 +26,7 @@ export async function readTree(read: ReadRun, id: string): Promise<SolveTrace | 
   );
 }
 
-/** Undefined for a child that its parent has asked for and the server has not begun yet. */
+/** Undefined for a child that its parent has asked for and the server has not started yet. */
 async function readChild(read: ReadRun, id: string): Promise<SolveTrace | undefined> {
   try {
     return await readTree(read, id);
@@ -48,7 +48,7 @@ export async function* followTree(read: ReadRun, id: string): AsyncGenerator<Sol
       latest.set(news.id, news.trace);
       const own = latest.get(id);
       if (own === undefined) continue;
-      const children = untoldChildren(own);
+      const children = childrenToRead(own);
       for (const childId of children) readers.add(childId, followChild(read, childId));
       yield children.reduce((whole, childId) => {
         const child = latest.get(childId);
@@ -61,87 +61,74 @@ export async function* followTree(read: ReadRun, id: string): AsyncGenerator<Sol
   }
 }
 
-const PAUSE_MS = 250;
-const MOST_LOOKS = 40;
-
-/** Waits for a moment where the server has not begun the child yet that its parent has asked for. */
+/** Waits up to ten seconds for the server to start a child that its parent has asked for. */
 async function* followChild(read: ReadRun, id: string): AsyncGenerator<SolveTrace> {
-  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+  for (let looks = 0; looks < 40; looks += 1) {
     try {
       yield* followTree(read, id);
       return;
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      await pause(PAUSE_MS);
+      await pause(250);
     }
   }
 }
 
 /**
- * The children of a run, not of its children, of which its own history does not tell what they did: those under way,
- * and those that were cancelled or killed, which leave no result.
+ * The children of a run, not of its children, whose work is not in its own history: those under way, and those that were
+ * cancelled or killed, which leave no result.
  */
-function untoldChildren({ rounds, calls }: SolveTrace): string[] {
-  const told = new Set(calls.map(({ childId }) => childId));
+function childrenToRead({ rounds, calls }: SolveTrace): string[] {
+  const known = new Set(calls.map(({ childId }) => childId));
   const steps = rounds.filter((round) => round.childId === null).flatMap((round) => round.steps);
   const asked = steps.filter(({ output, error }) => output === null || error !== null);
-  const reviews = rounds.filter((round) => isReview(round) && !isDone(round));
+  const reviews = rounds.filter(
+    (round) => isReview(round) && (round.decision === null || round.decision === 'failed'),
+  );
   const children = [...asked, ...reviews].flatMap(({ childId }) => childId ?? []);
-  return children.filter((childId) => !told.has(childId));
-}
-
-function isDone({ decision }: RoundTrace): boolean {
-  return decision !== null && decision !== 'failed';
-}
-
-/** What a reader saw. */
-interface News {
-  readonly id: string;
-  readonly trace: SolveTrace;
+  return children.filter((childId) => !known.has(childId));
 }
 
 /** Several runs read at once, each by a reader of its own. */
 class Readers {
   private readonly traces = new Map<string, AsyncIterator<SolveTrace>>();
-  private readonly pending = new Map<string, Promise<News | string>>();
+  private readonly pending = new Map<
+    string,
+    Promise<{ id: string; next: IteratorResult<SolveTrace, unknown> }>
+  >();
 
   /** Nothing is read twice. */
   add(id: string, traces: AsyncIterable<SolveTrace>): void {
     if (this.traces.has(id)) return;
-    this.traces.set(id, traces[Symbol.asyncIterator]());
-    this.read(id);
+    const reader = traces[Symbol.asyncIterator]();
+    this.traces.set(id, reader);
+    this.read(id, reader);
   }
 
-  /** Waits for whoever sees something first; null when all have come to their end. */
-  async next(): Promise<News | null> {
+  /** Waits for the first reader that sees something; null when all have come to their end. */
+  async next(): Promise<{ id: string; trace: SolveTrace } | null> {
     while (this.pending.size > 0) {
-      const news = await Promise.race(this.pending.values());
-      if (typeof news === 'string') {
-        this.pending.delete(news);
-      } else {
-        this.read(news.id);
-        return news;
+      const { id, next } = await Promise.race(this.pending.values());
+      const reader = this.traces.get(id);
+      if (next.done === true || reader === undefined) this.pending.delete(id);
+      else {
+        this.read(id, reader);
+        return { id, trace: next.value };
       }
     }
     return null;
   }
 
-  /** Nobody waits any more; what a reader is in the middle of ends by itself. */
+  /** What a reader is in the middle of ends by itself. */
   close(): void {
     for (const traces of this.traces.values()) traces.return?.().catch(() => undefined);
   }
 
-  private read(id: string): void {
-    const reading = this.readOnce(id);
-    // Told to whoever asks next; if nobody does any more, it is no lost rejection.
+  private read(id: string, reader: AsyncIterator<SolveTrace>): void {
+    const reading = reader.next().then((next) => ({ id, next }));
+    // The next call of `next` throws it; where none comes any more, it is no lost rejection.
     reading.catch(() => undefined);
     this.pending.set(id, reading);
-  }
-
-  /** What the reader saw, or its id when it has come to its end. */
-  private async readOnce(id: string): Promise<News | string> {
-    const next = await this.traces.get(id)?.next();
-    return next === undefined || next.done === true ? id : { id, trace: next.value };
   }
 }
 
@@ -153,7 +140,7 @@ export interface Retry {
   readonly reason: string;
 }
 
-/** Which calls of a run wait for another attempt; a history does not tell, since retries leave no events. */
+/** Which calls of a run wait for another attempt. Retries leave no events in a history. */
 export async function readRetries(client: Client, id: string, decoder: HistoryDecoder): Promise<Retry[]> {
   const { raw } = await client.workflow.getHandle(id).describe();
   const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);

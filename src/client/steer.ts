@@ -1,9 +1,18 @@
+import { ConductorError } from '../conductor-error';
 import {
   type Client,
   isGrpcServiceError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
+import { isDepth, isHint, MAX_HINT_CHARACTERS } from '../protocol/messages';
+import { MAX_QUESTION_BYTES } from '../protocol/solve';
+
+/** Thrown where a run does not do what it was asked to: its message is the run's own sentence, and nothing changed. */
+export class RefusedError extends ConductorError {
+  override readonly name = 'RefusedError';
+  readonly code = 'Refused';
+}
 
 /** A message to a run: its name, and what goes with it, if anything does. */
 export interface RunMessage {
@@ -12,15 +21,16 @@ export interface RunMessage {
 }
 
 /**
- * Signals a run. Nobody answers: it is heard as soon as a worker works on the run.
+ * Signals a run. There is no answer: it is heard as soon as a worker works on the run.
  *
  * @throws RefusedError for a run that has ended
  */
 export async function signalRun(client: Client, id: string, { name, argument }: RunMessage): Promise<void> {
-  const handle = client.workflow.getHandle(id);
-  await handle.signal(name, argument).catch(async (error: unknown) => {
+  try {
+    await client.workflow.getHandle(id).signal(name, argument);
+  } catch (error) {
     throw await explain(client, id, error);
-  });
+  }
 }
 
 /**
@@ -42,54 +52,26 @@ export async function updateRun<Answer>(
   }
 }
 
-async function explain(client: Client, id: string, error: unknown): Promise<unknown> {
-  if (error instanceof WorkflowUpdateFailedError) {
-    return new RefusedError(error.cause?.message ?? error.message, { cause: error });
+async function explain(client: Client, id: string, cause: unknown): Promise<unknown> {
+  if (cause instanceof WorkflowUpdateFailedError) {
+    return new RefusedError(cause.cause?.message ?? cause.message, { cause });
   }
-  if (!isNotFound(error)) return error;
+  if (!isNotFound(cause)) return cause;
   // For a run that has ended, the server answers as for one that never was.
   const { status } = await client.workflow.getHandle(id).describe();
-  return new RefusedError(
-    `run ${id} has ended already: ${status.name.toLowerCase()}; nothing of it can be changed`,
-    {
-      cause: error,
-    },
-  );
+  const ended = status.name.toLowerCase();
+  return new RefusedError(`run ${id} has ended already: ${ended}; nothing of it can be changed`, { cause });
 }
-
-/** gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes). */
-const NOT_FOUND = 5;
 
 /** Whether the server said that there is no such run, or none that goes on. */
 export function isNotFound(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
   const code: number | null = isGrpcServiceError(error) ? error.code : null;
-  return code === NOT_FOUND;
-}
-import { isDepth, isHint, MAX_HINT_CHARACTERS } from '../protocol/messages';
-import { MAX_QUESTION_BYTES } from '../protocol/solve';
-
-/** Thrown for a question that no run can be made of, before anything is started. */
-export class BadQuestionError extends Error {
-  override readonly name = 'BadQuestionError';
+  // gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes).
+  return code === 5;
 }
 
-/**
- * Refuses a question before anything is started for it.
- *
- * @throws BadQuestionError for a question that is empty or over 1 MiB
- */
-export function checkQuestion(question: string): void {
-  if (question.trim() === '')
-    throw new BadQuestionError('the question is empty: give one with at least a word');
-  const bytes = Buffer.byteLength(question);
-  if (bytes <= MAX_QUESTION_BYTES) return;
-  throw new BadQuestionError(
-    `the question has ${bytes} bytes; at most ${MAX_QUESTION_BYTES} are accepted: shorten it, or give the part that matters`,
-  );
-}
-
-// Nobody answers a signal: what a run would pass over without a word is refused before it is sent.
+// A signal has no answer: what a run would ignore is refused before it is sent.
 
 /** @throws RefusedError unless it is a whole number from 0, or null for no limit */
 export function checkDepth(depth: number | null): void {
@@ -108,7 +90,20 @@ export function checkHint(hint: string): void {
   );
 }
 
-/** Thrown where a run does not do what it was asked to: its message is the run's own sentence, and nothing was changed. */
-export class RefusedError extends Error {
-  override readonly name = 'RefusedError';
+/** Thrown for a question that no run can be made of, before anything is started. */
+export class BadQuestionError extends ConductorError {
+  override readonly name = 'BadQuestionError';
+  readonly code = 'BadQuestion';
+}
+
+/** @throws BadQuestionError for a question that is empty or over 1 MiB, before anything is started for it */
+export function checkQuestion(question: string): void {
+  if (question.trim() === '') {
+    throw new BadQuestionError('the question is empty: give one with at least a word');
+  }
+  const bytes = Buffer.byteLength(question);
+  if (bytes <= MAX_QUESTION_BYTES) return;
+  throw new BadQuestionError(
+    `the question has ${bytes} bytes; at most ${MAX_QUESTION_BYTES} are accepted: shorten it, or give the part that matters`,
+  );
 }

@@ -1,20 +1,18 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { estimatePlan } from '../budget/worst-case';
-import type { Plan } from '../plan/plan';
+import { CONDUCTOR_ID, type Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
 import type {
   Parent,
-  ResolveRunResult,
   WorkerRequest,
   WorkerResult,
   WritePlanRequest,
   WritePlanResult,
 } from '../protocol/activities';
 import { readExternalResult } from '../protocol/external-worker';
-import { questionOf } from '../protocol/input';
-import { CONDUCTOR_ID, EDIT_PLAN_UPDATE, SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import { questionOf, type SolveInput } from '../protocol/input';
+import { EDIT_PLAN_UPDATE, SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
-import type { SolveInput } from '../protocol/input';
 import { asksApproval, type SolveTrace, solveTraceSchema } from '../protocol/solve';
 import {
   type ChildOutcome,
@@ -34,24 +32,39 @@ import {
 import { applyEvent, emptyTrace } from '../trace/reduce';
 import {
   type HistoryDecoder,
-  type TemporalEvent,
   type HistoryEvent,
   readHistoryEvent,
+  type TemporalEvent,
   timeOf,
 } from './history';
 
 /**
  * Rebuilds a run's trace from its history, without a worker and while it runs.
  *
- * A finished run has the last word itself: its result, or the trace in its failure's details.
+ * Law: the reader records the events that the workflow recorded (`trace/events.ts`), in the same order. It sees nothing
+ * but the workflow's commands and what came of them, so the workflow must keep to this:
+ *
+ * 1. The resolved run is the parent's in the input, or what the one local activity returned, which comes before all else.
+ *    A plan is in the input too (`given`), or is asked for by the activity `WRITE_PLAN`, its round in the request; the
+ *    plan in its result is the one that runs, unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
+ * 2. A plan that asks for approval waits from the next workflow task on, until a step of it is scheduled.
+ * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is known.
+ *    A fallback is one more call for the same step. A step without a plan means that the workflow went on without the
+ *    Conductor: its plan is that step.
+ * 4. A solve below this one is a child workflow `SOLVE_WORKFLOW` with `parent` in its input: with `parent.step` it is
+ *    that step of this run's plan, without it the review of this run's answer.
+ * 5. The workflow's clock stands at the start of the workflow task whose commands it writes.
+ * 6. A run that ends puts its own trace into its result, or into the details of its failure. That replaces all that was
+ *    read before.
+ *
+ * Every other command (timers, other activities, signals) leaves no event in a trace.
  */
 export class TraceReader {
-  private readonly begun = new Map<string, PendingCall>();
+  private readonly pending = new Map<string, PendingCall>();
   private input: Partial<SolveInput> = {};
-  /** Resolved in the first workflow task, or given by the parent. */
   private run: ResolvedRun | null = null;
   private now = '';
-  /** A plan is written that is to be approved, and the run has not taken it up yet. */
+  /** A plan is written that needs approval, and the run has not seen it yet. */
   private waitsSoon = false;
   private current: SolveTrace;
 
@@ -69,39 +82,43 @@ export class TraceReader {
   async read(event: TemporalEvent): Promise<void> {
     if (event.workflowTaskStartedEventAttributes) this.now = timeOf(event);
     if (event.workflowTaskCompletedEventAttributes) this.askApproval();
-    const milestone = await readHistoryEvent(event, this.decoder);
-    if (milestone !== null) this.apply(milestone, timeOf(event));
+    const read = await readHistoryEvent(event, this.decoder);
+    if (read !== null) this.apply(read, timeOf(event));
   }
 
-  private apply(milestone: HistoryEvent, at: string): void {
-    switch (milestone.kind) {
+  private apply(event: HistoryEvent, at: string): void {
+    switch (event.kind) {
       case 'run-started':
-        this.start(milestone);
+        this.start(event);
         break;
       case 'run-resolved':
-        this.resolve(milestone.result);
+        this.resolve(event.run);
         break;
-      case 'call-begun':
-        this.begin(milestone);
+      case 'call-started':
+        this.startCall(event);
         break;
       case 'call-succeeded':
-        this.succeed(this.begun.get(milestone.call), milestone.result, at);
+        this.succeed(this.pending.get(event.call), event.result, at);
         break;
       case 'call-failed':
-        this.fail(this.begun.get(milestone.call), milestone.error, at);
+        this.fail(this.pending.get(event.call), event.error, at);
         break;
       case 'updated':
-        if (milestone.name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(milestone.input as Plan), false);
+        this.takeUpdate(event);
         break;
       case 'run-completed':
-        this.adopt(milestone.result);
+        this.adopt(event.result);
         break;
       case 'run-failed':
-        this.endFailed(milestone.error);
+        this.endFailed(event.error);
         break;
       case 'run-cancelled':
         this.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
     }
+  }
+
+  private takeUpdate({ name, input }: Extract<HistoryEvent, { kind: 'updated' }>): void {
+    if (name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(input as Plan), false);
   }
 
   private record(event: RunEvent): void {
@@ -110,12 +127,13 @@ export class TraceReader {
 
   private start({ runId, input }: Extract<HistoryEvent, { kind: 'run-started' }>): void {
     this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
-    // Whoever started it may have written anything; a run that cannot be made of it fails by itself.
+    // Any client may have started it with anything; a run that cannot be made of it fails by itself.
     this.input = typeof input === 'object' && input !== null ? input : {};
     this.run = this.input.parent?.run ?? null;
   }
 
-  private resolve({ run }: ResolveRunResult): void {
+  /** A plan that was given is known from here on, and asked of no one. */
+  private resolve(run: ResolvedRun): void {
     this.run = run;
     const { given } = this.input;
     if (given === undefined) return;
@@ -123,37 +141,29 @@ export class TraceReader {
     this.plan(inNormalForm(given.plan), asksApproval(this.input, this.depth));
   }
 
-  private begin(milestone: Extract<HistoryEvent, { kind: 'call-begun' }>): void {
-    const standing = { depth: this.depth, round: this.round, now: this.now };
-    const begun = readPendingCall(milestone, standing);
-    if (begun === null) return;
-    this.begun.set(milestone.call, begun);
-    if (begun.kind === 'step') this.planStandIn(begun.request);
-    this.record(eventAtBeginning(begun, standing));
-  }
-
-  /** A step of a round that has no plan: the workflow went on without the Conductor. */
-  private planStandIn({ worker, subtask }: Extract<PendingCall, { kind: 'step' }>['request']): void {
+  private startCall(event: Extract<HistoryEvent, { kind: 'call-started' }>): void {
+    const pending = readPendingCall(event, { depth: this.depth, round: this.round, now: this.now });
+    if (pending === null) return;
+    this.pending.set(event.call, pending);
     const own = this.current.rounds.find(({ childId, round }) => childId === null && round === this.round);
-    if (own?.plan !== null) return;
-    const plan = { steps: [{ worker: worker.id, subtask, sees: [] }] };
-    this.record({ kind: 'planned', round: this.round, plan, degraded: true });
+    if (pending.standIn !== undefined && own?.plan === null) {
+      this.record({ kind: 'planned', round: this.round, plan: pending.standIn, degraded: true });
+    }
+    this.record(pending.started);
   }
 
-  private succeed(begun: PendingCall | undefined, result: unknown, at: string): void {
-    if (begun === undefined) return;
-    for (const event of eventsAtSuccess(begun, result, at)) {
+  private succeed(pending: PendingCall | undefined, result: unknown, at: string): void {
+    for (const event of pending?.succeed(result, at) ?? []) {
       if (event.kind === 'planned') this.plan(event.plan, asksApproval(this.input, this.depth));
       else this.record(event);
     }
   }
 
-  private fail(begun: PendingCall | undefined, error: Error, at: string): void {
-    if (begun === undefined) return;
-    for (const event of eventsAtFailure(begun, error, at)) this.record(event);
+  private fail(pending: PendingCall | undefined, error: Error, at: string): void {
+    for (const event of pending?.fail(error, at) ?? []) this.record(event);
   }
 
-  /** A plan, what it may cost, and whatever an earlier run had of it. */
+  /** A plan, what it may cost, and what is kept of an earlier run. */
   private plan(plan: Plan, waits: boolean): void {
     const { run, round, input } = this;
     this.record({ kind: 'planned', round, plan, degraded: false });
@@ -198,107 +208,67 @@ export class TraceReader {
   }
 }
 
-/** Something that a history says was begun: a call of a model, or a solve by a child. */
-export type PendingCall =
-  | { readonly kind: 'plan'; readonly request: WritePlanRequest }
-  | { readonly kind: 'step'; readonly request: WorkerRequest }
-  | {
-      readonly kind: 'child';
-      readonly childId: string;
-      readonly parent: Parent;
-      readonly round: number;
-      readonly at: string;
-    };
+/** A call of a model, or a solve by a child, and what the workflow records of it. */
+export interface PendingCall {
+  readonly started: RunEvent;
+  /** The plan of a run that has none when this call starts. */
+  readonly standIn?: Plan;
+  readonly succeed: (result: unknown, at: string) => RunEvent[];
+  readonly fail: (error: Error, at: string) => RunEvent[];
+}
 
 /** Where a run stands in its tree, and when its own code ran last. */
 export interface Position {
   readonly depth: number;
   /** Number of its own plan. */
   readonly round: number;
-  /** ISO 8601: each task's code runs at the moment the task was started. */
+  /** ISO 8601. */
   readonly now: string;
 }
 
-/** What was begun, as far as a trace is concerned; null for anything else. */
+/** What was started, as far as a trace is concerned; null for anything else. */
 function readPendingCall(
-  { type, childId, input }: Extract<HistoryEvent, { kind: 'call-begun' }>,
-  { round, now }: Position,
+  { type, childId, input }: Extract<HistoryEvent, { kind: 'call-started' }>,
+  position: Position,
 ): PendingCall | null {
-  if (type === WRITE_PLAN) return { kind: 'plan', request: input as WritePlanRequest };
+  if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, position);
   const parent = type === SOLVE_WORKFLOW ? (input as SolveInput).parent : undefined;
-  if (childId !== null && parent !== undefined) return { kind: 'child', childId, parent, round, at: now };
-  return isWorkerRequest(input) ? { kind: 'step', request: input } : null;
+  if (childId !== null && parent !== undefined) return childCall(childId, parent, position);
+  return isWorkerRequest(input) ? stepCall(input, position) : null;
 }
 
-/** What the workflow recorded as it began this. */
-function eventAtBeginning(begun: PendingCall, { depth, round, now }: Position): RunEvent {
-  switch (begun.kind) {
-    case 'plan':
-      return { kind: 'plan-asked', round: begun.request.round, depth };
-    case 'step':
-      return stepStarted(begun.request, now);
-    case 'child': {
-      const { childId, parent } = begun;
-      const { step, run } = parent;
-      if (step === undefined)
-        return { kind: 'review-started', round: parent.round, depth: parent.depth, childId };
-      return ownStepStarted({ round, step }, { childId, model: run.conductor.model }, now);
-    }
-  }
-}
-
-/** What the workflow recorded when it was given this result. */
-function eventsAtSuccess(begun: PendingCall, result: unknown, at: string): RunEvent[] {
-  switch (begun.kind) {
-    case 'plan': {
+function planCall(request: WritePlanRequest, { depth }: Position): PendingCall {
+  const { round } = request;
+  return {
+    started: { kind: 'plan-asked', round, depth },
+    succeed: (result) => {
       const written = result as WritePlanResult;
-      const called = conductorCalled(begun.request, written);
+      const called = conductorCalled(request, written);
       const { plan } = written;
-      if (plan === null) return [called];
-      return [called, { kind: 'planned', round: begun.request.round, plan, degraded: false }];
-    }
-    case 'step':
-      return [finished(begun.request, result, at)];
-    case 'child':
-      return childEnded(begun, { trace: result as SolveTrace, problem: null }, at);
-  }
+      return plan === null ? [called] : [called, { kind: 'planned', round, plan, degraded: false }];
+    },
+    fail: (error) => [conductorCalled(request, readFailure(error, CONDUCTOR_ID))],
+  };
 }
 
-/** What the workflow recorded when this failed. */
-function eventsAtFailure(begun: PendingCall, error: Error, at: string): RunEvent[] {
-  switch (begun.kind) {
-    case 'plan': {
-      const failure = readFailure(error, CONDUCTOR_ID);
-      return [conductorCalled(begun.request, failure)];
-    }
-    case 'step':
-      return [stepFailed(begun.request, readFailure(error, begun.request.worker.id), at)];
-    case 'child': {
-      const { problem } = readFailure(error, begun.childId);
-      return childEnded(begun, { trace: traceIn(error), problem }, at);
-    }
-  }
-}
-
-function childEnded(
-  { childId, parent, round, at: startedAt }: Extract<PendingCall, { kind: 'child' }>,
-  outcome: ChildOutcome,
-  endedAt: string,
-): RunEvent[] {
-  const ended: RunEvent = { kind: 'child-ended', childId, trace: outcome.trace };
-  const { step } = parent;
-  return step === undefined
-    ? [ended, reviewed(round, revisionIn(outcome, parent.round))]
-    : [ended, ownStepEnded({ round, step }, outcome, { startedAt, endedAt })];
-}
-
-function finished(request: WorkerRequest, result: unknown, at: string): RunEvent {
-  try {
-    return stepAnswered(request, workerResultOf(request, result, at));
-  } catch (error) {
-    // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
-    return stepFailed(request, readFailure(error, request.worker.id), at);
-  }
+function stepCall(request: WorkerRequest, { now }: Position): PendingCall {
+  const { worker, subtask } = request;
+  const fail = (error: unknown, at: string): RunEvent[] => [
+    stepFailed(request, readFailure(error, worker.id), at),
+  ];
+  return {
+    started: stepStarted(request, now),
+    standIn: { steps: [{ worker: worker.id, subtask, sees: [] }] },
+    succeed: (result, at) => {
+      try {
+        return [stepAnswered(request, workerResultOf(request, result, at))];
+      } catch (error) {
+        // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
+        return fail(error, at);
+      }
+    },
+    fail,
+  };
 }
 
 function workerResultOf(request: WorkerRequest, result: unknown, at: string): WorkerResult {
@@ -312,4 +282,22 @@ function workerResultOf(request: WorkerRequest, result: unknown, at: string): Wo
 function isWorkerRequest(input: unknown): input is WorkerRequest {
   const isObject = typeof input === 'object' && input !== null;
   return isObject && 'worker' in input && 'subtask' in input && 'step' in input;
+}
+
+function childCall(childId: string, parent: Parent, { round, now }: Position): PendingCall {
+  const { step, run } = parent;
+  const end = (outcome: ChildOutcome, endedAt: string): RunEvent[] => [
+    { kind: 'child-ended', childId, trace: outcome.trace },
+    step === undefined
+      ? reviewed(round, revisionIn(outcome, parent.round))
+      : ownStepEnded({ round, step }, outcome, { startedAt: now, endedAt }),
+  ];
+  return {
+    started:
+      step === undefined
+        ? { kind: 'review-started', round: parent.round, depth: parent.depth, childId }
+        : ownStepStarted({ round, step }, { childId, model: run.conductor.model }, now),
+    succeed: (result, at) => end({ trace: result as SolveTrace, problem: null }, at),
+    fail: (error, at) => end({ trace: traceIn(error), problem: readFailure(error, childId).problem }, at),
+  };
 }

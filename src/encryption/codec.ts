@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
-import { encode as toUtf8 } from '@temporalio/common/lib/encoding';
 import { Field, MapField, Type } from 'protobufjs/light';
 import { ConfigError } from '../config/errors';
 import { ConductorError } from '../conductor-error';
@@ -18,7 +17,7 @@ export class AlteredPayloadError extends ConductorError {
 }
 
 /**
- * Encrypts all that a worker and its clients hand to Temporal: inputs, results, failure details, summaries, queries.
+ * Encrypts all that a worker and its clients send to Temporal: inputs, results, failure details, summaries, queries.
  *
  * An encrypted payload has `metadata.encoding` = `binary/encrypted`, the id of its key in
  * `metadata['encryption-key-id']`, and as `data` 12 random bytes of nonce, the AES-256-GCM ciphertext of the whole
@@ -26,7 +25,7 @@ export class AlteredPayloadError extends ConductorError {
  * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
  * 800-38D, 8.3): change it before.
  *
- * A payload that is not encrypted is handed on as it is, so that a run begun before the keys came is finished.
+ * A payload that is not encrypted is passed on as it is, so that a run that started before the keys came is finished.
  *
  * What stays readable: workflow ids, types and task queues, activity names, times and sizes. A server that lies could
  * show an old payload in the place of a new one.
@@ -41,10 +40,12 @@ export function encryptionCodec(keys: KeyRing): PayloadCodec {
   };
 }
 
-function encrypt(payload: Payload, { id, payload: key }: EncryptionKey): Payload {
+function encrypt({ metadata, data }: Payload, { id, payload: key }: EncryptionKey): Payload {
+  const plain = PAYLOAD.encode({ ...(metadata && { metadata }), ...(data && { data }) }).finish();
+  const utf8 = new TextEncoder();
   return {
-    metadata: { encoding: toUtf8(ENCRYPTED), [KEY_ID]: toUtf8(id) },
-    data: seal(payloadToBytes(payload), { key, nonce: randomBytes(NONCE_BYTES) }),
+    metadata: { encoding: utf8.encode(ENCRYPTED), [KEY_ID]: utf8.encode(id) },
+    data: seal(plain, { key, nonce: randomBytes(NONCE_BYTES) }),
   };
 }
 
@@ -52,7 +53,7 @@ function decrypt(payload: Payload, keys: KeyRing): Payload {
   if (wordOf(payload, 'encoding') !== ENCRYPTED) return payload;
   const id = wordOf(payload, KEY_ID);
   const plain = unseal(payload.data ?? new Uint8Array(), keys.find(id, 'a payload').payload);
-  if (plain !== null) return payloadFromBytes(plain);
+  if (plain !== null) return PAYLOAD.toObject(PAYLOAD.decode(plain));
   throw new AlteredPayloadError(
     `a payload that names key ${JSON.stringify(id)} cannot be decrypted with it: it was altered on its way, ` +
       'or the id stands for two different keys; give every process the same keys',
@@ -63,20 +64,13 @@ function wordOf({ metadata }: Payload, name: string): string {
   return Buffer.from(metadata?.[name] ?? []).toString('utf8');
 }
 
-/** `temporal.api.common.v1.Payload` (github.com/temporalio/api), as far as a codec meets it. */
+/**
+ * `temporal.api.common.v1.Payload` (github.com/temporalio/api), as far as a codec meets it: one piece of bytes, readable
+ * in every language that Temporal has an SDK for.
+ */
 const PAYLOAD = new Type('Payload')
   .add(new MapField('metadata', 1, 'string', 'bytes'))
   .add(new Field('data', 2, 'bytes'));
-
-/** A payload as one piece of bytes, readable in every language that Temporal has an SDK for. */
-function payloadToBytes({ metadata, data }: Payload): Uint8Array {
-  return PAYLOAD.encode({ ...(metadata && { metadata }), ...(data && { data }) }).finish();
-}
-
-/** The payload that the bytes stand for. */
-function payloadFromBytes(bytes: Uint8Array): Payload {
-  return PAYLOAD.toObject(PAYLOAD.decode(bytes));
-}
 
 /**
  * Module of the failure converter that puts messages and stack traces where a codec reaches them; left to themselves
@@ -85,10 +79,10 @@ function payloadFromBytes(bytes: Uint8Array): Payload {
 export const failureConverterPath = require.resolve('../workflows/encoded-failures');
 
 /**
- * A data converter that encrypts, for `Client`, `Worker` and whatever else takes one.
+ * A data converter that encrypts, for `Client`, `Worker` and all else that takes one.
  *
- * The plugin leaves a worker's data converter alone, so whoever mounts the plugin mounts this beside it. With a
- * converter of your own, take its parts: `encryptionCodec` as the last of your codecs, and `failureConverterPath`.
+ * The plugin leaves a worker's data converter alone: mount this beside it. With a converter of your own, take its parts:
+ * `encryptionCodec` as the last of your codecs, and `failureConverterPath`.
  *
  * @example
  * const keys = readEncryptionKeys('CONDUCTOR_KEYS');

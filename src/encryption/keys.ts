@@ -4,13 +4,13 @@ import type { Config } from '../config/schema';
 import { ConductorError } from '../conductor-error';
 
 /** Length of a key: that of AES-256. */
-export const KEY_BYTES = 32;
+const KEY_BYTES = 32;
 
 /**
  * One secret, known by its id, and what is derived from it: a key of its own for each purpose (HKDF-SHA-256, RFC 5869,
  * without salt, the purpose as `info`), so that nothing learned about one use of the secret helps against another.
  *
- * Key objects, not bytes: whoever logs one logs no secret.
+ * Key objects, not bytes: to log one is to log no secret.
  */
 export class EncryptionKey {
   /** `info` is `temporal-conductor payload`: AES-256-GCM of what travels through Temporal. */
@@ -28,10 +28,10 @@ export class EncryptionKey {
     readonly id: string,
     secret: Uint8Array,
   ) {
-    const derive = (purpose: string): KeyObject =>
-      createSecretKey(
-        Buffer.from(hkdfSync('sha256', secret, '', `temporal-conductor ${purpose}`, KEY_BYTES)),
-      );
+    const derive = (purpose: string): KeyObject => {
+      const derived = hkdfSync('sha256', secret, '', `temporal-conductor ${purpose}`, KEY_BYTES);
+      return createSecretKey(Buffer.from(derived));
+    };
     this.payload = derive('payload');
     this.content = derive('content');
     this.contentNonce = derive('content nonce');

@@ -7,7 +7,7 @@ export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
-/** A text under a key: who lacks the key can neither read it nor alter it unnoticed. */
+/** A text under a key: without the key it can be neither read nor altered unnoticed. */
 export interface Sealing {
   readonly key: KeyObject;
   /** Never the same for two different texts or bindings under one key. */
@@ -50,20 +50,19 @@ class AlteredContentError extends ConductorError {
 /**
  * The bytes that lie in the store for a key: `TCE1`, the length of the encryption key's id in one byte, that id, a nonce
  * of 12 bytes, the AES-256-GCM ciphertext, and the tag of 16 bytes. It opens under its own store key alone, so that
- * nobody can put one object in the place of another.
+ * no object can be put in the place of another.
  *
- * The nonce is an HMAC of store key and content: what is equal has equal bytes, whoever writes it, and no nonce ever
- * meets two contents. So it tells whether a content is the same as before, and nothing else.
+ * The nonce is an HMAC of store key and content: what is equal has equal bytes, whichever process writes it, and no
+ * nonce ever meets two contents. So it shows whether a content is the same as before, and nothing else.
  */
 export function sealContent(plain: Uint8Array, storeKey: string, key: EncryptionKey): Buffer {
-  const nonce = nonceOf(plain, storeKey, key.contentNonce);
+  const binding = Buffer.from(storeKey);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(binding.length);
+  const digest = createHmac('sha256', key.contentNonce).update(length).update(binding).update(plain).digest();
+  const sealing = { key: key.content, nonce: digest.subarray(0, NONCE_BYTES), binding: storeKey };
   const id = Buffer.from(key.id);
-  return Buffer.concat([
-    MARK,
-    Buffer.of(id.length),
-    id,
-    seal(plain, { key: key.content, nonce, binding: storeKey }),
-  ]);
+  return Buffer.concat([MARK, Buffer.of(id.length), id, seal(plain, sealing)]);
 }
 
 /**
@@ -91,14 +90,6 @@ export function openContent(bytes: Buffer, storeKey: string, keys: KeyRing): Buf
   );
 }
 
-function nonceOf(plain: Uint8Array, storeKey: string, key: KeyObject): Buffer {
-  const binding = Buffer.from(storeKey);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(binding.length);
-  const digest = createHmac('sha256', key).update(length).update(binding).update(plain).digest();
-  return digest.subarray(0, NONCE_BYTES);
-}
-
 const COUNTER_BYTES = 16;
 
 /** A SHA-256 in a key, with the two letters of it that spread a folder, where they stand before it. */
@@ -107,12 +98,12 @@ const DIGEST = /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=\k<fan>))?(?<digest>[0-9a-f]
 const SEALED =
   /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=[^/.]+\.\k<fan>))?(?<id>[A-Za-z0-9][\w-]{0,15})\.(?<sealed>[0-9a-f]{96})(?=$|[./])/g;
 /** Two letters that may spread a folder, in a prefix that ends before the digest which would tell, and what follows. */
-const UNTOLD_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/;
+const OPEN_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/;
 
 /**
  * The name under which an encrypted store keeps what belongs to a key.
  *
- * A digest in a name tells whoever can guess the text that the guess is right, and short texts are guessed. So every
+ * A digest in a name proves a guess of the text right, and short texts are guessed. So every
  * SHA-256 in a key is encrypted, and `texts/ab/abc…` becomes `texts/7f/KEYID.7f0…`. All else of a key stays, for `list`
  * to work by. The name is the same each time (AES-256-CTR whose first counter is an HMAC of the digest), and
  * `keyOfName` finds the way back.
@@ -127,7 +118,7 @@ export function nameOfKey(storeKey: string, key: EncryptionKey): string {
 
 /** A folder that holds the names of all keys with that prefix, under one encryption key, and maybe of others. */
 export function folderOfPrefix(prefix: string, key: EncryptionKey): string {
-  return nameOfKey(prefix.replace(UNTOLD_FAN, ''), key);
+  return nameOfKey(prefix.replace(OPEN_FAN, ''), key);
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { Question } from './question';
 import { readChoice, readLetter } from './choice';
 import { isSameNumber, readNumber } from './number';
+import type { Question } from './question';
 import { answerTextOf, normalizeText } from './text';
 
 /** What became of a rollout. `ungraded`: it could not be judged; it counts neither for nor against its group. */
@@ -30,32 +30,25 @@ export type RightAnswer = Graded<'exact'> | Graded<'number'> | Graded<'choice'>;
 export function grade(question: RightAnswer, reply: string): Grade {
   const answer = answerTextOf(reply);
   switch (question.grader) {
-    case 'exact':
-      return gradeExact(question, answer);
-    case 'number':
-      return gradeNumber(question, answer);
-    case 'choice':
-      return gradeChoice(question, answer);
+    case 'exact': {
+      const expected = normalizeText(question.answer, question.caseSensitive);
+      return expected === ''
+        ? 'ungraded'
+        : gradeOf(normalizeText(answer, question.caseSensitive) === expected);
+    }
+    case 'number': {
+      const expected = readNumber(question.answer);
+      if (expected === null) return 'ungraded';
+      const found = readNumber(answer);
+      return gradeOf(found !== null && isSameNumber(expected, found, question.tolerance));
+    }
+    case 'choice': {
+      const expected = readLetter(question.answer);
+      return expected === null ? 'ungraded' : gradeOf(readChoice(answer, question.options) === expected);
+    }
   }
 }
 
-function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: string): Grade {
-  const expected = normalizeText(right, caseSensitive);
-  return expected === '' ? 'ungraded' : verdict(normalizeText(answer, caseSensitive) === expected);
-}
-
-function gradeNumber({ answer: right, tolerance }: Graded<'number'>, answer: string): Grade {
-  const expected = readNumber(right);
-  if (expected === null) return 'ungraded';
-  const found = readNumber(answer);
-  return verdict(found !== null && isSameNumber(expected, found, tolerance));
-}
-
-function gradeChoice({ answer: right, options }: Graded<'choice'>, answer: string): Grade {
-  const expected = readLetter(right);
-  return expected === null ? 'ungraded' : verdict(readChoice(answer, options) === expected);
-}
-
-function verdict(isRight: boolean): Grade {
+function gradeOf(isRight: boolean): Grade {
   return isRight ? 'correct' : 'wrong';
 }

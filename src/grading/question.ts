@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readLetter } from '../grading/choice';
-import { readNumber } from '../grading/number';
-import { normalizeText } from '../grading/text';
+import { readLetter } from './choice';
+import { readNumber } from './number';
+import { normalizeText } from './text';
 
 const row = {
   /** What people and records call it. */

@@ -21,7 +21,9 @@ export class EncryptedStore implements Store {
   }
 
   async read(key: string): Promise<Buffer | null> {
-    const bytes = await this.readNewest(key);
+    const [only = '', ...others] = this.namesOf(key);
+    const name = others.length === 0 ? only : (await this.newest(key))?.key;
+    const bytes = name === undefined ? null : await this.inner.read(name);
     return bytes === null ? null : openContent(bytes, key, this.keys);
   }
 
@@ -55,18 +57,13 @@ export class EncryptedStore implements Store {
     return removed.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  private async readNewest(key: string): Promise<Buffer | null> {
-    const names = this.namesOf(key);
-    const [only = ''] = names;
-    if (names.length === 1) return this.inner.read(only);
-    const entry = await this.newest(key);
-    return entry === null ? null : this.inner.read(entry.key);
-  }
-
   /** What was written last under a key, with its name: during a change of keys, processes may differ in the first one. */
   private async newest(key: string): Promise<StoredEntry | null> {
     const found = await Promise.all(this.namesOf(key).map((name) => this.inner.stat(name)));
-    return found.reduce((best, entry) => (isNewer(entry, best) ? entry : best), null);
+    return found.reduce((best, entry) => {
+      const isNewer = entry !== null && (best === null || entry.modifiedAt > best.modifiedAt);
+      return isNewer ? entry : best;
+    }, null);
   }
 
   private namesOf(key: string): string[] {
@@ -85,8 +82,4 @@ export class EncryptedStore implements Store {
         'name another store, or read this one without it',
     );
   }
-}
-
-function isNewer(entry: StoredEntry | null, than: StoredEntry | null): boolean {
-  return entry !== null && (than === null || entry.modifiedAt > than.modifiedAt);
 }

@@ -59,8 +59,8 @@ export class FileStore implements Store {
     const path = this.pathOf(key);
     const entry = await this.stat(key);
     if (entry === null || entry.modifiedAt >= than) return 0;
-    // Whoever writes the key between that look and the removal must not lose what was written: the file is taken out
-    // of the way first, so that the second look is at the very file that goes.
+    // A write between that look and the removal must not be lost: the file is taken out of the way first, so that the
+    // second look is at the very file that goes.
     const taken = hiddenBeside(path);
     if ((await unlessMissing(rename(path, taken).then(() => true))) === null) return 0;
     try {

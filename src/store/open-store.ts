@@ -6,10 +6,10 @@ import { S3Store } from './s3-store';
 import { type Store } from './store';
 import { readStoreUrl, STORE_URL_FORMS } from '../config/store-url';
 
-/** What shall hold for a store whatever its driver. */
+/** What holds for a store of either kind. */
 export interface StoreOptions {
   /** Keeps everything encrypted: contents, and the digests in names. Default: as it is. */
-  readonly keys?: KeyRing | undefined;
+  readonly keys?: KeyRing;
 }
 
 /**
@@ -19,12 +19,8 @@ export interface StoreOptions {
  * @throws Error for a kind of store there is not
  */
 export function openStore(url: string, folder: string, { keys }: StoreOptions = {}): Store {
-  const store = openPlain(url, folder);
-  return keys === undefined ? store : new EncryptedStore(store, keys);
-}
-
-function openPlain(url: string, folder: string): Store {
   const place = readStoreUrl(url);
   if (place === null) throw new Error(`store ${JSON.stringify(url)} is none: expected ${STORE_URL_FORMS}`);
-  return place.kind === 'file' ? new FileStore(resolve(folder, place.path)) : new S3Store(place);
+  const store = place.kind === 'file' ? new FileStore(resolve(folder, place.path)) : new S3Store(place);
+  return keys === undefined ? store : new EncryptedStore(store, keys);
 }

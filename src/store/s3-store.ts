@@ -3,6 +3,11 @@ import { checkKey, type Store, type StoredEntry } from './store';
 import { isKey, type StorePlace } from '../config/store-url';
 
 type S3Place = Extract<StorePlace, { kind: 's3' }>;
+/** The vendor's SDK, and one client of it. */
+interface Opened {
+  readonly sdk: typeof Sdk;
+  readonly s3: Sdk.S3;
+}
 
 /**
  * A store in a bucket of Amazon S3 or of a server that speaks its API: one object a key, below a prefix.
@@ -16,7 +21,7 @@ export class S3Store implements Store {
   readonly url: string;
   private readonly bucket: string;
   private readonly prefix: string;
-  private client: Promise<S3Client> | undefined;
+  private client: Promise<Opened> | undefined;
 
   constructor({ bucket, prefix }: S3Place) {
     this.url = `s3://${bucket}/${prefix}`.replace(/\/$/, '');
@@ -78,17 +83,17 @@ export class S3Store implements Store {
   }
 
   /** Asks the server, once or as often as the SDK thinks right; null where there is no such object. */
-  private async ask<T>(work: (client: S3Client) => Promise<T>): Promise<T | null> {
-    const client = await this.open();
+  private async ask<T>(work: (opened: Opened) => Promise<T>): Promise<T | null> {
+    const opened = await this.open();
     try {
-      return await work(client);
+      return await work(opened);
     } catch (error) {
       if (isMissing(error)) return null;
       throw explainS3(error, this.url);
     }
   }
 
-  private open(): Promise<S3Client> {
+  private open(): Promise<Opened> {
     return (this.client ??= openS3Client());
   }
 
@@ -100,15 +105,9 @@ export class S3Store implements Store {
 
 function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | undefined): StoredEntry {
   if (bytes === undefined || modifiedAt === undefined) {
-    throw new Error(`the server does not tell size and age of ${key}`);
+    throw new Error(`the server does not state size and age of ${key}`);
   }
   return { key, bytes, modifiedAt };
-}
-
-/** The vendor's SDK, and one client of it. */
-export interface S3Client {
-  readonly sdk: typeof Sdk;
-  readonly s3: Sdk.S3;
 }
 
 /**
@@ -116,14 +115,14 @@ export interface S3Client {
  * attempts (https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html).
  *
  * Throttling and failures of the server are left to the SDK's own retries. Temporal's are for what is billed or has
- * consequences; to read or write a content address once more has none, and whoever is nearest does it soonest.
+ * consequences; to read or write a content address once more has none.
  */
-async function openS3Client(env: NodeJS.ProcessEnv = process.env): Promise<S3Client> {
+async function openS3Client(env: NodeJS.ProcessEnv = process.env): Promise<Opened> {
   const sdk = await importSdk();
   const s3 = new sdk.S3({
     // Servers of other vendors rarely have a host name for each bucket.
     forcePathStyle: Boolean(env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL),
-    // The SDK's own default is to wait for ever.
+    // The SDK's own default is to wait without end.
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
   });
   return { sdk, s3 };
@@ -142,7 +141,7 @@ async function importSdk(): Promise<typeof Sdk> {
   }
 }
 
-/** What an error of the SDK may tell; by shape, since not every one of them is an `Error` of this realm. */
+/** What an error of the SDK says; by shape, since not every one of them is an `Error` of this realm. */
 interface ErrorFacts {
   readonly name: string;
   readonly message: string;
@@ -151,17 +150,15 @@ interface ErrorFacts {
   readonly status: number;
 }
 
-interface Rule {
-  readonly fits: (facts: ErrorFacts) => boolean;
-  readonly say: (store: string, facts: ErrorFacts) => string;
-}
-
 /** Codes of Node. Where the SDK has wrapped an error, its code is found in the message alone. */
 const NETWORK =
   /\b(ECONN[A-Z]+|EAI_[A-Z]+|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w+|ERR_TLS\w+)\b/;
 
 /** The first that fits. Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
-const RULES: readonly Rule[] = [
+const RULES: readonly {
+  readonly fits: (facts: ErrorFacts) => boolean;
+  readonly say: (store: string, facts: ErrorFacts) => string;
+}[] = [
   {
     fits: ({ name }) => name === 'NoSuchBucket',
     say: (store) =>
@@ -195,7 +192,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** The sentence for whatever the SDK threw about a store: what happened, in which bucket, what to do. */
+/** The sentence for an error of the SDK: what happened, in which bucket, what to do. */
 export function explainS3(error: unknown, store: string): Error {
   const facts = factsOf(error);
   const rule = RULES.find(({ fits }) => fits(facts));
@@ -206,7 +203,7 @@ export function explainS3(error: unknown, store: string): Error {
   );
 }
 
-/** Whether the store answered that there is no such object; a HEAD request has no body that could tell more. */
+/** Whether there is no such object. The answer to a HEAD request has no body that could say more. */
 function isMissing(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(factsOf(error).name);
 }

@@ -2,7 +2,7 @@ import { isKey } from '../config/store-url';
 
 /** What lies under one key of a store. */
 export interface StoredEntry {
-  /** As `write` was given it, whatever a driver or a wrapper makes of it. */
+  /** As `write` was given it, however a driver or a wrapper spells it. */
   readonly key: string;
   /** The room it takes. */
   readonly bytes: number;
@@ -26,7 +26,7 @@ export interface Store {
   stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */
   list(prefix: string): Promise<string[]>;
-  /** The same with size and age, in no particular order, as it is found: there may be millions. */
+  /** The same with size and age, folder by folder, as it is found: there may be millions. */
   entries(prefix: string): AsyncIterable<StoredEntry>;
   /**
    * Removes what lies under the key, unless it was written at `than` or later.

@@ -3,13 +3,13 @@ import { ConductorError } from '../conductor-error';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import type { Store } from './store';
 
-/** The longest text kept: 32 MiB of UTF-8, far beyond any model's output. */
+/** The longest text kept, in UTF-8 bytes: far beyond any model's output. */
 export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 const PREVIEW_CHARACTERS = 120;
 
 /**
- * The age from which a text that is kept again is written anew: one hour. A collection under way, which takes only what
- * is older than a day, then cannot take what was just kept and is referred to by nothing yet.
+ * The age from which a text that is kept again is written anew. A collection under way, which takes only what is older
+ * than a day, then cannot take what was just kept and has no reference yet.
  */
 const REFRESH_AFTER_MS = 60 * 60 * 1000;
 
@@ -40,8 +40,12 @@ export async function keepText(store: Store, text: string): Promise<Text> {
   if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
   const digest = sha256(bytes);
   const key = keyOf(digest);
-  if (!(await isFresh(store, key))) await store.write(key, bytes);
-  return { ref: `sha256-${digest}`, bytes: bytes.length, preview: firstWords(text) };
+  const entry = await store.stat(key);
+  const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
+  if (!isFresh) await store.write(key, bytes);
+  const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s+/g, ' ');
+  const preview = start.trim().slice(0, PREVIEW_CHARACTERS);
+  return { ref: `sha256-${digest}`, bytes: bytes.length, preview };
 }
 
 /**
@@ -73,24 +77,10 @@ export function refAt(key: string): string | null {
   return digest === undefined ? null : `sha256-${digest}`;
 }
 
-/** Whether a text lies there and is too young for any collection; an old one is written anew, so that it is young again. */
-async function isFresh(store: Store, key: string): Promise<boolean> {
-  const entry = await store.stat(key);
-  return entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
-}
-
 function keyOf(digest: string): string {
   return `texts/${digest.slice(0, 2)}/${digest}`;
 }
 
 function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-function firstWords(text: string): string {
-  return text
-    .slice(0, PREVIEW_CHARACTERS * 2)
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, PREVIEW_CHARACTERS);
 }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Usage } from '../protocol/call';
 import type { Answer, Reply, SimulatedRequest } from './behaviour';
 import {
@@ -7,11 +7,11 @@ import {
   type ErrorFault,
   type Fault,
   type FlawedFault,
+  type FlawedFaultKind,
   isErrorFault,
   isFlawedFault,
   isSpoiledFault,
   retryAfterHeaders,
-  type FlawedFaultKind,
   type SpoiledFaultKind,
 } from './faults';
 import type { RequestOutcome } from './request-log';
@@ -31,7 +31,7 @@ export interface Delivery {
   readonly send: ((response: ServerResponse) => void) | null;
 }
 
-/** Lets a model answer; an answering function that throws is the test's mistake, told to the client as a 400. */
+/** Lets a model answer; an answering function that throws is the test's mistake, and the client gets a 400. */
 export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: SimulatedModel): Delivery {
   let answer: Answer;
   let own: Reply;
@@ -50,15 +50,7 @@ export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: Simu
 /** What the vendor says to a request that is none. */
 export function prepareRejection(wire: Wire, problem: string): Delivery {
   const { status, body } = wire.encodeError('bad-request', problem, null);
-  return {
-    outcome: 'rejected',
-    usage: null,
-    delayMs: 0,
-    written: null,
-    send: (response) => {
-      sendJson(response, status, body);
-    },
-  };
+  return { outcome: 'rejected', usage: null, delayMs: 0, written: null, send: jsonSender(status, body) };
 }
 
 /** Sends a JSON body, its length in the header. */
@@ -94,14 +86,13 @@ function deliverReply(
 ): Delivery {
   const whole = wholeReply(request, reply);
   const body = wire.encodeReply(whole);
-  return {
-    outcome,
-    usage: whole.usage,
-    delayMs: reply.delayMs ?? 0,
-    written: body,
-    send: (response) => {
-      sendJson(response, 200, body);
-    },
+  const { delayMs = 0 } = reply;
+  return { outcome, usage: whole.usage, delayMs, written: body, send: jsonSender(200, body) };
+}
+
+function jsonSender(status: number, body: object): Delivery['send'] {
+  return (response) => {
+    sendJson(response, status, body);
   };
 }
 
@@ -154,7 +145,13 @@ function deliverFlawed(wire: Wire, request: SimulatedRequest, fault: FlawedFault
 
 /** Fills in what a reply leaves open. */
 function wholeReply(request: SimulatedRequest, reply: Reply): WholeReply {
-  const usage = usageOf(request, reply);
+  const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = reply.usage ?? {};
+  const usage: Usage = {
+    inputTokens: inputTokens ?? countTokens(request.text),
+    outputTokens: outputTokens ?? countTokens(reply.text) + reasoningTokens,
+    cachedInputTokens,
+    reasoningTokens,
+  };
   return {
     model: request.model,
     sequence: request.sequence,
@@ -166,20 +163,11 @@ function wholeReply(request: SimulatedRequest, reply: Reply): WholeReply {
   };
 }
 
-function usageOf(request: SimulatedRequest, { text, usage = {} }: Reply): Usage {
-  const reasoningTokens = usage.reasoningTokens ?? 0;
-  return {
-    inputTokens: usage.inputTokens ?? countTokens(request.text),
-    outputTokens: usage.outputTokens ?? countTokens(text) + reasoningTokens,
-    cachedInputTokens: usage.cachedInputTokens ?? 0,
-    reasoningTokens,
-  };
-}
-
 /** Four characters a token: no tokenizer's count, but the same count each time. */
 function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
+
 /** What a transport fault does to an answer. */
 interface Breakage {
   /** Sends what is left of the body that was due; null: nothing, ever. */
@@ -189,7 +177,7 @@ interface Breakage {
 }
 
 /** The transport faults. */
-export const BREAKAGES: Readonly<Record<BrokenFaultKind, Breakage>> = {
+const BREAKAGES: Readonly<Record<BrokenFaultKind, Breakage>> = {
   hang: { isBilled: false, send: null },
   stall: {
     isBilled: true,
@@ -261,7 +249,7 @@ const PIECES = 20;
 const DRIP_MS = 1000;
 
 /** The answer as it goes out under a flawed fault: what it says of its tokens, and what is billed. */
-export function flawedReply(kind: FlawedFaultKind, reply: WholeReply): WholeReply {
+function flawedReply(kind: FlawedFaultKind, reply: WholeReply): WholeReply {
   switch (kind) {
     case 'drip':
       return reply;
@@ -279,8 +267,8 @@ export function flawedReply(kind: FlawedFaultKind, reply: WholeReply): WholeRepl
   }
 }
 
-/** Sends a JSON body piece by piece, the last one after `ms` milliseconds, for as long as somebody reads it. */
-export async function drip(response: ServerResponse, body: Buffer, ms = DRIP_MS): Promise<void> {
+/** Sends a JSON body piece by piece, the last one after `ms` milliseconds, for as long as it is read. */
+async function drip(response: ServerResponse, body: Buffer, ms = DRIP_MS): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
   const size = Math.ceil(body.length / PIECES);
   for (let start = 0; start < body.length && !response.destroyed; start += size) {
@@ -294,7 +282,7 @@ const HUGE_BYTES = 2 * 1024 * 1024;
 const REASONING_TOKENS = 64;
 
 /** The reply that a spoiled fault stands for. `maxOutputTokens` is the request's own limit. */
-export function spoiledReply(kind: SpoiledFaultKind, maxOutputTokens: number | null): Reply {
+function spoiledReply(kind: SpoiledFaultKind, maxOutputTokens: number | null): Reply {
   switch (kind) {
     case 'empty':
       return { text: '' };

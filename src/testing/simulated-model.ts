@@ -43,11 +43,12 @@ export class SimulatedModel {
 
   /** Holds every request back until the returned function is called. */
   hold(): () => void {
-    const { promise, resolve } = withResolvers();
-    this.#gates.add(promise);
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    this.#gates.add(gate);
     return () => {
-      this.#gates.delete(promise);
-      resolve();
+      this.#gates.delete(gate);
+      open();
     };
   }
 
@@ -67,7 +68,7 @@ export class SimulatedModel {
     return 'fault' in standing ? { text: plainAnswer(request) } : standing;
   }
 
-  /** What it charges for so many tokens, in nano-USD; null where its price was not told. */
+  /** What it charges for so many tokens, in nano-USD; null where its price is unknown. */
   charge(usage: Usage): number | null {
     const { price } = this.#behaviour;
     return price === undefined ? null : nanoUsdOf(usage, price);
@@ -92,15 +93,7 @@ function plainAnswer({ model, text }: SimulatedRequest): string {
   return `${model} answers ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
 }
 
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
-
-/** The models of a simulation by name; a name nobody gave a behaviour gets the fallback's. */
+/** The models of a simulation by name; a name without a behaviour gets the fallback's. */
 export class Cast {
   readonly #models: Map<string, SimulatedModel>;
   readonly #makeOther: () => SimulatedModel;

@@ -60,7 +60,7 @@ export async function startSimulatedProviders(simulation: Simulation = {}): Prom
   const server = createServer((request, response) => {
     respond({ log, cast, background }, request, response);
   });
-  // Clients keep their connections; closing an idle one under a request in flight would be a fault nobody asked for.
+  // Clients keep their connections; closing an idle one under a request in flight would be a fault that no test asked for.
   server.keepAliveTimeout = 0;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -134,7 +134,7 @@ function urlOf(server: Server): string {
 }
 
 /** What all requests share. */
-export interface Simulator {
+interface Simulator {
   readonly log: RequestLog;
   readonly cast: Cast;
   readonly background: BackgroundResponses;
@@ -188,32 +188,20 @@ async function servePrompt(
   deliver(delivery, delivery.usage === null ? 0 : simulated.charge(delivery.usage));
 }
 
-/** Has simulated providers go on with the log of those who wrote to this file before. */
+/** Has simulated providers continue the log that earlier ones wrote to this file. */
 export function continueLog(file: string): Required<Pick<Simulation, 'firstSequence' | 'observe'>> {
-  return { firstSequence: countRequests(file) + 1, observe: appendTo(file) };
-}
-
-/** The requests of those who wrote this log before: numbers, and ids made of them, are not given out twice. */
-function countRequests(file: string): number {
-  if (!existsSync(file)) return 0;
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith(RECEIVED)).length;
-}
-
-/** One JSON object a line, on disk before the server goes on: whoever is killed next, the count holds. */
-function appendTo(file: string): RequestObserver {
-  return (event, record) => {
-    appendFileSync(file, `${JSON.stringify({ event, ...record })}\n`);
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  // Numbers, and ids made of them, are not given out twice.
+  const received = lines.filter((line) => line.startsWith('{"event":"received"')).length;
+  return {
+    firstSequence: received + 1,
+    // One JSON object a line, on disk before the server goes on: the count holds whichever process is killed next.
+    observe: (event, record) => {
+      appendFileSync(file, `${JSON.stringify({ event, ...record })}\n`);
+    },
   };
 }
-
-const RECEIVED = '{"event":"received"';
-/**
- * The port that a program is told to listen on.
- *
- * @throws Error where it is none
- */
+/** @throws Error for a text that is no port */
 export function readPort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65535) return port;

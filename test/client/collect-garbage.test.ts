@@ -161,7 +161,7 @@ describe('nothing is removed', () => {
     const options = { taskQueue: stage.taskQueue, args: [{ question: 'Who can read this?' }] };
     const run = await veiled.workflow.start('solve', { ...options, workflowId: 'veiled' });
     await expect(collectGarbage({ client, store: stage.store, olderThanMs: DAY_MS })).rejects.toThrow(
-      /^the history of run veiled cannot be read \(.*\), so nobody knows which texts it needs, and nothing was removed/,
+      /^the history of run veiled cannot be read \(.*\), so it is unknown which texts it needs, and nothing was removed/,
     );
     await run.terminate();
   });

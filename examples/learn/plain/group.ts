@@ -1,7 +1,7 @@
 import { parsePlan } from '../../../src/plan/parse';
 import type { Plan, Message } from '../../../src/plan/plan';
 import { PlanError } from '../../../src/plan/plan-error';
-import { compactMessages, type ConductorPrompt } from '../../../src/plan/prompt/conductor';
+import { type ConductorPrompt, conductorMessages } from '../../../src/plan/prompt/conductor';
 import { type GivenText, workerMessages } from '../../../src/plan/prompt/worker';
 import type { RunWorker } from '../../../src/protocol/run';
 import { openStore } from '../../../src/store/open-store';
@@ -20,7 +20,7 @@ import { answerIn, replyAs } from '../world/simulate';
 import { withWorkers, type World } from '../world/world';
 import type { Desk, Sampled } from './lesson';
 import { LONGEST_PLAN, type Recipe } from './recipe';
-import type { Verdict } from "../../../src/grading/grade";
+import type { Verdict } from '../../../src/grading/grade';
 
 /**
  * Has a policy write a group's plans and carries them out; with two rounds, has it review each answer, and gives each
@@ -160,7 +160,7 @@ export function promptFor(
   const { describe, world } = recipe;
   const { maxSteps } = world;
   const asked = { question, workers, describe, maxSteps, format: 'lists', repairs: [] } as const;
-  return renderChatml(compactMessages({ ...asked, review }));
+  return renderChatml(conductorMessages({ ...asked, style: 'compact', review }));
 }
 
 function promptsOf(

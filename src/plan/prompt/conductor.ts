@@ -75,7 +75,7 @@ const REVIEW = {
  *
  * Hints, given texts and repairs, which no such policy was trained on, are said as in the full prompt.
  */
-export function compactMessages(prompt: ConductorPrompt): Message[] {
+function compactMessages(prompt: ConductorPrompt): Message[] {
   const { question, review, hints, repairs } = prompt;
   const asked = [question, ...showBackground(prompt), describeTeam(prompt)];
   const outcome = (answer: string): string => joinParts([`Answer: ${answer}`, describeHints(hints)], '\n');

@@ -1,6 +1,6 @@
 import type { ContentBlock, Message as MessageReply } from '@anthropic-ai/sdk/resources/messages';
 import { z } from 'zod';
-import type { Message } from '../../activities/models/model';
+import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
 import { textContent } from './wire';

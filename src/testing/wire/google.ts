@@ -5,7 +5,7 @@ import type {
   GenerateContentResponseUsageMetadata,
 } from '@google/genai';
 import { z } from 'zod';
-import type { Message } from '../../activities/models/model';
+import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
 import { textContent, tokenLimit } from './wire';

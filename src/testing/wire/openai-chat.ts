@@ -1,6 +1,6 @@
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { z } from 'zod';
-import type { Message } from '../../activities/models/model';
+import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import { type Decoded, encodeOpenAiError, textContent, tokenLimit, type WholeReply, type Wire } from './wire';
 

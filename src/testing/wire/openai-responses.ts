@@ -5,7 +5,7 @@ import type {
   ResponseOutputText,
 } from 'openai/resources/responses/responses';
 import { z } from 'zod';
-import type { Message } from '../../activities/models/model';
+import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
 import {

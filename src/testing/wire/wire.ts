@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '../../activities/models/model';
+import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
 
