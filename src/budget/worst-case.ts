@@ -3,7 +3,7 @@ import { conductorMessages } from '../plan/prompt/conductor';
 import { workerMessages } from '../plan/prompt/worker';
 import { planOutputSchema, renderPlan } from '../plan/render';
 import type { Background, ReviewedRound, WorkerRequest, WritePlanRequest } from '../protocol/activities';
-import type { ConductorCard, ModelCard } from '../protocol/cards';
+import type { ConductorCard } from '../protocol/cards';
 import type { PlanningRun, RunWorker, ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import { nanoUsdOf } from './nano-usd';

@@ -4,7 +4,7 @@ import type { LimitsInput } from '../protocol/activities';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import { RefusedError } from './steer';
-import { type HistoryDecoder, readHistory, readHistoryEvent } from './history';
+import { type HistoryDecoder, readHistory, readHistoryEvent, type HistoryEvent } from './history';
 import type { SolveInput } from '../protocol/input';
 
 /** From where a run is run again, and what is to be different there. */
@@ -67,16 +67,20 @@ export interface RunOrigin {
  * @throws RefusedError for a run that has resolved nothing yet
  */
 export async function readOrigin(client: Client, id: string, decoder: HistoryDecoder): Promise<RunOrigin> {
-  let input: SolveInput | undefined;
+  const origin: { input?: SolveInput; run?: ResolvedRun } = {};
   for await (const events of readHistory(client, { workflowId: id }, false)) {
     for (const event of events) {
-      const read = await readHistoryEvent(event, decoder);
-      if (read?.kind === 'run-started') input = read.input as SolveInput;
-      const run = read?.kind === 'run-resolved' ? read.run : input?.parent?.run;
-      if (input !== undefined && run !== undefined) return { input, run };
+      note(await readHistoryEvent(event, decoder), origin);
+      const { input, run = input?.parent?.run } = origin;
+      if (input && run) return { input, run };
     }
   }
   throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
+}
+
+function note(event: HistoryEvent | null, origin: { input?: SolveInput; run?: ResolvedRun }): void {
+  if (event?.kind === 'run-started') origin.input = event.input as SolveInput;
+  if (event?.kind === 'run-resolved') origin.run = event.run;
 }
 
 /** What a plan for a run is read by. The Conductor is the last of its workers wherever it may be one at all. */

@@ -36,19 +36,19 @@ export interface ConfigReader<Input, Settings extends Config> {
    *
    * @throws ConfigError
    */
-  load(options: LoadConfigOptions): Promise<LoadedConfig<Settings>>;
+  readonly load: (options: LoadConfigOptions) => Promise<LoadedConfig<Settings>>;
   /**
    * Reads and checks one configuration file.
    *
    * @throws ConfigError
    */
-  readFile(path: string): Settings;
+  readonly readFile: (path: string) => Settings;
   /**
    * Checks a configuration that a program holds as an object.
    *
    * @throws ConfigError that names every place at fault
    */
-  parse(content: Input): Settings;
+  readonly parse: (content: Input) => Settings;
 }
 
 /** How an add-on has its own section of the file read along with the rest. */

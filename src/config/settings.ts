@@ -18,8 +18,9 @@ export function durationMs(duration: string): number {
 function isDuration(text: string): boolean {
   // The notation also takes bare numbers as milliseconds, which is not what `wallClock: 30` is meant to say.
   if (text.length > 100 || !/[a-z]$/i.test(text)) return false;
-  const length: number | undefined = ms(text as ms.StringValue);
-  return length !== undefined && length >= SHORTEST_MS && length <= LONGEST_MS;
+  // NaN or undefined for what is no duration, whatever its types say: no comparison holds then.
+  const length = ms(text as ms.StringValue);
+  return length >= SHORTEST_MS && length <= LONGEST_MS;
 }
 
 /** Effort levels of all vendors, lowest first; which of them a model has is a matter of its capabilities. */

@@ -170,7 +170,7 @@ function unaccountedPlan(request: WritePlanRequest, error: Problem): Call {
     step: null,
     attempt: 1,
     worker: CONDUCTOR_ID,
-    model: run?.conductor.model ?? '',
+    model: run.conductor.model,
     error,
     usage: null,
     nanoUsd: null,

@@ -129,22 +129,23 @@ export async function obtainPlan(
   recorder.record({ kind: 'plan-asked', round, depth });
   for (;;) {
     const outcome = await askConductor(context, requestFor(context, review, repairs));
-    if ('plan' in outcome && outcome.plan !== null) {
-      const { plan, reply } = outcome;
-      recorder.record({ kind: 'planned', round, plan, degraded: false });
-      return { plan, reply };
+    const obtained = planIn(outcome);
+    if (obtained !== null) {
+      recorder.record({ kind: 'planned', round, plan: obtained.plan, degraded: false });
+      return obtained;
     }
     const stop = limits.reasonToStop();
     if (stop !== null) throw stop;
-    if ('plan' in outcome) {
-      if (outcome.problem !== null) repairs.push({ reply: outcome.reply, problem: outcome.problem });
-      if (repairs.length - rejected.length <= MAX_REPAIRS) continue;
-    } else {
-      paidRetries += 1;
-      if (mayRetryBilled(outcome.problem) && paidRetries <= MAX_PAID_RETRIES) continue;
-    }
-    return goWithout(context, review, outcome);
+    if (!('plan' in outcome)) paidRetries += mayRetryBilled(outcome.problem) ? 1 : Infinity;
+    else if (outcome.problem !== null) repairs.push({ reply: outcome.reply, problem: outcome.problem });
+    const isGivenUp = repairs.length - rejected.length > MAX_REPAIRS || paidRetries > MAX_PAID_RETRIES;
+    if (isGivenUp) return goWithout(context, review, outcome);
   }
+}
+
+function planIn(outcome: ConductorOutcome): ObtainedPlan | null {
+  if (!('plan' in outcome) || outcome.plan === null) return null;
+  return { plan: outcome.plan, reply: outcome.reply };
 }
 
 function goWithout(

@@ -2,7 +2,6 @@ import { Option } from 'commander';
 import { stringify } from 'csv-stringify/sync';
 import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
-import { nameOfKey } from '../../encryption/seal';
 import {
   COST_GROUPS,
   type CostGroup,
@@ -19,7 +18,7 @@ import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf } from '../../trace/lines';
 import { type AddCommands, CONFIG } from '../arguments';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { FOLDER, loadSettings } from '../settings';
+import { loadSettings } from '../settings';
 import { paintFor, print, say } from '../terminal';
 
 interface CostOptions {

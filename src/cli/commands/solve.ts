@@ -1,6 +1,5 @@
 import { Option } from 'commander';
 import type { SolveRequest } from '../../client/conductor-client';
-import { durationMs } from '../../config/settings';
 import { SOLVE_WORKFLOW } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { counted } from '../../trace/describe';
