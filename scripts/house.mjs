@@ -18,8 +18,8 @@ const PATHS = {
     files: [
       'cli/commands/solve.ts',
       'client/conductor-client.ts',
-      'plugin.ts',
       'workflows/solve.ts',
+      'activities/resolve-run.ts',
       'workflows/make-plan.ts',
       'plan/prompt/conductor.ts',
       'activities/write-plan.ts',

@@ -43,6 +43,35 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
   expect(Object.keys(testingDoor).sort()).toEqual(['startSimulatedProviders']);
 });
 
+describe('a worker', () => {
+  const model = { provider: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' } as const;
+  const config = { conductor: model, workers: [{ id: 'a', ...model }] };
+  const store = door.openStore('file:.conductor/store', '/nowhere');
+  const SOLVING = ['resolveRun', 'writePlan', 'callWorker', 'keepText', 'readText'].map(
+    (name) => `conductor.${name}`,
+  );
+  const registeredBy = (plugin: door.ConductorPlugin | trainingDoor.TrainingPlugin): string[] =>
+    Object.keys(plugin.configureWorker({ taskQueue: 'queue' }).activities ?? {});
+
+  test('that solves registers the activities of a solve and nothing else', () => {
+    const registered = registeredBy(new door.ConductorPlugin({ config, store }));
+    expect(registered.sort()).toEqual(SOLVING.sort());
+  });
+
+  test('that trains registers those of training beside them', () => {
+    const registered = registeredBy(new trainingDoor.TrainingPlugin({ config, store }));
+    expect(registered).toEqual(expect.arrayContaining(SOLVING));
+    const others = registered.filter((name) => !SOLVING.includes(name));
+    expect(others).toHaveLength(13);
+    for (const name of others) expect(name).toMatch(/^conductor\.train\./);
+  });
+
+  test('that only solves serves no checkpoint, and says which plugin does', () => {
+    const policy = { ...config, conductor: { provider: 'policy' } as const };
+    expect(() => new door.ConductorPlugin({ config: policy, store })).toThrow('mount TrainingPlugin');
+  });
+});
+
 test('a program can plan by hand: write a plan, read it back, and see what runs side by side', () => {
   const workers = ['gpt', 'sonnet'];
   const plan: door.Plan = {

@@ -18,7 +18,7 @@ const CANCEL_MS = 10_000;
 /** One process's wait for one answer. */
 export interface Wait {
   readonly background: BackgroundCalls;
-  /** When the answer was begun, in epoch milliseconds. */
+  /** When the answer was started, in epoch milliseconds. */
   readonly begunAt: number;
   /** Its signal aborts when the time of the card or of the run is over, whichever process began the answer. */
   readonly context: CallContext;
@@ -46,7 +46,7 @@ export function openWait(
   };
 }
 
-/** Has the answer begun. A cancellation stops that only after a while, so that there is an id to stop the rest by. */
+/** Starts the answer. A cancellation stops that only after a while, so that there is an id to stop the rest by. */
 export function begin({
   background,
   context,
@@ -86,7 +86,7 @@ export function pauseMs(elapsedMs: number): number {
 
 /** What bounds the time of one call. */
 export interface Bounds {
-  /** When its request was begun, in epoch milliseconds. */
+  /** When its request was sent, in epoch milliseconds. */
   readonly begunAt: number;
   /** What its card allows, in milliseconds. */
   readonly timeoutMs: number;
@@ -96,7 +96,7 @@ export interface Bounds {
 
 /**
  * How long a call may take in all, in milliseconds from its beginning, in whichever process that was. The run's own end
- * counts as well: when it has come, nobody is left to come back for the answer.
+ * counts as well: when it has come, no attempt is left to come back for the answer.
  */
 export function allowedMs({ begunAt, timeoutMs, info }: Bounds): number {
   const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = info;
@@ -105,7 +105,7 @@ export function allowedMs({ begunAt, timeoutMs, info }: Bounds): number {
   return Math.max(0, Math.min(timeoutMs, untilEndOfRun));
 }
 
-/** Aborts for the same reason as another signal, but later: time to end in order what was begun. */
+/** Aborts for the same reason as another signal, but later: time to end in order what was started. */
 export function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
   const controller = new AbortController();
   const abortLater = (): void => {

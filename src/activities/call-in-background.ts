@@ -100,7 +100,7 @@ const HOPELESS: ReadonlySet<FailureType> = new Set([
 /**
  * Decides what becomes of an answer when waiting for it was broken off by an error, a cancellation or a time-out.
  *
- * The vendor is told to stop where nobody will come back: the run is cancelled, or its or the card's time is over. A
+ * The vendor is asked to stop where no one will come back: the run is cancelled, or its or the card's time is over. A
  * process that ends, or has lost touch with the server, leaves the answer alone: somebody else may be waiting already.
  */
 async function stopWaiting(wait: Wait, id: string, error: unknown): Promise<SentRequest | LeftRunning> {

@@ -22,9 +22,9 @@ import { outcomeOf, sendRequest, type SentRequest } from './send-request';
  * 2. An answer that an earlier attempt began in the background is waited for, under the same ledger row.
  * 3. Else a ledger row is written before the request, so no request is ever unaccounted for; but where its model may not
  *    be asked just now, nothing is written or sent, and Temporal calls again later.
- * 4. One request is sent. In the background it brings an id, which is kept before anybody asks how far the answer is;
+ * 4. One request is sent. In the background it brings an id, which is kept before anyone asks how far the answer is;
  *    asking costs nothing, and opens no row.
- * 5. A usable answer is kept before anybody is told of it; then the row is completed.
+ * 5. A usable answer is kept before anyone learns of it; then the row is completed.
  *
  * The window in which a crash buys a call twice is the request of step 4 alone: until its answer arrives, or in the
  * background until its id does.
@@ -200,7 +200,7 @@ function send(
     : sendRequest(dependencies, call, { apiKey, callId: row.callId });
 }
 
-/** Sent by a process that was lost, or broken off: nobody knows what became of it. */
+/** Sent by a process that was lost, or broken off: what became of it is unknown. */
 function mayBeBilled({ nanoUsd }: LedgerRow): boolean {
   return nanoUsd !== 0;
 }

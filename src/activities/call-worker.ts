@@ -59,7 +59,7 @@ async function messagesOf(
   return workerMessages({ question: wholeQuestion, subtask, background: given, sees: visible, layout });
 }
 
-/** What everybody in a solve may see, whole. */
+/** What every call of a solve may see, whole. */
 export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {
   return Promise.all(
     background.map(async ({ subtask, output }) => ({ subtask, output: await readText(store, output) })),

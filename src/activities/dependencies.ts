@@ -12,7 +12,7 @@ export interface Dependencies {
   readonly store: Store;
   /** The one verb behind every provider. */
   readonly complete: Complete;
-  /** The verbs behind the one provider whose answers outlive whoever asked for them; for cards that say `background`. */
+  /** The verbs behind the one provider whose answers outlive the process that asked for them; for cards that say `background`. */
   readonly background: BackgroundCalls;
   /** Lets requests through, to each model as many as it may be sent. One for a process: it remembers what was sent. */
   readonly pacing: Pacing;

@@ -37,7 +37,7 @@ export function timeLimit(ms: number): AbortSignal {
     },
     Math.min(ms, LONGEST_MS),
   );
-  // It shall not keep a process alive that has nothing else to do.
+  // It must not keep a process alive that has nothing else to do.
   timer.unref();
   return controller.signal;
 }

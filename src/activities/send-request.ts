@@ -128,7 +128,7 @@ export function brokenOff(reply: ModelReply | null): SentRequest {
   return { kind: 'broken-off', problem, reply, error: new CancelledFailure(problem.message) };
 }
 
-/** Why this process stopped though nobody cancelled the run; null where somebody did. */
+/** Why this process stopped though the run was not cancelled; null where it was. */
 function whyStopped(details: ActivityCancellationDetails | undefined): string | null {
   if (details?.workerShutdown === true) return 'the worker process was stopped during the call';
   // Another attempt may be under way by now.

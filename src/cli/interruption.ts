@@ -5,7 +5,7 @@ import { say } from './terminal';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Thrown where a command learns that it was told to stop before it had begun: exit code 130. */
+/** Thrown where a command learns that it must stop before it has started: exit code 130. */
 class InterruptedError extends ConductorError {
   override readonly name = 'InterruptedError';
   readonly code = 'Interrupted';

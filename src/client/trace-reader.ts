@@ -10,10 +10,10 @@ import type {
   WritePlanResult,
 } from '../protocol/activities';
 import { readExternalResult } from '../protocol/external-worker';
-import { questionOf, type SolveInput } from '../protocol/input';
+import { questionOf, type SolveInput, asksApproval } from '../protocol/input';
 import { EDIT_PLAN_UPDATE, SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
-import { asksApproval, type SolveTrace, solveTraceSchema } from '../protocol/solve';
+import { type SolveTrace, solveTraceSchema } from '../protocol/solve';
 import {
   type ChildOutcome,
   conductorCalled,

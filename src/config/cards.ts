@@ -12,7 +12,7 @@ const WORKER_TOKENS = 4096;
 /** Low, so that the same question gets much the same plan. */
 const CONDUCTOR_TEMPERATURE = 0.2;
 
-/** The Conductor's card, every default filled in; `day` is when its price shall hold. */
+/** The Conductor's card, every default filled in; `day` is when its price must hold. */
 export function resolveConductor(config: ConductorConfig, day: Date): ConductorCard {
   if (config.provider === 'policy') return policyCard(config);
   const settings = settingsOf(config, day);
@@ -26,7 +26,7 @@ export function resolveConductor(config: ConductorConfig, day: Date): ConductorC
   };
 }
 
-/** A worker's card, every default filled in; `day` is when its price shall hold. */
+/** A worker's card, every default filled in; `day` is when its price must hold. */
 export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | ExternalCard {
   const { id, notes = null, fallback } = config;
   if (config.provider === 'activity' || config.provider === 'workflow') {

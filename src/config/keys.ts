@@ -9,7 +9,7 @@ type Card = ModelCard | ConductorCard;
  * The value of a card's key from the environment of this process; null where the server wants none.
  *
  * Cards travel through Temporal, where others may write. So a card counts only if this process's own configuration
- * asks the same place with the same variable: nobody can have a key sent to a host of theirs, a request made to an
+ * asks the same place with the same variable: no one can have a key sent to a host of their own, a request made to an
  * address of theirs, or a file of this machine opened as a local model.
  *
  * @throws MissingKeyError when the variable is not set

@@ -14,7 +14,7 @@ export function noticesOf(config: Config): string[] {
   ];
 }
 
-/** A member of a pool whose calls cost nobody knows what. */
+/** A member of a pool whose calls have an unknown cost. */
 export interface Unpriced {
   /** As messages call it: `the Conductor (openai my-model)`, `worker beta (openai my-model)`. */
   readonly name: string;

@@ -23,7 +23,7 @@ export interface KnownPrice {
  * What a model costs: the card's own price, else nothing for a local model, else the bundled price of exactly this
  * model at exactly this endpoint. A third party's price is its own: unknown, unless the table holds that endpoint.
  *
- * @param day when the price shall hold, since vendors announce changes
+ * @param day when the price must hold, since vendors announce changes
  */
 export function priceOf(config: ModelConfig, day: Date): KnownPrice {
   if (config.price !== undefined) return { price: config.price, priceVersion: 'card' };

@@ -15,7 +15,7 @@ export interface RunOptions {
  * What a run keeps from its first call to its end: the cards it may use with every default filled in, and its limits,
  * its own before the configured ones.
  *
- * @param day when prices shall hold; today unless a test knows better
+ * @param day when prices must hold; today unless a test knows better
  * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
  */
 export function resolveRun(config: Config, { pool, limits }: RunOptions = {}, day = new Date()): ResolvedRun {

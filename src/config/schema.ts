@@ -18,7 +18,7 @@ import { readStoreUrl, STORE_URL_FORMS } from './store-url';
 const name = z.string().min(1);
 const tokens = z.int().positive();
 
-/** What every model is set up by, whoever serves it. */
+/** What every model is set up by, whichever vendor serves it. */
 const model = {
   model: name,
   maxOutputTokens: tokens.exactOptional(),
@@ -40,7 +40,7 @@ const openai = {
   provider: z.literal('openai'),
   api: z.enum(['chat', 'responses']).exactOptional(),
   ...remote,
-  /** Answers are written at the vendor while nobody waits, and survive the process that asked for them. */
+  /** Answers are written at the vendor while no one waits, and survive the process that asked for them. */
   background: z.boolean().exactOptional(),
 };
 const anthropic = { provider: z.literal('anthropic'), ...remote };

@@ -6,7 +6,7 @@ import { answerTextOf, normalizeText } from './text';
 /** What became of a rollout. `ungraded`: it could not be judged; it counts neither for nor against its group. */
 export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
-/** What a grader says of an answer. `ungraded`: the right answer itself cannot be read, so nobody can tell. */
+/** What a grader says of an answer. `ungraded`: the right answer itself cannot be read, so it is unknown. */
 export type Grade = Exclude<Verdict, 'unparseable'>;
 
 /** How a question of one grader is judged. */

@@ -11,7 +11,7 @@ export interface PoolFilter {
   readonly deny?: readonly string[];
 }
 
-/** Limits of one run, where they shall differ from the configured ones; null: no such limit. */
+/** Limits of one run, where they differ from the configured ones; null: no such limit. */
 export interface LimitsInput {
   readonly steps?: number;
   readonly depth?: number | null;
@@ -69,7 +69,7 @@ export interface WritePlanRequest {
   readonly background?: readonly Background[];
   /** Set where an earlier answer is to be accepted or improved. */
   readonly review?: ReviewedRound;
-  /** What the operator wants to be minded, oldest first. */
+  /** What the operator wants considered, oldest first. */
   readonly hints?: readonly string[];
 }
 
@@ -133,7 +133,7 @@ export interface ConductorActivities {
   [READ_TEXT](text: Text): Promise<string>;
 }
 
-/** An earlier text that everybody in a child may see: an output that its parent's plan showed it, or the answer at hand. */
+/** An earlier text that every call of a child may see: an output that its parent's plan showed it, or the first answer. */
 export interface Background {
   /** What was asked for; null for the answer that a review is about. */
   readonly subtask: string | null;

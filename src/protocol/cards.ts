@@ -46,7 +46,7 @@ interface ModelSettings {
   readonly model: string;
   /** Which of OpenAI's two APIs to speak; null for the other vendors. */
   readonly api: 'responses' | 'chat' | null;
-  /** Answers are written at the vendor while nobody waits (Responses API only); absent where the connection is held. */
+  /** Answers are written at the vendor while no one waits (Responses API only); absent where the connection is held. */
   readonly background?: true;
   readonly baseUrl: string | null;
   /** Name of the environment variable that holds the key; null where the server wants none. */

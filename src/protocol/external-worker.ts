@@ -1,7 +1,7 @@
 import type { Usage } from './call';
 import type { ExternalCard } from './cards';
 
-/** What a worker of kind `activity` or `workflow` returns; parts of the usage that nobody counted are left out. */
+/** What a worker of kind `activity` or `workflow` returns; parts of the usage that were not counted are left out. */
 export interface ExternalAnswer {
   readonly text: string;
   readonly usage?: Pick<Usage, 'inputTokens' | 'outputTokens'> & Partial<Usage>;
@@ -14,7 +14,7 @@ export interface ExternalResult {
 }
 
 /**
- * Reads what such a worker returned, whoever wrote it. By hand, for the reason told in `solve-input.ts`.
+ * Reads what such a worker returned, which may be anything. By hand, for the reason given in `input.ts`.
  *
  * @throws Error that names the activity or workflow and what is wrong with its result
  */

@@ -5,7 +5,7 @@ import type { Text } from './text';
  * Failure types by the boundary that was crossed, each with who tries again.
  *
  * "Temporal" types surely cost nothing and are retried by the server behind the workflow's back. "Workflow" types
- * may have been billed: they come back to the workflow, which decides. "Nobody" types would fail again.
+ * may have been billed: they come back to the workflow, which decides. "No one" types would fail again.
  */
 export const FAILURES = {
   /** 429. Temporal, after the delay the provider asked for. */
@@ -20,15 +20,15 @@ export const FAILURES = {
   badResponse: 'Provider.BadResponse',
   /** The output limit was reached before the answer was whole. Workflow. */
   truncated: 'Provider.Truncated',
-  /** The model or its safety filter declined. Nobody on this worker. */
+  /** The model or its safety filter declined. No one on this worker. */
   refused: 'Provider.Refused',
-  /** 400, 404, 413, 422: the request itself is wrong. Nobody. */
+  /** 400, 404, 413, 422: the request itself is wrong. No one. */
   badRequest: 'Provider.BadRequest',
-  /** 401, 403 or a key variable that is not set. Nobody. */
+  /** 401, 403 or a key variable that is not set. No one. */
   authentication: 'Provider.Authentication',
-  /** The account has no money or quota left. Nobody. */
+  /** The account has no money or quota left. No one. */
   quotaExceeded: 'Provider.QuotaExceeded',
-  /** The run was cancelled during the call. Nobody. */
+  /** The run was cancelled during the call. No one. */
   cancelled: 'Run.Cancelled',
   /** The worker process was asked to stop during the call. Temporal, on another process. */
   workerStopped: 'Worker.Stopped',
@@ -36,19 +36,19 @@ export const FAILURES = {
   planInvalid: 'Plan.Invalid',
   /** A person wants another plan. Workflow, by asking the Conductor anew. */
   planRejected: 'Plan.Rejected',
-  /** A text over the store's cap. Nobody. */
+  /** A text over the store's cap. No one. */
   textTooLarge: 'Store.TextTooLarge',
-  /** A reference that the store does not hold. Nobody. */
+  /** A reference that the store does not hold. No one. */
   textNotFound: 'Store.NotFound',
-  /** The configuration of the worker process cannot serve this run. Nobody. */
+  /** The configuration of the worker process cannot serve this run. No one. */
   configuration: 'Configuration.Invalid',
-  /** The run's time was used up before the call could be made. Nobody. */
+  /** The run's time was used up before the call could be made. No one. */
   wallClock: 'Limit.WallClock',
-  /** The next call could exceed what may be spent. Nobody; the run ends with the best answer so far. */
+  /** The next call could exceed what may be spent. No one; the run ends with the best answer so far. */
   callLimit: 'Limit.Calls',
   tokenLimit: 'Limit.Tokens',
   costLimit: 'Limit.Cost',
-  /** Nobody approved the plan in time. Nobody. */
+  /** No one approved the plan in time. No one. */
   approvalLimit: 'Limit.Approval',
   /** Calls of this process would exceed a rate of the card's. Temporal, when there is room; no request was sent. */
   throttled: 'Worker.Throttled',
@@ -56,9 +56,9 @@ export const FAILURES = {
   circuitOpen: 'Worker.CircuitOpen',
   /** Processes were lost in mid-call as often as was set aside for. Workflow. */
   workerLost: 'Worker.Lost',
-  /** A message to a run that does not fit what it is doing, e.g. an approval where no plan waits for one. Nobody. */
+  /** A message to a run that does not fit what it is doing, e.g. an approval where no plan waits for one. No one. */
   badMessage: 'Solve.BadMessage',
-  /** Input of a run that no run can be made of. Nobody. */
+  /** Input of a run that no run can be made of. No one. */
   badInput: 'Solve.BadInput',
   /** Every step failed: no answer is left. The run fails with its trace as details. */
   noAnswer: 'Solve.NoAnswer',

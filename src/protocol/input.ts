@@ -51,6 +51,11 @@ export function findInputProblem(input: unknown): string | null {
   return null;
 }
 
+/** Whether a person sees the plan of a solve at this depth before anything of it is run. */
+export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: number): boolean {
+  return approval === 'all' || (approval === 'plan' && depth === 0);
+}
+
 /** The question of an input that is not checked yet; empty where it has none. */
 export function questionOf(input: unknown): Text {
   const question = isRecord(input) ? input.question : undefined;

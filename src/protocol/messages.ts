@@ -4,7 +4,7 @@
  */
 export const MAX_CALLS = 200;
 
-/** The highest cost limit: in nano-USD it must stay an exact integer, and nobody means more. */
+/** The highest cost limit: in nano-USD it must stay an exact integer, and no one means more. */
 export const MAX_COST_USD = 1_000_000;
 
 /** The longest hint, or reason for a rejection: a page. It travels in signals and prompts, and is shown whole. */
@@ -30,7 +30,7 @@ export interface LimitsChange {
 
 /**
  * The answer to `setLimits`: what now holds. A limit is never lower than what is spent or promised to calls under way,
- * so that it is kept whatever happens; nothing more is begun then.
+ * so that it is kept whatever happens; nothing more starts then.
  */
 export interface HeldLimits {
   readonly steps: number;

@@ -111,8 +111,3 @@ export type StepTrace = RoundTrace['steps'][number];
 export const solveInputSchema = z.custom<SolveInput>((input) => findInputProblem(input) === null, {
   error: ({ input }) => findInputProblem(input) ?? 'not an input of conductorSolve',
 });
-
-/** Whether a person sees the plan of a solve at this depth before anything of it is run. */
-export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: number): boolean {
-  return approval === 'all' || (approval === 'plan' && depth === 0);
-}

@@ -7,7 +7,7 @@ import type { SimulatedModel } from './simulated-model';
 import { encodeUnfinished, openAiResponses } from './wire/openai-responses';
 import { encodeOpenAiError } from './wire/wire';
 
-/** A response begun in the background, from its creation on. */
+/** A response started in the background, from its creation on. */
 export interface BackgroundResponse {
   readonly record: RequestRecord;
   readonly request: SimulatedRequest;
@@ -17,7 +17,7 @@ export interface BackgroundResponse {
 
 type Known = BackgroundResponse & { status: 'queued' | 'in_progress' | 'over'; body: object };
 
-/** A request about a response that was begun in the background. */
+/** A request about a response that was started in the background. */
 export interface Lookup {
   readonly id: string;
   readonly verb: 'read' | 'cancel';
@@ -33,7 +33,7 @@ export function findLookup(method: string, path: string): Lookup | null {
 }
 
 /**
- * OpenAI's responses in the background: each is begun and billed once, goes on whoever leaves, and is told as often as
+ * OpenAI's responses in the background: each is started and billed once, goes on whichever client leaves, and is reported as often as
  * one asks. While its model is held it is queued, for its latency in progress. One that is cancelled in progress is
  * billed, and says so, for the input that was read; one that is cancelled before costs nothing.
  */

@@ -25,7 +25,7 @@ export interface Delivery {
   readonly usage: Usage | null;
   /** In milliseconds, beside the model's own latency. */
   readonly delayMs: number;
-  /** What a response in the background ends as; null where none is begun, since the request itself goes wrong. */
+  /** What a response in the background ends as; null where none is started, since the request itself goes wrong. */
   readonly written: object | null;
   /** null: never. */
   readonly send: ((response: ServerResponse) => void) | null;

@@ -114,7 +114,7 @@ export const faultSchema = z.discriminatedUnion(
       retryAfter: retryAfterSchema.exactOptional(),
       /** Instead of the standing sentence: for a vendor that repeats a key, say. */
       message: z.string().exactOptional(),
-      /** In the background: the response is begun, and fails with this in the end. */
+      /** In the background: the response starts, and fails with this in the end. */
       late: z.literal(true).exactOptional(),
     }),
     z.strictObject({ fault: z.enum(BROKEN_FAULTS) }),

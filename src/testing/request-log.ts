@@ -11,7 +11,7 @@ export type RequestOutcome =
  * One request as the server saw it, kept up to date until it ends. Headers and body are whole, keys included: tests
  * search them for leaks.
  *
- * A response in the background has one record, which is open until it is written, whoever waits for it; requests about
+ * A response in the background has one record, which is open until it is written, whether or not a client waits for it; requests about
  * it have records of their own, by their path.
  */
 export interface RequestRecord {

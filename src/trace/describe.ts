@@ -40,7 +40,7 @@ type Limit = NonNullable<SolveTrace['stoppedBy']>;
 
 /** Limits on spending look ahead: a reader must see why a stopped run has not reached its limit. */
 const WORST_CASE =
-  'A call is begun only where its worst case still fits, so a run stops before a limit, never behind it.';
+  'A call starts only where its worst case still fits, so a run stops before a limit, never behind it.';
 
 const EXPLANATIONS: Readonly<Record<Limit, Readonly<Record<'what' | 'why' | 'remedy', string>>>> = {
   calls: { what: 'limit on calls', why: WORST_CASE, remedy: 'Raise limits.calls in conductor.yaml' },

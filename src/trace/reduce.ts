@@ -6,7 +6,7 @@ import type { Text } from '../protocol/text';
 import type { EventOf, RunEvent, StepAddress } from './events';
 import { isWithin } from './run-tree';
 
-/** The trace of a run that has just begun. */
+/** The trace of a run that has just started. */
 export function emptyTrace(run: { id: string; runId: string; question: Text }): SolveTrace {
   return {
     ...run,

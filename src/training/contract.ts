@@ -1,6 +1,5 @@
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
-import type { CheckpointRef, PolicyRef } from './manifest';
 import type * as names from './names';
 import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
 import type { GroupId, GroupPurpose, GroupRecord, SampledPlan } from './rollout';
@@ -24,6 +23,7 @@ import type {
   WarmStartResult,
 } from './trainer-contract';
 import type { Verdict } from '../grading/grade';
+import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
 
 // What goes in and out of training's workflows, and then of its activities.
 

@@ -1,7 +1,7 @@
 import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
-import { describePolicy, type PolicyRef } from './manifest';
 import type { GroupRecord, Rollout } from './rollout';
 import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics';
+import { describePolicy, type PolicyRef } from './checkpoint-ref';
 
 /**
  * Decides whether a candidate may serve in place of its baseline: its reward must be higher beyond chance, and its cost

@@ -1,7 +1,7 @@
 import type { GroupInput } from './contract';
-import { describePolicy } from './manifest';
 import { cycleName } from './keys';
-import type { GroupId } from './rollout';
+import type { GroupId, RolloutId } from './rollout';
+import { describePolicy } from './checkpoint-ref';
 
 /** Workflow id of a training run's night: the same for each, so that no two are ever under way together. */
 export function nightWorkflowId(trainRun: string): string {
@@ -77,4 +77,9 @@ export function isNightDate(text: string): boolean {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
   // The parser turns 30 February into 2 March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/** What the calls of a rollout are named by, with their place in its plan. */
+export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, rollout }: RolloutId): string {
+  return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
 }

@@ -28,11 +28,6 @@ export interface RolloutId extends GroupId {
   readonly rollout: number;
 }
 
-/** What the calls of a rollout are named by, with their place in its plan. */
-export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, rollout }: RolloutId): string {
-  return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
-}
-
 /** One plan that the policy wrote, and what its text came to. */
 export interface SampledPlan {
   /** null where the reply is no plan. */

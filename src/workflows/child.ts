@@ -36,7 +36,7 @@ const SUMMARY_CHARACTERS = 80;
 
 /**
  * Runs a step as a solve of its own, one level deeper: its subtask is the question, and what it may see is known to
- * everybody there. (The paper lets the Conductor review its answers only; this is the same call, made by a plan.)
+ * every call there. (The paper lets the Conductor review its answers only; this is the same call, made by a plan.)
  */
 export async function callItself(context: RunContext, own: OwnStep, { subtask }: Step): Promise<void> {
   const { recorder, run, round } = context;
@@ -81,7 +81,7 @@ function unfinishedParts(context: RunContext): number {
  * Has the Conductor read the plan and its answer once more, one level deeper, and returns the answer that stands.
  *
  * The child accepts it by an empty plan, or runs a plan that corrects it, whose answer it has reviewed in turn: so
- * reviews chain as far as the depth allows, and nobody reviews twice. Whatever else becomes of it, an unreadable reply, a
+ * reviews chain as far as the depth allows, and no answer is reviewed twice. Whatever else becomes of it, an unreadable reply, a
  * refusal, a limit, a kill, leaves the answer at hand as it is. (Paper section 3.2; where the paper leaves open what an
  * unreadable review does, the earlier answer is kept.)
  */

@@ -4,7 +4,7 @@ import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol
 import type { SolveTrace } from '../protocol/solve';
 import { type CallFailure, readFailure } from '../trace/events';
 
-/** Whether an error is this run's own cancellation, which everybody must let pass. */
+/** Whether an error is this run's own cancellation, which every caller must let pass. */
 export function isOwnCancellation(error: unknown): boolean {
   return isCancellation(error) && CancellationScope.current().consideredCancelled;
 }

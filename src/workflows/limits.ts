@@ -27,7 +27,7 @@ export interface Share {
  * The limits of one solve as they hold now, and whether one of them has ended it.
  *
  * Every call and every child is checked before it begins. What does not fit yet, but may once others have given back
- * what they did not use, waits for them; what cannot fit any more stops the run: nothing more is begun, and the best
+ * what they did not use, waits for them; what cannot fit any more stops the run: nothing more starts, and the best
  * answer so far is the answer.
  */
 export class Limits {
@@ -64,9 +64,9 @@ export class Limits {
 
   /** Waits for a person, at most as long as plans may wait, and takes the time off the run's account. */
   async waitForPerson(isAnswered: () => boolean): Promise<boolean> {
-    const begun = Date.now();
+    const start = Date.now();
     const answered = await condition(isAnswered, this.asked.approvalMs);
-    this.waitedMs += Date.now() - begun;
+    this.waitedMs += Date.now() - start;
     return answered;
   }
 
@@ -123,13 +123,7 @@ export class Limits {
     return { type: FAILURES.wallClock, message };
   }
 
-  /** Books a call that was begun before these limits were known. */
-  book(worst: WorstCase, calls: readonly Call[]): void {
-    const key = this.nextKey();
-    if (!isRefusal(this.account.reserve(key, worst))) this.account.settle(key, calls);
-  }
-
-  /** Ends the run by a limit: nothing more is begun. The first reason stands. */
+  /** Ends the run by a limit: nothing more starts. The first reason stands. */
   stopBy(by: StoppedBy, message: string): ApplicationFailure {
     this.stop ??= { by, failure: limitFailure(by, message) };
     return this.stop.failure;

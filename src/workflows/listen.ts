@@ -43,7 +43,7 @@ export const stateQuery = defineQuery<SolveTrace>(STATE_QUERY);
 
 /** How deep the Conductor may call itself from now on; null: as deep as the other limits let it. */
 export const setMaxDepthSignal = defineSignal<[number | null]>(SET_MAX_DEPTH_SIGNAL);
-/** Something for the Conductor to mind, shown to it from its next call on. */
+/** Something for the Conductor to consider, shown to it from its next call on. */
 export const addHintSignal = defineSignal<[string]>(ADD_HINT_SIGNAL);
 /** From a parent to its children: spend no more than this. */
 export const limitSpendingSignal = defineSignal<[SpendingLimits]>(LIMIT_SPENDING_SIGNAL);
@@ -54,7 +54,7 @@ export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange]>(SET_LIMI
 export const approvePlanUpdate = defineUpdate<null>(APPROVE_PLAN_UPDATE);
 /** Runs another plan instead, held to the same rules as one of the Conductor's; returns it in normal form. */
 export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
-/** Has the Conductor write another plan, and tells it why. */
+/** Has the Conductor write another plan, and says why. */
 export const rejectPlanUpdate = defineUpdate<null, [PlanRejection]>(REJECT_PLAN_UPDATE);
 
 /** The parts of a run that messages are for. */

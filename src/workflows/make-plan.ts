@@ -7,7 +7,6 @@ import type { FailedReply, ReviewedRound, WritePlanRequest, WritePlanResult } fr
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
 import { planContextOf } from '../protocol/run';
-import { asksApproval } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { modelActivities, queueFor } from './activities';
@@ -15,6 +14,7 @@ import { mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
 import { type CallFailure, conductorCalled } from '../trace/events';
+import { asksApproval } from '../protocol/input';
 
 /** How often the Conductor is shown what was wrong with its plan before the run goes on without it. */
 const MAX_REPAIRS = 2;

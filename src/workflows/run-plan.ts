@@ -9,7 +9,7 @@ import { runStep } from './run-step';
  * Runs a plan to its end.
  *
  * Laws: a step starts as soon as everything that it may see is done, and never before; it is shown exactly those
- * outputs; a step that fails for good leaves an empty output and stops nobody else.
+ * outputs; a step that fails for good leaves an empty output and stops no other step.
  *
  * @param kept outputs that an earlier run had already, by step; null for a step that is to be run
  */

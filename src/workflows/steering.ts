@@ -51,7 +51,7 @@ export class Steering {
     limits.change(this.early);
   }
 
-  /** Whether the run has ended: whoever waits for something of it waits in vain. */
+  /** Whether the run has ended: it is no use to wait for anything of it. */
   get isOver(): boolean {
     return this.over;
   }
@@ -146,7 +146,7 @@ export class Approval {
     this.verdict = verdict;
   }
 
-  /** Waits for a verdict; null when nobody gave one in time. */
+  /** Waits for a verdict; null when no one gave one in time. */
   async ask(rules: () => PlanContext, limits: Limits): Promise<ApprovalDecision | null> {
     this.rules = rules;
     this.verdict = null;

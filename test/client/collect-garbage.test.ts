@@ -159,7 +159,7 @@ describe('nothing is removed', () => {
     const { client } = stage.temporal;
     const veiled = new Client({ connection: client.connection, dataConverter: { payloadCodecs: [veil] } });
     const options = { taskQueue: stage.taskQueue, args: [{ question: 'Who can read this?' }] };
-    const run = await veiled.workflow.start('solve', { ...options, workflowId: 'veiled' });
+    const run = await veiled.workflow.start('conductorSolve', { ...options, workflowId: 'veiled' });
     await expect(collectGarbage({ client, store: stage.store, olderThanMs: DAY_MS })).rejects.toThrow(
       /^the history of run veiled cannot be read \(.*\), so it is unknown which texts it needs, and nothing was removed/,
     );

@@ -112,7 +112,7 @@ test('after a kill -9 of the server the next command starts it on the same file 
   const folder = await freshFolder();
   const { server: before } = await attach(folder);
   await withClient(before, (client) =>
-    client.workflow.start('solve', { args: [], taskQueue: 'nobody', workflowId: 'kept' }),
+    client.workflow.start('conductorSolve', { args: [], taskQueue: 'nobody', workflowId: 'kept' }),
   );
   const [pid = 0] = await serverProcesses(folder);
   process.kill(pid, 'SIGKILL');

@@ -12,7 +12,7 @@ import OpenAI from 'openai';
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-const COMPILER = resolve(__dirname, '../support/run-typescript.cjs');
+const COMPILER = resolve(__dirname, '../../scripts/run-typescript.cjs');
 const PROGRAM = resolve(__dirname, '../../src/testing/serve.ts');
 
 const half = { share: 0.5, answer: { fault: 'hang' } };

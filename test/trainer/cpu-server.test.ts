@@ -115,7 +115,7 @@ test.each([
 test('more tokens than the model has places for', async () => {
   const asked = createAskPolicy()(policyOf('one'), questionOf({ maxTokens: 600 }), never);
   await expect(asked).rejects.toMatchObject({
-    type: POLICY_FAILURES.rejected,
+    code: POLICY_FAILURES.rejected,
     message: expect.stringMatching(/answered 400, .*maximum context length is 512/) as string,
   });
 });
@@ -125,7 +125,7 @@ test('a server that was killed and started again answers as before, and loads wh
   const before = await ask(policyOf('other'), questionOf(), never);
   await server.kill();
   await expect(ask(policyOf('other'), questionOf(), never)).rejects.toMatchObject({
-    type: POLICY_FAILURES.unavailable,
+    code: POLICY_FAILURES.unavailable,
     retryable: true,
   });
   await start(Number(new URL(baseUrl).port));

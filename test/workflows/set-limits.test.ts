@@ -1,4 +1,8 @@
-import { type WorkflowUpdateHandle, WorkflowUpdateStage } from '@temporalio/client';
+import {
+  type WorkflowUpdateHandle,
+  WithStartWorkflowOperation,
+  WorkflowUpdateStage,
+} from '@temporalio/client';
 import type { HeldLimits, LimitsChange } from '../../src/protocol/messages';
 import {
   ADD_HINT_SIGNAL,
@@ -113,11 +117,21 @@ describe('limits that are changed in mid-run', () => {
 describe('limits that are changed before the run knows its own', () => {
   test('hold as soon as it does', async () => {
     stage.plan(TWO);
-    let change: WorkflowUpdateHandle<HeldLimits> | undefined;
-    const result = await solveAnd('conductor', async (id) => {
-      change = await changeEarly(id, { calls: 1 });
+    const workflowId = `early-${stage.taskQueue}`;
+    const startWorkflowOperation = new WithStartWorkflowOperation(SOLVE_WORKFLOW, {
+      workflowId,
+      taskQueue: stage.taskQueue,
+      args: [{ question }],
+      workflowIdConflictPolicy: 'FAIL',
     });
-    expect(await change?.result()).toMatchObject({ ...LIMITS, calls: 1 });
+    const result = await stage.whileWorking(async () => {
+      const held = await stage.temporal.client.workflow.executeUpdateWithStart(SET_LIMITS_UPDATE, {
+        args: [{ calls: 1 }],
+        startWorkflowOperation,
+      });
+      expect(held).toMatchObject({ ...LIMITS, calls: 1 });
+      return endOf(stage, workflowId);
+    });
     expect(result).toMatchObject({ status: 'failed', stoppedBy: 'calls', error: { type: 'Limit.Calls' } });
     expect(asked()).toEqual(['conductor']);
   });

@@ -84,7 +84,7 @@ describe('input that no run can be made of', () => {
   ])('%j fails at once with %s', async (input, type, message) => {
     await stage.whileWorking(async () => {
       const workflowId = `bad-${stage.taskQueue}`;
-      await stage.temporal.client.workflow.start('solve', {
+      await stage.temporal.client.workflow.start('conductorSolve', {
         workflowId,
         taskQueue: stage.taskQueue,
         args: [input],

@@ -7,10 +7,9 @@ import { trainingConfigSchema } from '../../../src/training/config/schema';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { readQuestions } from '../../../src/training/activities/questions';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
-import type { CheckpointRef } from '../../../src/training/manifest';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
-import { rolloutIdentity, type RolloutId } from '../../../src/training/rollout';
+import { type RolloutId } from '../../../src/training/rollout';
 import type { TrainingSettings } from '../../../src/training/settings';
 import { type TrainerConfig, trainerConfigSchema } from '../../../src/training/trainer-contract';
 import type { Town } from '../demo/town';
@@ -19,6 +18,8 @@ import { TRAIN_RUN } from '../support/lesson';
 import { SMALL_WORLD, type World } from '../world/world';
 import type { Message } from '../../../src/plan/plan';
 import type { Question } from '../../../src/grading/question';
+import { rolloutIdentity } from '../../../src/training/night-ids';
+import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 
 /** What a loop without Temporal has: the settings, questions, workers and policy server of a town, and its own trainer. */
 export interface PlainSetting {

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { solveResultSchema } from '../../../src/protocol/solve';
 import { readNight } from '../../../src/training/activities/records';
-import { checkpointId, readCheckpointId, type CheckpointRef } from '../../../src/training/manifest';
 import { createAskPolicy } from '../../../src/training/policy/ask';
 import { readManifest } from '../../../src/training/policy/serving';
 import type { NightRecord } from '../../../src/training/records';
@@ -12,6 +11,7 @@ import { type Lesson, TRAIN_RUN } from '../support/lesson';
 import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { openTown, type Town } from './town';
+import { checkpointId, readCheckpointId, type CheckpointRef } from '../../../src/training/checkpoint-ref';
 
 /** A date of its own, so that the demo is the same on each day. */
 const NIGHT = '2026-01-10';

@@ -225,7 +225,7 @@ function readRetryInfo(details: readonly unknown[]): number | null {
 /** How much of a provider's own words a failure repeats, in characters. */
 const LONGEST = 300;
 
-/** What looks like a credential, whoever it belongs to: providers repeat keys, whole or in part. */
+/** What looks like a credential, no matter whose: providers repeat keys, whole or in part. */
 const CREDENTIALS = [
   /\bbearer\s+(?=\S*[\d*])[\w.~+/=*-]{6,}/gi,
   /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,}/gi,

@@ -50,11 +50,11 @@ export type Progress =
   | { readonly status: 'lost' };
 
 /**
- * The verbs behind a provider that goes on writing while nobody waits, so that any process that knows the id may come
+ * The verbs behind a provider that goes on writing while no one waits, so that any process that knows the id may come
  * for the answer. Each sends exactly one HTTP request and throws whatever the SDK throws.
  */
 export interface BackgroundCalls {
-  /** Has an answer begun: the only one of the three that buys something. */
+  /** Starts an answer: the only one of the three that buys something. */
   readonly begin: (request: ModelRequest) => Promise<{ readonly id: string; readonly progress: Progress }>;
   readonly look: (request: ModelRequest, id: string) => Promise<Progress>;
   /** Has the vendor stop; what it wrote until then may be billed. An answer that is over stays as it is. */

@@ -47,7 +47,7 @@ const completionSchema = z.object({
   usage: usageSchema.nullish().catch(null),
 });
 
-/** How OpenRouter fails once it has begun to answer: a 200 that holds an error. */
+/** How OpenRouter fails once it has started to answer: a 200 that holds an error. */
 const failedSchema = z.object({ error: z.object({ message: z.string() }) });
 
 /** One request to Chat Completions, the API that OpenAI-compatible servers have in common. */

@@ -140,7 +140,7 @@ const backgroundSchema = responseSchema.extend({
 
 const UNFINISHED = new Set<unknown>(['queued', 'in_progress']);
 
-/** Has a response begun. The id is all it takes to come back to it. */
+/** Starts a response. The id is all it takes to come back to it. */
 export async function beginResponse(
   client: OpenAI,
   request: ModelRequest,

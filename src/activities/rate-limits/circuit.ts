@@ -6,7 +6,7 @@ export interface CircuitSettings {
   readonly pauseMs: number;
 }
 
-/** No pause is longer, unless it was configured so: a provider that is back shall not be waited for all day. */
+/** No pause is longer, unless it was configured so: a provider that is back must not be waited for all day. */
 const LONGEST_MS = 10 * 60_000;
 
 type State =

@@ -37,7 +37,7 @@ export interface Permit {
   release(report: Report): void;
 }
 
-/** While nobody knows how long this model takes. */
+/** While it is unknown how long this model takes. */
 const GUESSED_CALL_MS = 1_000;
 /** Those who wait for another call's end ask neither all the time nor too seldom. */
 const SHORTEST_MS = 100;
@@ -46,7 +46,7 @@ const LONGEST_MS = 30_000;
 const CIRCUIT_SPREAD = 1 / 4;
 
 /**
- * Stands before one model in one process. Nobody waits at it: whoever cannot pass is told when to come again, each at
+ * Stands before one model in one process. No request waits at it: one that cannot pass learns when to come again, each at
  * another time, at the pace at which there will be room. So no activity slot is held, and no timer runs.
  */
 export class RateLimiter {
@@ -135,7 +135,7 @@ export interface Rate {
 
 /** A request as a minute remembers it. Its tokens are an estimate until its reply tells them. */
 export interface Sent {
-  /** Milliseconds on the clock of whoever asks. */
+  /** Milliseconds on the caller's clock. */
   readonly at: number;
   tokens: number;
 }
@@ -171,7 +171,7 @@ export class Minute {
     return wait;
   }
 
-  /** Takes a request's place; whoever sends it may correct its tokens. */
+  /** Takes a request's place; the caller may correct its tokens. */
   take(tokens: number, now: number): Sent {
     const request = { at: now, tokens };
     this.sent.push(request);

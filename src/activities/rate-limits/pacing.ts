@@ -50,7 +50,7 @@ function settingsByModel({ conductor, workers }: Config): Map<string, RateLimite
     settings.set(keyOf(card), other === undefined ? own : strictest(own, other));
   };
   const today = new Date();
-  // A checkpoint is not known before a run is resolved, and its server holds nobody back for money.
+  // A checkpoint is not known before a run is resolved, and its server has no rates that cost money.
   if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), gateSettingsOf(conductor));
   for (const worker of workers) {
     const card = resolveWorker(worker, today);

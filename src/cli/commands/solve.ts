@@ -60,7 +60,11 @@ export const addSolve: AddCommands = (program, settle) => {
       'who is served first where calls wait: 1 before 5, 3 without it',
       readPriority,
     )
-    .option('--tenant <name>', 'for whom it is, where calls that wait shall be shared out fairly', readTenant)
+    .option(
+      '--tenant <name>',
+      'for whom it is, where calls that wait are to be shared out fairly',
+      readTenant,
+    )
     .option('--json', 'print the whole result as JSON')
     .addOption(
       new Option(

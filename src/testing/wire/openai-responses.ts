@@ -81,7 +81,7 @@ export function encodeUnfinished(
   return { ...emptyResponse(named), status, background: true, ...(usage && { usage: encodeUsage(usage) }) };
 }
 
-/** A response in the background that went wrong after it had been begun. */
+/** A response in the background that went wrong after it had been started. */
 export function encodeFailed(named: Named, kind: ErrorFaultKind, message: string): object {
   return { ...emptyResponse(named), status: 'failed', background: true, error: lateError(kind, message) };
 }

@@ -80,7 +80,7 @@ const ERRORS: Record<ErrorFaultKind, readonly [status: number, type: string, cod
   overloaded: [529, 'server_error', null],
 };
 
-/** The same for a response in the background that fails after it was begun: such an error always has a code. */
+/** The same for a response in the background that fails after it was started: such an error always has a code. */
 export function lateError(kind: ErrorFaultKind, message: string): { code: string; message: string } {
   const [, type, code] = ERRORS[kind];
   return { code: code ?? type, message };

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import type { Store } from '../../store/store';
 import type { StoredBatch, WriteBatchRequest } from '../contract';
 import { batchKey, sixDigits } from '../keys';
-import { checkpointId } from '../manifest';
 import type { GroupRecord } from '../rollout';
 import { type BatchHeader, batchHeaderSchema, type BatchRow, batchRowSchema } from '../trainer-contract';
 import { readGroup, readRecord, writeRecord } from './records';
+import { checkpointId } from '../checkpoint-ref';
 
 const compress = promisify(gzip);
 

@@ -6,11 +6,12 @@ import type {
   KeptCheckpoint,
 } from '../contract';
 import { metricsKey } from '../keys';
-import { checkpointId, type Manifest } from '../manifest';
+import { type Manifest } from '../manifest';
 import { readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
 import { readGroup, readNight, readRun, writeNight, writeRecord, writeRun } from './records';
+import { checkpointId } from '../checkpoint-ref';
 
 /**
  * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps the line of figures, and moves night and

@@ -1,12 +1,12 @@
 import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
 import type { ForgetCheckpointsRequest, RememberedCheckpoints } from '../contract';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../manifest';
 import { checkpointsFolder, manifestKey, readRecordKey, TRAINING_FOLDER } from '../keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
 import type { TrainingSettings } from '../settings';
 import { readNight, readRun } from './records';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 
 /**
  * Activity `conductor.train.forgetCheckpoints`: takes the manifests of checkpoints that no one needs out of the store, and

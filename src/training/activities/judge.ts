@@ -8,10 +8,10 @@ import type {
   JudgeCandidateRequest,
   Tried,
 } from '../contract';
-import { type CheckpointRef, describePolicy, type PolicyRef } from '../manifest';
 import { canaryKey, gateKey } from '../keys';
 import { promote, readServing, rollback } from '../policy/serving';
 import { readGroup } from './records';
+import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 
 /**
  * Activity `conductor.train.judgeCandidate`: computes from the groups of an evaluation whether the candidate may serve, has

@@ -5,7 +5,7 @@ import type { Store } from '../../store/store';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { trainRunSchema } from '../config/schema';
 import type { OpenedNight, OpenNightRequest } from '../contract';
-import { CHECKPOINT_FORM, type CheckpointRef, readCheckpointId } from '../manifest';
+import { CHECKPOINT_FORM } from '../manifest';
 import { questionSetKey } from '../keys';
 import { readManifest } from '../policy/serving';
 import type { Question } from '../../grading/question';
@@ -14,6 +14,7 @@ import type { TrainingSettings } from '../settings';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
 import { keepLines, readNight, readRun, writeNight } from './records';
+import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 
 const requestSchema = z.object({
   trainRun: trainRunSchema.exactOptional(),

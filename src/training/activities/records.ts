@@ -4,10 +4,10 @@ import type { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
 import { groupKey, nightKey, runKey, trialKey } from '../keys';
-import { readCheckpointId } from '../manifest';
 import { readJson } from '../policy/client';
 import { type NightRecord, nightRecordSchema, type RunRecord, runRecordSchema } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
+import { readCheckpointId } from '../checkpoint-ref';
 
 // The records of training in the store: how each is written, and checked when it is read back.
 

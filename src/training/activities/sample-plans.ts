@@ -12,7 +12,7 @@ import { eachInParallel } from '../../store/sweep';
 import { keepText, readText } from '../../store/texts';
 import type { SamplePlansRequest, SamplePlansResult } from '../contract';
 import { samplesKey } from '../keys';
-import { checkpointId, type Manifest } from '../manifest';
+import { type Manifest } from '../manifest';
 import type { AskPolicy } from '../policy/ask';
 import type { Sample, ServedPolicy } from '../policy/client';
 import { asFailure, POLICY_FAILURES } from '../policy/errors';
@@ -20,6 +20,7 @@ import { readManifest } from '../policy/serving';
 import type { SampledPlan } from '../rollout';
 import { keepSamples, type KeptSamples, readSamples } from './batch';
 import type { QuestionSets } from './questions';
+import { checkpointId } from '../checkpoint-ref';
 
 /** What sampling works with. */
 export interface SamplingDependencies {

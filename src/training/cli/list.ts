@@ -4,8 +4,8 @@ import { columnsOf, paintFor, print, say } from '../../cli/terminal';
 import { counted, describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
-import { checkpointId } from '../manifest';
 import { chooseRun, openConfigured, type TrainOptions } from './session';
+import { checkpointId } from '../checkpoint-ref';
 
 /** `train list`: what was trained, night by night. */
 export const addList: AddCommands = (train, settle) => {

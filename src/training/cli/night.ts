@@ -3,9 +3,9 @@ import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print, say } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
 import type { TrainingClient } from '../client/training-client';
-import { readCheckpointId } from '../manifest';
 import { isNightDate } from '../night-ids';
 import { checkConfigured, chooseTimeZone, type TrainOptions, withTraining } from './session';
+import { readCheckpointId } from '../checkpoint-ref';
 
 /** `train start`, `pause`, `resume`, `stop` and `budget`: begin a night, and steer the one under way. */
 export const addNight: AddCommands = (train, settle) => {

@@ -1,9 +1,9 @@
 import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
-import { type CheckpointRef, readCheckpointId } from '../manifest';
 import { pin, promote, rollback } from '../policy/serving';
 import { findTraining, type TrainOptions } from './session';
+import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 
 /** `train promote`, `rollback` and `pin`: which checkpoint answers, from the next solve on. They need no server. */
 export const addServing: AddCommands = (train, settle) => {

@@ -7,12 +7,12 @@ import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import { readNights } from '../client/read-runs';
 import { findSchedule } from '../client/schedule';
-import { checkpointId } from '../manifest';
 import { readServing } from '../policy/serving';
 import type { NightProgress } from '../progress';
 import { renderNights, sparkline } from './list';
 import { describeSchedule } from './schedule';
 import { type TrainingSession, type TrainOptions, withTraining } from './session';
+import { checkpointId } from '../checkpoint-ref';
 
 /** `train status`: follows the night under way, or shows the latest one, the next one and what serves. */
 export const addStatus: AddCommands = (train, settle) => {
@@ -90,7 +90,7 @@ async function describeRest({ store, trainRun, temporal }: TrainingSession): Pro
   const latest = nights.slice(-1);
   const served = serving === null ? 'no checkpoint' : checkpointId(serving);
   return [
-    latest.length === 0 ? `No night of ${trainRun} was begun yet.` : renderNights(latest),
+    latest.length === 0 ? `No night of ${trainRun} has started yet.` : renderNights(latest),
     `serving  ${served}${pinned ? ', pinned' : ''}: ${reason}`,
     `schedule ${schedule === null ? 'none' : describeSchedule(schedule)}`,
   ].join('\n');

@@ -13,11 +13,11 @@ import { readRun, writeRun } from '../activities/records';
 import { type AskedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
 import { beginExport, beginWarmStart, hasTrainer, type TrainerJob } from '../client/trainer-jobs';
 import { resolveTraining, trainingOf } from '../config/resolve';
-import { checkpointId, type CheckpointRef } from '../manifest';
 import { readManifest } from '../policy/serving';
 import type { TrainingSettings } from '../settings';
 import { readCheckpoint } from './serving';
 import { chooseRun, SEE_LIST, type TrainingSession, type TrainOptions, withTraining } from './session';
+import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 
 /** `train warm-start` and `train export`: what the trainer does for a person, beside the nights. */
 export const addTrainerJobs: AddCommands = (train, settle) => {

@@ -9,8 +9,8 @@ import { ActivityFailure } from '@temporalio/common';
 import { RefusedError } from '../../client/steer';
 import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
 import type { ExportResult } from '../trainer-contract';
-import type { CheckpointRef } from '../manifest';
 import type { ExportInput, WarmStartInput } from '../contract';
+import type { CheckpointRef } from '../checkpoint-ref';
 
 /** `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
 const ACTIVITY_QUEUE = 2;

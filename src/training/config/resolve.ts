@@ -30,7 +30,7 @@ export function trainingOf({ training }: TrainableConfig): TrainingConfig {
  * Everything that holds for one night, every default filled in. The limits of a configuration are of one rollout, those
  * of the settings are of a whole group.
  *
- * @param day when prices shall hold; today unless a test knows better
+ * @param day when prices must hold; today unless a test knows better
  * @throws ConfigError where no training is configured, or none that this pool allows
  */
 export function resolveTraining(

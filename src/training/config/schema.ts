@@ -218,7 +218,7 @@ type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]>
 
 /** A `conductor.yaml` with its section `training`. */
 export const trainingConfigSchema = configSchema
-  .extend({ training: trainingSchema.exactOptional() })
+  .extend({ training: trainingSchema.optional() })
   .superRefine(checkSlots);
 
 /** A configuration as a program or a person writes it, defaults and what a profile says left out. */

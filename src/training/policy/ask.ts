@@ -119,7 +119,7 @@ export function renderChatml(messages: readonly Message[]): string {
 
 /**
  * A text that a tokenizer reads as nothing but text: what could be a marker, such as `<|im_end|>`, is broken by a
- * space, or whoever writes a question could write turns of others too. Half a surrogate pair, which has no UTF-8,
+ * space, or the author of a question could write the turns of others too. Half a surrogate pair, which has no UTF-8,
  * becomes U+FFFD.
  */
 export function withoutMarkers(text: string): string {

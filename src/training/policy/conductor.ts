@@ -5,11 +5,12 @@ import type { Config } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { ResolvedRun } from '../../protocol/run';
 import type { Store } from '../../store/store';
-import { checkpointId, type CheckpointRef, type Manifest, readCheckpointId } from '../manifest';
+import { type Manifest } from '../manifest';
 import { createAskPolicy } from './ask';
 import type { ServedPolicy } from './client';
 import { asProviderError, PolicyError } from './errors';
 import { readManifest, readServing } from './serving';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 
 /** Serves the checkpoints that a store knows as Conductors of runs. */
 export function createPolicyProvider(store: Store, config: Pick<Config, 'conductor'>): PolicyProvider {

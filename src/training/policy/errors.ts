@@ -133,15 +133,15 @@ export type RefusedReply = Extract<Answer, { ok: false }>;
 export const POLICY_FAILURES = {
   /** No connection, a broken one, no answer in time, 408, 429, 5xx. Temporal, with back-off. */
   unavailable: 'Policy.Unavailable',
-  /** The server does not know the checkpoint and could not load it. Nobody. */
+  /** The server does not know the checkpoint and could not load it. No one. */
   unknownModel: 'Policy.UnknownModel',
-  /** The server refused the request: a longer context than it has, an option that it lacks. Nobody. */
+  /** The server refused the request: a longer context than it has, an option that it lacks. No one. */
   rejected: 'Policy.Rejected',
-  /** An answer that is none: no JSON, missing tokens, log-probabilities that are no numbers. Nobody. */
+  /** An answer that is none: no JSON, missing tokens, log-probabilities that are no numbers. No one. */
   badReply: 'Policy.BadReply',
-  /** The prompt has more tokens than the checkpoint is to be given. Nobody. */
+  /** The prompt has more tokens than the checkpoint is to be given. No one. */
   promptTooLong: 'Policy.PromptTooLong',
-  /** The store holds no manifest of the checkpoint. Nobody. */
+  /** The store holds no manifest of the checkpoint. No one. */
   noManifest: 'Policy.NoManifest',
 } as const;
 

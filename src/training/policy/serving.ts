@@ -1,15 +1,9 @@
 import type { Store } from '../../store/store';
-import {
-  checkpointId,
-  type CheckpointRef,
-  type Manifest,
-  manifestSchema,
-  type Serving,
-  servingSchema,
-} from '../manifest';
+import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
 import { manifestKey, SERVING_KEY } from '../keys';
 import { readJson } from './client';
 import { POLICY_FAILURES, PolicyError } from './errors';
+import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 
 /** How many promotions can be taken back, one after the other. */
 const REMEMBERED = 20;
@@ -35,7 +29,7 @@ export interface ServingChange {
 /**
  * Which checkpoint answers now.
  *
- * @throws Error where the pointer cannot be read: nobody may take that for "none serves"
+ * @throws Error where the pointer cannot be read: the caller must not take that for "none serves"
  */
 export async function readServing(store: Store): Promise<Serving> {
   const bytes = await store.read(SERVING_KEY);

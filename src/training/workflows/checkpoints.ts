@@ -1,11 +1,11 @@
 import { isCancellation, log } from '@temporalio/workflow';
 import type { ExportInput } from '../contract';
-import type { CheckpointRef } from '../manifest';
 import { COLLECT, EXPORT, FORGET_CHECKPOINTS, RETIRE } from '../names';
 import type { ExportResult } from '../trainer-contract';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
+import type { CheckpointRef } from '../checkpoint-ref';
 
 // What the trainer does with checkpoints beside the loop: it forgets old ones, and writes one out for a person.
 

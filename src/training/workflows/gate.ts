@@ -1,11 +1,11 @@
 import { canaryQuestions, type QuestionRef, type Tried } from '../contract';
-import { type CheckpointRef, describePolicy, type PolicyRef } from '../manifest';
 import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, PUBLISH } from '../names';
 import { meanOf } from '../statistics';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';
 import { inWindow } from './in-window';
 import type { Night } from './night';
 import { groupInput, runGroup } from './start-group';
+import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 
 /**
  * The gate at the end of a night: what was learned and what serves answer the held-out questions, and the better one

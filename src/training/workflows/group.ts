@@ -1,6 +1,5 @@
 import { Limits } from '../../workflows/limits';
 import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
-import { type CheckpointRef, describePolicy } from '../manifest';
 import type { GroupPart } from '../progress';
 import { samplingSeed } from '../draw';
 import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
@@ -8,6 +7,7 @@ import { rewardOf, rewardOfRoot } from '../reward';
 import { samplingActivities, storeActivities } from './activities';
 import { Stopwatch } from './night';
 import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
+import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 
 /**
  * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as a solve carries out

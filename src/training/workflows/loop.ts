@@ -13,7 +13,6 @@ import type {
   TrainInput,
   WarmStartInput,
 } from '../contract';
-import type { CheckpointRef } from '../manifest';
 import { chooseGroups, drawQuestions, drawWorkers } from '../draw';
 import * as names from '../names';
 import { nightDate } from '../night-ids';
@@ -28,6 +27,7 @@ import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
 import { listen } from './messages';
 import { Night, NightControl, Stopwatch } from './night';
 import { groupInput, runGroup } from './start-group';
+import type { CheckpointRef } from '../checkpoint-ref';
 
 /*
  * The learning loop, from top to bottom. A night claims its cycles; each cycle

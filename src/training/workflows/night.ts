@@ -1,8 +1,8 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { CarriedNight, NightBudget, OpenedNight } from '../contract';
-import { type CheckpointRef, describePolicy, readCheckpointId } from '../manifest';
 import type { CycleMetrics, NightProgress, Span } from '../progress';
 import type { TrainingSettings } from '../settings';
+import { type CheckpointRef, describePolicy, readCheckpointId } from '../checkpoint-ref';
 
 const HOUR_MS = 3_600_000;
 

@@ -14,10 +14,11 @@ import { Approval, Steering } from '../../workflows/steering';
 import type { GroupInput } from '../contract';
 import type { GroupPart } from '../progress';
 import { GRADE_ANSWERS } from '../names';
-import { type Rollout, rolloutIdentity, type SampledPlan } from '../rollout';
+import { type Rollout, type SampledPlan } from '../rollout';
 import { storeActivities } from './activities';
 import { inWindow } from './in-window';
 import type { Stopwatch } from './night';
+import { rolloutIdentity } from '../night-ids';
 
 /** A rollout of the first round, as the second one reviews it. */
 export interface Root {

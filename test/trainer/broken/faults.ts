@@ -3,10 +3,10 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { childrenOf } from '../../../examples/learn/support/surroundings';
-import type { CheckpointRef } from '../../../src/training/manifest';
 import { readManifest, writeManifest } from '../../../src/training/policy/serving';
 import type { TrainingStage } from '../support/training-stage';
 import type { Spoil, SpoilingProxy } from './spoiling-proxy';
+import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 
 /** What a night runs in, and what can be broken of it. */
 export interface Surroundings {

@@ -1,6 +1,7 @@
 import type { CloseCycleRequest } from '../../../src/training/contract';
-import type { CheckpointRef, Manifest } from '../../../src/training/manifest';
+import type { Manifest } from '../../../src/training/manifest';
 import type { TrainingSettings } from '../../../src/training/settings';
+import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 
 const SHA = 'a'.repeat(64);
 

@@ -1,12 +1,12 @@
 import { FileStore } from '../../../src/store/file-store';
 import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
 import type { JudgeCandidateRequest, Tried } from '../../../src/training/contract';
-import type { CheckpointRef } from '../../../src/training/manifest';
 import { canaryKey, gateKey } from '../../../src/training/keys';
 import { pin, promote, readServing, rollback, writeManifest } from '../../../src/training/policy/serving';
 import type { GroupRecord } from '../../../src/training/rollout';
 import { freshFolder } from '../../local/fresh-folder';
 import { aManifest } from '../../support/a-manifest';
+import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };

@@ -35,7 +35,7 @@ test('a prompt that one checkpoint may be given can be too long for another', as
   const ask = createAskPolicy();
   await ask(policyOf('one'), question('Hi'), never);
   await expect(ask(policyOf('two', { maxPromptTokens: 10 }), question('Hi'), never)).rejects.toMatchObject({
-    type: POLICY_FAILURES.promptTooLong,
+    code: POLICY_FAILURES.promptTooLong,
   });
 });
 
@@ -44,7 +44,7 @@ test('a checkpoint is loaded once for a request, and no more where that does not
   server.answerOnce('/v1/completions', noModel);
   server.answerOnce('/v1/completions', noModel);
   await expect(createAskPolicy()(policyOf('one'), question('Hi'), never)).rejects.toMatchObject({
-    type: POLICY_FAILURES.unknownModel,
+    code: POLICY_FAILURES.unknownModel,
     retryable: false,
   });
   expect(server.bodiesTo('/v1/load_lora_adapter')).toHaveLength(1);
@@ -60,7 +60,7 @@ test('the next server is asked only where one is out of order', async () => {
 
   server.answerOnce('/v1/completions', { status: 400, body: '' });
   await expect(ask(policyOf('one', { servers }), question('Hi'), never)).rejects.toMatchObject({
-    type: POLICY_FAILURES.rejected,
+    code: POLICY_FAILURES.rejected,
   });
   expect(other.bodiesTo('/v1/completions')).toHaveLength(1);
   await other.close();

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileStore } from '../../../src/store/file-store';
-import type { CheckpointRef } from '../../../src/training/manifest';
 import { manifestKey, SERVING_KEY } from '../../../src/training/keys';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
 import {
@@ -14,6 +13,7 @@ import {
   writeManifest,
 } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
+import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 
 let folder: string;
 let store: FileStore;
@@ -80,7 +80,7 @@ test('what is pinned is out of reach of a gate, and not of a person', async () =
 
 test('a checkpoint without a manifest cannot serve', async () => {
   await expect(promote(store, { ...one, name: '000009' }, BY_PERSON)).rejects.toMatchObject({
-    type: POLICY_FAILURES.noManifest,
+    code: POLICY_FAILURES.noManifest,
     message: expect.stringContaining('nightly/000009 has no manifest') as string,
   });
   expect(await serving()).toBeNull();
@@ -99,7 +99,7 @@ test.each(['', '{"schema":1}', JSON.stringify({ ...aManifest(), servers: [] })])
   async (text) => {
     await store.write(manifestKey('nightly', '000001'), Buffer.from(text));
     await expect(readManifest(store, one)).rejects.toMatchObject({
-      type: POLICY_FAILURES.noManifest,
+      code: POLICY_FAILURES.noManifest,
       message: expect.stringContaining('checkpoints/000001.json') as string,
     });
   },

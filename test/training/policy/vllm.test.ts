@@ -92,7 +92,7 @@ test.each([
 ] as const)('%s cannot be loaded, now or later', async (_, said, message) => {
   answer(said);
   await expect(client.load(MODEL, PATH, never)).rejects.toMatchObject({
-    type: POLICY_FAILURES.unknownModel,
+    code: POLICY_FAILURES.unknownModel,
     retryable: false,
     happened: expect.stringMatching(message) as string,
   });
@@ -128,7 +128,7 @@ test.each([
   ],
 ] as const)('%s', async (_, said, change, type) => {
   answer({ ...said, path: '/v1/completions' }, change);
-  await expect(client.sample(REQUEST, never)).rejects.toMatchObject({ type });
+  await expect(client.sample(REQUEST, never)).rejects.toMatchObject({ code: type });
 });
 
 function withChoice(change: Partial<Record<keyof Choice, unknown>>): unknown {
@@ -165,7 +165,7 @@ test.each([
 ] as const)('an answer with %s is none, and is not asked for again', async (_, body, message) => {
   answer(vllm.completed, { body });
   await expect(client.sample(REQUEST, never)).rejects.toMatchObject({
-    type: POLICY_FAILURES.badReply,
+    code: POLICY_FAILURES.badReply,
     retryable: false,
     message: expect.stringMatching(message) as string,
   });
@@ -180,7 +180,7 @@ test('what rounding lifts above 0 is 0', async () => {
 test('a reply that a server breaks off as it goes to sleep is asked for again', async () => {
   answer(vllm.completed, { body: withChoice({ finish_reason: 'abort' }) });
   await expect(client.sample(REQUEST, never)).rejects.toMatchObject({
-    type: POLICY_FAILURES.unavailable,
+    code: POLICY_FAILURES.unavailable,
     retryable: true,
   });
 });
