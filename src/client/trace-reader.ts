@@ -147,7 +147,7 @@ export class TraceReader {
     this.pending.set(event.call, pending);
     const own = this.current.rounds.find(({ childId, round }) => childId === null && round === this.round);
     if (pending.standIn !== undefined && own?.plan === null) {
-      this.record({ kind: 'planned', round: this.round, plan: pending.standIn, degraded: true });
+      this.plan(pending.standIn, false, true);
     }
     this.record(pending.started);
   }
@@ -164,9 +164,9 @@ export class TraceReader {
   }
 
   /** A plan, what it may cost, and what is kept of an earlier run. */
-  private plan(plan: Plan, waits: boolean): void {
+  private plan(plan: Plan, waits: boolean, degraded = false): void {
     const { run, round, input } = this;
-    this.record({ kind: 'planned', round, plan, degraded: false });
+    this.record({ kind: 'planned', round, plan, degraded });
     if (plan.steps.length === 0) return;
     if (run !== null) {
       const background = input.parent?.background ?? [];
