@@ -214,7 +214,7 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
 ]);
 
 /** Of a request that never came so far as to tell anything. */
-export const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
+const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
 /** What a request that is over tells the gate of its model. */
 function reportOf(sent: SentRequest | LeftRunning): Report {

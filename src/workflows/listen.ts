@@ -46,7 +46,7 @@ export const setMaxDepthSignal = defineSignal<[number | null]>(SET_MAX_DEPTH_SIG
 /** Something for the Conductor to consider, shown to it from its next call on. */
 export const addHintSignal = defineSignal<[string]>(ADD_HINT_SIGNAL);
 /** From a parent to its children: spend no more than this. */
-export const limitSpendingSignal = defineSignal<[SpendingLimits]>(LIMIT_SPENDING_SIGNAL);
+const limitSpendingSignal = defineSignal<[SpendingLimits]>(LIMIT_SPENDING_SIGNAL);
 
 /** Changes limits and returns what now holds. */
 export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE);

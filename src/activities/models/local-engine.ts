@@ -113,7 +113,7 @@ export interface LoadedEngine {
 }
 
 /** One core stays free for the rest of this process: its threads spin, and would starve heartbeats. */
-export const THREADS = Math.max(1, availableParallelism() - 1);
+const THREADS = Math.max(1, availableParallelism() - 1);
 
 /**
  * Starts the engine on the CPU with its prebuilt binary, silent. It never compiles and never downloads its own source:

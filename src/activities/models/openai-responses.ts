@@ -53,7 +53,7 @@ const usageSchema = z
   }));
 
 /** The parts of a response that matter here; what is left of it when it is over. */
-export const responseSchema = z.object({
+const responseSchema = z.object({
   output: z.array(itemSchema),
   error: z.object({ message: z.string() }).nullish(),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),

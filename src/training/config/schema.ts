@@ -7,7 +7,7 @@ const count = z.int().positive();
 const share = z.number().min(0).max(1);
 
 /** Where a training run begins: a model at hand, or a tiny one of random weights. */
-export const baseSchema = z.discriminatedUnion(
+const baseSchema = z.discriminatedUnion(
   'kind',
   [
     z.strictObject({
@@ -34,7 +34,7 @@ export const baseSchema = z.discriminatedUnion(
 );
 
 /** Supervised steps on prompts and replies before the first cycle. */
-export const warmStartSchema = z.strictObject({
+const warmStartSchema = z.strictObject({
   /** File of JSON lines, `{ prompt, completion }` as the model reads and writes them. */
   examples: z.string().min(1),
   steps: count,
@@ -78,7 +78,7 @@ const optimizerSchema = z.strictObject({
 });
 
 /** How the trainer makes a checkpoint of a batch; the defaults are the paper's (appendix A.1 and its configurations). */
-export const trainerSchema = z.strictObject({
+const trainerSchema = z.strictObject({
   taskQueue: z.string().min(1).default(TRAINER_TASK_QUEUE),
   device: z.enum(['cpu', 'cuda']).default('cuda'),
   precision: z.enum(['float32', 'bfloat16']).default('bfloat16'),

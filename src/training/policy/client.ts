@@ -187,7 +187,7 @@ function reasonIn(body: string): string {
 }
 
 /** `POST /tokenize`. */
-export const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
+const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
 
 /**
  * How far above 0 rounding lifts the log-probability of a token that is nearly certain. More than that is no rounding.
@@ -222,7 +222,7 @@ export const completionReplySchema = z.object({
 export type CompletionReply = z.infer<typeof completionReplySchema>;
 
 /** Any refusal, by vLLM or by our own server; frameworks in front of them say `detail`. */
-export const refusalSchema = z.union([
+const refusalSchema = z.union([
   z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
   z.object({ message: z.string() }).transform(({ message }) => message),
   z.object({ detail: z.string() }).transform(({ detail }) => detail),
