@@ -17,7 +17,7 @@ const BUILT = [
   'lib/encrypted-training-bundle.js',
 ];
 
-requireNode(20, 3);
+requireNode(20, 19);
 if (!isInstalled())
   run('Installing packages, this takes a minute …', ['ci', '--include=dev', '--loglevel=error']);
 

@@ -23,7 +23,9 @@ export interface ConductorPluginOptions {
  * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,
  * interceptors and runtime stay as they are. Where the configuration says `encryption`, the data converter is yours to
  * mount, too (`encryptionConverter`), and a worker that would send in the clear is refused. Where it says
- * `queuePerProvider`, workers for the queues that are kept apart run beside yours, and end with it.
+ * `queuePerProvider`, workers for the queues that are kept apart run beside yours, and end with it. Keep the worker's
+ * workflow cache (`maxCachedWorkflows`) above 0: without one, runs that start side by side wait seconds for each other,
+ * since the SDK loses what their local activity returned.
  *
  * @example
  * // workflows.ts

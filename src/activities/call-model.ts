@@ -73,7 +73,7 @@ function identityOf({ card, identity, ...call }: ModelCall): unknown {
   };
 }
 
-/** Returns what an earlier attempt was answered. That attempt may have died before it completed its row. */
+/** Returns the answer that an earlier attempt got. That attempt may have died before it completed its row. */
 async function recall(
   { store }: Dependencies,
   kept: KeptAnswer,
@@ -166,7 +166,7 @@ async function makeRequest(
   const { requests, billable } = call.allowance;
   if (earlier.length >= requests) throw requestsSpent(call, earlier);
   if (earlier.filter(mayBeBilled).length >= billable) throw processLost(call, earlier);
-  const passage = pacing.enter(call, earlier);
+  const permit = pacing.enter(call, earlier);
   let report = NOTHING_LEARNT;
   try {
     const row = await openRow(store, call, { callId, attempt: earlier.length + 1, info: activityInfo() });
@@ -174,7 +174,7 @@ async function makeRequest(
     report = reportOf(sent);
     return { row, sent };
   } finally {
-    passage.release(report);
+    permit.release(report);
   }
 }
 
@@ -216,7 +216,7 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
 /** Of a request that never came so far as to tell anything. */
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
-/** What a request that is over tells the gate of its model. */
+/** What the rate limiter of a model learns from a request that is over. */
 function reportOf(sent: SentRequest | LeftRunning): Report {
   if (sent.kind === 'left-running') return NOTHING_LEARNT;
   return { tokens: tokensOf(sent), health: healthOf(sent) };

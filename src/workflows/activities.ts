@@ -40,14 +40,14 @@ export function queueFor(
  *   counted in the ledger by the activity itself.
  * - A cancellation is waited for, so that a run ends as cancelled only after its HTTP calls are closed.
  */
-export function modelActivities(patience: CallOptions): ActivityInterfaceFor<ConductorActivities> {
+export function modelActivities(options: CallOptions): ActivityInterfaceFor<ConductorActivities> {
   return proxyActivities<ConductorActivities>({
-    scheduleToCloseTimeout: patience.remainingMs,
-    heartbeatTimeout: patience.heartbeatMs,
+    scheduleToCloseTimeout: options.remainingMs,
+    heartbeatTimeout: options.heartbeatMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
-    summary: patience.summary,
-    taskQueue: patience.taskQueue,
+    summary: options.summary,
+    taskQueue: options.taskQueue,
   });
 }
 

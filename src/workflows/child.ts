@@ -129,7 +129,7 @@ export interface ChildOptions {
 }
 
 /**
- * Starts a child solve, tells it whatever the run is told meanwhile, and waits for its end.
+ * Starts a child solve, passes on what the run receives meanwhile, and waits for its end.
  *
  * It is asked to stop when its parent ends, however that ends, and a cancelled run waits for it: so nothing of a tree
  * goes on spending after its root.
@@ -137,14 +137,15 @@ export interface ChildOptions {
  * @param share what was set aside for it; the rest is given back when it has ended
  * @throws this run's own cancellation
  */
-async function runChild(context: RunContext, share: Share, wish: ChildOptions): Promise<ChildOutcome> {
+async function runChild(context: RunContext, share: Share, options: ChildOptions): Promise<ChildOutcome> {
   const { limits, steering, recorder } = context;
   const outcome = await readOutcome(
-    () => steering.runChild(limits, share.limits, (told) => startSolve(context, wish, share.limits, told)),
-    wish.childId,
+    () =>
+      steering.runChild(limits, share.limits, (known) => startSolve(context, options, share.limits, known)),
+    options.childId,
   );
   share.settle(outcome.trace?.spentAtMost ?? null);
-  recorder.record({ kind: 'child-ended', childId: wish.childId, trace: outcome.trace });
+  recorder.record({ kind: 'child-ended', childId: options.childId, trace: outcome.trace });
   return outcome;
 }
 
@@ -159,14 +160,14 @@ async function readOutcome(work: () => Promise<SolveTrace>, childId: string): Pr
 
 function startSolve(
   context: RunContext,
-  { childId, summary, ...wish }: ChildOptions,
+  { childId, summary, ...options }: ChildOptions,
   share: SpendingLimits,
-  told: Snapshot,
+  known: Snapshot,
 ): Promise<ChildSolve> {
   const { approval, seed } = context.input;
   const input: SolveInput = {
-    question: wish.question,
-    parent: parentOf(context, wish, share, told),
+    question: options.question,
+    parent: parentOf(context, options, share, known),
     ...(approval === 'all' && { approval }),
     seed,
   };
@@ -183,17 +184,17 @@ function parentOf(
   { run, limits, depth, rootId }: RunContext,
   { round, step, background, review }: Omit<ChildOptions, 'childId' | 'summary'>,
   share: SpendingLimits,
-  told: Snapshot,
+  known: Snapshot,
 ): Parent {
   const wallClockMs = Math.max(1, limits.remainingMs());
-  const childLimits = { ...limits.current, ...share, depth: told.depth, wallClockMs };
+  const childLimits = { ...limits.current, ...share, depth: known.depth, wallClockMs };
   return {
     rootId,
     depth: depth + 1,
     round,
     run: { ...run, limits: childLimits },
     background,
-    hints: told.hints,
+    hints: known.hints,
     step,
     review,
   };

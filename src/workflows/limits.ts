@@ -19,7 +19,7 @@ export interface Reservation {
 /** What was set aside for a child workflow. */
 export interface Share {
   readonly limits: SpendingLimits;
-  /** @param spentAtMost null: the child vanished without a word */
+  /** @param spentAtMost null: the child left no trace */
   settle(spentAtMost: Amount | null): void;
 }
 
@@ -38,7 +38,7 @@ export class Limits {
   private waitedMs = 0;
   private stop: { readonly by: StoppedBy; readonly failure: ApplicationFailure } | null = null;
 
-  /** @param asked as somebody wants them, even where more was promised already */
+  /** @param asked the limits that hold, even where more was set aside already */
   constructor(private asked: RunLimits) {
     this.account = new Account(asked);
   }

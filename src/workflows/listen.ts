@@ -65,11 +65,11 @@ export interface MessageTargets {
 }
 
 /** Sets up every message that a run understands. To be done before anything is waited for. */
-export function listen(addressees: MessageTargets): void {
-  setHandler(stateQuery, () => addressees.recorder.trace);
-  listenForSignals(addressees);
-  setHandler(setLimitsUpdate, (change) => setLimits(addressees, change), { validator: refuseBadLimits });
-  listenForVerdicts(addressees);
+export function listen(targets: MessageTargets): void {
+  setHandler(stateQuery, () => targets.recorder.trace);
+  listenForSignals(targets);
+  setHandler(setLimitsUpdate, (change) => setLimits(targets, change), { validator: refuseBadLimits });
+  listenForVerdicts(targets);
 }
 
 /** A signal cannot be refused: one that makes no sense is left alone, and the log says so. */

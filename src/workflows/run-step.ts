@@ -113,11 +113,11 @@ async function tryWorker(context: RunContext, request: WorkerRequest): Promise<C
     const failure = readCallFailure(error, request.worker.id);
     // A call that the run's end cut off looks like a slow worker; the reason is the limit.
     const isCutOff = reservation !== null && limits.remainingMs() === 0;
-    const told = isCutOff ? { ...failure, problem: limits.outOfTime() } : failure;
-    const event = stepFailed(request, told, now());
+    const reported = isCutOff ? { ...failure, problem: limits.outOfTime() } : failure;
+    const event = stepFailed(request, reported, now());
     reservation?.settle(event.calls);
     recorder.record(event);
-    return told;
+    return reported;
   }
 }
 

@@ -8,7 +8,7 @@ import type { SolveTrace } from '../protocol/solve';
 import { isOwnCancellation } from './failures';
 import type { Limits } from './limits';
 
-/** What a child must know of what its run was told. */
+/** What a child must know of the messages to its run. */
 export interface Snapshot {
   readonly depth: number | null;
   readonly hints: readonly string[];
@@ -19,15 +19,15 @@ export interface Snapshot {
 /** A solve that another one started. */
 export type ChildSolve = ChildWorkflowHandle<(input: SolveInput) => Promise<SolveTrace>>;
 
-/** A child that runs, what was set aside for it, and what it was told last. */
+/** A child that runs, what was set aside for it, and what it knows. */
 interface LiveChild {
   readonly handle: ChildSolve;
   readonly share: SpendingLimits;
-  told: Snapshot;
+  known: Snapshot;
 }
 
 /**
- * What a run is told while it runs, and the children that must be told as well.
+ * What a run receives while it runs, and the children that must know of it as well.
  *
  * A child is started with what holds at that moment. Whatever changes between that moment and the one when it can be
  * signalled is made up for as soon as it can be, so that nothing is lost between start and forward.
@@ -62,14 +62,14 @@ export class Steering {
 
   async addHint(hint: string): Promise<void> {
     this.hints.push(hint);
-    await this.tellAll();
+    await this.notifyAll();
   }
 
   /** Live children learn of another depth, and that they may spend less than was set aside for them; never more. */
   async changeLimits(change: Partial<RunLimits>): Promise<void> {
     if (this.governed === null) this.early = { ...this.early, ...change };
     else this.governed.change(change);
-    await this.tellAll();
+    await this.notifyAll();
   }
 
   /**
@@ -81,40 +81,40 @@ export class Steering {
   async runChild(
     limits: Limits,
     share: SpendingLimits,
-    start: (told: Snapshot) => Promise<ChildSolve>,
+    start: (known: Snapshot) => Promise<ChildSolve>,
   ): Promise<SolveTrace> {
-    const told = this.newsFor(limits, share);
-    const child: LiveChild = { handle: await start(told), share, told };
+    const known = this.snapshotFor(limits, share);
+    const child: LiveChild = { handle: await start(known), share, known };
     this.children.add(child);
     try {
-      await this.tell(child, limits);
+      await this.notify(child, limits);
       return await child.handle.result();
     } finally {
       this.children.delete(child);
     }
   }
 
-  private newsFor(limits: Limits, share: SpendingLimits): Snapshot {
+  private snapshotFor(limits: Limits, share: SpendingLimits): Snapshot {
     return { depth: limits.current.depth, hints: [...this.hints], spending: limits.scaleShare(share) };
   }
 
-  private async tellAll(): Promise<void> {
+  private async notifyAll(): Promise<void> {
     const limits = this.governed;
     if (limits === null) return;
-    await Promise.all([...this.children].map((child) => this.tell(child, limits)));
+    await Promise.all([...this.children].map((child) => this.notify(child, limits)));
   }
 
   /** Sends what the child does not know yet. */
-  private async tell(child: LiveChild, limits: Limits): Promise<void> {
-    const { handle, told, share } = child;
-    const news = this.newsFor(limits, share);
-    child.told = news;
+  private async notify(child: LiveChild, limits: Limits): Promise<void> {
+    const { handle, known, share } = child;
+    const now = this.snapshotFor(limits, share);
+    child.known = now;
     try {
-      if (news.depth !== told.depth) await handle.signal(SET_MAX_DEPTH_SIGNAL, news.depth);
-      for (const hint of news.hints.slice(told.hints.length)) await handle.signal(ADD_HINT_SIGNAL, hint);
-      if (isLess(news.spending, told.spending)) await handle.signal(LIMIT_SPENDING_SIGNAL, news.spending);
+      if (now.depth !== known.depth) await handle.signal(SET_MAX_DEPTH_SIGNAL, now.depth);
+      for (const hint of now.hints.slice(known.hints.length)) await handle.signal(ADD_HINT_SIGNAL, hint);
+      if (isLess(now.spending, known.spending)) await handle.signal(LIMIT_SPENDING_SIGNAL, now.spending);
     } catch (error) {
-      // A child that has just ended needs no telling; the run's own cancellation reaches it by itself.
+      // A child that has just ended needs no message; the run's own cancellation reaches it by itself.
       if (isOwnCancellation(error)) throw error;
     }
   }

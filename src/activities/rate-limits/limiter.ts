@@ -8,7 +8,7 @@ export interface RateLimiterSettings extends Rate {
   readonly circuit: CircuitSettings | null;
 }
 
-/** What a gate cannot know by itself. */
+/** What a rate limiter cannot know by itself. */
 export interface Surroundings {
   /** Milliseconds, never going back. */
   readonly now: () => number;

@@ -23,22 +23,22 @@ const SURROUNDINGS: Surroundings = { now: () => performance.now(), random: () =>
 const UNHINDERED: Permit = { admitted: true, release: () => undefined };
 
 /**
- * The gates of one worker process: one before each model of its configuration, whichever cards and runs share it.
+ * The limiters of one worker process: one before each model of its configuration, whichever cards and runs share it.
  *
  * By the configuration of the process and not of the run: limits are the process's own affair, as keys are, and a worker
  * that is started with other ones keeps them at once.
  */
 export function createPacing(config: Config, surroundings = SURROUNDINGS): Pacing {
-  const gates = new Map(
+  const limiters = new Map(
     [...settingsByModel(config)].map(([key, each]) => [key, new RateLimiter(each, surroundings)]),
   );
   return {
     enter: (call, earlier) => {
-      const gate = gates.get(keyOf(call.card));
-      if (gate === undefined) return UNHINDERED;
-      const passage = gate.acquire(estimateTokens(call));
-      if (!passage.admitted) throw refused(call, passage, gate.settings, earlier);
-      return passage;
+      const limiter = limiters.get(keyOf(call.card));
+      if (limiter === undefined) return UNHINDERED;
+      const permit = limiter.acquire(estimateTokens(call));
+      if (!permit.admitted) throw refused(call, permit, limiter.settings, earlier);
+      return permit;
     },
   };
 }
@@ -110,7 +110,7 @@ function estimateTokens({ messages, maxOutputTokens }: ModelCall): number {
 }
 
 /**
- * The failure of a call that its gate turned away: no request was sent and no row opened, so it is no attempt.
+ * The failure of a call that its limiter turned away: no request was sent and no row opened, so it is no attempt.
  *
  * Temporal makes the call again when there is room. Only a worker that fails too often is not waited for where another
  * one stands in: there the failure is final, and the trace tells why the other one answered.
