@@ -131,7 +131,7 @@ describe('the tree of a run with children', () => {
   test('tells which limit stopped the run, why so early, and what to do', () => {
     const tree = renderTree(sampleFamily({ stoppedBy: 'cost' }), { columns: 300 });
     expect(tree).toContain(
-      '├─ The run was stopped by its limit on cost.\n│     A call is begun only where its worst case',
+      '├─ The run was stopped by its limit on cost.\n│     A call starts only where its worst case',
     );
     expect(tree).toMatch(
       /Raise limits\.costUsd .*temporal-conductor retry solve-1 --from STEP --max-cost USD/,

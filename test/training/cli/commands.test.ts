@@ -122,7 +122,7 @@ test('what serves is chosen by hand, taken back and pinned, without a server', a
 test('where nothing was trained, status and list say so', async () => {
   const status = await train('status');
   expect(status).toMatchObject({ code: 0 });
-  expect(status.stdout).toContain(`No night of ${trainRun} was begun yet.`);
+  expect(status.stdout).toContain(`No night of ${trainRun} has started yet.`);
   expect(status.stdout).toContain('schedule none');
   expect(JSON.parse((await train('status', '--json')).stdout)).toMatchObject({
     trainRun,
