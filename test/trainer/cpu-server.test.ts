@@ -103,10 +103,10 @@ test.each([
     POLICY_FAILURES.promptTooLong,
     /5 at most/,
   ],
-] as const)('%s', async (_, change, type, message) => {
+] as const)('%s', async (_, change, code, message) => {
   const asked = createAskPolicy()(policyOf('third', change), questionOf(), never);
   await expect(asked).rejects.toMatchObject({
-    type,
+    code,
     message: expect.stringMatching(message) as string,
     retryable: false,
   });

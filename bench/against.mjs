@@ -1,0 +1,103 @@
+/**
+ * `npm run bench:against -- FOLDER`: this build beside another one, the built checkout of another commit (a git worktree,
+ * say), in turn and against one server, so that a noisy machine disturbs both alike. Prints ratios; asserts nothing.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { median, milliseconds, time } from './numbers.mjs';
+import { FOUR_CALLS } from './plans.mjs';
+import { configFor, openServer, spawnProviders } from './setting.mjs';
+
+const ROUNDS = 8;
+const SOLVES = 40;
+const WIDTH = 10;
+const STARTS = 5;
+
+const [other] = process.argv.slice(2);
+if (other === undefined) throw new Error('name the folder of another build: npm run bench:against -- FOLDER');
+const builds = { this: fileURLToPath(new URL('..', import.meta.url)), other: resolve(other) };
+
+const server = await openServer();
+const providers = await spawnProviders({ delayMs: 0, answerBytes: 100, plan: FOUR_CALLS });
+try {
+  report('processor time of a solve, server excluded', await measureSolves());
+  report('`solve` from start to end, new server and database', await measureStarts());
+} finally {
+  await providers.close();
+  await server.close();
+}
+
+/** Milliseconds of processor time a solve, a value a round. */
+async function measureSolves() {
+  const programs = Object.fromEntries(
+    Object.entries(builds).map(([name, root]) => [name, solver(name, root)]),
+  );
+  for (const program of Object.values(programs)) await program.ready;
+  // The first solves load modules and make connections.
+  for (const program of Object.values(programs)) await program.solve(SOLVES);
+  const times = { this: [], other: [] };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [name, program] of Object.entries(programs)) {
+      const { ownMs } = await program.solve(SOLVES);
+      times[name].push(ownMs / SOLVES);
+    }
+  }
+  for (const program of Object.values(programs)) program.stop();
+  return times;
+}
+
+function solver(name, root) {
+  const config = configFor(providers.url, join(server.folder, 'stores', name), `against-${name}`);
+  const program = fileURLToPath(new URL('programs/solves.mjs', import.meta.url));
+  const env = { ...process.env, TEMPORAL_ADDRESS: server.address, BENCH_CONFIG: JSON.stringify(config) };
+  const child = spawn(process.execPath, [program, root, String(WIDTH)], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const nextLine = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`the build in ${root} ended before it answered`);
+    return value;
+  };
+  return {
+    ready: nextLine(),
+    solve: async (count) => {
+      child.stdin.write(`${count}\n`);
+      return JSON.parse(await nextLine());
+    },
+    stop: () => child.stdin.end(),
+  };
+}
+
+/** Milliseconds from the start of the command to its end, a value a start. */
+async function measureStarts() {
+  const times = { this: [], other: [] };
+  for (let start = 0; start < STARTS; start += 1) {
+    for (const [name, root] of Object.entries(builds)) {
+      const cwd = join(server.folder, `start-${name}-${start}`);
+      await mkdir(cwd);
+      const config = configFor(providers.url, join(cwd, 'store'), 'start');
+      await writeFile(join(cwd, 'conductor.yaml'), JSON.stringify(config));
+      times[name].push(await time(() => solveIn(cwd, root)));
+    }
+  }
+  return times;
+}
+
+async function solveIn(cwd, root) {
+  const env = { ...process.env };
+  delete env.TEMPORAL_ADDRESS;
+  const args = [join(root, 'lib/cli/main.js'), 'solve', 'How long does it take?'];
+  const [code] = await once(spawn(process.execPath, args, { cwd, env, stdio: 'ignore' }), 'exit');
+  if (code !== 0) throw new Error(`solve of the build in ${root} ended with ${code} in ${cwd}`);
+}
+
+function report(what, times) {
+  const [own, others] = [median(times.this), median(times.other)];
+  console.log(`${what}: × ${(own / others).toFixed(2)} (${milliseconds(own)} to ${milliseconds(others)})`);
+}
