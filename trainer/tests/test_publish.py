@@ -1,6 +1,6 @@
 """The trainer's requests to policy servers, against answers that were recorded from vLLM.
 
-`test/policy/programs/record-vllm.ts` wrote them down; `test/policy/vllm.test.ts` reads them too.
+`test/training/policy/programs/record-vllm.ts` wrote them down; `vllm.test.ts` reads them too.
 """
 
 import json
@@ -18,7 +18,7 @@ from conductor_trainer.worker.publish import PolicyServer
 
 pytestmark = pytest.mark.anyio
 
-FILE = Path(__file__).parents[2] / "test" / "policy" / "vllm-exchanges.json"
+FILE = Path(__file__).parents[2] / "test" / "training" / "policy" / "vllm-exchanges.json"
 VLLM: Any = json.loads(FILE.read_text())
 NAME: str = VLLM["loaded"]["request"]["lora_name"]
 FOLDER: str = VLLM["loaded"]["request"]["lora_path"]
