@@ -2,6 +2,7 @@ import type { Plan } from '../plan/plan';
 import type { Call, CallPurpose, Problem } from './call';
 import { FAILURES } from './failures';
 import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
+import type { LimitsChange } from './messages';
 import type { PlanningRun, ResolvedRun, RunWorker } from './run';
 import type { Text } from './text';
 
@@ -12,12 +13,7 @@ export interface PoolFilter {
 }
 
 /** Limits of one run, where they differ from the configured ones; null: no such limit. */
-export interface LimitsInput {
-  readonly steps?: number;
-  readonly depth?: number | null;
-  readonly calls?: number;
-  readonly tokens?: number | null;
-  readonly costUsd?: number | null;
+export interface LimitsInput extends Omit<LimitsChange, 'wallClockMs'> {
   /** A duration, e.g. `10m`. */
   readonly wallClock?: string;
   /** How long a plan waits for approval: a duration. */

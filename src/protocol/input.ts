@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan';
 import type { LimitsInput, Parent, PoolFilter } from './activities';
-import { isDepth, isHint, isWhole, MAX_CALLS, MAX_COST_USD } from './messages';
+import { isCost, isDepth, isHint, isWhole, MAX_CALLS } from './messages';
 import type { Text } from './text';
 
 /** The one argument of workflow `conductorSolve`. */
@@ -136,10 +136,6 @@ function isStep(value: unknown): boolean {
 function isText(value: unknown): value is Text {
   if (isString(value)) return true;
   return isRecord(value) && isString(value.ref) && Number.isFinite(value.bytes) && isString(value.preview);
-}
-
-function isCost(value: unknown): boolean {
-  return value === null || (typeof value === 'number' && value >= 0 && value <= MAX_COST_USD);
 }
 
 /** Whether a value is an object that holds nothing but these fields, each of them optional. */

@@ -47,7 +47,7 @@ export interface PlanRejection {
   readonly reason: string;
 }
 
-/** What is wrong with a change of limits, in a sentence; null where nothing is. By hand: see `solve-input.ts`. */
+/** What is wrong with a change of limits, in a sentence; null where nothing is. By hand: see `input.ts`. */
 export function findLimitsProblem(change: unknown): string | null {
   if (typeof change !== 'object' || change === null || Array.isArray(change)) {
     return `setLimits wants one object, { ${Object.keys(RULES).join('?, ')}? }`;
@@ -112,7 +112,8 @@ function isName(name: string): name is keyof LimitsChange {
   return Object.hasOwn(RULES, name);
 }
 
-function isCost(value: unknown): boolean {
+/** Whether a value is a limit on cost in USD; null: none. */
+export function isCost(value: unknown): boolean {
   if (value === null) return true;
   return typeof value === 'number' && value >= 0 && value <= MAX_COST_USD;
 }
