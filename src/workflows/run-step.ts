@@ -140,14 +140,14 @@ const EXTERNAL_ATTEMPTS = 3;
 const SUMMARY_CHARACTERS = 80;
 
 /** Calls the worker a step names: a model through our activity, or the user's own activity or workflow. */
-async function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
+function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
   const { worker } = request;
   return worker.kind === 'model'
     ? callModelWorker(context, request, worker)
     : callExternalWorker(context, request, worker);
 }
 
-async function callModelWorker(
+function callModelWorker(
   { run, limits }: RunContext,
   request: Reserved<WorkerRequest>,
   worker: ModelCard,
