@@ -167,7 +167,7 @@ function runLimitsOf({ costUsd, ...change }: LimitsChange): Partial<RunLimits> {
   return { ...change, nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
 }
 
-/** The limits of a run as its operator is told them. */
+/** The limits of a run as its operator sees them. */
 function heldLimitsOf({ steps, depth, calls, tokens, nanoUsd, wallClockMs }: RunLimits): HeldLimits {
   return { steps, depth, calls, tokens, costUsd: nanoUsd === null ? null : nanoUsd / 1e9, wallClockMs };
 }

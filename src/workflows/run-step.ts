@@ -42,8 +42,7 @@ export async function runStep(context: RunContext, ready: ReadyStep): Promise<vo
   const planned = ready.plan.steps[ready.step];
   if (planned === undefined) return;
   if (planned.worker === CONDUCTOR_ID && mayCallItself(context)) {
-    await callItself(context, ready, planned);
-    return;
+    return callItself(context, ready.step, { subtask: planned.subtask, sees: ready.sees });
   }
   const workers = candidates(context, planned.worker);
   for (const [index, worker] of workers.entries()) {
