@@ -1,29 +1,12 @@
+import type { Verdict } from '../grading/grade';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
+import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
 import type * as names from './names';
 import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
-import type { GroupId, GroupPurpose, GroupRecord, SampledPlan } from './rollout';
+import type { GroupId, GroupRecord, SampledPlan } from './rollout';
 import type { PolicySettings, RewardSettings, TrainingSettings } from './settings';
-import type {
-  Checkpoint,
-  CheckpointResult,
-  CollectRequest,
-  CollectResult,
-  ExportRequest,
-  ExportResult,
-  InitRequest,
-  PublishRequest,
-  PublishResult,
-  RetireRequest,
-  RetireResult,
-  UpdateMetrics,
-  UpdateRequest,
-  UpdateResult,
-  WarmStartRequest,
-  WarmStartResult,
-} from './trainer-contract';
-import type { Verdict } from '../grading/grade';
-import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
+import type { Checkpoint, InitRequest, UpdateMetrics, WarmStartRequest } from './trainer-contract';
 
 // What goes in and out of training's workflows, and then of its activities.
 
@@ -44,19 +27,14 @@ export interface TrainInput {
 }
 
 /** What a night that goes on in a new run of its workflow must not forget. */
-export interface CarriedNight {
+export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | 'best' | 'warning'> {
   readonly opened: OpenedNight;
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** What it began with. */
+  /** The checkpoint that it began with, and the one that it has now. */
   readonly begun: CheckpointRef;
-  /** What it has come to. */
   readonly checkpoint: CheckpointRef;
-  readonly done: number;
   readonly spentNanoUsd: number;
-  readonly rewards: readonly number[];
-  readonly best: NightProgress['best'];
-  readonly warning: NightProgress['warning'];
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
 }
@@ -73,12 +51,12 @@ export interface GroupInput extends Omit<GroupId, 'question'> {
   /** Who writes the plans. */
   readonly writer: PolicyRef;
   readonly plans: number;
-  /** Seed of the sampling request. */
+  /** Seed of the training run. */
   readonly seed: number;
   readonly temperature: number;
   readonly policy: PolicySettings;
   readonly reward: RewardSettings;
-  readonly recursion: { readonly rounds: 1 | 2; readonly rootDiscount: number };
+  readonly recursion: TrainingSettings['recursion'];
   /** In the order of the prompt. */
   readonly workers: readonly RunWorker[];
   /** Its limits are those of the whole group; `steps` is of one plan. */
@@ -89,7 +67,7 @@ export interface GroupInput extends Omit<GroupId, 'question'> {
   readonly isApart: boolean;
 }
 
-/** One round of a group, as its workflow reports it: what it comes to in the batch, everything else in the store. */
+/** One round of a group, as its workflow reports it: what the batch is chosen by. */
 export interface GroupRound {
   readonly round: 0 | 1;
   /** Store key of its record. */
@@ -106,69 +84,7 @@ export interface GroupResult {
   readonly stoppedBy: string | null;
 }
 
-/** A policy, and the store keys of the groups in which it was tried: one for each question and round. */
-export interface Tried {
-  readonly policy: PolicyRef;
-  readonly groups: readonly string[];
-}
-
-/** Two policies tried on the same questions with the same seeds: one that may serve, and the one to be beaten. */
-export interface PairedEvaluation {
-  readonly candidate: Tried;
-  /** Whatever serves; where nothing does, the checkpoint that the night began with. */
-  readonly baseline: Tried;
-}
-
-/** A night's candidate, to be judged. */
-export interface JudgeCandidateRequest extends PairedEvaluation {
-  readonly trainRun: string;
-  /** The night, as a local calendar date. */
-  readonly date: string;
-  readonly maxCostRatio: number;
-}
-
-/** What the gate decided, in figures and in one sentence that prints them. */
-export interface GateDecision {
-  readonly promoted: boolean;
-  /** Questions that both could be graded on. */
-  readonly pairs: number;
-  /** Mean reward of the candidate less that of the baseline; null without a pair. */
-  readonly gain: number | null;
-  /** Lower 95 % bound of that difference; null with too few pairs for one. */
-  readonly lowerBound: number | null;
-  /** Mean cost of the candidate's rollouts in those of the baseline; null where a price is unknown. */
-  readonly costRatio: number | null;
-  readonly sentence: string;
-}
-
-/** How many held-out questions a checkpoint that was just promoted is tried on again. */
-export const CANARY_QUESTIONS = 20;
-
-/** A checkpoint that was just promoted, tried on some questions through the servers that now serve it. */
-export interface JudgeCanaryRequest {
-  readonly trainRun: string;
-  readonly date: string;
-  /** The one that serves now. */
-  readonly promoted: Tried;
-  /** What it replaced, on the same questions: its groups of the evaluation do. */
-  readonly replaced: Tried;
-  /** Largest difference of a log-probability on the probe, and how much it may be. */
-  readonly probe: { readonly logprobGap: number; readonly tolerance: number };
-}
-
-export interface CanaryDecision {
-  readonly rolledBack: boolean;
-  readonly sentence: string;
-}
-
-/** Questions of the canary, the same in every night. */
-export function canaryQuestions(set: string, count: number): readonly QuestionRef[] {
-  const stride = Math.max(1, Math.floor(count / CANARY_QUESTIONS));
-  const indices = Array.from({ length: Math.min(count, CANARY_QUESTIONS) }, (_, place) => place * stride);
-  return indices.map((index) => ({ set, index }));
-}
-
-/** The one argument of workflow `conductorWarmStart`: a base model, the examples, and what the checkpoint is to be asked by. */
+/** The one argument of workflow `conductorWarmStart`: a base model, the examples, and how the checkpoint is asked. */
 export interface WarmStartInput extends Pick<OpenedNight, 'init' | 'settings'> {
   readonly warmStart: NonNullable<OpenedNight['warmStart']>;
 }
@@ -195,32 +111,26 @@ export interface QuestionRef {
 }
 
 /** A whole set of questions in the store. */
-export interface QuestionSetRef {
+interface QuestionSetRef {
   /** Store key. */
   readonly set: string;
   readonly count: number;
 }
 
-/** What a night is to be. */
-export interface OpenNightRequest {
-  /** Default: the one that the configuration names. */
-  readonly trainRun?: string;
-  /** Local calendar date, e.g. `2026-11-21`. */
+/** Which night to open; its date is a local one, e.g. `2026-11-21`. */
+export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from'> {
   readonly date: string;
-  readonly cycles?: number;
-  /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
-  readonly from?: string;
 }
 
 /** A night that has claimed its cycles, and what holds for all of them. */
 export interface OpenedNight {
   readonly settings: TrainingSettings;
   readonly night: { readonly date: string; readonly first: number; readonly last: number };
-  /** True where the night was trained to its end before: nothing is to be done. */
+  /** True where the night was trained to its end before: there is nothing to do. */
   readonly isTrained: boolean;
   /** The last cycle that is over; `first - 1` where none is. */
   readonly done: number;
-  /** Name, in this run or another, of the checkpoint to go on from; null: the trainer is to make the first one. */
+  /** The checkpoint to go on from; null: the trainer is to make the first one. */
   readonly from: CheckpointRef | null;
   readonly init: InitRequest;
   /** Supervised steps before the first cycle; null: none. */
@@ -230,23 +140,16 @@ export interface OpenedNight {
 }
 
 /** Plans to be sampled for one question. */
-export interface SamplePlansRequest {
-  readonly trainRun: string;
-  readonly cycle: number;
-  readonly draw: number;
+export interface SamplePlansRequest extends Omit<
+  GroupInput,
+  'writer' | 'reward' | 'recursion' | 'run' | 'window' | 'isApart'
+> {
+  readonly checkpoint: CheckpointRef;
   /** 1: each prompt shows an earlier plan and its answer, which the reply accepts or corrects. */
   readonly round: 0 | 1;
-  /** Samples of different purposes are kept apart, though their cycle and draw be the same. */
-  readonly purpose: GroupPurpose;
-  readonly question: QuestionRef;
-  readonly checkpoint: CheckpointRef;
-  /** In the order of the prompt. */
-  readonly workers: readonly RunWorker[];
-  readonly maxSteps: number;
-  readonly plans: number;
+  /** Seed of this very request. */
   readonly seed: number;
-  readonly temperature: number;
-  readonly policy: PolicySettings;
+  readonly maxSteps: number;
   /** Only in round 1: a place for each plan. */
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
 }
@@ -293,16 +196,14 @@ export interface KeepCheckpointRequest {
   readonly settings: TrainingSettings;
 }
 
-/** A checkpoint that can be sampled from now on. */
 export interface KeptCheckpoint {
   /** Checkpoints of any training run that are asked beside it: what serves, and what the next rollback would bring back. */
   readonly served: readonly CheckpointRef[];
 }
 
-/** A training run whose old checkpoints may go. */
+/** A training run whose old checkpoints may go, all but those that the caller needs. */
 export interface ForgetCheckpointsRequest {
   readonly trainRun: string;
-  /** Needed by the caller. */
   readonly needed: readonly CheckpointRef[];
   readonly keep: TrainingSettings['keep'];
 }
@@ -310,6 +211,19 @@ export interface ForgetCheckpointsRequest {
 export interface RememberedCheckpoints {
   /** Names of the training run's checkpoints that are still known. */
   readonly kept: readonly string[];
+}
+
+/** What a cycle came to, to be summed up from its groups. */
+export interface CloseCycleRequest extends Pick<CycleMetrics, 'night' | 'cycle' | 'times' | 'heldOut'> {
+  /** The one that the cycle made; where it learned nothing, the one that it began with. */
+  readonly checkpoint: CheckpointRef;
+  /** null where it learned nothing. */
+  readonly weightsSha256: string | null;
+  readonly settings: TrainingSettings;
+  /** Store keys of all groups, dropped ones included. */
+  readonly groups: readonly string[];
+  readonly dropped: number;
+  readonly update: UpdateMetrics | null;
 }
 
 /** A night that is over. */
@@ -324,21 +238,50 @@ export interface CloseNightRequest {
   readonly decision: string | null;
 }
 
-/** What a cycle came to, to be summed up from its groups. */
-export interface CloseCycleRequest {
-  readonly night: string;
-  readonly cycle: number;
-  /** The one that the cycle made; where it learned nothing, the one that it began with. */
-  readonly checkpoint: CheckpointRef;
-  /** null where it learned nothing. */
-  readonly weightsSha256: string | null;
-  readonly settings: TrainingSettings;
-  /** Store keys of all groups, dropped ones included. */
+/** A policy, and the store keys of the groups in which it was tried: one for each question and round. */
+export interface Tried {
+  readonly policy: PolicyRef;
   readonly groups: readonly string[];
-  readonly dropped: number;
-  readonly update: UpdateMetrics | null;
-  readonly times: CycleMetrics['times'];
-  readonly heldOut: number | null;
+}
+
+/** A night's candidate, tried on the same questions with the same seeds as the policy that it must beat. */
+export interface JudgeCandidateRequest {
+  readonly trainRun: string;
+  readonly date: string;
+  readonly candidate: Tried;
+  /** Whatever serves; where nothing does, the checkpoint that the night began with. */
+  readonly baseline: Tried;
+  readonly maxCostRatio: number;
+}
+
+/** What the gate decided, in figures and in one sentence that prints them. */
+export interface GateDecision {
+  readonly promoted: boolean;
+  /** Questions that both could be graded on. */
+  readonly pairs: number;
+  /** Mean reward of the candidate less that of the baseline; null without a pair. */
+  readonly gain: number | null;
+  /** Lower 95 % bound of that difference; null with too few pairs for one. */
+  readonly lowerBound: number | null;
+  /** Mean cost of the candidate's rollouts in those of the baseline; null where a price is unknown. */
+  readonly costRatio: number | null;
+  readonly sentence: string;
+}
+
+/** A checkpoint that was just promoted, tried on some questions through the servers that now serve it. */
+export interface JudgeCanaryRequest {
+  readonly trainRun: string;
+  readonly date: string;
+  readonly promoted: Tried;
+  /** What it replaced, on the same questions. */
+  readonly replaced: Tried;
+  /** Largest difference of a log-probability on the probe, and how much it may be. */
+  readonly probe: { readonly logprobGap: number; readonly tolerance: number };
+}
+
+export interface CanaryDecision {
+  readonly rolledBack: boolean;
+  readonly sentence: string;
 }
 
 /** The side effects of training, by activity type. */
@@ -362,15 +305,4 @@ export interface TrainingActivities {
   [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;
   /** Takes a checkpoint back that does not serve as well as it was tried. */
   [names.JUDGE_CANARY](request: JudgeCanaryRequest): Promise<CanaryDecision>;
-}
-
-/** The activities of the trainer that workflows call, by activity type. */
-export interface TrainerActivities {
-  [names.INIT](request: InitRequest): Promise<CheckpointResult>;
-  [names.WARM_START](request: WarmStartRequest): Promise<WarmStartResult>;
-  [names.UPDATE](request: UpdateRequest): Promise<UpdateResult>;
-  [names.PUBLISH](request: PublishRequest): Promise<PublishResult>;
-  [names.EXPORT](request: ExportRequest): Promise<ExportResult>;
-  [names.RETIRE](request: RetireRequest): Promise<RetireResult>;
-  [names.COLLECT](request: CollectRequest): Promise<CollectResult>;
 }

@@ -1,21 +1,22 @@
-import type { GroupPurpose } from './rollout';
+import type { CheckpointRef } from './checkpoint-ref';
+import type { GroupId } from './rollout';
 
 // Where training keeps what. Every key is a place in the store; see `store/store.ts` for what a key may be made of.
 
-/** The checkpoint that answers now, and the one before it. */
+/** The checkpoint that answers now, and those before it. */
 export const SERVING_KEY = 'training/serving.json';
 
-/** A set of questions, one a line, under the SHA-256 of its bytes. */
+/** A set of questions, one a line. Like the two below, it is named by the SHA-256 of its bytes. */
 export function questionSetKey(sha256: string): string {
   return `questions/${sha256}.jsonl`;
 }
 
-/** Prompts and replies to imitate, one a line, under the SHA-256 of their bytes. */
+/** Prompts and replies to imitate, one a line. */
 export function examplesKey(sha256: string): string {
   return `examples/${sha256}.jsonl`;
 }
 
-/** Texts that a tokenizer is made from, one a line, under the SHA-256 of their bytes. */
+/** Texts that a tokenizer is made from, one a line. */
 export function tokenizerTextsKey(sha256: string): string {
   return `tokenizer-texts/${sha256}.jsonl`;
 }
@@ -23,7 +24,6 @@ export function tokenizerTextsKey(sha256: string): string {
 /** All training runs lie below. */
 export const TRAINING_FOLDER = 'training/';
 
-/** Everything of one training run lies below. */
 function runFolder(trainRun: string): string {
   return `${TRAINING_FOLDER}${trainRun}/`;
 }
@@ -74,40 +74,32 @@ function cycleFolder(trainRun: string, cycle: number): string {
   return `${runFolder(trainRun)}cycles/${cycleName(cycle)}/`;
 }
 
-/** The groups of a cycle, and nothing else. */
+/** The groups of a cycle to learn from, and nothing else. */
 export function groupsFolder(trainRun: string, cycle: number): string {
   return `${cycleFolder(trainRun, cycle)}groups/`;
 }
 
-/** @param draw which draw of the cycle the group was, from 0 */
 export function groupKey(trainRun: string, cycle: number, draw: number, round: number): string {
   return `${groupsFolder(trainRun, cycle)}${sixDigits(draw)}-${round}.json`;
 }
 
-/** A group in which a policy was tried, apart from those to learn from: several policies are tried on the same draws. */
-export function trialKey(trial: {
-  readonly purpose: GroupPurpose;
-  readonly trainRun: string;
-  readonly cycle: number;
-  readonly draw: number;
+interface Round extends Omit<GroupId, 'question'> {
   readonly round: number;
-  /** null: the prompted Conductor. */
-  readonly checkpoint: { readonly trainRun: string; readonly name: string } | null;
-}): string {
+}
+
+/**
+ * A group in which a policy was tried, apart from those to learn from: several policies are tried on the same draws.
+ *
+ * @param trial its checkpoint is null for the prompted Conductor
+ */
+export function trialKey(trial: Round & { readonly checkpoint: CheckpointRef | null }): string {
   const { purpose, trainRun, cycle, draw, round, checkpoint } = trial;
   const policy = checkpoint === null ? 'prompted' : `${checkpoint.trainRun}/${checkpoint.name}`;
   return `${cycleFolder(trainRun, cycle)}trials/${purpose}/${policy}/${sixDigits(draw)}-${round}.json`;
 }
 
 /** A group's samples. Those of an evaluation lie apart by checkpoint: several are tried on the same draws. */
-export function samplesKey(group: {
-  readonly purpose: GroupPurpose;
-  readonly trainRun: string;
-  readonly cycle: number;
-  readonly draw: number;
-  readonly round: number;
-  readonly checkpoint: { readonly trainRun: string; readonly name: string };
-}): string {
+export function samplesKey(group: Round & { readonly checkpoint: CheckpointRef }): string {
   const { purpose, trainRun, cycle, draw, round, checkpoint } = group;
   const apart = purpose === 'training' ? '' : `${purpose}/${checkpoint.trainRun}/${checkpoint.name}/`;
   return `${cycleFolder(trainRun, cycle)}samples/${apart}${sixDigits(draw)}-${round}.json`;

@@ -1,13 +1,5 @@
 import { z } from 'zod';
 
-const promptStyleSchema = z.enum(['full', 'compact']);
-/** `full`: the whole instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
-export type PromptStyle = z.infer<typeof promptStyleSchema>;
-
-const describeSchema = z.enum(['ordinals', 'names', 'notes']);
-/** What the prompt says about the workers. */
-export type Describe = z.infer<typeof describeSchema>;
-
 /**
  * How a checkpoint must be asked, so that it is served exactly as it was trained. Kept beside it in the store, never
  * changed; whatever `conductor.yaml` says of prompts, the manifest decides.
@@ -26,12 +18,13 @@ export const manifestSchema = z.strictObject({
   tokenizerSha256: z.string(),
   /** How many token ids the model knows, from 0 on. */
   vocabulary: z.int().positive(),
-  prompt: promptStyleSchema,
+  /** `full`: the instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
+  prompt: z.enum(['full', 'compact']),
   /** Turns are written as ChatML, with these markers known to the tokenizer. */
   chat: z.literal('chatml'),
-  describe: describeSchema,
+  /** What the prompt says about the workers. */
+  describe: z.enum(['ordinals', 'names', 'notes']),
   maxSteps: z.int().positive(),
-  /** What plans were sampled at in training. */
   trainedAtTemperature: z.number(),
   /** What plans are sampled at when serving. */
   temperature: z.number(),

@@ -27,12 +27,8 @@ export function groupQueue(taskQueue: string): string {
 }
 
 /** Workflow id of a group to learn from. */
-export function groupWorkflowId({
-  trainRun,
-  cycle,
-  draw,
-}: Pick<GroupId, 'trainRun' | 'cycle' | 'draw'>): string {
-  return `${trainRun}-${cycleName(cycle)}-${draw}`;
+export function groupWorkflowId(group: Pick<GroupId, 'trainRun' | 'cycle' | 'draw'>): string {
+  return `${group.trainRun}-${cycleName(group.cycle)}-${group.draw}`;
 }
 
 /** Workflow id of a group by which a policy is tried. */
@@ -41,7 +37,7 @@ export function trialWorkflowId(trial: GroupInput): string {
   return `${groupWorkflowId(trial)}-${trial.purpose}-${who}`;
 }
 
-/** Whether it is a time zone that this process knows, e.g. `Europe/Berlin` or `UTC`. */
+/** Whether this process knows the time zone, e.g. `Europe/Berlin` or `UTC`. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -58,18 +54,15 @@ export function isTimeZone(name: string): boolean {
  * @throws RangeError for a time zone that `isTimeZone` denies
  */
 export function nightDate(at: Date, timeZone: string): string {
-  const { year, month, day } = Object.fromEntries(
-    new Intl.DateTimeFormat('en', {
-      timeZone,
-      calendar: 'iso8601',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    })
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
-  return `${year ?? ''}-${month ?? ''}-${day ?? ''}`;
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'iso8601',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return [parts.get('year'), parts.get('month'), parts.get('day')].join('-');
 }
 
 /** Whether it is a day of the calendar, written as nights are. */
