@@ -29,7 +29,6 @@ export const exampleRowSchema = z.union(
   ],
   { error: 'expected { "question", "plan" } or { "prompt", "completion" }' },
 );
-export type ExampleRow = z.infer<typeof exampleRowSchema>;
 
 /** How the policy will be asked. */
 export interface AskedHow {
@@ -46,7 +45,7 @@ export interface AskedHow {
  * @throws UnknownWorkerError where the row names a worker that is not in the pool
  */
 export async function writeExample(
-  row: ExampleRow,
+  row: z.infer<typeof exampleRowSchema>,
   { store, workers, settings }: AskedHow,
 ): Promise<Example> {
   if ('prompt' in row) return row;
@@ -78,19 +77,17 @@ function pick(pool: readonly RunWorker[], ids: readonly string[]): RunWorker[] {
   });
 }
 
-/** What a training run has to be imitated. */
-export interface RunExamples {
-  /** Each question with each reply once, in the order of cycles and draws. */
-  readonly examples: readonly Example[];
-  /** Right answers whose plan this configuration could not carry out: another pool, fewer steps. */
-  readonly unfit: number;
-}
-
 /**
- * The plans of a training run whose answers were right, as examples. First rounds only: what corrects an earlier plan
- * would teach a policy to write it before there is anything to correct.
+ * The plans of a training run whose answers were right, as examples: each question with each reply once, in the order of
+ * cycles and draws. First rounds only: what corrects an earlier plan would teach a policy to write it before there is
+ * anything to correct.
+ *
+ * `unfit` counts right answers whose plan this configuration could not carry out: another pool, fewer steps.
  */
-export async function examplesOfRun(trainRun: string, asked: AskedHow): Promise<RunExamples> {
+export async function examplesOfRun(
+  trainRun: string,
+  asked: AskedHow,
+): Promise<{ readonly examples: readonly Example[]; readonly unfit: number }> {
   const questions = await readTrainQuestions(asked.store, trainRun);
   const examples = new Map<string, Example>();
   let unfit = 0;
