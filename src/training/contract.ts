@@ -4,9 +4,16 @@ import type { Text } from '../protocol/text';
 import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
 import type * as names from './names';
 import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
+import type { NightRecord } from './records';
 import type { GroupId, GroupRecord, SampledPlan } from './rollout';
-import type { PolicySettings, RewardSettings, TrainingSettings } from './settings';
-import type { Checkpoint, InitRequest, UpdateMetrics, WarmStartRequest } from './trainer-contract';
+import type { TrainingSettings } from './settings';
+import type {
+  Checkpoint,
+  InitRequest,
+  TrainerMessage,
+  UpdateRequest,
+  WarmStartRequest,
+} from './trainer-contract';
 
 // What goes in and out of training's workflows, and then of its activities.
 
@@ -16,11 +23,11 @@ export interface TrainInput {
   readonly carried?: CarriedNight;
   /** Default: the one that the configuration names. */
   readonly trainRun?: string;
-  /** Local calendar date that the night counts as; default: of the time it was scheduled for. */
+  /** Local calendar date that the night counts as; default: of the time that it was scheduled for. */
   readonly date?: string;
   /** Where that calendar holds, e.g. `Europe/Berlin`; default UTC. */
   readonly timeZone?: string;
-  /** How many cycles, instead of as many as configured. */
+  /** Default: as many as configured. */
   readonly cycles?: number;
   /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
   readonly from?: string;
@@ -45,24 +52,20 @@ export interface NightBudget {
   readonly hours?: number;
 }
 
-/** What a group is made of. The one argument of workflow `conductorTrainGroup`. */
-export interface GroupInput extends Omit<GroupId, 'question'> {
+/** The one argument of workflow `conductorTrainGroup`. */
+export interface GroupInput
+  extends
+    Omit<GroupId, 'question'>,
+    Pick<TrainingSettings, 'seed' | 'policy' | 'reward' | 'recursion' | 'window'> {
   readonly question: QuestionRef;
   /** Who writes the plans. */
   readonly writer: PolicyRef;
   readonly plans: number;
-  /** Seed of the training run. */
-  readonly seed: number;
   readonly temperature: number;
-  readonly policy: PolicySettings;
-  readonly reward: RewardSettings;
-  readonly recursion: TrainingSettings['recursion'];
   /** In the order of the prompt. */
   readonly workers: readonly RunWorker[];
   /** Its limits are those of the whole group; `steps` is of one plan. */
   readonly run: ResolvedRun;
-  /** Rollouts that run at once. */
-  readonly window: number;
   /** It waits in the queue of groups, where they have slots of their own. */
   readonly isApart: boolean;
 }
@@ -90,19 +93,14 @@ export interface WarmStartInput extends Pick<OpenedNight, 'init' | 'settings'> {
 }
 
 /** The one argument of workflow `conductorExportCheckpoint`. */
-export interface ExportInput {
-  readonly checkpoint: CheckpointRef;
-  /** As the trainer's machine sees it: not there yet, or empty. */
-  readonly directory: string;
-  /** Where the trainer listens. */
+export interface ExportInput extends TrainerMessage<'exportRequest'> {
+  /** Where the trainer listens, how soon its loss is noticed, and after which time it is given up. */
   readonly taskQueue: string;
-  /** How soon a lost trainer is noticed. */
   readonly heartbeatMs: number;
-  /** After which it is given up. */
   readonly timeoutMs: number;
 }
 
-/** A question of a set that lies in the store, checked before anything was spent. */
+/** A question of a set that lies in the store. */
 export interface QuestionRef {
   /** Store key of the set. */
   readonly set: string;
@@ -110,23 +108,16 @@ export interface QuestionRef {
   readonly index: number;
 }
 
-/** A whole set of questions in the store. */
-interface QuestionSetRef {
-  /** Store key. */
-  readonly set: string;
-  readonly count: number;
-}
-
-/** Which night to open; its date is a local one, e.g. `2026-11-21`. */
 export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from'> {
+  /** Local, e.g. `2026-11-21`. */
   readonly date: string;
 }
 
 /** A night that has claimed its cycles, and what holds for all of them. */
 export interface OpenedNight {
   readonly settings: TrainingSettings;
-  readonly night: { readonly date: string; readonly first: number; readonly last: number };
-  /** True where the night was trained to its end before: there is nothing to do. */
+  readonly night: Pick<NightRecord, 'date' | 'first' | 'last'>;
+  /** True where it was trained to its end before: there is nothing to do. */
   readonly isTrained: boolean;
   /** The last cycle that is over; `first - 1` where none is. */
   readonly done: number;
@@ -135,8 +126,8 @@ export interface OpenedNight {
   readonly init: InitRequest;
   /** Supervised steps before the first cycle; null: none. */
   readonly warmStart: WarmStartRequest | null;
-  readonly train: QuestionSetRef;
-  readonly heldOut: QuestionSetRef;
+  readonly train: NightRecord['train'];
+  readonly heldOut: NightRecord['heldOut'];
 }
 
 /** Plans to be sampled for one question. */
@@ -154,7 +145,6 @@ export interface SamplePlansRequest extends Omit<
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
 }
 
-/** A question as a rollout needs it. */
 export interface AskedQuestion {
   readonly id: string;
   readonly text: Text;
@@ -182,13 +172,8 @@ export interface WriteBatchRequest {
   readonly groups: readonly string[];
 }
 
-export interface StoredBatch {
-  readonly key: string;
-  readonly sha256: string;
-  readonly rollouts: number;
-}
+export type StoredBatch = UpdateRequest['batch'] & { readonly rollouts: number };
 
-/** A checkpoint that a policy server has loaded, to be kept with how it must be asked. */
 export interface KeepCheckpointRequest {
   readonly checkpoint: Checkpoint;
   /** What requests to the policy server call it. */
@@ -201,9 +186,9 @@ export interface KeptCheckpoint {
   readonly served: readonly CheckpointRef[];
 }
 
-/** A training run whose old checkpoints may go, all but those that the caller needs. */
 export interface ForgetCheckpointsRequest {
   readonly trainRun: string;
+  /** By the caller. */
   readonly needed: readonly CheckpointRef[];
   readonly keep: TrainingSettings['keep'];
 }
@@ -214,28 +199,20 @@ export interface RememberedCheckpoints {
 }
 
 /** What a cycle came to, to be summed up from its groups. */
-export interface CloseCycleRequest extends Pick<CycleMetrics, 'night' | 'cycle' | 'times' | 'heldOut'> {
+export interface CloseCycleRequest extends Pick<
+  CycleMetrics,
+  'night' | 'cycle' | 'weightsSha256' | 'dropped' | 'update' | 'times' | 'heldOut'
+> {
   /** The one that the cycle made; where it learned nothing, the one that it began with. */
   readonly checkpoint: CheckpointRef;
-  /** null where it learned nothing. */
-  readonly weightsSha256: string | null;
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];
-  readonly dropped: number;
-  readonly update: UpdateMetrics | null;
 }
 
-/** A night that is over. */
-export interface CloseNightRequest {
-  readonly trainRun: string;
-  readonly date: string;
-  /** The last cycle that is over; `first - 1` where none is. */
-  readonly done: number;
+export interface CloseNightRequest extends Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'> {
   /** What the next night goes on from. */
   readonly checkpoint: CheckpointRef;
-  /** What the gate decided, in one sentence; null where it was not asked. */
-  readonly decision: string | null;
 }
 
 /** A policy, and the store keys of the groups in which it was tried: one for each question and round. */
@@ -290,19 +267,14 @@ export interface TrainingActivities {
   [names.READ_QUESTION](question: QuestionRef): Promise<AskedQuestion>;
   [names.SAMPLE_PLANS](request: SamplePlansRequest): Promise<SamplePlansResult>;
   [names.GRADE_ANSWERS](request: GradeAnswersRequest): Promise<readonly Verdict[]>;
-  /** Keeps a group, and returns its key. */
+  /** Returns the key. */
   [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
   [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
-  /** Keeps the manifest of a checkpoint, which can be sampled from then on, and returns what is served beside it. */
   [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<KeptCheckpoint>;
   [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
   [names.CLOSE_NIGHT](request: CloseNightRequest): Promise<void>;
-  /** Takes the manifests of checkpoints that no one needs out of the store: from then on no one can come to need them. */
   [names.FORGET_CHECKPOINTS](request: ForgetCheckpointsRequest): Promise<RememberedCheckpoints>;
-  /** What a candidate must beat: what serves, or where nothing does, what the night began with. */
   [names.FIND_BASELINE](begun: CheckpointRef): Promise<PolicyRef>;
-  /** Lets the candidate serve where it is better than what serves, and keeps the reasons. */
   [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;
-  /** Takes a checkpoint back that does not serve as well as it was tried. */
   [names.JUDGE_CANARY](request: JudgeCanaryRequest): Promise<CanaryDecision>;
 }

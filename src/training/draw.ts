@@ -1,15 +1,13 @@
 import type { RunWorker } from '../protocol/run';
-import type { QuestionRef } from './contract';
-import type { GroupPurpose } from './rollout';
+import type { GroupInput, QuestionRef } from './contract';
 import type { PoolSettings } from './settings';
 
 interface QuestionSource {
   readonly seed: number;
-  /** Questions in the set, at least 1. */
+  /** Questions in the set. */
   readonly count: number;
-  /** Questions of a cycle, as configured. */
+  /** Questions of a cycle. */
   readonly questions: number;
-  /** From 1. */
   readonly cycle: number;
 }
 
@@ -72,22 +70,12 @@ export function canaryQuestions(set: string, count: number): readonly QuestionRe
  */
 export function drawWorkers(
   workers: readonly RunWorker[],
-  {
-    seed,
-    cycle,
-    draw,
-    pool,
-  }: {
-    readonly seed: number;
-    readonly cycle: number;
-    readonly draw: number;
-    readonly pool: PoolSettings;
-  },
+  { seed, cycle, draw, pool }: Pick<GroupInput, 'seed' | 'cycle' | 'draw'> & { readonly pool: PoolSettings },
 ): RunWorker[] {
   const random = randomFrom(seed, 'workers', cycle, draw);
   let chosen: readonly RunWorker[];
   do chosen = drawTeam(workers, pool, random);
-  while (pool.adaptive && isHeldOut(chosen, workers, pool));
+  while (chosen.length < workers.length && isHeldOut(chosen, pool));
   const ids = new Set(chosen.map(({ id }) => id));
   const present = pool.permuteIds ? chosen : workers.filter(({ id }) => ids.has(id));
   return present.map((worker) => ({ ...worker, fallback: worker.fallback.filter((id) => ids.has(id)) }));
@@ -95,23 +83,17 @@ export function drawWorkers(
 
 function drawTeam(
   workers: readonly RunWorker[],
-  pool: PoolSettings,
+  { adaptive, least }: PoolSettings,
   random: () => number,
-): readonly RunWorker[] {
+): RunWorker[] {
   const order = shuffled(workers, random);
-  if (!pool.adaptive) return order;
-  const least = Math.min(Math.max(pool.least, 1), workers.length);
-  return order.slice(0, least + Math.floor(random() * (workers.length - least + 1)));
+  if (!adaptive) return order;
+  const fewest = Math.min(Math.max(least, 1), workers.length);
+  return order.slice(0, fewest + Math.floor(random() * (workers.length - fewest + 1)));
 }
 
-function isHeldOut(
-  team: readonly RunWorker[],
-  { length: all }: readonly RunWorker[],
-  { heldOut = [] }: PoolSettings,
-): boolean {
-  const isTeam = (ids: readonly string[]): boolean =>
-    ids.length === team.length && team.every(({ id }) => ids.includes(id));
-  return team.length < all && heldOut.some(isTeam);
+function isHeldOut(team: readonly RunWorker[], { heldOut = [] }: PoolSettings): boolean {
+  return heldOut.some((ids) => ids.length === team.length && team.every(({ id }) => ids.includes(id)));
 }
 
 /**
@@ -144,10 +126,9 @@ export function chooseGroups({
 /**
  * A hash of its parts in 31 bits, which every sampling server takes as a seed.
  *
- * FNV-1a with the last mix of MurmurHash3: workflow code has no cryptography, and here it is enough that seeds
- * look unrelated. Two of a thousand seeds are equal once in some four thousand runs, and then two questions share
- * their luck. vLLM draws the replies of a request by its seed and the ones after it, so that there two seeds need only be
- * closer than the replies of a group are many for some of it: with 64, once in some 34 runs.
+ * FNV-1a with the last mix of MurmurHash3: workflow code has no cryptography, and here it is enough that seeds look
+ * unrelated. Two of a thousand are equal once in some four thousand runs, and then two questions share their luck. vLLM
+ * draws the replies of a request by its seed and the ones after it: with 64 replies, some are shared once in 34 runs.
  */
 export function seedOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
@@ -178,13 +159,8 @@ export function shuffled<Item>(items: readonly Item[], random: () => number): It
 }
 
 /** Seed of the request that samples the plans of one group; the same for each policy that is tried on it. */
-export function samplingSeed(group: {
-  /** Of the training run, from its settings. */
-  readonly seed: number;
-  readonly cycle: number;
-  readonly draw: number;
-  readonly round: number;
-  readonly purpose: GroupPurpose;
-}): number {
+export function samplingSeed(
+  group: Pick<GroupInput, 'seed' | 'purpose' | 'cycle' | 'draw'> & { readonly round: number },
+): number {
   return seedOf(group.seed, group.purpose, group.cycle, group.draw, group.round);
 }

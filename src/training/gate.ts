@@ -4,13 +4,11 @@ import type { GroupRecord } from './rollout';
 import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics';
 
 /**
- * Decides whether a candidate may serve in place of its baseline: its reward must be higher beyond chance, and its cost
- * within bounds.
+ * Decides whether a candidate may serve in place of its baseline: its reward must be higher beyond chance, and its mean
+ * cost at most `maxCostRatio` times the baseline's.
  *
  * Beyond chance: the lower 95 % bound (one-sided, of the paired t distribution over questions) of the mean difference of
  * rewards lies above 0.
- *
- * @param maxCostRatio what the candidate's mean cost may be, in mean costs of the baseline
  */
 export function decideGate(
   candidate: ScoredPolicy,
@@ -125,14 +123,9 @@ function pairUp(candidate: readonly QuestionScore[], baseline: readonly Question
   const others = new Map(baseline.map((score) => [score.question, score]));
   return candidate.flatMap((score) => {
     const other = others.get(score.question);
-    return isGraded(score) && other !== undefined && isGraded(other)
-      ? [{ candidate: score, baseline: other }]
-      : [];
+    if (score.reward === null || other === undefined || other.reward === null) return [];
+    return [{ candidate: { ...score, reward: score.reward }, baseline: { ...other, reward: other.reward } }];
   });
-}
-
-function isGraded(score: QuestionScore): score is Pair['candidate'] {
-  return score.reward !== null;
 }
 
 /** What the candidate's reward is above the baseline's, by question. */
@@ -140,9 +133,8 @@ function gainsOf(pairs: readonly Pair[]): number[] {
   return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
 }
 
-/** What one policy earned on one question that it was tried on. */
+/** What one policy earned on one question, given by its id. */
 export interface QuestionScore {
-  /** Id of the question. */
   readonly question: string;
   /** Mean over the rollouts that could be graded; null where none could. */
   readonly reward: number | null;

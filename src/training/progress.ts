@@ -13,11 +13,8 @@ export interface Span<Part extends string = string> {
 }
 
 /**
- * Wall-clock time of the parts of one cycle, in milliseconds: how long each was under way, in one group or in many.
- * Groups overlap, so the parts add up to more than the whole.
- *
- * It is the workflow's own clock, which stands still within a workflow task: a part begins with the task that asks for it
- * and ends with the one that hears of its end, so its way through Temporal's queues counts as its own.
+ * Milliseconds for which each part of a cycle was under way, in one group or in many. Groups overlap, so the parts add up
+ * to more than the whole. It is the workflow's own clock: a part's way through Temporal's queues counts as its own.
  */
 const cycleTimesSchema = z.object({
   sampling: z.number(),
@@ -25,7 +22,7 @@ const cycleTimesSchema = z.object({
   grading: z.number(),
   update: z.number(),
   publish: z.number(),
-  /** None of these was under way: groups were started and summed up, the batch written, held-out questions tried. */
+  /** None of these: groups were started and summed up, the batch written, held-out questions tried. */
   between: z.number(),
   /** From the first draw to the figures. */
   whole: z.number(),
@@ -77,7 +74,7 @@ export interface NightProgress {
   readonly trainRun: string;
   readonly night: string;
   readonly status: 'running' | 'paused' | 'stopping' | 'gate' | 'done';
-  /** First and last cycle that the night has claimed. */
+  /** Those that the night has claimed. */
   readonly cycles: { readonly first: number; readonly last: number };
   /** The last one that is over; `first - 1` before that. */
   readonly done: number;

@@ -11,7 +11,6 @@ const text: z.ZodType<Text> = z.union([
 ]);
 export const verdictSchema = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
 
-/** One plan that the policy wrote, and what its text came to. */
 const sampledPlanSchema = z.object({
   /** null where the reply is no plan. */
   plan: planOrNull,
@@ -62,6 +61,7 @@ export const groupRecordSchema = groupIdSchema.extend({
   rollouts: z.array(rolloutSchema).readonly(),
 });
 
+/** One plan that the policy wrote. */
 export type SampledPlan = Readonly<z.infer<typeof sampledPlanSchema>>;
 /** A rollout that is over. */
 export type Rollout = Readonly<z.infer<typeof rolloutSchema>>;
@@ -71,11 +71,5 @@ export type GroupPurpose = GroupId['purpose'];
 /** A group that is over, as it is kept in the store. */
 export type GroupRecord = Readonly<z.infer<typeof groupRecordSchema>>;
 
-/**
- * Names one rollout, whatever workflow, process or attempt makes it: an interrupted run makes the same calls
- * under the same names as an undisturbed one.
- */
-export interface RolloutId extends GroupId {
-  /** Its place in the group, from 0. */
-  readonly rollout: number;
-}
+/** Names one rollout, whatever process or attempt makes it: an interrupted run names its calls as an undisturbed one. */
+export type RolloutId = GroupId & { readonly rollout: number };

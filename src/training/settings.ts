@@ -9,9 +9,7 @@ export type RewardSettings = Omit<TrainingConfig['reward'], 'scale'>;
 export interface PolicySettings extends Omit<TrainingConfig['policy'], 'timeout' | 'patience'> {
   /** While training; serving has its own. */
   readonly temperature: number;
-  /** How long one request for a group of plans may take. */
   readonly timeoutMs: number;
-  /** How long a server that is away is waited for. */
   readonly patienceMs: number;
 }
 
@@ -21,20 +19,11 @@ export type PoolSettings = Omit<TrainingConfig['pool'], 'heldOut'> & {
 };
 
 /** Settings of a night that are as they were configured. */
-type Configured =
-  | 'seed'
-  | 'questions'
-  | 'groupSize'
-  | 'cycles'
-  | 'window'
-  | 'slots'
-  | 'recursion'
-  | 'evaluateEvery'
-  | 'gate'
-  | 'keep';
+type Numbers = 'seed' | 'questions' | 'groupSize' | 'cycles' | 'window' | 'slots' | 'evaluateEvery';
+type Sections = 'recursion' | 'gate' | 'keep';
 
 /** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */
-export interface TrainingSettings extends Pick<TrainingConfig, Configured> {
+export interface TrainingSettings extends Pick<TrainingConfig, Numbers | Sections> {
   readonly trainRun: string;
   readonly maxDraws: number;
   readonly reward: RewardSettings;

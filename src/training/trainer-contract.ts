@@ -3,10 +3,8 @@ import * as names from './names';
 
 /**
  * What the trainer is asked and answers: the one source of the contract between the two languages. `npm run contract`
- * writes it as JSON Schema into `trainer/`, where the Python side checks every message against it.
- *
- * Its shape is Tinker's (tokens, sampler log-probabilities and rewards by reference; a named loss with its settings; Adam
- * parameters; save), so that another backend fits behind it.
+ * writes it as JSON Schema into `trainer/`, where the Python side checks every message against it. Its shape is Tinker's,
+ * so that another backend fits behind it.
  */
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -15,7 +13,6 @@ const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
 /** Bytes in the store, and their SHA-256. */
 const stored = z.strictObject({ key: z.string(), sha256 });
 
-/** Where a model begins. */
 const baseSchema = z.discriminatedUnion('kind', [
   /** A folder with a Hugging Face model and its tokenizer, as the trainer's machine sees it. */
   z.strictObject({ kind: z.literal('folder'), path: z.string() }),
@@ -34,21 +31,7 @@ const baseSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-const optimizerSchema = z.strictObject({
-  learningRate: z.number().positive(),
-  beta1: z.number(),
-  beta2: z.number(),
-  epsilon: z.number().positive(),
-  weightDecay: z.number().nonnegative(),
-  maxGradNorm: z.number().positive(),
-  schedule: z.enum(['constant', 'cosine', 'linear']),
-  /** Optimizer steps. */
-  warmupSteps: z.int().nonnegative(),
-  /** Optimizer steps of the whole training run, for schedules that end. */
-  totalSteps: z.int().positive(),
-});
-
-/** Everything that decides an update but the batch. The same for all cycles of a run. */
+/** Everything that decides an update but the batch: the same for all cycles of a run. */
 export const trainerConfigSchema = z.strictObject({
   seed: z.int().nonnegative(),
   device: z.enum(['cpu', 'cuda']),
@@ -69,7 +52,18 @@ export const trainerConfigSchema = z.strictObject({
     /** Weight of the KL term against the base model; 0: none, and no reference model. */
     beta: z.number().nonnegative(),
   }),
-  optimizer: optimizerSchema,
+  optimizer: z.strictObject({
+    learningRate: z.number().positive(),
+    beta1: z.number(),
+    beta2: z.number(),
+    epsilon: z.number().positive(),
+    weightDecay: z.number().nonnegative(),
+    maxGradNorm: z.number().positive(),
+    schedule: z.enum(['constant', 'cosine', 'linear']),
+    warmupSteps: z.int().nonnegative(),
+    /** Of the whole training run, for schedules that end. */
+    totalSteps: z.int().positive(),
+  }),
   /** How rewards become advantages: divided by the group's spread, or not. */
   scale: z.enum(['group', 'none']),
   /** Rollouts of a whole batch; a shorter one is padded. */
@@ -77,9 +71,8 @@ export const trainerConfigSchema = z.strictObject({
   groupSize: z.int().min(2),
   /** Rollouts that pass through the model at once. */
   microBatch: z.int().positive(),
-  /** Optimizer steps that a batch is used for. */
+  /** Optimizer steps of a batch. */
   iterations: z.int().positive(),
-  /** What plans are sampled at. */
   temperature: z.number().positive(),
   maxPromptTokens: z.int().positive(),
   maxCompletionTokens: z.int().positive(),
@@ -87,8 +80,9 @@ export const trainerConfigSchema = z.strictObject({
 export type TrainerConfig = z.infer<typeof trainerConfigSchema>;
 
 /** A checkpoint as the trainer made it. */
-const checkpointSchema = z.strictObject({
+export const checkpointSchema = z.strictObject({
   trainRun,
+  /** `base`, `warm`, or the cycle that made it as six digits. */
   name,
   /** Folder with what the policy server loads, as the trainer's machine sees it. */
   path: z.string(),
@@ -102,7 +96,7 @@ const checkpointSchema = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-/** What an update came to, as it stands in the metrics of its cycle too. */
+/** What an update came to; the metrics of its cycle repeat it. */
 export const updateMetricsSchema = z.strictObject({
   loss: z.number(),
   gradNorm: z.number(),
@@ -187,6 +181,7 @@ export const trainerMessages = {
   }),
   retireRequest: z.strictObject({ trainRun, keep: z.array(name), servers: z.array(z.url()) }),
   collectRequest: z.strictObject({ trainRun, keep: z.array(name) }),
+  /** The directory, as the trainer's machine sees it, is not there yet, or empty. */
   exportRequest: z.strictObject({ checkpoint: parent, directory: z.string() }),
   checkpointResult,
   warmStartResult: checkpointResult.extend({ loss: z.number(), seconds: z.number() }),
@@ -215,9 +210,7 @@ export const TRAINER_ACTIVITIES = {
   [names.EXPORT]: { request: 'exportRequest', result: 'exportResult' },
 } as const;
 
-type Activities = typeof TRAINER_ACTIVITIES;
 type Messages = typeof trainerMessages;
-
 export type TrainerMessage<Name extends keyof Messages> = z.infer<Messages[Name]>;
 export type InitRequest = TrainerMessage<'initRequest'>;
 export type WarmStartRequest = TrainerMessage<'warmStartRequest'>;
@@ -226,7 +219,8 @@ export type ExportResult = TrainerMessage<'exportResult'>;
 export type BatchHeader = TrainerMessage<'batchHeader'>;
 export type BatchRow = TrainerMessage<'batchRow'>;
 
-/** The activities of the trainer that workflows call, by activity type. */
+type Activities = typeof TRAINER_ACTIVITIES;
+/** The same for workflows that call them. */
 export type TrainerActivities = {
   -readonly [Type in keyof Activities]: (
     request: TrainerMessage<Activities[Type]['request']>,

@@ -49,8 +49,13 @@ export async function writeExample(
   { store, workers, settings }: AskedHow,
 ): Promise<Example> {
   if ('prompt' in row) return row;
-  const members = row.workers === undefined ? workers : pick(workers, row.workers);
-  const ids = members.map(({ id }) => id);
+  const pool = new Map(workers.map((worker) => [worker.id, worker]));
+  const ids = row.workers ?? [...pool.keys()];
+  const members = ids.map((id) => {
+    const worker = pool.get(id);
+    if (worker === undefined) throw new UnknownWorkerError(id, [...pool.keys()]);
+    return worker;
+  });
   const reply = typeof row.plan === 'string' ? row.plan : renderPlan(row.plan, ids);
   parsePlan(reply, { workers: ids, maxSteps: settings.maxSteps, round: 0 });
   const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row.question);
@@ -62,19 +67,9 @@ class UnknownWorkerError extends ConductorError {
   override readonly name = 'UnknownWorkerError';
   readonly code = 'UnknownWorker';
 
-  constructor(worker: string, pool: readonly RunWorker[]) {
-    super(
-      `worker ${JSON.stringify(worker)} is not in the pool: it has ${pool.map(({ id }) => id).join(', ')}`,
-    );
+  constructor(worker: string, pool: readonly string[]) {
+    super(`worker ${JSON.stringify(worker)} is not in the pool: it has ${pool.join(', ')}`);
   }
-}
-
-function pick(pool: readonly RunWorker[], ids: readonly string[]): RunWorker[] {
-  return ids.map((id) => {
-    const worker = pool.find((member) => member.id === id);
-    if (worker === undefined) throw new UnknownWorkerError(id, pool);
-    return worker;
-  });
 }
 
 /**
@@ -106,9 +101,8 @@ export async function examplesOfRun(
 
 /** Replies, word for word, whose plans led to a right answer. */
 async function rightReplies(store: Store, { round, samples, rollouts }: GroupRecord): Promise<string[]> {
-  if (round !== 0 || samples === null) return [];
   const right = rollouts.filter(({ verdict }) => verdict === 'correct');
-  if (right.length === 0) return [];
+  if (round !== 0 || samples === null || right.length === 0) return [];
   const kept = await readSamples(store, samples);
   return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
 }

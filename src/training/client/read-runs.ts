@@ -10,11 +10,9 @@ import type { Question } from '../../grading/question';
 import type { NightRecord } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
 
-/**
- * The metrics of all cycles of a training run that are over, the first cycle first; empty where there are none.
- *
- * @throws Error that names a record that cannot be read
- */
+// Each throws a RecordError that names a record which cannot be read.
+
+/** The metrics of all cycles of a training run that are over, the first cycle first. */
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
   const cycles = await readAll(store, keys.metricsFolder(trainRun), cycleMetricsSchema);
   return cycles.sort((a, b) => a.cycle - b.cycle);
@@ -25,12 +23,7 @@ export function readCycle(store: Store, trainRun: string, cycle: number): Promis
   return readRecord(store, keys.metricsKey(trainRun, cycle), cycleMetricsSchema);
 }
 
-/**
- * The groups of a cycle in the order they were drawn, later rounds after the first; those of a cycle under way as far
- * as they are over.
- *
- * @throws Error that names a record that cannot be read
- */
+/** The groups of a cycle, as far as they are over, in the order they were drawn, later rounds after the first. */
 export async function readGroups(store: Store, trainRun: string, cycle: number): Promise<GroupRecord[]> {
   const groups = await readAll(store, keys.groupsFolder(trainRun, cycle), groupRecordSchema);
   return groups.sort((a, b) => a.draw - b.draw || a.round - b.round);

@@ -13,11 +13,9 @@ import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW } from '../names';
 import { nightlyWorkflowId, scheduleIdOf } from '../night-ids';
 
-/** When nights begin, and what one is. */
 export interface ScheduleRequest {
   readonly trainRun: string;
   readonly taskQueue: string;
-  /** In the clocks of `timeZone`. */
   readonly cron: string;
   /** Where the cron expression and the dates of nights hold, e.g. `Europe/Berlin`. */
   readonly timeZone: string;
@@ -38,7 +36,7 @@ export interface NightSchedule {
   readonly isPaused: boolean;
   /** Why it is paused, or whatever was noted last. */
   readonly note: string | null;
-  /** The next times at which it is due, soonest first, jitter included. */
+  /** The next times at which it is due, jitter included. */
   readonly next: readonly Date[];
 }
 

@@ -27,7 +27,6 @@ export type NightRequest = TrainInput & {
   readonly timeLimitMs?: number;
 };
 
-/** A night that was started. */
 export interface NightHandle {
   /** Workflow id. */
   readonly id: string;
@@ -37,11 +36,8 @@ export interface NightHandle {
 }
 
 /**
- * Starts, follows and steers nights of training.
- *
- * A training run has at most one night under way, started by a person or by the schedule. What steers it throws a
- * RefusedError where there is none. Pause, resume and stop are signals: they are heard by the next worker, and a cycle
- * under way is finished first.
+ * Starts, follows and steers nights of training. A training run has at most one night under way, started by a person or
+ * by the schedule; what steers it throws a RefusedError where there is none.
  */
 export class TrainingClient {
   private readonly client: Client;
@@ -52,11 +48,7 @@ export class TrainingClient {
     this.taskQueue = taskQueue;
   }
 
-  /**
-   * Begins a night, and returns at once.
-   *
-   * @throws RefusedError while another night of the run is under way
-   */
+  /** Begins a night, and returns at once. Throws a RefusedError while another night of the run is under way. */
   async start({ timeLimitMs, ...request }: NightRequest): Promise<NightHandle> {
     const { trainRun, timeZone = 'UTC', date: night = nightDate(new Date(), timeZone) } = request;
     const id = nightWorkflowId(trainRun);
@@ -80,11 +72,7 @@ export class TrainingClient {
     }
   }
 
-  /**
-   * How far the night under way has come; null where none is under way.
-   *
-   * @throws RefusedError after half a minute in which no worker has answered
-   */
+  /** How far the night under way has come; null without one. Throws a RefusedError where no worker answers. */
   async progress(trainRun: string): Promise<NightProgress | null> {
     if (!(await this.isUnderWay(trainRun))) return null;
     try {
@@ -112,17 +100,17 @@ export class TrainingClient {
   }
 
   /** Holds the night after its present cycle. */
-  async pause(trainRun: string): Promise<void> {
-    await this.signal(trainRun, PAUSE_SIGNAL);
+  pause(trainRun: string): Promise<void> {
+    return this.signal(trainRun, PAUSE_SIGNAL);
   }
 
-  async resume(trainRun: string): Promise<void> {
-    await this.signal(trainRun, RESUME_SIGNAL);
+  resume(trainRun: string): Promise<void> {
+    return this.signal(trainRun, RESUME_SIGNAL);
   }
 
   /** Ends the night after its present cycle, as if it had had no more of them: the gate still judges what was learned. */
-  async stop(trainRun: string): Promise<void> {
-    await this.signal(trainRun, STOP_SIGNAL);
+  stop(trainRun: string): Promise<void> {
+    return this.signal(trainRun, STOP_SIGNAL);
   }
 
   /** Ends the night at once, in the middle of a cycle and without a gate. */

@@ -8,11 +8,7 @@ import type { TrainableConfig, TrainingConfig } from './schema';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/**
- * The training that a configuration asks for.
- *
- * @throws ConfigError where it asks for none
- */
+/** @throws ConfigError where the configuration asks for no training */
 export function trainingOf({ training }: TrainableConfig): TrainingConfig {
   if (training !== undefined) return training;
   throw new ConfigError(
@@ -24,8 +20,7 @@ export function trainingOf({ training }: TrainableConfig): TrainingConfig {
  * Everything that holds for one night, every default filled in. The limits of a configuration are of one rollout, those
  * of the settings are of a whole group.
  *
- * @param options what the night asks for beside its configuration
- * @param day when prices must hold; today unless a test knows better
+ * @param day when prices must hold
  * @throws ConfigError where no training is configured, or none that this pool allows
  */
 export function resolveTraining(

@@ -4,6 +4,7 @@ import { baseUrlSchema, durationSchema } from '../../config/settings';
 import { TRAINER_TASK_QUEUE } from '../names';
 
 const count = z.int().positive();
+const path = z.string().min(1);
 const share = z.number().min(0).max(1);
 
 const baseSchema = z.discriminatedUnion(
@@ -12,7 +13,7 @@ const baseSchema = z.discriminatedUnion(
     z.strictObject({
       kind: z.literal('folder'),
       /** A Hugging Face model with its tokenizer, as the trainer's machine sees it. */
-      path: z.string().min(1),
+      path,
     }),
     z.strictObject({
       kind: z.literal('tiny'),
@@ -34,7 +35,7 @@ const baseSchema = z.discriminatedUnion(
 
 const warmStartSchema = z.strictObject({
   /** File of JSON lines, `{ prompt, completion }` as the model reads and writes them. */
-  examples: z.string().min(1),
+  examples: path,
   steps: count,
   batch: count.default(32),
   learningRate: z.number().positive(),
@@ -123,6 +124,7 @@ const policySchema = z.strictObject(
     servingTemperature: temperature.default(0.2),
     maxPromptTokens: count.default(8192),
     maxOutputTokens: count.default(1024),
+    /** How long one request for a group of plans may take. */
     timeout: durationSchema.default('10m'),
     /** How long a server that is away is waited for. */
     patience: durationSchema.default('10m'),
@@ -147,12 +149,12 @@ const poolSchema = z
 export const trainingSchema = z
   .strictObject({
     /** Read before the rest is checked: its values stand wherever the rest says nothing. */
-    profile: z.string().min(1).exactOptional(),
+    profile: path.exactOptional(),
     run: trainRunSchema.default('nightly'),
     seed: z.int().min(0).max(0x7fffffff).default(42),
     /** Files of JSON lines, one question each. */
     data: z.strictObject(
-      { train: z.string().min(1), heldOut: z.string().min(1) },
+      { train: path, heldOut: path },
       { error: 'expected two files of questions, { train: a.jsonl, heldOut: b.jsonl }' },
     ),
     base: baseSchema,
@@ -213,7 +215,6 @@ export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;
 
-/** A `conductor.yaml` with its section `training`. */
 export const trainingConfigSchema = configSchema.extend({ training: trainingSchema.optional() }).refine(
   // Groups with slots of their own wait in another queue, which would bypass the rate of a provider's queue.
   ({ temporal, training }) =>

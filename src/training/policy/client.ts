@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { isErrorLike, readNetworkFault, redact } from '../../activities/models/http-error';
 import { sendOnce } from '../../activities/models/transport';
+import type { Manifest } from '../manifest';
 import { badReply, cannotLoad, refused, unavailable } from './errors';
 
 /** Replies wanted to one prompt. */
 export interface SampleRequest {
-  /** As the server calls the checkpoint. */
   readonly model: string;
-  /** How many token ids it knows: whatever answers with others is not this checkpoint. */
+  /** How many token ids it knows: a server that answers with others has another checkpoint. */
   readonly vocabulary: number;
   /** Token ids. */
   readonly prompt: readonly number[];
-  /** How many replies. */
   readonly n: number;
   /** Without it another reply each time. */
   readonly seed?: number;
@@ -30,19 +29,11 @@ export interface Sample {
   readonly finishReason: 'stop' | 'length';
 }
 
-/** A checkpoint, and where it is served. */
-export interface ServedPolicy {
-  /** As requests name it. */
-  readonly model: string;
-  /** Folder that a server which does not know it loads it from. */
-  readonly path: string;
-  readonly tokenizerSha256: string;
-  /** How many token ids it knows, from 0 on. */
-  readonly vocabulary: number;
-  readonly maxPromptTokens: number;
-  /** Base URLs, each ending in `/v1`; the first that answers does it. */
-  readonly servers: readonly string[];
-}
+/** What of a manifest says how a checkpoint is asked. The first of its servers that answers does it. */
+export type ServedPolicy = Pick<
+  Manifest,
+  'model' | 'path' | 'tokenizerSha256' | 'vocabulary' | 'maxPromptTokens' | 'servers'
+>;
 
 /**
  * The policy's own distribution and nothing else. Each is said, since vLLM takes what is left out from the model's
@@ -75,7 +66,7 @@ export class PolicyClient {
     return this.read(answer, tokenizeReplySchema, model).tokens;
   }
 
-  /** As many replies as asked for, in the order of their index. */
+  /** Replies in the order of their index. */
   async sample(request: SampleRequest, signal: AbortSignal): Promise<Sample[]> {
     const { model, prompt, n, seed, temperature, maxTokens } = request;
     const content = {
@@ -186,7 +177,6 @@ function reasonIn(body: string): string {
   return redact(success ? data : '', null).replace(/[\s.]+$/, '');
 }
 
-/** `POST /tokenize`. */
 const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
 
 /** How far above 0 rounding lifts the log-probability of a token that is nearly certain. More than that is no rounding. */

@@ -64,10 +64,9 @@ export function asProviderError(error: PolicyError): DiagnosedError {
   return new DiagnosedError({ type, happened: 'wrote no plan', reason, remedy, billed: 'no' }, error);
 }
 
-/** What a policy server answered other than 2xx. */
-export interface Refusal {
+/** An answer other than 2xx, with the server's own reason; empty where it gave none. */
+interface Refusal {
   readonly status: number;
-  /** In its own words; empty where it gave none. */
   readonly reason: string;
 }
 
@@ -112,11 +111,9 @@ export function badReply(server: string, problem: string): PolicyError {
 
 /** A server that gave no answer, but may give one later. */
 export function unavailable(happened: string): PolicyError {
-  return new PolicyError(
-    POLICY_FAILURES.unavailable,
-    happened,
-    'Check that it runs and can be reached from this worker; the request is made again by itself.',
-  );
+  const remedy =
+    'Check that it runs and can be reached from this worker; the request is made again by itself.';
+  return new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
 }
 
 function outOfOrder(server: string, refusal: Refusal): PolicyError {

@@ -18,30 +18,22 @@ const NOTHING_YET: Serving = {
   at: new Date(0).toISOString(),
 };
 
-/** What became of a wish to change which checkpoint serves. */
+/** Which checkpoint serves now, and one sentence that says what was changed, or why nothing was. */
 interface ServingChange {
   readonly changed: boolean;
-  /** As it stands now. */
   readonly serving: Serving;
-  /** One sentence that says what was done, or why nothing was. */
   readonly sentence: string;
 }
 
-/**
- * Which checkpoint answers now.
- *
- * @throws RecordError where the pointer cannot be read: the caller must not take that for "none serves"
- */
+/** Which checkpoint answers now. A pointer that cannot be read is an error: it must not be taken for "none serves". */
 export async function readServing(store: Store): Promise<Serving> {
   const advice = '; remove it and promote a checkpoint again';
   return (await readRecord(store, SERVING_KEY, servingSchema, advice)) ?? NOTHING_YET;
 }
 
 /**
- * Has a checkpoint serve from now on; runs that are under way keep the one that they began with. A gate is refused while
- * serving is pinned, a person never.
- *
- * @throws PolicyError `Policy.NoManifest` for a checkpoint that this store does not know
+ * Has a checkpoint that this store knows serve from now on; runs that are under way keep the one that they began with. A
+ * gate is refused while serving is pinned, a person never.
  */
 export async function promote(
   store: Store,
@@ -99,11 +91,7 @@ export async function writeManifest(store: Store, manifest: Manifest): Promise<v
   await writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
 }
 
-/**
- * How a checkpoint must be asked.
- *
- * @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read
- */
+/** @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read */
 export async function readManifest(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
   const key = manifestKey(checkpoint.trainRun, checkpoint.name);
   const id = checkpointId(checkpoint);
