@@ -7,7 +7,7 @@ import type { GroupId } from './rollout';
 export const sixDigits = (number: number): string => String(number).padStart(6, '0');
 
 /** Name of the checkpoint that a cycle's update makes. */
-export const cycleName = sixDigits;
+export const cycleName = (cycle: number): string => sixDigits(cycle);
 
 /** Questions, prompts with replies to imitate, texts for a tokenizer: JSON lines under the SHA-256 of their bytes. */
 export const questionSetKey = (sha256: string): string => `questions/${sha256}.jsonl`;
