@@ -1,6 +1,7 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
-import type { TrainerActivities, TrainingActivities } from '../contract';
+import type { TrainingActivities } from '../contract';
 import type { PolicySettings, TrainingSettings } from '../settings';
+import type { TrainerActivities } from '../trainer-contract';
 
 /**
  * The activities that only read and write the store. A minute is long for them; half an hour is enough to free a
