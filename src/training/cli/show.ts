@@ -11,7 +11,7 @@ import { groupWorkflowId } from '../night-ids';
 import type { CycleMetrics } from '../progress';
 import type { GroupRecord, Rollout } from '../rollout';
 import { meanOf } from '../statistics';
-import { percent, plain } from './plot/panel';
+import { percent, plain } from './plot/pictures';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 import type { Verdict } from '../../grading/grade';
 
