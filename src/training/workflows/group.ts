@@ -1,21 +1,20 @@
 import { Limits } from '../../workflows/limits';
+import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
-import type { GroupPart } from '../progress';
 import { samplingSeed } from '../draw';
 import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
+import type { GroupPart } from '../progress';
 import { rewardOf, rewardOfRoot } from '../reward';
 import { samplingActivities, storeActivities } from './activities';
 import { Stopwatch } from './night';
-import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
-import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
+import { type Played, playPrompted, playSampled, type Root } from './rollout';
 
 /**
- * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as a solve carries out
- * its plan, judged, and kept in the store. It returns what the batch is chosen by; everything else is in its records.
+ * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as in a solve, judged, and
+ * kept in the store. It returns what the batch is chosen by; everything else is in its records.
  *
- * With two rounds, the policy is shown each first plan with its answer once more, and accepts or corrects it: these
- * replies are a group of their own, and what came of them is discounted into the first round's rewards (paper section
- * 3.2 and appendix A.1).
+ * With two rounds, the policy is shown each first plan with its answer, and accepts or corrects it: these replies are a
+ * group of their own, and their rewards are discounted into the first round's (paper section 3.2 and appendix A.1).
  *
  * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
  */
@@ -37,7 +36,6 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
   };
 }
 
-/** One round of a group as it was played. */
 interface PlayedRound {
   readonly question: AskedQuestion;
   /** Store key; null where nothing was sampled from a policy. */
@@ -62,8 +60,11 @@ async function playByPolicy(
 ): Promise<readonly PlayedRound[]> {
   const play = async (roots: readonly Root[] | null): Promise<PlayedRound> => {
     const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
-    const group: GroupContext = { input, limits, question, watch };
-    return { question, samples, rollouts: await playSampled(group, plans, roots) };
+    return {
+      question,
+      samples,
+      rollouts: await playSampled({ input, limits, question, watch }, plans, roots),
+    };
   };
   const first = await play(null);
   const roots = input.recursion.rounds === 2 ? rootsIn(first.rollouts) : [];
@@ -97,21 +98,20 @@ function sample(
   });
 }
 
-/** What a second round can be about: plans that gave an answer, right or wrong. */
+/** What a second round can review: plans that gave an answer, right or wrong. */
 function rootsIn(rollouts: readonly Played[]): readonly Root[] {
   return rollouts.flatMap(({ plan, answer, invalidBecause }, index) =>
     plan === null || answer === null || invalidBecause !== null ? [] : [{ index, plan, answer }],
   );
 }
 
-/** Gives each rollout its reward, and keeps the rounds in the store; returns what the batch is chosen by. */
 async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Promise<readonly GroupRound[]> {
   const { trainRun, purpose, cycle, draw, workers, writer } = input;
-  const rewards = rewardsOf(input, rounds);
+  const [first = [], second = []] = rewardsOf(input, rounds);
   const kept: GroupRound[] = [];
-  for (const [index, { question, samples, rollouts }] of rounds.entries()) {
-    const round = index === 0 ? 0 : 1;
-    const earned = rollouts.map((_, place) => rewards[index]?.[place] ?? null);
+  for (const { question, samples, rollouts } of rounds) {
+    const round = kept.length === 0 ? 0 : 1;
+    const rewards = round === 0 ? first : second;
     const key = await storeActivities(`keep round ${round + 1}`)[KEEP_GROUP]({
       trainRun,
       purpose,
@@ -122,18 +122,14 @@ async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Pr
       workers: workers.map(({ id }) => id),
       checkpoint: describePolicy(writer),
       samples,
-      rollouts: rollouts.map((rollout, place) => ({
-        ...rollout,
-        index: place,
-        reward: earned[place] ?? null,
-      })),
+      rollouts: rollouts.map((rollout, index) => ({ ...rollout, index, reward: rewards[index] ?? null })),
     });
-    kept.push({ round, key, rewards: earned });
+    kept.push({ round, key, rewards });
   }
   return kept;
 }
 
-/** The rewards of each round's rollouts; what a second round made of a first is discounted into the first's. */
+/** The rewards of each round; those of a second one are discounted into the first's. */
 function rewardsOf(
   { reward, recursion }: GroupInput,
   [first, second]: readonly PlayedRound[],

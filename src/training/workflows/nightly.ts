@@ -22,27 +22,27 @@ import type { TrainInput } from '../contract';
 import { TRAIN_WORKFLOW } from '../names';
 import { isTimeZone, NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
 
-/** The one argument of a scheduled night. The run must be named: its nights are kept apart by it. */
+/** Input of a scheduled night: it must name its training run. */
 export type NightlyInput = TrainInput & { readonly trainRun: string };
 
-/** What became of a time that the schedule was due at. */
+/** What became of one time of the schedule. */
 export interface NightlyResult {
   /** Local calendar date. */
   readonly night: string;
-  /** True where another night of the run was under way, e.g. one started by hand: nothing was done. */
+  /** Nothing was done, since another night of the run was under way. */
   readonly isSkipped: boolean;
-  /** True where a person ended it at once: the next night goes on with what it left. */
+  /** A person ended it; the next night goes on from there. */
   readonly isCancelled: boolean;
 }
 
 /**
- * Workflow `conductorTrainNightly`, which a schedule starts: makes the night of the time that it was due at.
+ * Workflow `conductorTrainNightly`, started by a schedule: makes the night of the time that it was due at.
  *
- * A schedule appends that time to its workflow ids and knows no priority, so the night itself is a child: with the id that
- * every night of the run has, and behind people who wait. If this workflow's time runs out, the night is terminated
- * with it; one that could not even be cancelled would keep all later ones from starting.
+ * A schedule appends that time to its workflow ids and knows no priority, so the night itself is a child, with the id that
+ * every night of the run has. If this workflow's time runs out, the night is terminated with it; one that could not even
+ * be cancelled would keep all later ones from starting.
  *
- * A night that a person ended is no failure, and the schedule goes on: pause the schedule to have no more nights.
+ * A night that a person ended is no failure: the schedule goes on.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
   const night = input.date ?? dateIn(input.timeZone ?? 'UTC');
@@ -58,7 +58,7 @@ export async function conductorTrainNightly(input: NightlyInput): Promise<Nightl
   return { night, isSkipped: false, isCancelled: false };
 }
 
-/** Set by Temporal on what a schedule starts: when that was due, jitter left aside, be it caught up or backfilled. */
+/** Set by Temporal on what a schedule starts: when it was due, without jitter, also when caught up or backfilled. */
 const SCHEDULED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 function dateIn(timeZone: string): string {
@@ -89,7 +89,7 @@ async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Work
   }
 }
 
-/** Says in its own words what the night failed of: the note of a schedule that pauses shows no more of it. */
+/** Names the root failure in its own message, which is all that the note of a paused schedule shows. */
 function nightFailure(night: string, error: unknown): ApplicationFailure {
   const { type, message } = rootFailure(error);
   return ApplicationFailure.create({
@@ -100,16 +100,15 @@ function nightFailure(night: string, error: unknown): ApplicationFailure {
   });
 }
 
-/** What failed at the bottom. */
 export interface RootFailure {
-  /** Of an application failure; null for any other, such as a time-out. */
+  /** null for any but an application failure, e.g. a time-out. */
   readonly type: string | null;
   readonly message: string;
 }
 
 /**
- * Looks through the failures of activities and children, whose own words say only that they failed, and through time that
- * ran out, to what had kept failing until then. Where nothing had, what it ran out for is named.
+ * Looks through the failures of activities and children, which only say that they failed, and through time-outs to the
+ * failure of the last attempt. Without one, the activity that timed out is named.
  */
 export function rootFailure(error: unknown): RootFailure {
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) {
@@ -126,7 +125,7 @@ export function rootFailure(error: unknown): RootFailure {
   return { type, message: error instanceof Error ? error.message : String(error) };
 }
 
-/** The server sends it with the time-out; the SDK leaves it in the server's own form. */
+/** The server sends the last attempt's failure with the time-out; the SDK leaves it in the server's form. */
 function lastFailure({ failure }: TimeoutFailure): RootFailure | null {
   const { message, applicationFailureInfo } = failure?.cause ?? {};
   if (message === undefined || message === null) return null;
