@@ -12,7 +12,6 @@ import { keepLines } from './records';
 /** More texts make a tokenizer of some hundred tokens no better. */
 const TOKENIZER_TEXTS = 2000;
 
-/** The trainer's settings without its task queue. */
 const configSchema = z.object(trainerConfigSchema.shape);
 
 const exampleSchema = z.strictObject({

@@ -2,7 +2,7 @@ import type { TrainableConfig } from '../config/schema';
 import { grade, type Verdict } from '../../grading/grade';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
-import type { AskedQuestion, GradeAnswersRequest, QuestionRef, TrainingActivities } from '../contract';
+import type { GradeAnswersRequest, TrainingActivities } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
@@ -30,7 +30,11 @@ export function createTrainingActivities(dependencies: TrainingDependencies): Tr
   const withQuestions = { ...dependencies, questions: new QuestionSets(store) };
   return {
     [names.OPEN_NIGHT]: (request) => asFailure(() => openNight(dependencies, request)),
-    [names.READ_QUESTION]: (ref) => asFailure(() => readQuestion(withQuestions, ref)),
+    [names.READ_QUESTION]: (ref) =>
+      asFailure(async () => {
+        const { id, question } = await withQuestions.questions.read(ref);
+        return { id, text: await keepText(store, question) };
+      }),
     [names.SAMPLE_PLANS]: (request) => asFailure(() => samplePlans(withQuestions, request)),
     [names.GRADE_ANSWERS]: (request) => asFailure(() => gradeAnswers(withQuestions, request)),
     [names.KEEP_GROUP]: (group) => asFailure(() => keepGroup(store, group)),
@@ -45,14 +49,9 @@ export function createTrainingActivities(dependencies: TrainingDependencies): Tr
   };
 }
 
-interface Asking {
-  readonly store: Store;
-  readonly questions: QuestionSets;
-}
-
 /** Activity `conductor.train.gradeAnswers`: judges each answer right or wrong. A plan that led to no answer is wrong. */
 export async function gradeAnswers(
-  { store, questions }: Asking,
+  { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
   { question: ref, answers }: GradeAnswersRequest,
 ): Promise<readonly Verdict[]> {
   const question = await questions.read(ref);
@@ -61,10 +60,4 @@ export async function gradeAnswers(
       answer === null ? 'wrong' : grade(question, await readText(store, answer)),
     ),
   );
-}
-
-/** Activity `conductor.train.readQuestion`: a question as rollouts are given it. */
-async function readQuestion({ store, questions }: Asking, ref: QuestionRef): Promise<AskedQuestion> {
-  const { id, question } = await questions.read(ref);
-  return { id, text: await keepText(store, question) };
 }

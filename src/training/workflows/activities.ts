@@ -31,10 +31,8 @@ export function samplingActivities(
   });
 }
 
-/** Where the trainer listens, and how long it is waited for. */
 export interface TrainerCallOptions {
   readonly taskQueue: string;
-  /** What is left of the night. */
   readonly remainingMs: number;
   readonly heartbeatMs: number;
 }

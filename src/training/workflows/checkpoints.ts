@@ -7,12 +7,7 @@ import { storeActivities, trainerActivities, trainerOptions } from './activities
 import type { Night } from './night';
 import { rootFailure } from './nightly';
 
-/**
- * Has the policy server forget the training run's checkpoints, all but those still needed.
- *
- * @param checkpoint the night's latest
- * @param served what is asked for beside the night
- */
+/** Has the policy server forget the run's checkpoints, all but those the night needs and those `served` beside it. */
 export function retireCheckpoints(
   night: Night,
   checkpoint: CheckpointRef,
@@ -57,12 +52,7 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
   }
 }
 
-/**
- * Workflow `conductorExportCheckpoint`: has the trainer write a checkpoint as a whole model, adapters merged, with
- * tokenizer, chat template and card.
- *
- * @throws ApplicationFailure of a `Trainer.*` type
- */
+/** Workflow `conductorExportCheckpoint`: has the trainer write a checkpoint as a whole model, adapters merged. */
 export function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
   const { checkpoint, directory, timeoutMs, ...options } = input;
   const summary = `export ${checkpointId(checkpoint)}`;

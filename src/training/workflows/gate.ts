@@ -64,7 +64,6 @@ async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
  */
 export const PROBE_TOLERANCE = { cpu: 1e-4, cuda: 0.5 } as const;
 
-/** Mean reward on the held-out questions, in cycles where they are due; else null. */
 export async function tryOnHeldOut(
   night: Night,
   cycle: number,
@@ -84,10 +83,7 @@ function heldOutQuestions({
   return Array.from({ length: heldOut.count }, (_, index) => ({ set: heldOut.set, index }));
 }
 
-/**
- * Tries a policy on held-out questions, always under the same names and seeds: two policies that write the same plan get
- * the same answers.
- */
+/** Always under the same names and seeds: policies that write the same plan get the same answers. */
 async function tryPolicy(
   night: Night,
   purpose: 'evaluation' | 'canary',

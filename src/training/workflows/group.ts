@@ -7,7 +7,7 @@ import type { GroupPart } from '../progress';
 import { rewardOf, rewardOfRoot } from '../reward';
 import { samplingActivities, storeActivities } from './activities';
 import { Stopwatch } from './night';
-import { type Played, playPrompted, playSampled, type Root } from './rollout';
+import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
 
 /**
  * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as in a solve, judged, and
@@ -21,11 +21,9 @@ import { type Played, playPrompted, playSampled, type Root } from './rollout';
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
+  const group = { input, limits, watch };
   const { writer } = input;
-  const rounds =
-    writer === 'prompted'
-      ? [await playByPrompt(input, limits, watch)]
-      : await playByPolicy(input, writer, limits, watch);
+  const rounds = writer === 'prompted' ? [await playByPrompt(group)] : await playByPolicy(group, writer);
   const kept = await watch.time('grading', () => keepRounds(input, rounds));
   return {
     draw: input.draw,
@@ -36,6 +34,8 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
   };
 }
 
+type Group = Omit<GroupContext, 'question'>;
+
 interface PlayedRound {
   readonly question: AskedQuestion;
   /** Store key; null where nothing was sampled from a policy. */
@@ -43,28 +43,16 @@ interface PlayedRound {
   readonly rollouts: readonly Played[];
 }
 
-async function playByPrompt(
-  input: GroupInput,
-  limits: Limits,
-  watch: Stopwatch<GroupPart>,
-): Promise<PlayedRound> {
-  const question = await storeActivities('read the question')[READ_QUESTION](input.question);
-  return { question, samples: null, rollouts: await playPrompted({ input, limits, question, watch }) };
+async function playByPrompt(group: Group): Promise<PlayedRound> {
+  const question = await storeActivities('read the question')[READ_QUESTION](group.input.question);
+  return { question, samples: null, rollouts: await playPrompted({ ...group, question }) };
 }
 
-async function playByPolicy(
-  input: GroupInput,
-  checkpoint: CheckpointRef,
-  limits: Limits,
-  watch: Stopwatch<GroupPart>,
-): Promise<readonly PlayedRound[]> {
+async function playByPolicy(group: Group, checkpoint: CheckpointRef): Promise<readonly PlayedRound[]> {
+  const { input, watch } = group;
   const play = async (roots: readonly Root[] | null): Promise<PlayedRound> => {
     const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
-    return {
-      question,
-      samples,
-      rollouts: await playSampled({ input, limits, question, watch }, plans, roots),
-    };
+    return { question, samples, rollouts: await playSampled({ ...group, question }, plans, roots) };
   };
   const first = await play(null);
   const roots = input.recursion.rounds === 2 ? rootsIn(first.rollouts) : [];

@@ -128,23 +128,15 @@ async function runCycle(night: Night, cycle: number): Promise<void> {
   night.advance(checkpoint, metrics);
 }
 
-/** What a cycle played: its groups in the order of their draws. */
-interface PlayedGroups {
-  readonly groups: readonly GroupResult[];
-  /** Store keys of the rounds to learn from. */
-  readonly learnable: readonly string[];
-  /** Groups that taught nothing. */
-  readonly dropped: number;
-}
-
 /**
  * Draws questions and plays their groups until enough have a spread or `maxDraws` is reached. What is drawn depends on the
  * seed and on the groups' results, never on which of them was done first.
  *
  * @throws ChildWorkflowFailure when a group failed, after the others were stopped
  */
-function playGroups(night: Night, cycle: number): Promise<PlayedGroups> {
-  const { questions: wanted, maxDraws } = night.state.opened.settings;
+function playGroups(night: Night, cycle: number): Promise<ReturnType<typeof sumUp>> {
+  const { settings } = night.state.opened;
+  const { questions: wanted, maxDraws } = settings;
   return CancellationScope.cancellable(async () => {
     const drawn: (GroupResult | null)[] = [];
     const underWay = new Set<Promise<void>>();
@@ -157,7 +149,8 @@ function playGroups(night: Night, cycle: number): Promise<PlayedGroups> {
           const played = runGroup(input).then((result) => {
             drawn[input.draw] = result;
             underWay.delete(played);
-            if (result.stoppedBy === 'cost' && isNightsShare(night, input)) night.runShort();
+            const isOwnLimit = input.run.limits.nanoUsd === settings.run.limits.nanoUsd;
+            if (result.stoppedBy === 'cost' && !isOwnLimit) night.runShort();
           });
           underWay.add(played);
         }
@@ -190,12 +183,12 @@ function drawGroups(night: Night, cycle: number, from: number, more: number): Gr
   });
 }
 
-/** Whether what stops a group's spending is the night's money, and not the limit that every group has. */
-function isNightsShare({ state: { opened } }: Night, { run }: GroupInput): boolean {
-  return run.limits.nanoUsd !== opened.settings.run.limits.nanoUsd;
-}
-
-function sumUp(night: Night, drawn: readonly (GroupResult | null)[], keep: readonly number[]): PlayedGroups {
+/** The groups of a cycle by draw, the store keys of the rounds to learn from, and how many groups taught nothing. */
+function sumUp(
+  night: Night,
+  drawn: readonly (GroupResult | null)[],
+  keep: readonly number[],
+): { groups: readonly GroupResult[]; learnable: readonly string[]; dropped: number } {
   const groups = drawn.filter((group) => group !== null);
   for (const { spentNanoUsd } of groups) night.spend(spentNanoUsd);
   return {
@@ -205,7 +198,6 @@ function sumUp(night: Night, drawn: readonly (GroupResult | null)[], keep: reado
   };
 }
 
-/** Store keys of the rounds whose rewards differ. */
 function learnableIn({ rounds }: GroupResult): readonly string[] {
   return rounds.filter(({ rewards }) => hasSpread(rewards)).map(({ key }) => key);
 }
@@ -281,12 +273,7 @@ async function firstCheckpoint({
   return refOf(checkpoint);
 }
 
-/**
- * Workflow `conductorWarmStart`: makes a first checkpoint of examples. What was made before from the same input is not
- * made again.
- *
- * @throws ApplicationFailure of a `Trainer.*` type
- */
+/** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
 export function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
   return firstCheckpoint({ ...input, from: null });
 }

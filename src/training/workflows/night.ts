@@ -9,7 +9,6 @@ const HOUR_MS = 3_600_000;
 /** What the current cycle and the gate may take beyond the night's time. */
 const OVERTIME_MS = HOUR_MS;
 
-/** The state of a night. */
 export class Night {
   /** The budget, in 10⁻⁹ USD, that a group found too small; null: none did. */
   private tooLittle: number | null = null;
@@ -92,7 +91,6 @@ export class Night {
     return isTrained || this.control.isStopped || this.remainingMs() === 0 || this.isOutOfMoney();
   }
 
-  /** For what went wrong without harm to the night. */
   warn(warning: string): void {
     this.state = { ...this.state, warning };
   }
@@ -104,7 +102,6 @@ export class Night {
     return [begun, ...(held === null ? [] : [held]), checkpoint];
   }
 
-  /** Records a finished cycle. */
   advance(checkpoint: CheckpointRef, { cycle, rewardMean, heldOut }: CycleMetrics): void {
     const { rewards, best } = this.state;
     const isBest = heldOut !== null && heldOut > (best?.heldOut ?? -Infinity);
@@ -151,7 +148,6 @@ export class Night {
 export class NightControl {
   night: Night | null = null;
   isStopped = false;
-  /** Changes to the configured budget. */
   budget: NightBudget = {};
 
   constructor(public isPaused = false) {}

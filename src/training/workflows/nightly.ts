@@ -25,9 +25,7 @@ import { isTimeZone, NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night
 /** Input of a scheduled night: it must name its training run. */
 export type NightlyInput = TrainInput & { readonly trainRun: string };
 
-/** What became of one time of the schedule. */
 export interface NightlyResult {
-  /** Local calendar date. */
   readonly night: string;
   /** Nothing was done, since another night of the run was under way. */
   readonly isSkipped: boolean;
@@ -47,15 +45,15 @@ export interface NightlyResult {
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
   const night = input.date ?? dateIn(input.timeZone ?? 'UTC');
   const child = await startNight({ ...input, date: night });
-  if (child === null) return { night, isSkipped: true, isCancelled: false };
+  const result = { night, isSkipped: child === null, isCancelled: false };
   try {
-    await child.result();
+    await child?.result();
+    return result;
   } catch (error) {
     if (!isCancellation(error)) throw nightFailure(night, error);
     if (CancellationScope.current().consideredCancelled) throw error;
-    return { night, isSkipped: false, isCancelled: true };
+    return { ...result, isCancelled: true };
   }
-  return { night, isSkipped: false, isCancelled: false };
 }
 
 /** Set by Temporal on what a schedule starts: when it was due, without jitter, also when caught up or backfilled. */
@@ -106,10 +104,7 @@ export interface RootFailure {
   readonly message: string;
 }
 
-/**
- * Looks through the failures of activities and children, which only say that they failed, and through time-outs to the
- * failure of the last attempt. Without one, the activity that timed out is named.
- */
+/** The failure below those of activities, children and time-outs, which only say that something failed. */
 export function rootFailure(error: unknown): RootFailure {
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) {
     return (

@@ -11,7 +11,7 @@ import { obtainPlan } from '../../workflows/make-plan';
 import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import { Approval, Steering } from '../../workflows/steering';
-import type { GroupInput } from '../contract';
+import type { AskedQuestion, GroupInput } from '../contract';
 import { GRADE_ANSWERS } from '../names';
 import { rolloutIdentity } from '../night-ids';
 import type { GroupPart } from '../progress';
@@ -20,24 +20,18 @@ import { storeActivities } from './activities';
 import { inWindow } from './in-window';
 import type { Stopwatch } from './night';
 
-/** A rollout of the first round, as the second one reviews it. */
 export interface Root {
   readonly index: number;
   readonly plan: Plan;
   readonly answer: Text;
 }
 
-/** A rollout that is over and judged. */
 export type Played = Omit<Rollout, 'index' | 'reward'>;
 type NotJudged = Omit<Played, 'verdict'>;
 
 type PlanOutcome = Pick<Rollout, 'plan' | 'answer' | 'usage' | 'nanoUsd' | 'invalidBecause'>;
 
-/**
- * Carries out the plans of a round, a few at a time in their order, and has their answers judged.
- *
- * @param roots what each plan reviews, place by place; null in the first round
- */
+/** Has the plans of a round carried out and judged; in a second round each reviews one of `roots`. */
 export function playSampled(
   group: GroupContext,
   plans: readonly SampledPlan[],
@@ -102,7 +96,6 @@ async function carryOut(context: RunContext, plan: Plan): Promise<PlanOutcome> {
   return { plan, answer: lastOutputOf(context), invalidBecause: findFault(trace), ...costOf(trace) };
 }
 
-/** Where there was nothing to run. */
 const NOT_RUN: PlanOutcome = {
   plan: null,
   answer: null,
@@ -137,10 +130,10 @@ async function judge(
   const answers = gradable.map(({ answer }) => answer);
   const grade = storeActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
   const grades = answers.length === 0 ? [] : await watch.time('grading', () => grade({ question, answers }));
-  const verdicts = new Map(gradable.map((rollout, place) => [rollout, grades[place] ?? 'ungraded']));
   return rollouts.map((rollout) => {
-    const withoutGrade = rollout.invalidBecause === null ? 'unparseable' : 'ungraded';
-    return { ...rollout, verdict: verdicts.get(rollout) ?? withoutGrade };
+    const withoutGrade =
+      rollout.invalidBecause === null && rollout.plan === null ? 'unparseable' : 'ungraded';
+    return { ...rollout, verdict: grades[gradable.indexOf(rollout)] ?? withoutGrade };
   });
 }
 
@@ -148,15 +141,11 @@ export interface GroupContext {
   readonly input: GroupInput;
   /** Of the whole group. */
   readonly limits: Limits;
-  readonly question: { readonly id: string; readonly text: Text };
+  readonly question: AskedQuestion;
   readonly watch: Stopwatch<GroupPart>;
 }
 
-/**
- * A rollout as a run of its own, so that the very code of a solve carries it out.
- *
- * @param rollout its place in the group, or that of the first-round rollout that it reviews
- */
+/** A rollout as a run of its own, so that the very code of a solve carries it out. */
 function rolloutContext(
   { input, limits, question }: GroupContext,
   rollout: number,

@@ -9,11 +9,7 @@ import { GROUP_WORKFLOW } from '../names';
 import { groupQueue, groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
 import type { Night } from './night';
 
-/**
- * Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority.
- *
- * @throws ChildWorkflowFailure when it failed or this night was cancelled
- */
+/** Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority. */
 export function runGroup(input: GroupInput): Promise<GroupResult> {
   return executeChild(GROUP_WORKFLOW, {
     workflowId: input.purpose === 'training' ? groupWorkflowId(input) : trialWorkflowId(input),

@@ -5,29 +5,23 @@ import { oneLine } from '../../../trace/lines';
 export interface Curve {
   readonly name: string;
   readonly values: readonly (number | null)[];
-  /** Default: by its place in the panel. */
   readonly colour?: string;
 }
 
-/** One of the small charts of a picture. */
 export interface Panel {
   readonly title: string;
-  /** What is counted, and in which unit. */
   readonly note: string;
   /** `lines`: each by itself; `shares`: areas on top of each other, which fill the panel. */
   readonly form: 'lines' | 'shares';
   readonly curves: readonly Curve[];
-  /** Formats a value, unit included. */
   readonly format: (value: number) => string;
 }
 
 /** A page of charts over the cycles of a training run. */
 export interface Picture {
-  /** Name of its files, without an ending. */
   readonly file: string;
   readonly title: string;
   readonly subtitle: string;
-  /** The number of each cycle shown, ascending. */
   readonly cycles: readonly number[];
   /** Cycles that a night started with, the first one's left out. */
   readonly nightStarts: readonly number[];
@@ -56,16 +50,7 @@ const PAPER = '#ffffff';
 const FONTS = 'Segoe UI, Helvetica Neue, Arial, Liberation Sans, DejaVu Sans, sans-serif';
 
 /** Okabe and Ito's palette, which people with any colour vision can tell apart (https://jfly.uni-koeln.de/color/). */
-export const HUES = {
-  blue: '#0072b2',
-  vermilion: '#d55e00',
-  green: '#009e73',
-  pink: '#cc79a7',
-  orange: '#e69f00',
-  sky: '#56b4e9',
-  yellow: '#f0e442',
-} as const;
-const PALETTE = Object.values(HUES);
+export const HUES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#f0e442'] as const;
 
 export const GREY = '#9a9a9a';
 
@@ -147,7 +132,7 @@ function labelled({ curves, format }: Panel, index: number): (Curve & { readonly
     const last = curve.values.findLast((value) => value !== null);
     if (last === undefined) return [];
     const label = `${index}:${oneLine(curve.name, LONGEST_NAME)} ${format(last)}`;
-    return [{ ...curve, label, colour: curve.colour ?? PALETTE[place % PALETTE.length] }];
+    return [{ ...curve, label, colour: curve.colour ?? HUES[place % HUES.length] }];
   });
 }
 

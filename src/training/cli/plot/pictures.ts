@@ -79,9 +79,9 @@ function sharePanel(title: string, note: string, curves: readonly Curve[]): Pane
 }
 
 const VERDICT_COLOURS: readonly (readonly [Verdict, string])[] = [
-  ['correct', HUES.green],
-  ['wrong', HUES.blue],
-  ['unparseable', HUES.vermilion],
+  ['correct', HUES[2]],
+  ['wrong', HUES[0]],
+  ['unparseable', HUES[1]],
   ['ungraded', GREY],
 ];
 
@@ -119,12 +119,7 @@ function pictureOf(cycles: Cycles, file: string, title: string, panels: readonly
 /** As many shares as a reader can tell apart; the rest is summed up. */
 const MOST = 6;
 
-/**
- * Curves of shares over the cycles, the largest of all cycles first.
- *
- * @param shares of each cycle, by name; a missing name had nothing
- * @param order names that come first where they occur
- */
+/** Curves of shares, the largest over all cycles first, but for names that have an order of their own. */
 export function shareCurves(
   shares: readonly Readonly<Record<string, number>>[],
   order: readonly string[] = [],
@@ -159,7 +154,6 @@ export function plain(value: number): string {
   return compact.format(value);
 }
 
-/** A share between 0 and 1. */
 export function percent(value: number): string {
   return share.format(value);
 }
