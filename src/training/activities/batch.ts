@@ -30,12 +30,11 @@ export async function writeBatch(store: Store, request: WriteBatchRequest): Prom
   return { key, sha256: createHash('sha256').update(bytes).digest('hex'), rollouts: rows.length };
 }
 
-interface BatchPart {
-  readonly tokenizerSha256: string;
-  readonly rows: readonly BatchRow[];
-}
-
-async function partOf(store: Store, key: string, request: WriteBatchRequest): Promise<BatchPart> {
+async function partOf(
+  store: Store,
+  key: string,
+  request: WriteBatchRequest,
+): Promise<{ tokenizerSha256: string; rows: BatchRow[] }> {
   const group = await readGroup(store, key);
   const samples = group.samples === null ? null : await readSamples(store, group.samples);
   if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
@@ -84,7 +83,7 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
 
 function headerOf(
   { trainRun, cycle, checkpoint, temperature, groups }: WriteBatchRequest,
-  parts: readonly BatchPart[],
+  parts: readonly { readonly tokenizerSha256: string }[],
   rollouts: number,
 ): BatchHeader {
   const [tokenizerSha256, another] = new Set(parts.map((part) => part.tokenizerSha256));

@@ -30,9 +30,6 @@ export interface Lesson extends Pick<
   readonly examples: readonly Example[];
 }
 
-const BASE = 'base';
-const WARM = 'warm';
-
 /**
  * Requests to the trainer before the first cycle: the base model as a checkpoint, and supervised steps where examples are
  * configured. The tokenizer of a tiny model is made from the examples, else from the questions.
@@ -47,7 +44,7 @@ export async function askForFirstCheckpoint(
 ): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
   if (warmStart !== undefined) {
     const rows = await readRows(warmStart.examples, exampleSchema);
-    const lesson = { ...warmStart, name: WARM, examples: rows.map(({ value }) => value) };
+    const lesson = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
     return askForWarmStart(store, base, lesson, settings);
   }
   const texts = questions.map(({ question }) => question);
@@ -66,7 +63,7 @@ export async function askForWarmStart(
   const stored = await keepLines(store, examples, examplesKey);
   return {
     init,
-    warmStart: { ...lesson, trainRun, parent: { trainRun, name: BASE }, examples: stored, config },
+    warmStart: { ...lesson, trainRun, parent: { trainRun, name: 'base' }, examples: stored, config },
   };
 }
 

@@ -40,15 +40,14 @@ export function renderNights(nights: readonly TrainedNight[]): string {
   const columns = columnsOf(process.stdout) ?? 120;
   return nights
     .flatMap((night) => [
-      `${paint.strong(night.date)} ${[stateOf(night), ...rewardsOf(night, paint)].join(' · ')}`,
+      `${paint.strong(night.date)} ${[cyclesOf(night), ...rewardsOf(night, paint)].join(' · ')}`,
       ...(night.decision === null ? [] : [paint.faint(`  ${oneLine(night.decision, columns - 2)}`)]),
     ])
     .join('\n');
 }
 
-function stateOf({ first, last, done, closedAt }: TrainedNight): string {
-  const cycles = counted(done - first + 1, 'cycle');
-  return closedAt === null ? `${cycles} of ${last - first + 1}, not over` : cycles;
+function cyclesOf({ first, last, done, closedAt }: TrainedNight): string {
+  return counted(done - first + 1, 'cycle') + (closedAt === null ? ` of ${last - first + 1}, not over` : '');
 }
 
 /** The curve of the rewards, with the first and the last; null without any. */

@@ -41,8 +41,6 @@ const EDGE = 16;
 /** Up to this many values are marked one by one. */
 const FEW_VALUES = 30;
 
-const LONGEST_NAME = 14;
-
 const TEXT = '#24292f';
 const FAINT = '#6e7781';
 const PAPER = '#ffffff';
@@ -131,7 +129,7 @@ function labelled({ curves, format }: Panel, index: number): (Curve & { readonly
   return curves.flatMap((curve, place) => {
     const last = curve.values.findLast((value) => value !== null);
     if (last === undefined) return [];
-    const label = `${index}:${oneLine(curve.name, LONGEST_NAME)} ${format(last)}`;
+    const label = `${index}:${oneLine(curve.name, 14)} ${format(last)}`;
     return [{ ...curve, label, colour: curve.colour ?? HUES[place % HUES.length] }];
   });
 }
