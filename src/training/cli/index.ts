@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../cli/arguments';
+import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
 import { addList } from './list';
 import { addNight } from './night';
 import { addNotes } from './notes';
@@ -24,4 +24,8 @@ export const addTraining: AddCommands = (program, settle) => {
     addServing,
   ];
   for (const add of all) add(train, settle);
+  for (const command of train.commands) {
+    if (command.name() !== 'list') command.option(...RUN);
+    command.option(...CONFIG);
+  }
 };
