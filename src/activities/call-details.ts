@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { callOf, type LedgerRow } from '../store/ledger';
-import type { LeftRunning } from './call-in-background';
 import type { ModelCall } from './model-call';
 
 /** What the workflow learns from a call that failed: every request sent for it, and when. */
@@ -24,7 +23,7 @@ export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): Appl
   });
 }
 
-/** All that was set aside for requests whose process is lost is used up: the workflow decides whether there is more. */
+/** The allowance for requests whose process is lost is used up: the workflow decides whether there is more. */
 export function processLost(call: ModelCall, rows: readonly LedgerRow[]): ApplicationFailure {
   const lost = rows.filter(({ nanoUsd }) => nanoUsd === null).length;
   return ApplicationFailure.create({
@@ -34,19 +33,5 @@ export function processLost(call: ModelCall, rows: readonly LedgerRow[]): Applic
       `${lost === 1 ? 'once' : `${lost} times`}; what it asked for may have been billed`,
     nonRetryable: true,
     details: [callDetails(rows)],
-  });
-}
-
-/** Has Temporal call again, for the answer that the vendor is writing: not having it yet costs nothing. */
-export function comeBackLater(
-  call: ModelCall,
-  { problem, nextRetryDelayMs }: LeftRunning,
-  rows: readonly LedgerRow[],
-): ApplicationFailure {
-  return ApplicationFailure.create({
-    ...problem,
-    nonRetryable: false,
-    details: [callDetails(rows)],
-    ...(nextRetryDelayMs !== null && { nextRetryDelay: nextRetryDelayMs }),
   });
 }

@@ -8,9 +8,9 @@ const FOLDERS_AT_A_TIME = 64;
 /**
  * A store in a folder of this machine (or of a shared disk): one file a key.
  *
- * Files are written beside their place and moved there, so a killed process leaves no half-written one. They are
- * not flushed to the device: a loss of power can lose the last moments, as it can for the embedded server's
- * database (SQLite, `synchronous=NORMAL`).
+ * Files are written beside their place and moved there, so a killed process leaves no half-written one. They are not
+ * flushed to the device: a loss of power can cost the last moments, as it can in the embedded server's database (SQLite,
+ * `synchronous=NORMAL`).
  */
 export class FileStore implements Store {
   readonly url: string;
@@ -59,7 +59,7 @@ export class FileStore implements Store {
     const path = this.pathOf(key);
     const entry = await this.stat(key);
     if (entry === null || entry.modifiedAt >= than) return 0;
-    // A write between that look and the removal must not be lost: the file is taken out of the way first, so that the
+    // A write between that look and the removal must not be lost: the file is moved out of the way first, so that the
     // second look is at the very file that goes.
     const taken = hiddenBeside(path);
     if ((await unlessMissing(rename(path, taken).then(() => true))) === null) return 0;
@@ -73,7 +73,7 @@ export class FileStore implements Store {
     }
   }
 
-  /** Many folders at a time: of many small ones, as in the ledger, several times as fast as one after the other. */
+  /** Many folders at a time: several times as fast in the ledger, which has many small ones. */
   private async allBelow(prefix: string): Promise<string[]> {
     const folder = this.pathOf(prefix.replace(/\/$/, ''));
     const found = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
