@@ -31,14 +31,12 @@ export interface LeftRunning {
   readonly nextRetryDelayMs: number | null;
 }
 
-/** One process's wait for one answer. */
 interface Wait {
   readonly background: BackgroundCalls;
   /** When the answer was started, in epoch milliseconds. */
   readonly begunAt: number;
   /** Its signal aborts when the time of the card or of the run is over, whichever process began the answer. */
   readonly context: CallContext;
-  /** The activity's own. */
   readonly cancellation: AbortSignal;
   readonly requestWith: (signal: AbortSignal) => ModelRequest;
 }
@@ -57,7 +55,7 @@ export async function callInBackground(
 ): Promise<SentRequest | LeftRunning> {
   const { callId, attempt } = row;
   const begunAt = Date.parse(row.startedAt);
-  const timeoutMs = allowedMs({ begunAt, timeoutMs: call.timeoutMs, info: activityInfo() });
+  const timeoutMs = allowedMs(begunAt, call.timeoutMs, activityInfo());
   const limit = timeLimit(Math.max(0, begunAt + timeoutMs - Date.now()));
   const wait: Wait = {
     background,
@@ -186,15 +184,14 @@ export function pauseMs(elapsedMs: number): number {
  * How long a call may take in all, in milliseconds from its beginning, in whichever process that was. The run's own end
  * counts as well: after it, no attempt is left to come back for the answer.
  */
-export function allowedMs({
-  begunAt,
-  timeoutMs,
-  info: { scheduledTimestampMs, scheduleToCloseTimeoutMs },
-}: {
-  readonly begunAt: number;
-  readonly timeoutMs: number;
-  readonly info: Pick<Info, 'scheduledTimestampMs' | 'scheduleToCloseTimeoutMs'>;
-}): number {
+export function allowedMs(
+  begunAt: number,
+  timeoutMs: number,
+  {
+    scheduledTimestampMs,
+    scheduleToCloseTimeoutMs,
+  }: Pick<Info, 'scheduledTimestampMs' | 'scheduleToCloseTimeoutMs'>,
+): number {
   if (scheduleToCloseTimeoutMs <= 0) return timeoutMs;
   const untilEndOfRun = scheduledTimestampMs + scheduleToCloseTimeoutMs - begunAt;
   return Math.max(0, Math.min(timeoutMs, untilEndOfRun));

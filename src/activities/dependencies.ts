@@ -10,13 +10,11 @@ import type { Permit } from './rate-limits/limiter';
 export interface Dependencies {
   readonly config: Config;
   readonly store: Store;
-  /** The one verb behind every provider. */
   readonly complete: Complete;
   /** For cards that say `background`: the provider whose answers outlive the process that asked for them. */
   readonly background: BackgroundCalls;
   /** One for a process: it remembers what was sent. */
   readonly pacing: Pacing;
-  /** Serves a Conductor of provider `policy`, where an add-on brings one. */
   readonly policy?: PolicyProvider;
   /** The only place that keys are read from. */
   readonly env: NodeJS.ProcessEnv;
@@ -24,11 +22,7 @@ export interface Dependencies {
 
 /** Serves a Conductor that was trained. The core knows nothing of checkpoints: an add-on brings this. */
 export interface PolicyProvider {
-  /**
-   * Fixes which checkpoint writes a run's plans and how it is asked; any other run stays as it is.
-   *
-   * @throws ConfigError where none serves
-   */
+  /** Fixes which checkpoint writes a run's plans, or throws ConfigError where none serves; other runs stay as they are. */
   bind(run: ResolvedRun): Promise<ResolvedRun>;
   readonly complete: Complete;
 }
@@ -36,9 +30,8 @@ export interface PolicyProvider {
 /** Decides, in one worker process, whether a request may be sent now. */
 export interface Pacing {
   /**
-   * Lets a request through; its permit must be released whatever becomes of it.
+   * Lets a request through, after the `earlier` ones of its call; its permit must be released whatever becomes of it.
    *
-   * @param earlier the requests already sent for this call
    * @throws ApplicationFailure `Worker.Throttled` or `Worker.CircuitOpen`: call again later, or not at all
    */
   enter(call: ModelCall, earlier: readonly LedgerRow[]): Permit;

@@ -7,14 +7,12 @@ import type { Message, OutputSchema } from '../plan/plan';
 
 /** One call to make: which model, what for, and the messages. */
 export interface ModelCall {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
   /** Names the call, with its round, step and worker, in place of Temporal's ids. */
   readonly identity?: string;
   readonly purpose: CallPurpose;
   readonly round: number;
   readonly step: number | null;
-  /** The worker's id, or `conductor`. */
   readonly worker: string;
   readonly card: ModelCard | ConductorCard;
   readonly messages: readonly Message[];

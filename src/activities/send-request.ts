@@ -95,7 +95,6 @@ export function brokenOff(reply: ModelReply | null): SentRequest {
   };
 }
 
-/** Why this process stopped though the run was not cancelled; null where it was. */
 function whyStopped(details: ActivityCancellationDetails | undefined): string | null {
   if (details?.workerShutdown === true) return 'the worker process was stopped during the call';
   // Another attempt may be under way by now.

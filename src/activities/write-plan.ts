@@ -68,7 +68,6 @@ function readPlan(reply: string, context: PlanContext): { plan: Plan | null; pro
   }
 }
 
-/** Everything that the Conductor is shown of this run, whole. */
 async function messagesOf(store: Store, request: WritePlanRequest, maxSteps: number): Promise<Message[]> {
   const { question, background = [], review, hints = [], repairs, run, mayCallItself } = request;
   const { conductor: card, workers } = run;

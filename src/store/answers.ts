@@ -25,7 +25,6 @@ export interface BegunAnswer {
   readonly callId: string;
   /** Which row of the ledger it is paid under. It is over when that row is completed. */
   readonly attempt: number;
-  /** The vendor's name for it, by which any process may fetch it. */
   readonly id: string;
 }
 

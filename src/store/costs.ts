@@ -93,7 +93,6 @@ function withRow(line: CostLine, { endedAt, usage, nanoUsd }: LedgerRow): CostLi
 
 /** A day of the calendar, from the instant `begins` (ISO 8601, UTC) until before `ends`. */
 export interface Day {
-  /** `YYYY-MM-DD` */
   readonly name: string;
   readonly begins: string;
   readonly ends: string;

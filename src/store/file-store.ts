@@ -108,7 +108,6 @@ function hiddenBeside(path: string): string {
   return join(dirname(path), `.${randomUUID()}`);
 }
 
-/** Puts a file back, unless its place was taken by a newer one. */
 async function putBack(taken: string, path: string): Promise<void> {
   try {
     await link(taken, path);

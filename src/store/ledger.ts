@@ -6,13 +6,11 @@ import type { Store } from './store';
  * whose process died stays as it was opened, `nanoUsd: null`, and makes every sum "at least".
  */
 export interface LedgerRow extends Call {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
   readonly workflowId: string;
   readonly runId: string;
   /** Where the price came from that `nanoUsd` was computed with. */
   readonly priceVersion: string | null;
-  /** ISO 8601. */
   readonly startedAt: string;
   /** null while the request is under way, and for good when its process died. */
   readonly endedAt: string | null;

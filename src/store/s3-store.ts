@@ -73,7 +73,6 @@ export class S3Store implements Store {
     return entry.bytes;
   }
 
-  /** Null where there is no such object. */
   private async ask<T>(work: (opened: Opened) => Promise<T>): Promise<T | null> {
     const opened = await this.open();
     try {
@@ -188,7 +187,6 @@ export function explainS3(error: unknown, store: string): Error {
   );
 }
 
-/** Whether there is no such object. The answer to a HEAD request has no body that could say more. */
 function isMissing(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(factsOf(error).name);
 }

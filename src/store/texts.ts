@@ -13,7 +13,6 @@ const PREVIEW_CHARACTERS = 120;
  */
 const REFRESH_AFTER_MS = 60 * 60 * 1000;
 
-/** Trying again would not help. */
 export class TextTooLargeError extends ConductorError {
   override readonly name = 'TextTooLargeError';
   readonly code = 'TextTooLarge';

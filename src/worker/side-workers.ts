@@ -19,12 +19,10 @@ export class SideWorkers {
   /** @param queuesBeside the queues to poll beside a worker's own, by its task queue */
   constructor(private readonly queuesBeside: (taskQueue: string) => readonly SideQueue[]) {}
 
-  /** Notes the options of a worker that will run. */
   mount(options: WorkerOptions): void {
     this.mounted.set(options.taskQueue, { ...options });
   }
 
-  /** Runs a worker, and with it the ones for the queues beside its own. */
   async run(main: Worker, runMain: () => Promise<void>): Promise<void> {
     const { taskQueue } = main.options;
     const mounted = this.mounted.get(taskQueue);
@@ -68,7 +66,6 @@ export function providerQueues(
   }));
 }
 
-/** Activities alone. */
 function forCalls(options: WorkerOptions, perSecond: number | undefined): WorkerOptions {
   const adapted = { ...options };
   delete adapted.workflowsPath;

@@ -17,7 +17,7 @@ export interface Diagnosis {
   readonly happened: string;
   /** In the provider's or the system's own words: may hold a key. */
   readonly reason: string;
-  /** When the provider wants to be asked again; absent or null where it did not say. */
+  /** When the provider wants to be asked again, where it says so. */
   readonly nextRetryDelayMs?: number | null;
   /** The provider asks not to be asked again. */
   readonly final?: boolean;
@@ -30,13 +30,12 @@ export interface Diagnosis {
 /** The failure types of the boundary between us and a provider. */
 export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
 
-/** What follows from a failure: who tries again, who pays, and what a person can do. */
+/** Who tries again after a failure, who pays, and what a person can do. */
 export interface Consequence {
   /** True where Temporal tries again behind the workflow's back. */
   readonly retryable: boolean;
   /** Whether the provider charges for it. Never `unknown` or `yes` where Temporal tries again. */
   readonly billed: 'no' | 'unknown' | 'yes';
-  /** One sentence. */
   readonly remedy: string;
 }
 

@@ -26,9 +26,7 @@ export interface CallContext {
 /** A failed call in our own words, as plain data and free of secrets. */
 export interface ProviderFailure extends Omit<Consequence, 'remedy'> {
   readonly type: ProviderFailureType;
-  /** Who did what, why, and what to do about it. */
   readonly message: string;
-  /** When the provider wants to be asked again; null where it did not say. */
   readonly nextRetryDelayMs: number | null;
 }
 

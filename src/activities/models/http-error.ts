@@ -5,7 +5,7 @@ export interface HttpError {
   readonly status: number;
   /** In the provider's own words: may hold a key. */
   readonly reason: string;
-  /** The provider's names for what went wrong, in lower case. */
+  /** The provider's error codes, in lower case. */
   readonly codes: readonly string[];
   /** Google's typed details (google.rpc.Status); empty elsewhere. */
   readonly details: readonly unknown[];
@@ -204,7 +204,6 @@ function readRetryInfo(details: readonly unknown[]): number | null {
   return delay === undefined ? null : readNumber(delay.slice(0, -1), 1000);
 }
 
-/** How much of a provider's own words a failure repeats, in characters. */
 const LONGEST = 300;
 
 /** What looks like anyone's credential: providers repeat keys, whole or in part. */

@@ -47,7 +47,6 @@ const usageSchema = z
       cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
       reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
       cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
-      hourCacheWriteTokens: 0,
     },
     nanoUsd: usage.cost ?? null,
   }));

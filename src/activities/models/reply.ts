@@ -50,11 +50,11 @@ const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspec
  * not free.
  */
 export function toUsage({
-  cacheWriteTokens,
-  hourCacheWriteTokens,
+  cacheWriteTokens = 0,
+  hourCacheWriteTokens = 0,
   serviceTier,
   ...tokens
-}: Omit<Required<Usage>, 'serviceTier'> & { serviceTier: string | null | undefined }): Usage | null {
+}: Omit<Usage, 'serviceTier'> & { serviceTier?: string | null }): Usage | null {
   if (tokens.inputTokens === 0) return null;
   const tier = serviceTier?.toLowerCase();
   return {

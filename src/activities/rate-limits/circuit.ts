@@ -1,6 +1,5 @@
 /** When a model is left alone, and for how long. */
 export interface CircuitSettings {
-  /** Failures in a row that open the circuit. */
   readonly failures: number;
   /** How long it stays open the first time; twice as long after each probe that fails. */
   readonly pauseMs: number;

@@ -8,7 +8,6 @@ export interface Rate {
 
 /** Limits on the calls of one model; Infinity: none. */
 export interface RateLimiterSettings extends Rate {
-  /** Requests at a time. */
   readonly concurrency: number;
   /** null: it is asked however often it fails. */
   readonly circuit: CircuitSettings | null;
@@ -44,7 +43,6 @@ export interface Permit {
 
 /** While it is unknown how long this model takes. */
 const GUESSED_CALL_MS = 1_000;
-/** Bounds of the wait for another call's end. */
 const SHORTEST_MS = 100;
 const LONGEST_MS = 30_000;
 /** Calls that wait for a circuit come within this part of a pause after its end: first the probe, then the rest. */
@@ -59,7 +57,6 @@ export class RateLimiter {
   private readonly circuit: Circuit | null;
   private inside = 0;
   private lastCallMs = GUESSED_CALL_MS;
-  /** When those that were turned away come again. */
   private expected: number[] = [];
 
   constructor(
@@ -120,7 +117,6 @@ export class RateLimiter {
     return waitMs;
   }
 
-  /** How often a call ends, where only so many are made at a time. */
   private callMs(): number {
     return this.lastCallMs / this.settings.concurrency;
   }
@@ -163,7 +159,6 @@ export class Minute {
     return wait;
   }
 
-  /** Takes a request's place; the caller may correct its tokens. */
   take(tokens: number, now: number): Sent {
     const request = { at: now, tokens };
     this.sent.push(request);

@@ -5,8 +5,8 @@ import { durationMs } from '../../config/settings';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import type { LedgerRow } from '../../store/ledger';
-import { callDetails } from '../call-details';
 import type { Pacing } from '../dependencies';
+import { callDetails } from '../ledger-row';
 import type { ModelCall } from '../model-call';
 import type { CircuitSettings } from './circuit';
 import { type Permit, RateLimiter, type RateLimiterSettings, type RateRefusal } from './limiter';
@@ -72,7 +72,6 @@ function settingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelCo
   return { ...limits, circuit: { failures, pauseMs: durationMs(pause) } };
 }
 
-/** Where several cards are of one model, the strictest of them holds in each respect. */
 function strictest(a: RateLimiterSettings, b: RateLimiterSettings): RateLimiterSettings {
   return {
     requestsPerMinute: Math.min(a.requestsPerMinute, b.requestsPerMinute),
@@ -90,7 +89,6 @@ function strictestCircuit(a: CircuitSettings | null, b: CircuitSettings | null):
 /** Of English text, in the tokenizers of all large vendors; other languages have fewer bytes, and are corrected after. */
 const BYTES_PER_TOKEN = 4;
 
-/** How many tokens a call will take at its provider: its prompt, and all it may answer. */
 function estimateTokens({ messages, maxOutputTokens }: ModelCall): number {
   const bytes = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   return Math.ceil(bytes / BYTES_PER_TOKEN) + maxOutputTokens;
