@@ -1,5 +1,4 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import type { ActivityCancellationDetails } from '@temporalio/common';
 import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './dependencies';
@@ -80,26 +79,15 @@ export function requestOf(
 
 /** The call was stopped by its run's cancellation or by the end of this process; `reply` as far as it came. */
 export function brokenOff(reply: ModelReply | null): SentRequest {
-  const stopped = whyStopped(Context.current().cancellationDetails);
-  if (stopped === null) {
-    const message = 'the run was cancelled during the call';
-    const problem = { type: FAILURES.cancelled, message };
-    return { kind: 'broken-off', problem, reply, error: new CancelledFailure(message) };
+  const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
+  if (workerShutdown !== true && notFound !== true && timedOut !== true) {
+    const problem = { type: FAILURES.cancelled, message: 'the run was cancelled during the call' };
+    return { kind: 'broken-off', problem, reply, error: new CancelledFailure(problem.message) };
   }
-  const error = ApplicationFailure.retryable(stopped, FAILURES.workerStopped);
-  return {
-    kind: 'broken-off',
-    problem: { type: FAILURES.workerStopped, message: stopped },
-    reply,
-    error,
-  };
-}
-
-function whyStopped(details: ActivityCancellationDetails | undefined): string | null {
-  if (details?.workerShutdown === true) return 'the worker process was stopped during the call';
-  // Another attempt may be under way by now.
-  if (details?.notFound === true || details?.timedOut === true) {
-    return 'Temporal had not heard of the worker process for too long, and gave up this attempt';
-  }
-  return null;
+  const message = workerShutdown
+    ? 'the worker process was stopped during the call'
+    : // Another attempt may be under way by now.
+      'Temporal had not heard of the worker process for too long, and gave up this attempt';
+  const problem = { type: FAILURES.workerStopped, message };
+  return { kind: 'broken-off', problem, reply, error: ApplicationFailure.create(problem) };
 }

@@ -40,18 +40,11 @@ export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Comple
 
 /** Runs one thing at a time, in the order of asking. Work whose signal is aborted before its turn never starts. */
 export function createQueue(): <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T> {
-  let last = Promise.resolve();
-  return async (signal, work) => {
-    const before = last;
-    let leave = (): void => undefined;
-    const mine = new Promise<void>((resolve) => (leave = resolve));
-    last = before.then(() => mine);
-    try {
-      await unlessAborted(signal, before);
-      return await work();
-    } finally {
-      leave();
-    }
+  let last: Promise<unknown> = Promise.resolve();
+  return (signal, work) => {
+    const mine = unlessAborted(signal, last).then(() => work());
+    last = Promise.allSettled([last, mine]);
+    return mine;
   };
 }
 
