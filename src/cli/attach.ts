@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { TrainableConfig } from '../training/config/schema';
-import { durationMs } from '../config/settings';
-import { type AttachOptions, configuredServer, type TemporalServer } from '../local/configured-server';
+import { durationMs } from '../config/duration';
+import { configuredServer, type TemporalServer } from '../local/configured-server';
 import { embeddedServer } from '../local/embedded-server';
 import { liveUsers, readServerRecord } from '../local/lease';
 import { DEFAULT_TASK_QUEUE } from '../protocol/names';
+import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
 import { FOLDER } from './settings';
 import { say } from './terminal';
@@ -14,9 +14,9 @@ import { say } from './terminal';
 export interface ServerDemands {
   /** The command runs until it is stopped, so that others may rely on its server. */
   readonly stays?: boolean;
-  /** What needs the server to be still there when the command has ended, e.g. `--detach`. */
+  /** The option that needs the server after the command has ended, e.g. `--detach`. */
   readonly outliving?: string;
-  /** The server must have been used before: the command is about a run that it knows. */
+  /** The command is about a run that the server must know. */
   readonly used?: boolean;
   /** It must be one that Temporal's environment configuration names. */
   readonly elsewhere?: boolean;
@@ -31,21 +31,22 @@ export async function attachServer(
   config: TrainableConfig,
   { stays, outliving, used, elsewhere }: ServerDemands = {},
 ): Promise<TemporalServer> {
-  const options: AttachOptions = { folder: FOLDER, namespace: config.temporal.namespace, say };
+  const options = { folder: FOLDER, namespace: config.temporal.namespace, say };
   const configured = await configuredServer(options);
   if (configured !== null) return configured;
+  const folder = resolve(FOLDER);
   if (elsewhere === true) {
     throw new UsageError(
       'there is no Temporal server to work for: set TEMPORAL_ADDRESS to one that runs, ' +
         'or use "temporal-conductor up" for one of this folder\'s own',
     );
   }
-  if (used === true && (await readServerRecord(resolve(FOLDER))) === null) {
+  if (used === true && (await readServerRecord(folder)) === null) {
     throw new UsageError(
       'no run was ever started in this folder: go to the folder where it was, or set TEMPORAL_ADDRESS',
     );
   }
-  if (outliving !== undefined && !(await liveUsers(resolve(FOLDER))).some((user) => user.stays)) {
+  if (outliving !== undefined && !(await liveUsers(folder)).some((user) => user.stays)) {
     throw new UsageError(
       `${outliving} needs a Temporal server that goes on after this command: ` +
         'start "temporal-conductor up" in this folder, or set TEMPORAL_ADDRESS to a server that runs',

@@ -1,12 +1,15 @@
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
-import type { TrainableConfig } from '../training/config/schema';
+import { isNotFound } from '../client/steer';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/keys';
 import type { TemporalServer } from '../local/configured-server';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
+import type { TrainableConfig } from '../training/config/schema';
 import { attachServer, fitToServer, type ServerDemands } from './attach';
+import { UsageError } from './exit-code';
+import { loadSettings } from './settings';
 import type { RunningWorker, WorkerManner } from './start-worker';
 
 /** What a command works with while it runs. */
@@ -21,21 +24,20 @@ export interface Session {
   readonly worker: RunningWorker | null;
 }
 
-/** What a command is about to do, and what it needs for that. */
+/** What a command needs of its session. */
 export interface SessionOptions extends ServerDemands, Partial<Pick<WorkerManner, 'graceMs' | 'log'>> {
-  /** The file that `--config` names, if any. */
+  /** The file that `--config` names. */
   readonly file: string | undefined;
   /**
-   * - `look`: it brings no worker.
-   * - `follow`: beside the embedded server it brings one, so that a run left behind goes on and a cancellation is heard.
-   * - `steer`: the same, but the worker makes no call: one made now would be broken off, and paid for, when the command
-   *   ends.
-   * - `work`: it brings a worker to any server.
+   * - `look`: no worker.
+   * - `follow`: a worker beside the embedded server, so that a run left behind goes on and a cancellation is heard.
+   * - `steer`: the same, but the worker makes no call: it would be broken off, and paid for, when the command ends.
+   * - `work`: a worker for any server.
    */
   readonly role: 'look' | 'follow' | 'steer' | 'work';
 }
 
-/** Does something with a server and its clients, and gives everything back, the server included. */
+/** Does something with a server and its clients, and closes everything, the server included. */
 export async function withSession<Result>(
   loaded: TrainableConfig,
   options: SessionOptions,
@@ -49,6 +51,33 @@ export async function withSession<Result>(
   }
 }
 
+/**
+ * The same for something about a run that was started before.
+ *
+ * @throws UsageError for a run that the server does not know
+ */
+export async function withRun<Result>(
+  id: string,
+  { config: file }: { readonly config?: string },
+  role: SessionOptions['role'],
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  return withSession(await loadSettings(file), { file, role, used: true }, async (session) =>
+    work(session).catch((error: unknown) => {
+      throw explainUnknown(error, id, session);
+    }),
+  );
+}
+
+/** Puts the server's "not found" into a sentence of ours; any other error stays what it is. */
+export function explainUnknown(error: unknown, id: string, { server }: Session): unknown {
+  if (!isNotFound(error)) return error;
+  return new UsageError(
+    `there is no run ${JSON.stringify(id)} in namespace ${server.namespace} at ${server.address}: ` +
+      'check the id, the folder you are in, and TEMPORAL_ADDRESS',
+  );
+}
+
 async function openSession(
   loaded: TrainableConfig,
   { file, role, graceMs = 0, log, ...demands }: SessionOptions,
@@ -59,7 +88,6 @@ async function openSession(
   const config = fitToServer(server, loaded, file);
   const keys = configuredKeys(config);
   const store = openStore(config.store, process.cwd(), { keys });
-  const { namespace } = server;
 
   let worker: RunningWorker | null = null;
   if (role === 'work' || (role !== 'look' && server.embedded)) {
@@ -74,14 +102,14 @@ async function openSession(
   const connection = worker?.connection ?? (await Connection.connect(server.connection));
   if (worker === null) cleanup.add(() => connection.close());
   const dataConverter = keys && encryptionConverter(keys);
-  const temporal = new Client({ connection, namespace, dataConverter });
+  const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
   const conductor = new ConductorClient({ client: temporal, store, taskQueue: config.temporal.taskQueue });
   return { server, config, store, temporal, conductor, worker };
 }
 
 type Step = () => Promise<void>;
 
-/** What was opened and must be closed, the latest first; a step that fails does not keep the others from their turn. */
+/** What was opened and must be closed, the latest first; a step that fails does not stop the others. */
 export class Cleanup {
   private readonly steps: Step[] = [];
 
