@@ -3,10 +3,8 @@ import { durationMs, isDuration } from '../config/duration';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import type { ExitCode } from './exit-code';
 
-/** Takes the exit code of a command. */
 export type Settle = (code: ExitCode) => void;
 
-/** Adds subcommands to a command. */
 export type AddCommands = (parent: Command, settle: Settle) => void;
 
 type Read<Value> = (text: string) => Value;
@@ -25,51 +23,45 @@ function orNone<Value>(read: Read<Value>): Read<Value | null> {
   return (text) => (text === 'none' ? null : read(text));
 }
 
-/** A number written with these characters, within these bounds. */
-function numberIn(pattern: RegExp, least: number, most: number): Read<number | undefined> {
-  return (text) => {
+function number(expected: string, pattern: RegExp, least: number, most: number): Read<number> {
+  return reader(expected, (text) => {
     const value = Number(text);
     return pattern.test(text) && value >= least && value <= most ? value : undefined;
-  };
+  });
 }
 
 const WHOLE = /^-?\d{1,15}$/;
+const USD = `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`;
 
-export const readInteger = reader('a whole number', numberIn(WHOLE, -Infinity, Infinity));
-
-export const readCount = reader('a whole number from 1', numberIn(WHOLE, 1, Infinity));
-
-export const readWhole = reader('a whole number from 0', numberIn(WHOLE, 0, Infinity));
-
-export const readAmount = reader(
-  'a number above 0, e.g. 1e-5',
-  numberIn(/^\d*\.?\d+(e-?\d{1,3})?$/i, Number.MIN_VALUE, Number.MAX_VALUE),
-);
-
+export const readInteger = number('a whole number', WHOLE, -Infinity, Infinity);
+export const readCount = number('a whole number from 1', WHOLE, 1, Infinity);
+export const readWhole = number('a whole number from 0', WHOLE, 0, Infinity);
+export const readAmount = number('a number above 0, e.g. 1e-5', /^\d*\.?\d+(e-?\d{1,3})?$/i, 5e-324, 1e308);
 /** Requests of one run: as many as its result can hold. */
-export const readCalls = reader(`a whole number from 1 to ${MAX_CALLS}`, numberIn(WHOLE, 1, MAX_CALLS));
-
+export const readCalls = number(`a whole number from 1 to ${MAX_CALLS}`, WHOLE, 1, MAX_CALLS);
 export const readDepth = orNone(
-  reader('a whole number from 0, or none for no limit', numberIn(/^\d{1,15}$/, 0, Infinity)),
+  number('a whole number from 0, or none for no limit', /^\d{1,15}$/, 0, Infinity),
 );
-
 export const readTokens = orNone(readCount);
-
-export const readUsd = orNone(
-  reader(
-    `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`,
-    numberIn(/^\d{1,7}(\.\d{1,9})?$/, 0, MAX_COST_USD),
-  ),
+export const readUsd = orNone(number(USD, /^\d{1,7}(\.\d{1,9})?$/, 0, MAX_COST_USD));
+export const readHours = number(
+  'a number of hours up to 168, e.g. 6 or 0.5',
+  /^\d{1,3}(\.\d{1,2})?$/,
+  0,
+  168,
 );
+/** Temporal's priority. */
+export const readPriority = number(
+  'a number from 1 (first) to 5 (last); runs without one have 3',
+  /^\d$/,
+  1,
+  5,
+);
+export const readPort = number('a port number, from 0 (any that is free) to 65535', /^\d{1,5}$/, 0, 65535);
 
 /** In milliseconds. */
 export const readDuration = reader('a duration from 1s to 24d, e.g. 90s, 30m or 2h', (text) =>
   isDuration(text) ? durationMs(text) : undefined,
-);
-
-export const readHours = reader(
-  'a number of hours up to 168, e.g. 6 or 0.5',
-  numberIn(/^\d{1,3}(\.\d{1,2})?$/, 0, 168),
 );
 
 /** In milliseconds. */
@@ -88,13 +80,6 @@ export function readIds(text: string, before: readonly string[] = []): string[] 
   return [...before, ...readIdList(text)];
 }
 
-/** Temporal's priority. */
-export const readPriority = reader(
-  'a number from 1 (first) to 5 (last); runs without one have 3',
-  numberIn(/^\d$/, 1, 5),
-);
-
-/** Temporal's fairness key. */
 export const readTenant = reader('a name of 1 to 64 bytes', (text) => {
   const bytes = Buffer.byteLength(text);
   return bytes >= 1 && bytes <= 64 ? text : undefined;
@@ -109,16 +94,9 @@ export function readOrigin(text: string, before: readonly string[] = []): string
   return [...before, readOneOrigin(text)];
 }
 
-export const readPort = reader(
-  'a port number, from 0 (any that is free) to 65535',
-  numberIn(/^\d{1,5}$/, 0, 65535),
-);
-
-/** The option that every command takes. */
 export const CONFIG = [
   '--config <file>',
   'configuration (default: $CONDUCTOR_CONFIG, then conductor.yaml)',
 ] as const;
 
-/** The option that every command about training takes. */
 export const RUN = ['--run <name>', 'training run (default: the one that the configuration names)'] as const;

@@ -22,11 +22,7 @@ export interface ServerDemands {
   readonly elsewhere?: boolean;
 }
 
-/**
- * The server of Temporal's environment configuration, else the folder's own.
- *
- * @throws UsageError, with nothing started, where no server can do what the command needs
- */
+/** The configured server, else the folder's own. @throws UsageError where none can do what the command needs */
 export async function attachServer(
   config: TrainableConfig,
   { stays, outliving, used, elsewhere }: ServerDemands = {},
@@ -62,8 +58,6 @@ const HEARTBEAT = '5s';
  * The configuration as it holds on this server. Beside the embedded one, a lost worker is noticed within seconds, and
  * a file that is not the folder's own gets a task queue of its own: two commands with different pools may share the
  * server, and neither may make the other's calls.
- *
- * @param named the file that `--config` names, if any
  */
 export function fitToServer(
   { embedded }: Pick<TemporalServer, 'embedded'>,

@@ -10,7 +10,6 @@ import type { Session } from './session';
 import { harmless, print, say } from './terminal';
 import { openView, type RunView } from './view/open-view';
 
-/** The options of every command that shows a run. */
 export interface ShowOptions {
   readonly config?: string;
   readonly json?: boolean;
@@ -82,7 +81,6 @@ function pollRetries(conductor: ConductorClient, id: string, view: RunView): () 
     if (!isOver) view.showRetries(retries);
   };
   const timer = setInterval(() => {
-    // Only a detail of the view: what is wrong with run or server is reported by what follows the run.
     conductor.retries(id).then(show, () => undefined);
   }, PAUSE_MS);
   return () => {
@@ -102,12 +100,10 @@ async function breakdownOf(ended = new Promise<void>(() => undefined)): Promise<
   throw new Error('the worker of this command stopped working; the run is kept');
 }
 
-/** The result as the exported `solveResultSchema` reads it. */
 export function toJson(result: SolveResult): string {
   return JSON.stringify(result, null, 2);
 }
 
-/** The command that shows a run. */
 export function watchOf(id: string, config: string | undefined): string {
   return `temporal-conductor watch ${id}${config === undefined ? '' : ` --config ${config}`}`;
 }

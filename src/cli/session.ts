@@ -24,9 +24,7 @@ export interface Session {
   readonly worker: RunningWorker | null;
 }
 
-/** What a command needs of its session. */
 export interface SessionOptions extends ServerDemands, Partial<Pick<WorkerManner, 'graceMs' | 'log'>> {
-  /** The file that `--config` names. */
   readonly file: string | undefined;
   /**
    * - `look`: no worker.
@@ -40,22 +38,38 @@ export interface SessionOptions extends ServerDemands, Partial<Pick<WorkerManner
 /** Does something with a server and its clients, and closes everything, the server included. */
 export async function withSession<Result>(
   loaded: TrainableConfig,
-  options: SessionOptions,
+  { file, role, graceMs = 0, log, ...demands }: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const cleanup = new Cleanup();
+  const server = await attachServer(loaded, demands);
   try {
-    return await work(await openSession(loaded, options, cleanup));
+    const config = fitToServer(server, loaded, file);
+    const keys = configuredKeys(config);
+    const store = openStore(config.store, process.cwd(), { keys });
+    let worker: RunningWorker | null = null;
+    if (role === 'work' || (role !== 'look' && server.embedded)) {
+      // Temporal's native part takes longest to load, and few commands need it.
+      const { startWorker } = await import('./start-worker.js');
+      const manner = { graceMs, log, makesCalls: role !== 'steer' };
+      worker = await startWorker(server, { config, store, keys }, manner);
+    }
+    // Worker and client share a connection, so that a run can begin in the process that asked for it.
+    const connection = worker?.connection ?? (await Connection.connect(server.connection));
+    try {
+      const dataConverter = keys && encryptionConverter(keys);
+      const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
+      const { taskQueue } = config.temporal;
+      const conductor = new ConductorClient({ client: temporal, store, taskQueue });
+      return await work({ server, config, store, temporal, conductor, worker });
+    } finally {
+      await (worker?.stop() ?? connection.close());
+    }
   } finally {
-    await cleanup.run();
+    await server.stop();
   }
 }
 
-/**
- * The same for something about a run that was started before.
- *
- * @throws UsageError for a run that the server does not know
- */
+/** The same for a run that was started before. @throws UsageError for one that the server does not know */
 export async function withRun<Result>(
   id: string,
   { config: file }: { readonly config?: string },
@@ -76,50 +90,4 @@ export function explainUnknown(error: unknown, id: string, { server }: Session):
     `there is no run ${JSON.stringify(id)} in namespace ${server.namespace} at ${server.address}: ` +
       'check the id, the folder you are in, and TEMPORAL_ADDRESS',
   );
-}
-
-async function openSession(
-  loaded: TrainableConfig,
-  { file, role, graceMs = 0, log, ...demands }: SessionOptions,
-  cleanup: Cleanup,
-): Promise<Session> {
-  const server = await attachServer(loaded, demands);
-  cleanup.add(() => server.stop());
-  const config = fitToServer(server, loaded, file);
-  const keys = configuredKeys(config);
-  const store = openStore(config.store, process.cwd(), { keys });
-
-  let worker: RunningWorker | null = null;
-  if (role === 'work' || (role !== 'look' && server.embedded)) {
-    // Temporal's native part takes longest to load, and few commands need it.
-    const { startWorker } = await import('./start-worker.js');
-    const manner = { graceMs, log, makesCalls: role !== 'steer' };
-    const started = await startWorker(server, { config, store, keys }, manner);
-    cleanup.add(() => started.stop());
-    worker = started;
-  }
-  // Worker and client share a connection, so that a run can begin in the process that asked for it.
-  const connection = worker?.connection ?? (await Connection.connect(server.connection));
-  if (worker === null) cleanup.add(() => connection.close());
-  const dataConverter = keys && encryptionConverter(keys);
-  const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
-  const conductor = new ConductorClient({ client: temporal, store, taskQueue: config.temporal.taskQueue });
-  return { server, config, store, temporal, conductor, worker };
-}
-
-type Step = () => Promise<void>;
-
-/** What was opened and must be closed, the latest first; a step that fails does not stop the others. */
-export class Cleanup {
-  private readonly steps: Step[] = [];
-
-  add(step: Step): void {
-    this.steps.push(step);
-  }
-
-  /** Closes everything once; rejects with the last failure, if any step failed. */
-  async run(): Promise<void> {
-    const step = this.steps.pop();
-    if (step !== undefined) await step().finally(() => this.run());
-  }
 }

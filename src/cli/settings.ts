@@ -19,12 +19,7 @@ export async function loadSettings(path: string | undefined): Promise<TrainableC
   return (await loadChecked(path)).config;
 }
 
-/**
- * Loads the configuration for a command that makes calls, prints its notices, and checks that this process can make
- * those calls.
- *
- * @throws ConfigError for an unknown worker, an empty pool, or a key that is not in the environment
- */
+/** The same for a command that makes calls. @throws ConfigError where this process cannot make all of them */
 export async function loadServable(
   path: string | undefined,
   pool: PoolFilter = {},
@@ -68,16 +63,11 @@ function mentionsTraining(file: string): boolean {
   }
 }
 
-/** Every card whose model is called over a provider's API: the Conductor's and those of the workers. */
 export function modelCardsOf({ conductor, workers }: ResolvedRun): (ConductorCard | ModelCard)[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
-/**
- * Refuses `--max-cost` where it cannot be enforced: a caller who asks for it by name relies on it.
- *
- * @throws UsageError that names the models without a price, and what to do
- */
+/** Refuses `--max-cost` where it cannot be enforced: a caller who asks for it by name relies on it. */
 export function checkCostLimit(config: TrainableConfig, pool: PoolFilter): void {
   const unpriced = unpricedOf(resolveRun(config, { pool }));
   if (unpriced.length === 0) return;

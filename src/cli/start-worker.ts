@@ -10,9 +10,7 @@ import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { FOLDER } from './settings';
 
-/** How a worker behaves. */
 export interface WorkerManner {
-  /** How long calls under way may go on once it must stop. */
   readonly graceMs: number;
   /** False for one that answers for runs but leaves their calls to others. */
   readonly makesCalls: boolean;
@@ -20,7 +18,6 @@ export interface WorkerManner {
   readonly log?: Say;
 }
 
-/** A worker that polls. */
 export interface RunningWorker {
   readonly connection: NativeConnection;
   /** Settles when it has stopped; rejects if it broke down. */
@@ -32,7 +29,6 @@ export interface RunningWorker {
 /** After the grace, breaking off takes milliseconds; what takes longer does not listen. */
 const BREAK_OFF_MS = 5_000;
 
-/** Runs the prebuilt workflows and the activities in this process. */
 export async function startWorker(
   server: TemporalServer,
   { config, store, keys }: { config: TrainableConfig; store: Store; keys: KeyRing | undefined },
@@ -86,7 +82,6 @@ function installRuntime(log: Say): void {
 
 function sayToFile(line: string): void {
   const file = join(FOLDER, 'worker.log');
-  // With a server elsewhere, nothing may have made the folder yet.
   mkdirSync(dirname(file), { recursive: true });
   appendFileSync(file, `${line}\n`);
 }

@@ -103,10 +103,10 @@ export class TraceReader {
         this.succeed(event, at);
         break;
       case 'call-failed':
-        this.record(...(this.pending.get(event.call)?.fail(event.error, at) ?? []));
+        this.fail(event, at);
         break;
       case 'updated':
-        if (event.name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(event.input as Plan));
+        this.takeUpdate(event);
         break;
       case 'run-completed':
         this.adopt(event.result);
@@ -117,6 +117,10 @@ export class TraceReader {
       case 'run-cancelled':
         this.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
     }
+  }
+
+  private takeUpdate({ name, input }: EventOf<'updated'>): void {
+    if (name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(input as Plan), {});
   }
 
   private record(...events: readonly RunEvent[]): void {
@@ -155,17 +159,21 @@ export class TraceReader {
     }
   }
 
+  private fail({ call, error }: EventOf<'call-failed'>, at: string): void {
+    this.record(...(this.pending.get(call)?.fail(error, at) ?? []));
+  }
+
   /** A plan, what it may cost, and what is kept of an earlier run. */
-  private plan(plan: Plan, { waits = false, degraded = false } = {}): void {
+  private plan(plan: Plan, how: { waits?: boolean; degraded?: boolean }): void {
     const { run, round, input } = this;
-    this.record({ kind: 'planned', round, plan, degraded });
+    this.record({ kind: 'planned', round, plan, degraded: how.degraded === true });
     if (plan.steps.length === 0) return;
     if (run !== null) {
       const background = input.parent?.background ?? [];
       const estimate = estimatePlan(plan, run, this.current.question, background);
       this.record({ kind: 'estimated', estimate });
     }
-    this.waitsSoon = waits;
+    this.waitsSoon = how.waits === true;
     for (const [step, output] of (input.given?.outputs ?? []).entries()) {
       if (output !== null) this.record({ kind: 'step-kept', round, step, output });
     }

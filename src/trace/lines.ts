@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { joinFacts } from './describe';
+import { joinFacts, type StepState } from './describe';
 
 /** Lines and trees of text for a terminal. Workflow code must not import this file: its library is for Node. */
 
@@ -89,6 +89,11 @@ export interface Paint {
   readonly good: Stroke;
   readonly bad: Stroke;
   readonly busy: Stroke;
+}
+
+/** How the state of a step is painted. */
+export function strokeOf(state: StepState, { good, bad, busy, faint }: Paint): Stroke {
+  return { done: good, failed: bad, running: busy, waiting: faint }[state];
 }
 
 const asItIs: Stroke = (text) => text;

@@ -53,21 +53,15 @@ const CHANGES: {
   'step-started': (trace, event) => {
     const { worker, model, fallbackFor, childId = null, at } = event;
     const fresh = { worker, model, fallbackFor, childId, error: null, output: null, endedAt: null };
-    const started = changeStep(trace, event, (step) => ({
-      ...step,
-      ...fresh,
-      startedAt: step.startedAt ?? at,
-    }));
-    const running = endWait(started);
+    const start = (step: StepTrace): StepTrace => ({ ...step, ...fresh, startedAt: step.startedAt ?? at });
+    const running = endWait(changeStep(trace, event, start));
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
   'step-answered': (trace, event) => {
     const { output, startedAt, endedAt, dropped, calls } = event;
     const done = { output, startedAt, endedAt, dropped: [...dropped], error: null };
-    return withCalls(
-      changeStep(trace, event, (step) => ({ ...step, ...done })),
-      calls,
-    );
+    const answered = changeStep(trace, event, (step) => ({ ...step, ...done }));
+    return withCalls(answered, calls);
   },
   'step-failed': (trace, event) => {
     const { output, problem: error, endedAt, dropped, calls } = event;
@@ -146,10 +140,8 @@ function changeStep(trace: SolveTrace, at: StepAddress, change: (step: StepTrace
 }
 
 function failRounds(trace: SolveTrace, fails: (round: RoundTrace) => boolean): SolveTrace {
-  const rounds = trace.rounds.map((round) =>
-    fails(round) ? { ...round, decision: 'failed' as const } : round,
-  );
-  return { ...trace, rounds };
+  const decision = 'failed' as const;
+  return { ...trace, rounds: trace.rounds.map((round) => (fails(round) ? { ...round, decision } : round)) };
 }
 
 function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {

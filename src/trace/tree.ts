@@ -17,7 +17,17 @@ import {
   MARKS,
   stateOf,
 } from './describe';
-import { type Branch, drawTree, headLine, type Line, noteLines, type Paint, PLAIN, plainLine } from './lines';
+import {
+  type Branch,
+  drawTree,
+  headLine,
+  type Line,
+  noteLines,
+  type Paint,
+  PLAIN,
+  plainLine,
+  strokeOf,
+} from './lines';
 import { totalOf } from './reduce';
 import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
 
@@ -89,9 +99,8 @@ class TreeText {
       timeOf(step),
       ...sumOf(calls),
     ]);
-    const { good, bad, busy, faint } = this.paint;
     const state = stateOf(step);
-    const mark = { done: good, failed: bad, running: busy, waiting: faint }[state](MARKS[state]);
+    const mark = strokeOf(state, this.paint)(MARKS[state]);
     return {
       line: (room) => `${mark} ${head(room - 2)}`,
       notes: this.story(round, step, calls),

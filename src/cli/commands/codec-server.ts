@@ -11,7 +11,6 @@ interface CodecServerOptions {
   readonly config?: string;
   readonly host: string;
   readonly port: number;
-  /** Of the pages that may ask. */
   readonly origin: readonly string[];
 }
 

@@ -23,7 +23,6 @@ interface CostOptions {
   /** Dates, `YYYY-MM-DD`, both included. */
   readonly since?: string;
   readonly until?: string;
-  /** Days are those of UTC instead of the local time zone. */
   readonly utc?: boolean;
   readonly csv?: boolean;
   readonly json?: boolean;
@@ -163,15 +162,14 @@ function decimalsFor(lines: readonly CostLine[]): number {
   return Math.min(9, Math.max(2, wanted));
 }
 
-/** Why a sum is a lower bound. */
 function explain({ unknown, open }: CostLine): string[] {
   if (unknown === 0) return [];
-  const ended = unknown - open;
-  const reasons = [
-    open > 0 ? [`Not over (under way, or its process died): ${counted(open, 'call')}.`] : [],
-    ended > 0
-      ? [`Over at an unknown cost (no price, or cut off in the middle): ${counted(ended, 'call')}.`]
-      : [],
+  const kinds: [number, string][] = [
+    [open, 'Not over (under way, or its process died)'],
+    [unknown - open, 'Over at an unknown cost (no price, or cut off in the middle)'],
   ];
-  return ['', ...reasons.flat(), 'Sums with such calls say the least that was spent.'];
+  const reasons = kinds
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${what}: ${counted(count, 'call')}.`);
+  return ['', ...reasons, 'Sums with such calls say the least that was spent.'];
 }

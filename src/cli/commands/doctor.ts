@@ -128,7 +128,7 @@ function checkLocalEngine(isNeeded: boolean): Finding {
 
 const ANSWER_MS = 3_000;
 
-/** The server that a command started now would use, looked at without starting one. */
+/** The server that a command started now would use; none is started. */
 async function checkServer(namespace: string): Promise<Finding[]> {
   const what = 'Temporal server';
   const silences: string[] = [];
@@ -153,40 +153,33 @@ async function checkEmbedded(what: string): Promise<Finding> {
 
 /** Whether this process can use the store: its folder takes files, or its bucket answers. Nothing is written. */
 export async function checkStore({ store }: Pick<TrainableConfig, 'store'>): Promise<Finding> {
+  const what = 'Store';
   const place = readStoreUrl(store);
-  return place?.kind === 'file' ? checkFolder(store, resolve(place.path)) : checkBucket(store);
-}
-
-async function checkFolder(store: string, folder: string): Promise<Finding> {
   try {
-    let place = folder;
-    while (!existsSync(place)) place = dirname(place);
-    if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
-    await access(place, constants.W_OK);
-    return fine('Store', store);
-  } catch (error) {
-    return broken(
-      'Store',
-      `${store} cannot be written (${reasonOf(error)}): change its rights or "store" in the configuration`,
-    );
-  }
-}
-
-async function checkBucket(store: string): Promise<Finding> {
-  try {
+    if (place?.kind === 'file') {
+      await checkFolder(resolve(place.path));
+      return fine(what, store);
+    }
     await openStore(store, process.cwd()).list('doctor/');
-    return fine('Store', `${store} answers`);
+    return fine(what, `${store} answers`);
   } catch (error) {
-    return broken('Store', reasonOf(error));
+    if (place?.kind !== 'file') return broken(what, reasonOf(error));
+    const remedy = 'change its rights or "store" in the configuration';
+    return broken(what, `${store} cannot be written (${reasonOf(error)}): ${remedy}`);
   }
 }
 
-/** What one check found. */
+async function checkFolder(folder: string): Promise<void> {
+  let place = folder;
+  while (!existsSync(place)) place = dirname(place);
+  if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
+  await access(place, constants.W_OK);
+}
+
 export interface Finding {
   readonly what: string;
   /** `broken` keeps a solve from running; `note` is good to know. */
   readonly state: 'fine' | 'note' | 'broken';
-  /** What is there, or what is wrong and how to mend it. */
   readonly text: string;
 }
 

@@ -71,9 +71,9 @@ function describeStep(before: StepTrace | undefined, after: StepTrace): string[]
   if (!isNews || state === 'waiting') return [];
   const { startedAt, endedAt, output, error } = after;
   const who = `step ${after.index + 1} (${describeWorker(after)})`;
-  const time = startedAt === null || endedAt === null ? '' : ` in ${describeDuration(startedAt, endedAt)}`;
   if (state === 'running') return [`${who} started`];
-  if (state === 'failed') return [`${who} failed${time}: ${error?.message ?? ''}`];
+  const time = startedAt === null ? '' : ` in ${describeDuration(startedAt, endedAt)}`;
+  if (error !== null) return [`${who} failed${time}: ${error.message}`];
   return [`${who} ${isKept(after) ? 'kept' : `done${time}`}: ${clip(previewOf(output ?? ''))}`];
 }
 

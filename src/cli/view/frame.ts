@@ -15,11 +15,10 @@ import {
   stateOf,
   type StepState,
 } from '../../trace/describe';
-import { oneLine, type Paint, widthOf } from '../../trace/lines';
+import { oneLine, type Paint, strokeOf, widthOf } from '../../trace/lines';
 import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
 import { describeRetry } from './changes';
 
-/** What one picture of the live view is drawn with. */
 export interface FrameOptions {
   readonly paint: Paint;
   readonly columns: number;
@@ -29,7 +28,6 @@ export interface FrameOptions {
   readonly spinner: string;
 }
 
-/** The longest worker name shown, in columns. */
 const WIDEST_NAME = 20;
 const WAVE_COLUMNS = 8;
 const TIME_COLUMNS = 9;
@@ -116,8 +114,4 @@ function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state
   if (planned === undefined) return '';
   const sees = describeSees(planned.sees);
   return sees === '' ? planned.subtask : `${planned.subtask} (${sees})`;
-}
-
-function strokeOf(state: StepState, paint: Paint): (text: string) => string {
-  return { done: paint.good, failed: paint.bad, running: paint.busy, waiting: paint.faint }[state];
 }
