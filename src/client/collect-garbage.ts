@@ -50,8 +50,15 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   }
   const than = new Date(Date.now() - olderThanMs);
   const held = await findHeldRuns(client);
-  const calls = await callsOf(held.runIds, store);
-  const refs = new Set([...held.refs, ...(await refsOfAnswers(calls, store))]);
+  // Whether or not histories hold them yet: the ledger does.
+  const calls = new Set<string>();
+  await eachInParallel(held.runIds, async (runId) => {
+    for (const key of await rowKeys(store, runId)) calls.add(key.split('/')[2] ?? '');
+  });
+  const refs = new Set(held.refs);
+  await eachInParallel(calls, async (callId) => {
+    for (const ref of refsIn(await findAnswer(store, callId))) refs.add(ref);
+  });
 
   const callIdAt = (key: string): string | null => /^[a-z]+\/[^/]+\/([^/]+)\.json$/.exec(key)?.[1] ?? null;
   // An object with a name that is not ours is not ours to remove.
@@ -65,23 +72,6 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive });
   const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: lives(refs, refAt) });
   return { texts, answers, runs: held.runIds.size };
-}
-
-/** The calls of those runs, whether or not their histories hold them yet: the ledger does. */
-async function callsOf(runIds: ReadonlySet<string>, store: Store): Promise<Set<string>> {
-  const calls = new Set<string>();
-  await eachInParallel(runIds, async (runId) => {
-    for (const key of await rowKeys(store, runId)) calls.add(key.split('/')[2] ?? '');
-  });
-  return calls;
-}
-
-async function refsOfAnswers(calls: ReadonlySet<string>, store: Store): Promise<Set<string>> {
-  const refs = new Set<string>();
-  await eachInParallel(calls, async (callId) => {
-    for (const ref of refsIn(await findAnswer(store, callId))) refs.add(ref);
-  });
-  return refs;
 }
 
 interface Run {

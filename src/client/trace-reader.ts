@@ -85,82 +85,65 @@ export class TraceReader {
     if (event.workflowTaskStartedEventAttributes) this.now = timeOf(event);
     if (event.workflowTaskCompletedEventAttributes) this.askApproval();
     const read = await readHistoryEvent(event, this.decoder);
-    if (read !== null) this.apply(read, timeOf(event));
+    if (read === null) return;
+    // The compiler does not see that the two have one kind.
+    const take = this.handlers[read.kind] as (read: HistoryEvent, at: string) => void;
+    take(read, timeOf(event));
   }
 
-  private apply(event: HistoryEvent, at: string): void {
-    switch (event.kind) {
-      case 'run-started':
-        this.start(event);
-        break;
-      case 'run-resolved':
-        this.resolve(event.run);
-        break;
-      case 'call-started':
-        this.startCall(event);
-        break;
-      case 'call-succeeded':
-        this.succeed(event, at);
-        break;
-      case 'call-failed':
-        this.fail(event, at);
-        break;
-      case 'updated':
-        this.takeUpdate(event);
-        break;
-      case 'run-completed':
-        this.adopt(event.result);
-        break;
-      case 'run-failed':
-        this.endFailed(event.error);
-        break;
-      case 'run-cancelled':
-        this.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
-    }
-  }
-
-  private takeUpdate({ name, input }: EventOf<'updated'>): void {
-    if (name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(input as Plan), {});
-  }
+  private readonly handlers: {
+    readonly [Kind in HistoryEvent['kind']]: (event: EventOf<Kind>, at: string) => void;
+  } = {
+    'run-started': ({ runId, input }) => {
+      this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
+      // Any client may have started it with anything; a run that cannot be made of it fails by itself.
+      this.input = typeof input === 'object' && input !== null ? input : {};
+      this.run = this.input.parent?.run ?? null;
+    },
+    'run-resolved': ({ run }) => {
+      this.run = run;
+      const { given } = this.input;
+      if (given === undefined) return;
+      // A plan that was given is known from here on, and asked of no one.
+      this.record({ kind: 'plan-asked', round: this.round, depth: this.depth });
+      this.plan(inNormalForm(given.plan), { waits: asksApproval(this.input, this.depth) });
+    },
+    'call-started': (event) => {
+      const pending = readPendingCall(event, this.round, this.depth, this.now);
+      if (pending === null) return;
+      this.pending.set(event.call, pending);
+      const own = this.current.rounds.find((each) => each.childId === null && each.round === this.round);
+      if (pending.standIn !== undefined && own?.plan === null) this.plan(pending.standIn, { degraded: true });
+      this.record(pending.started);
+    },
+    'call-succeeded': ({ call, result }, at) => {
+      for (const event of this.pending.get(call)?.succeed(result, at) ?? []) {
+        if (event.kind === 'planned') this.plan(event.plan, { waits: asksApproval(this.input, this.depth) });
+        else this.record(event);
+      }
+    },
+    'call-failed': ({ call, error }, at) => {
+      this.record(...(this.pending.get(call)?.fail(error, at) ?? []));
+    },
+    updated: ({ name, input }) => {
+      if (name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(input as Plan), {});
+    },
+    'run-completed': ({ result }) => {
+      this.adopt(result);
+    },
+    'run-failed': ({ error }) => {
+      const failure = error instanceof ApplicationFailure ? error : undefined;
+      if (this.adopt(failure?.details?.[0])) return;
+      const problem = { type: failure?.type ?? 'Error', message: error.message };
+      this.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy: null });
+    },
+    'run-cancelled': () => {
+      this.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
+    },
+  };
 
   private record(...events: readonly RunEvent[]): void {
     this.current = events.reduce(applyEvent, this.current);
-  }
-
-  private start({ runId, input }: EventOf<'run-started'>): void {
-    this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
-    // Any client may have started it with anything; a run that cannot be made of it fails by itself.
-    this.input = typeof input === 'object' && input !== null ? input : {};
-    this.run = this.input.parent?.run ?? null;
-  }
-
-  /** A plan that was given is known from here on, and asked of no one. */
-  private resolve(run: ResolvedRun): void {
-    this.run = run;
-    const { given } = this.input;
-    if (given === undefined) return;
-    this.record({ kind: 'plan-asked', round: this.round, depth: this.depth });
-    this.plan(inNormalForm(given.plan), { waits: asksApproval(this.input, this.depth) });
-  }
-
-  private startCall(event: EventOf<'call-started'>): void {
-    const pending = readPendingCall(event, this.round, this.depth, this.now);
-    if (pending === null) return;
-    this.pending.set(event.call, pending);
-    const own = this.current.rounds.find(({ childId, round }) => childId === null && round === this.round);
-    if (pending.standIn !== undefined && own?.plan === null) this.plan(pending.standIn, { degraded: true });
-    this.record(pending.started);
-  }
-
-  private succeed({ call, result }: EventOf<'call-succeeded'>, at: string): void {
-    for (const event of this.pending.get(call)?.succeed(result, at) ?? []) {
-      if (event.kind === 'planned') this.plan(event.plan, { waits: asksApproval(this.input, this.depth) });
-      else this.record(event);
-    }
-  }
-
-  private fail({ call, error }: EventOf<'call-failed'>, at: string): void {
-    this.record(...(this.pending.get(call)?.fail(error, at) ?? []));
   }
 
   /** A plan, what it may cost, and what is kept of an earlier run. */
@@ -191,13 +174,6 @@ export class TraceReader {
 
   private get round(): number {
     return this.input.parent?.round ?? 0;
-  }
-
-  private endFailed(error: Error): void {
-    const failure = error instanceof ApplicationFailure ? error : undefined;
-    if (this.adopt(failure?.details?.[0])) return;
-    const problem = { type: failure?.type ?? 'Error', message: error.message };
-    this.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy: null });
   }
 
   /** Takes the trace that the run itself left, if that is one. */

@@ -22,6 +22,8 @@ export interface Person {
   edit(text: string): Promise<string>;
 }
 
+const DECIDED: Readonly<Record<string, 'approve' | 'leave' | undefined>> = { a: 'approve', l: 'leave' };
+
 /** Asks about a plan until there is an answer that can be acted on. */
 export async function askVerdict(person: Person, plan: Plan, context: PlanContext): Promise<PersonDecision> {
   let draft = writePlanFile(plan, context);
@@ -29,34 +31,24 @@ export async function askVerdict(person: Person, plan: Plan, context: PlanContex
     // Where no one answers any more, the plan is left waiting.
     const answer = (await person.ask('Approve, edit, reject, or leave it waiting? [a/e/r/l] ')) ?? 'l';
     const letter = answer.trim().toLowerCase().charAt(0);
-    if (letter === 'a') return { kind: 'approve' };
-    if (letter === 'l') return { kind: 'leave' };
+    const decided = DECIDED[letter];
+    if (decided !== undefined) return { kind: decided };
     if (letter === 'r') {
       // Without a reason, the person has thought better of it.
       const reason = (await person.ask('What should the Conductor do differently? '))?.trim();
       if (reason) return { kind: 'reject', reason };
     }
     if (letter === 'e') {
-      const edited = await letEdit(person, draft, context);
-      if (edited.plan !== null) return { kind: 'edit', plan: edited.plan };
-      draft = edited.draft;
+      try {
+        const edited = await person.edit(draft);
+        const isChanged = edited !== draft;
+        // A plan with a mistake stays a draft: nothing that was typed is lost.
+        draft = edited;
+        if (isChanged) return { kind: 'edit', plan: readPlan(edited, 'what you wrote', context) };
+      } catch (error) {
+        person.tell(reasonOf(error));
+      }
     }
-  }
-}
-
-/** A plan with a mistake stays a draft: nothing that was typed is lost. One left as it was is no plan either. */
-async function letEdit(
-  person: Person,
-  before: string,
-  context: PlanContext,
-): Promise<{ draft: string; plan: Plan | null }> {
-  let draft = before;
-  try {
-    draft = await person.edit(before);
-    return { draft, plan: draft === before ? null : readPlan(draft, 'what you wrote', context) };
-  } catch (error) {
-    person.tell(reasonOf(error));
-    return { draft, plan: null };
   }
 }
 

@@ -1,8 +1,7 @@
 import { describeConductor } from '../../config/notices';
-import type { ServerDemands } from '../attach';
 import { EXIT, type ExitCode } from '../exit-code';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { type Session, withSession } from '../session';
+import { type ServerDemands, type Session, withSession } from '../session';
 import { loadServable } from '../settings';
 import { say } from '../terminal';
 

@@ -40,7 +40,7 @@ export function changeDepth(id: string, depth: number | null, options: FileOptio
 export function addHint(id: string, text: string, options: FileOptions): Promise<ExitCode> {
   return steerRun(id, options, async (conductor) => {
     await conductor.addHint(id, text);
-    say(`Run ${id}: the Conductor reads the hint with its next call, if there is one.`);
+    say(`Run ${id}: the Conductor reads it with its next call, if there is one.`);
   });
 }
 

@@ -1,6 +1,5 @@
-import type { ServerDemands } from '../../cli/attach';
 import { UsageError } from '../../cli/exit-code';
-import { type Session, withSession } from '../../cli/session';
+import { type ServerDemands, type Session, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
