@@ -1,8 +1,7 @@
 import type { Capabilities, ConductorCard, ExternalCard, ModelCard } from '../protocol/cards';
 import table from './capabilities.json';
-import { openAiApiOf } from './openai-api';
 import { priceOf, VENDORS } from './prices';
-import type { ConductorConfig, ModelConfig, WorkerConfig } from './schema';
+import { type ConductorConfig, type ModelConfig, openAiApiOf, type WorkerConfig } from './schema';
 import { durationMs } from './settings';
 
 /** Plans are short; workers may have more to say. */
@@ -16,7 +15,7 @@ const CONDUCTOR_TEMPERATURE = 0.2;
 export function resolveConductor(config: ConductorConfig, day: Date): ConductorCard {
   if (config.provider === 'policy') return policyCard(config);
   const settings = settingsOf(config, day);
-  // A default that the model would refuse is left away quietly; only what somebody asked for is told as dropped.
+  // A default that the model would refuse is left out silently; only an explicit setting is reported as dropped.
   const usual = settings.capabilities.sampling ? CONDUCTOR_TEMPERATURE : null;
   return {
     ...settings,
@@ -62,16 +61,15 @@ function settingsOf(
   };
 }
 
-/** A vendor's own endpoint wants the vendor's key; of another server only its configuration can say so. */
+/** A vendor's own endpoint wants the vendor's key; whether another server wants one, only the configuration knows. */
 function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' | 'apiKeyEnv'> {
   if (config.provider === 'local') return { api: null, baseUrl: null, apiKeyEnv: null };
   const { provider, baseUrl = null } = config;
   const apiKeyEnv = config.apiKeyEnv ?? (baseUrl === null ? VENDORS[provider].apiKeyEnv : null);
-  if (config.provider !== 'openai') return { api: null, baseUrl, apiKeyEnv };
-  return { api: openAiApiOf(config), baseUrl, apiKeyEnv };
+  return { api: config.provider === 'openai' ? openAiApiOf(config) : null, baseUrl, apiKeyEnv };
 }
 
-/** Bundled capabilities by provider and the beginning of a model's name, longest beginning first: it tells most. */
+/** Bundled capabilities by provider and prefix of a model's name; the longest prefix comes first, as the most specific. */
 const KNOWN = table.models
   .flatMap(({ provider, prefixes, ...capabilities }) =>
     prefixes.map((prefix) => ({ provider, prefix, capabilities })),
@@ -79,7 +77,7 @@ const KNOWN = table.models
   .sort((a, b) => b.prefix.length - a.prefix.length);
 
 /**
- * What a model can be asked for: the card's own word, else the bundled table's.
+ * What a model can be asked for: the card's own settings, else the bundled table's.
  *
  * An unknown model of a vendor is taken for a newer one, which refuses sampling settings; an unknown model of another
  * server for an open one, which takes them and may know no schema.
@@ -91,13 +89,8 @@ function capabilitiesOf({ provider, model, capabilities, ...settings }: ModelCon
   return { ...(known?.capabilities ?? other), ...capabilities };
 }
 
-type PolicyConfig = Extract<ConductorConfig, { readonly provider: 'policy' }>;
-
-/**
- * The card of a checkpoint as far as the configuration tells: which one it is, and so how it must be asked, stands in
- * the store and is filled in when a run is resolved.
- */
-function policyCard(config: PolicyConfig): ConductorCard {
+/** A checkpoint's card as far as the configuration tells; its manifest fills in the rest when a run is resolved. */
+function policyCard(config: Extract<ConductorConfig, { readonly provider: 'policy' }>): ConductorCard {
   const { baseUrl = null, checkpoint, timeout } = config;
   return {
     provider: 'policy',

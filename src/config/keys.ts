@@ -8,9 +8,9 @@ type Card = ModelCard | ConductorCard;
 /**
  * The value of a card's key from the environment of this process; null where the server wants none.
  *
- * Cards travel through Temporal, where others may write. So a card counts only if this process's own configuration
- * asks the same place with the same variable: no one can have a key sent to a host of their own, a request made to an
- * address of theirs, or a file of this machine opened as a local model.
+ * Cards travel through Temporal, where others may write. So a card is served only if this process's own configuration
+ * asks the same place with the same variable: no one else can have a key sent to a host of theirs, a request made to
+ * their address, or a file of this machine opened as a local model.
  *
  * @throws MissingKeyError when the variable is not set
  * @throws ConfigError when the configuration of this process knows no such place
@@ -34,8 +34,7 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
 
 function isConfigured(card: Card, config: Config): boolean {
   const { conductor, workers } = resolveRun(config);
-  const known = [conductor, ...workers.filter((worker) => worker.kind === 'model')];
-  return known.some(
+  return [conductor, ...workers.filter((worker) => worker.kind === 'model')].some(
     (own) =>
       own.apiKeyEnv === card.apiKeyEnv &&
       own.provider === card.provider &&

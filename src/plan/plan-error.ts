@@ -12,7 +12,6 @@ export type PlanErrorCode =
   | 'unclosed_list'
   /** The reply ends inside its reasoning block, before any plan. */
   | 'unclosed_thinking'
-  /** Brackets within brackets, deeper than any plan. */
   | 'nested_too_deep'
   | 'unequal_lengths'
   /** An empty plan where there is no earlier answer to accept. */

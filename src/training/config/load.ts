@@ -1,5 +1,5 @@
 import { createConfigReader } from '../../config/load';
-import { unpricedOf } from '../../config/notices';
+import { noticesOf, unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import { applyProfile } from './profile';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
@@ -9,11 +9,10 @@ export const {
   load: loadTrainableConfig,
   readFile: readTrainableFile,
   parse: parseTrainable,
-} = createConfigReader<TrainableInput, TrainableConfig>({
-  schema: trainingConfigSchema,
-  complete: applyProfile,
-  noticesOf: budgetNoticesOf,
-});
+} = createConfigReader<TrainableInput, TrainableConfig>(trainingConfigSchema, applyProfile, (config) => [
+  ...noticesOf(config),
+  ...budgetNoticesOf(config),
+]);
 
 /** Plans are written by a policy of one's own, so that only the workers' prices count. */
 export function budgetNoticesOf(config: TrainableConfig): string[] {
