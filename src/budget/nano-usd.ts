@@ -36,15 +36,15 @@ function scaled(rates: Rates, factor: number): Rates {
  *
  * Rates are taken to the millionth of a USD per million tokens, which makes them whole pico-USD a token; the sum is
  * exact, and rounded once, half up. Reasoning tokens are output already. Tokens that were read from a cache or written
- * to one are part of the input, each at its own rate where the price has one; so is a long prompt, as a whole.
+ * to one are part of the input, each at its own rate where the price has one; a long prompt has rates of its own.
  *
  * It never falls as tokens are added, provided that no rate for a long prompt is below the one for a short prompt. To
  * be sure that no input can cost more, count all of it as written to the cache.
  */
 export function nanoUsdOf(usage: Usage, price: Price): number {
   const { inputTokens, outputTokens } = usage;
-  const long = price.longPrompt;
-  const rates = long && inputTokens > long.over ? long : price;
+  const { longPrompt } = price;
+  const rates = longPrompt && inputTokens > longPrompt.over ? longPrompt : price;
   const { input, output, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } = rates;
   const cached = Math.min(usage.cachedInputTokens, inputTokens);
   const written = Math.min(usage.cacheWriteTokens ?? 0, inputTokens - cached);

@@ -3,8 +3,10 @@ import table from './prices.json';
 import type { ModelConfig } from './schema';
 
 /** `from` (`YYYY-MM-DD`) is absent where a price held when the table was made. */
-type DatedPrice = { readonly from?: string; readonly price: Price };
-
+interface DatedPrice {
+  readonly from?: string;
+  readonly price: Price;
+}
 const BUNDLED: Readonly<Record<string, Readonly<Record<string, readonly DatedPrice[]>>>> = table.endpoints;
 
 /**
