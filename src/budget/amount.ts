@@ -13,7 +13,6 @@ export interface Amount {
 
 export const NOTHING: Amount = { calls: 0, tokens: 0, nanoUsd: 0 };
 
-/** Combines two amounts, each measure by itself. */
 export function combine(one: Amount, other: Amount, by: (one: number, other: number) => number): Amount {
   return {
     calls: by(one.calls, other.calls),
@@ -28,12 +27,10 @@ export function sumOf(amounts: Iterable<Amount>): Amount {
   return sum;
 }
 
-/** Limits as an amount that can be calculated with. */
 export function boundOf({ calls, tokens, nanoUsd }: SpendingLimits): Amount {
   return { calls, tokens: tokens ?? Infinity, nanoUsd: nanoUsd ?? Infinity };
 }
 
-/** The limits that an amount stands for. */
 export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
   const finiteOrNull = (bound: number): number | null => (Number.isFinite(bound) ? bound : null);
   return { calls, tokens: finiteOrNull(tokens), nanoUsd: finiteOrNull(nanoUsd) };
@@ -61,7 +58,6 @@ export function scaleShare(
   );
 }
 
-/** The part of each share that can be kept, from 0 to 1. */
 function keptOf(excess: number, shared: number): number {
   if (!(excess > 0)) return 1;
   return shared > excess && Number.isFinite(excess) ? (shared - excess) / shared : 0;
@@ -79,9 +75,8 @@ export interface LimitRefusal {
 }
 
 /**
- * Finds the limit that forbids something, or null where it fits.
- *
- * Where several do, one that waiting cannot help comes first: no call must wait for one limit only to fail at another.
+ * The limit that forbids something, or null. Where several do, one that waiting cannot help comes first: no call must
+ * wait for one limit only to fail at another.
  *
  * @param left what is neither spent nor set aside
  * @param unspent what would be left if nothing were set aside
@@ -96,7 +91,6 @@ export function findRefusal(needed: Amount, left: Amount, unspent: Amount): Limi
   return refusals.find(({ mayFitLater }) => !mayFitLater) ?? refusals[0] ?? null;
 }
 
-/** Why no call may begin, in a sentence: what it may need, what which limit leaves, and what to do. */
 export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal): string {
   const { name, amount, remedy } = LIMITS[limit];
   const later = mayFitLater ? ' until calls under way give back what they do not use' : '';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { VENDORS } from './prices';
+import { VENDORS } from './cards';
 import type { ConfigInput } from './schema';
 
 type WorkerInput = ConfigInput['workers'][number];
@@ -19,15 +19,14 @@ const THINKING_WORKER_TOKENS = 16_384;
 /** More workers in a prompt than this do not help a small model. */
 const MOST_LOCAL_WORKERS = 4;
 
-/** The configuration of someone who wrote none, and what they should know about it. */
-export interface DefaultConfig {
+interface DefaultConfig {
   readonly config: ConfigInput;
   readonly notices: readonly string[];
 }
 
 /**
- * Chooses by what is at hand: vendors whose key is in the environment, else a server on this machine, else a small
- * model inside this process.
+ * The configuration of someone who wrote none: the vendors whose key is in the environment, else a server on this
+ * machine, else a small model inside this process.
  */
 export async function defaultConfig(env: NodeJS.ProcessEnv, probe?: Probe): Promise<DefaultConfig> {
   const offers = OFFERS.filter((offer) => (env[keyOf(offer)] ?? '') !== '');
@@ -81,7 +80,7 @@ function serverPool({ baseUrl, models }: LocalServer): DefaultConfig {
   };
 }
 
-/** A model's name as a worker's id: `library/model:tag` has characters that ids must not have. */
+/** `library/model:tag` has characters that ids must not have. */
 function idOf(model: string): string {
   return model.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
 }
@@ -114,7 +113,6 @@ const PATIENCE_MS = 500;
 
 const modelListSchema = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
 
-/** A server on this machine that answers, with at least one model. */
 export interface LocalServer {
   readonly baseUrl: string;
   readonly models: readonly [string, ...string[]];

@@ -37,7 +37,6 @@ export function explainIssue(issue: z.core.$ZodIssue, content: unknown): string 
   return `${placeOf(path)} ${stateOf(path, value)}: ${expectationOf(issue)}`;
 }
 
-/** A path as people write it, e.g. `workers[1].price.input`. */
 function placeOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'the configuration';
   const keys = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));

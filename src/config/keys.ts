@@ -1,5 +1,6 @@
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { ConfigError, MissingKeyError } from './errors';
+import { nameOf } from './notices';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
 
@@ -41,11 +42,6 @@ function isConfigured(card: Card, config: Config): boolean {
       own.baseUrl === card.baseUrl &&
       (card.provider !== 'local' || own.model === card.model),
   );
-}
-
-function nameOf(card: Card): string {
-  const who = 'id' in card ? `worker ${card.id}` : 'the conductor';
-  return `${who} (${card.provider} ${card.model})`;
 }
 
 function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {

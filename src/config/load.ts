@@ -9,7 +9,6 @@ import { readYaml } from './yaml-source';
 
 const FILE_NAME = 'conductor.yaml';
 
-/** A configuration and where it came from. */
 export interface LoadedConfig<Settings extends Config = Config> {
   readonly config: Settings;
   /** Absolute path of the file; null for the embedded default. */
@@ -18,7 +17,6 @@ export interface LoadedConfig<Settings extends Config = Config> {
   readonly notices: readonly string[];
 }
 
-/** Where a command looks for its configuration. */
 export interface LoadConfigOptions {
   /** What `--config` names. */
   readonly path?: string;
@@ -28,7 +26,7 @@ export interface LoadConfigOptions {
   readonly probe?: Probe;
 }
 
-/** Turns files and objects into a checked configuration. All of it throws ConfigError. */
+/** Turns files and objects into a checked configuration, or throws a ConfigError that names every place at fault. */
 export interface ConfigReader<Input, Settings extends Config> {
   /**
    * The configuration of a command: the named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else the embedded
@@ -36,15 +34,10 @@ export interface ConfigReader<Input, Settings extends Config> {
    */
   readonly load: (options: LoadConfigOptions) => Promise<LoadedConfig<Settings>>;
   readonly readFile: (path: string) => Settings;
-  /** Checks a configuration that a program holds as an object; the error names every place at fault. */
   readonly parse: (content: Input) => Settings;
 }
 
-/**
- * A reader for the core's configuration, or for one with an add-on's own section.
- *
- * @param complete completes what was written before it is checked
- */
+/** @param complete fills in what was written before it is checked, for an add-on with a section of its own */
 export function createConfigReader<Input, Settings extends Config>(
   schema: z.ZodType<Settings>,
   complete: (written: unknown) => unknown,
@@ -82,7 +75,6 @@ export function createConfigReader<Input, Settings extends Config>(
   };
 }
 
-/** Reads all that a worker which solves needs. */
 export const {
   load: loadConfig,
   readFile: readConfigFile,

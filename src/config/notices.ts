@@ -1,8 +1,9 @@
-import type { ResolvedRun } from '../protocol/run';
+import type { ConductorCard } from '../protocol/cards';
+import type { ResolvedRun, RunWorker } from '../protocol/run';
 import { resolveRun } from './resolve-run';
 import type { ConductorConfig, Config } from './schema';
 
-/** What a configuration asks for and cannot have: one sentence each. */
+/** Sentences on what a configuration asks for and cannot have. */
 export function noticesOf(config: Config): string[] {
   const { costUsd } = config.limits;
   const names = unpricedOf(resolveRun(config)).map(({ name }) => name);
@@ -15,7 +16,6 @@ export function noticesOf(config: Config): string[] {
 
 /** A member of a pool whose calls have an unknown cost, so that no limit on cost can be enforced for it. */
 export interface Unpriced {
-  /** As messages call it: `the Conductor (openai my-model)`, `worker beta (openai my-model)`. */
   readonly name: string;
   /** null for the Conductor, which no run can do without. */
   readonly worker: string | null;
@@ -24,14 +24,18 @@ export interface Unpriced {
 }
 
 export function unpricedOf({ conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>): Unpriced[] {
-  const name = `the Conductor (${conductor.provider} ${conductor.model})`;
-  const own = conductor.price === null ? [{ name, worker: null, canBePriced: true }] : [];
-  const others = workers.flatMap((card): Unpriced[] => {
-    if (card.kind === 'model' && card.price !== null) return [];
-    const what = card.kind === 'model' ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
-    return [{ name: `worker ${card.id} (${what})`, worker: card.id, canBePriced: card.kind === 'model' }];
-  });
-  return [...own, ...others];
+  const unpriced = [conductor, ...workers].filter((card) => !('price' in card) || card.price === null);
+  return unpriced.map((card) => ({
+    name: nameOf(card),
+    worker: 'id' in card ? card.id : null,
+    canBePriced: 'price' in card,
+  }));
+}
+
+/** As messages call it: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */
+export function nameOf(card: ConductorCard | RunWorker): string {
+  const what = 'provider' in card ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
+  return 'id' in card ? `worker ${card.id} (${what})` : `the Conductor (${what})`;
 }
 
 /** Who writes plans, as commands show it: `openai gpt-6-sol`, `policy nightly/000040`. */

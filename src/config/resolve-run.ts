@@ -6,8 +6,7 @@ import type { Config, WorkerConfig } from './schema';
 import { durationMs, durationSchema } from './settings';
 
 /**
- * What a run keeps from its first call to its end: the cards it may use with every default filled in, and its limits,
- * its own before the configured ones.
+ * What a run keeps from start to end: the cards it may use, every default filled in, and its limits.
  *
  * @param day when prices must hold
  * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration

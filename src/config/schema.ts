@@ -16,13 +16,12 @@ import { readStoreUrl, STORE_URL_FORMS } from './store-url';
 const name = z.string().min(1);
 const tokens = z.int().positive();
 
-/** What every model is set up by, whichever vendor serves it. */
 const model = {
   model: name,
   maxOutputTokens: tokens.exactOptional(),
   temperature: z.number().min(0).max(2).exactOptional(),
   effort: effortSchema.exactOptional(),
-  /** How long one request may take. */
+  /** Of one request. */
   timeout: durationSchema.default('10m'),
   background: z
     .literal(false, { error: "only OpenAI's Responses API has a background mode; remove it or set false" })
@@ -85,7 +84,7 @@ const member = {
     error: 'expected letters, digits, ".", "_" and "-", the first one a letter or digit',
   }),
   notes: name.exactOptional(),
-  /** Ids of workers that stand in, in this order, when this one has failed for good. */
+  /** Ids of workers that stand in, in this order. */
   fallback: z.array(z.string()).default([]),
 };
 const worker = { ...member, layout: z.enum(['tagged', 'chat']).default('tagged') };
@@ -153,14 +152,14 @@ export const configSchema = z.strictObject({
   training: z.unknown().optional(),
 });
 
-/** A configuration as a program or a person writes it, defaults left out. */
+/** As a program or a person writes it, defaults left out. */
 export type ConfigInput = z.input<typeof configSchema>;
 
-/** A configuration that was checked, with its defaults; what depends on a model or vendor is not resolved yet. */
+/** Checked and with its defaults; what depends on a model or vendor is not resolved yet. */
 export type Config = z.output<typeof configSchema>;
 export type ConductorConfig = Config['conductor'];
 export type WorkerConfig = Config['workers'][number];
-/** A member of a pool that is a model asked by name: not a checkpoint, activity or workflow. */
+/** Not a checkpoint, activity or workflow. */
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;
 
 /** Checks what no worker can be judged by alone: that ids differ, and that every fallback is another worker. */

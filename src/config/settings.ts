@@ -26,10 +26,9 @@ function isDuration(text: string): boolean {
 /** Effort levels of all vendors, lowest first; a model's capabilities tell which of them it has. */
 export const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
 
-/** In USD per million tokens. */
 const rate = z.number().nonnegative();
 
-/** A card's own price, which replaces the bundled one. */
+/** In USD per million tokens. */
 export const priceSchema = z.strictObject({
   input: rate,
   output: rate,
@@ -37,7 +36,6 @@ export const priceSchema = z.strictObject({
   cacheWrite: rate.exactOptional(),
 });
 
-/** Replaces single capabilities of the bundled table. */
 export const capabilitiesSchema = z.strictObject({
   sampling: z.boolean().exactOptional(),
   effort: z.array(effortSchema).exactOptional(),
@@ -71,7 +69,6 @@ export const pacing = {
   rate: z
     .strictObject({ requestsPerMinute: count.exactOptional(), tokensPerMinute: count.exactOptional() })
     .exactOptional(),
-  /** Requests at a time. */
   concurrency: count.exactOptional(),
   /** The model is left alone for a while after so many failures in a row; false: never. */
   circuit: z

@@ -9,8 +9,6 @@ export interface YamlSource {
 }
 
 /**
- * Reads one YAML document.
- *
  * @param name what errors call the text, e.g. its path
  * @throws ConfigError with the place, and without the line itself, which may hold a key put there by mistake
  */

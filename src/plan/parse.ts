@@ -30,10 +30,8 @@ export function parsePlan(text: string, context: PlanContext): Plan {
   return validatePlan({ steps }, context, locate);
 }
 
-/** One step as it is written: its entry of each list. */
 type WrittenStep = Readonly<Record<ListName, Literal>>;
 
-/** Puts together what belongs to one step: the entries of one index, or the fields of one object. */
 function pairSteps(chosen: ChosenLists, text: string): WrittenStep[] {
   if (chosen.kind === 'steps') {
     return itemsOf(chosen.steps).map((step) => ({

@@ -18,7 +18,6 @@ export type PlanErrorCode =
   | 'nothing_to_accept'
   | 'too_many_steps'
   | 'unknown_worker'
-  /** A subtask that is no text. */
   | 'bad_subtask'
   | 'subtask_too_long'
   /** An access entry that is neither empty, nor "all", nor a list of step numbers. */

@@ -1,14 +1,12 @@
 import { MAX_SUBTASK_BYTES, type Plan, type PlanContext, type Step } from './plan';
 import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error';
 
-/** Where an entry of a step stands in the text it was read from, if it was read from one. */
+/** Where an entry of a step stands in the text it was read from, if any. */
 export type Locate = (list: ListName, step: number) => Place | undefined;
 
 /**
- * Checks a plan and returns it in normal form.
- *
- * A plan is untrusted input, written by a model or edited by a person: it can choose a worker of this pool and nothing
- * else.
+ * Checks a plan and returns it in normal form. A plan is untrusted, written by a model or edited by a person: it can
+ * choose a worker of this pool and nothing else.
  *
  * @throws PlanError
  */

@@ -34,7 +34,6 @@ export interface ResolveRunRequest {
   readonly limits?: LimitsInput;
 }
 
-/** What a run keeps from start to end. */
 export interface ResolveRunResult {
   readonly run: ResolvedRun;
   /** By reference if it is long. */
@@ -47,7 +46,6 @@ export interface FailedReply {
   readonly problem: Problem;
 }
 
-/** A request for which the workflow has set aside what it may cost. */
 export type Reserved<Request> = Request & { readonly allowance: Allowance };
 
 export interface WritePlanRequest {
@@ -55,7 +53,7 @@ export interface WritePlanRequest {
   readonly rootId: string;
   readonly question: Text;
   readonly round: number;
-  /** Oldest first; empty for the first attempt. */
+  /** Oldest first. */
   readonly repairs: readonly FailedReply[];
   readonly run: PlanningRun;
   readonly seed?: number;
@@ -64,7 +62,6 @@ export interface WritePlanRequest {
   readonly background?: readonly Background[];
   /** Set where an earlier answer is to be accepted or improved. */
   readonly review?: ReviewedRound;
-  /** From the operator, oldest first. */
   readonly hints?: readonly string[];
 }
 
@@ -78,7 +75,6 @@ export interface WritePlanResult {
   readonly dropped: readonly string[];
 }
 
-/** A step's output as a later step is shown it. */
 export interface VisibleStep {
   readonly step: number;
   readonly worker: string;
@@ -88,7 +84,6 @@ export interface VisibleStep {
 
 /** What one worker is given: the whole question, what it may see, and its own subtask. */
 export interface WorkerRequest {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
   /** With round, step and worker names the call in place of Temporal's ids, so that it is the same call in every run. */
   readonly identity?: string;
@@ -122,9 +117,7 @@ export interface ConductorActivities {
   [RESOLVE_RUN](request: ResolveRunRequest): Promise<ResolveRunResult>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
-  /** Puts a long text into the store. */
   [KEEP_TEXT](text: string): Promise<Text>;
-  /** Loads a text whole. */
   [READ_TEXT](text: Text): Promise<string>;
 }
 
@@ -135,7 +128,6 @@ export interface Background {
   readonly output: Text;
 }
 
-/** The round that a child is to review. */
 export interface ReviewedRound {
   readonly plan: Plan;
   readonly answer: Text;
@@ -143,7 +135,6 @@ export interface ReviewedRound {
 
 /** What a solve passes to a solve that it starts. */
 export interface Parent {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
   /** Depth of the child, from 1. */
   readonly depth: number;
@@ -155,7 +146,6 @@ export interface Parent {
   readonly run: ResolvedRun;
   readonly background: readonly Background[];
   readonly review?: ReviewedRound;
-  /** Hints that the run had received by then. */
   readonly hints: readonly string[];
 }
 

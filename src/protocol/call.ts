@@ -33,7 +33,7 @@ export interface Call {
   readonly attempt: number;
   readonly worker: string;
   readonly model: string;
-  /** The child workflow that made it; absent for the run's own calls. */
+  /** Absent for the run's own calls. */
   readonly childId?: string;
   readonly error: Problem | null;
   /** null while unknown: the request may have been billed, but nothing says how much. */

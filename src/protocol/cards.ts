@@ -4,7 +4,6 @@ export interface Capabilities {
   readonly sampling: boolean;
   /** Effort levels, lowest first; empty where the model has no such setting. */
   readonly effort: readonly string[];
-  /** Output can be held to a JSON schema. */
   readonly jsonSchema: boolean;
   /** The most output tokens one request may ask for; null where unknown. */
   readonly maxOutputTokens: number | null;
@@ -27,7 +26,6 @@ interface TierPrice extends Rates {
   readonly longPrompt?: Rates & { readonly over: number };
 }
 
-/** What a model costs. */
 export interface Price extends TierPrice {
   /**
    * Service tiers but the usual one, by the vendor's word: a factor on every rate above, or a price of its own. A tier
@@ -39,7 +37,6 @@ export interface Price extends TierPrice {
 /** `policy`: a checkpoint that was trained here; only a Conductor can be one. */
 export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'local' | 'policy';
 
-/** How to reach one model, with every default filled in. */
 interface ModelSettings {
   readonly provider: ModelProvider;
   readonly model: string;
@@ -62,7 +59,6 @@ interface ModelSettings {
   readonly priceVersion: string | null;
 }
 
-/** A worker that is a language model. */
 export interface ModelCard extends ModelSettings {
   readonly kind: 'model';
   readonly id: string;
@@ -76,12 +72,10 @@ export interface ModelCard extends ModelSettings {
 /** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns `{ text, usage? }`. */
 export interface ExternalCard extends Pick<ModelCard, 'id' | 'notes' | 'fallback' | 'timeoutMs'> {
   readonly kind: 'activity' | 'workflow';
-  /** The activity or workflow type. */
   readonly type: string;
   readonly taskQueue: string;
 }
 
-/** The model that writes plans. */
 export interface ConductorCard extends ModelSettings {
   /** What the prompt tells about the workers: only ordinals, their ids, or ids and notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';

@@ -54,7 +54,7 @@ export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: 
   return approval === 'all' || (approval === 'plan' && depth === 0);
 }
 
-/** The question of an input that is not checked yet; empty where it has none. */
+/** The question of an unchecked input; empty where it has none. */
 export function questionOf(input: unknown): Text {
   const question = isRecord(input) ? input.question : undefined;
   return isText(question) ? question : '';
@@ -103,9 +103,7 @@ const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
   seed: { isMet: (value) => isWhole(value, -Infinity), expected: 'a whole number' },
 };
 
-/**
- * The resolved run inside is taken as the parent's own word; a key goes nowhere because of it, see `config/keys.ts`.
- */
+/** The resolved run inside is the parent's own word; a key goes nowhere because of it, see `config/keys.ts`. */
 function isParent(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { rootId, depth, round, run, background, hints } = value;

@@ -49,7 +49,6 @@ export interface Rule {
   readonly expected: string;
 }
 
-/** What each limit of a run must be. */
 export const LIMIT_RULES: Readonly<Record<keyof LimitsChange, Rule>> = {
   steps: wholeFrom(1),
   depth: orNull(wholeFrom(0)),
@@ -92,24 +91,20 @@ function isLimitName(name: string): name is keyof LimitsChange {
   return Object.hasOwn(LIMIT_RULES, name);
 }
 
-/** What is wrong with the rejection of a plan; null where nothing is. */
 export function findRejectionProblem(rejection: unknown): string | null {
   const isObject = typeof rejection === 'object' && rejection !== null;
   if (isObject && 'reason' in rejection && isHint(rejection.reason)) return null;
   return `rejectPlan wants { reason }, a text of 1 to ${MAX_HINT_CHARACTERS} characters that the Conductor is told`;
 }
 
-/** Whether a value says how deep the Conductor may call itself; null: no limit. */
 export function isDepth(value: unknown): value is number | null {
   return LIMIT_RULES.depth.isMet(value);
 }
 
-/** Whether a person can tell this to the Conductor. */
 export function isHint(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_HINT_CHARACTERS;
 }
 
-/** Whether a value says what a child may spend. */
 export function isSpending(value: unknown): value is SpendingLimits {
   if (typeof value !== 'object' || value === null) return false;
   const { calls, tokens, nanoUsd, ...strays }: Record<string, unknown> = { ...value };
@@ -117,7 +112,6 @@ export function isSpending(value: unknown): value is SpendingLimits {
   return isWhole(calls, 0) && isBound(tokens) && isBound(nanoUsd) && Object.keys(strays).length === 0;
 }
 
-/** Whether a value is a whole number between these bounds. */
 export function isWhole(value: unknown, least: number, most = Infinity): boolean {
   return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
 }

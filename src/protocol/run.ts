@@ -3,7 +3,6 @@ import type { ConductorCard, ExternalCard, ModelCard } from './cards';
 import type { SpendingLimits } from './messages';
 import { CONDUCTOR_ID } from './names';
 
-/** A member of the pool as a run holds it. */
 export type RunWorker = ModelCard | ExternalCard;
 
 /** What a run and everything below it may use; null: no such limit. */
@@ -13,7 +12,6 @@ export interface RunLimits extends SpendingLimits {
   readonly wallClockMs: number;
   /** How deep the Conductor may call itself; 0: not at all. */
   readonly depth: number | null;
-  /** How long a plan waits for a person's approval. */
   readonly approvalMs: number;
 }
 

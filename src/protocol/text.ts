@@ -13,7 +13,6 @@ export interface TextRef {
 /** A question, an output or an answer: itself when short, otherwise a reference into the store. */
 export type Text = string | TextRef;
 
-/** What a person is shown of a text that is not loaded. */
 export function previewOf(text: Text): string {
   return typeof text === 'string' ? text : `${text.preview}…`;
 }

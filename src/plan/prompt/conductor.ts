@@ -3,7 +3,6 @@ import { renderPlan, renderPlanAsJson } from '../render';
 import { conductorRules, oneLine, type RulesInput } from './rules';
 import { fenceAround, type GivenText, showGiven } from './worker';
 
-/** Everything that goes into one call of the Conductor. */
 export interface ConductorPrompt extends RulesInput {
   readonly question: string;
   /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
@@ -12,9 +11,8 @@ export interface ConductorPrompt extends RulesInput {
   readonly background?: readonly GivenText[];
   /** The plan that was carried out, and what came of it: to be accepted or improved. */
   readonly review?: { readonly plan: Plan; readonly answer: string };
-  /** From the operator, oldest first. */
+  /** Oldest first, like the repairs. */
   readonly hints?: readonly string[];
-  /** Oldest first. */
   readonly repairs: readonly FailedAttempt[];
 }
 

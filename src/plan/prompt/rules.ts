@@ -9,11 +9,9 @@ export interface RulesInput {
   readonly maxSteps: number;
   /** The Conductor is a worker itself, the last ordinal. */
   readonly mayCallItself?: boolean;
-  /** The three lists, or the JSON of `planOutputSchema`. */
   readonly format: 'lists' | 'json';
 }
 
-/** What a plan is, how to write it, four examples, and the team. */
 export function conductorRules(input: RulesInput): string {
   const { workers, maxSteps, format } = input;
   const examples = EXAMPLES.filter(({ plan }) => plan.steps.length <= maxSteps).map(

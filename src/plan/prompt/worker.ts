@@ -55,7 +55,6 @@ export function showGiven({ subtask, output }: GivenText, fence: Fence): string 
   return `Known before:\n${fence('subtask', subtask)}\n${fence('answer', output)}`;
 }
 
-/** Puts a text between tags. */
 export type Fence = (tag: string, text: string) => string;
 
 /** Any opening or closing tag of ours, in any case and however spaced; group 1 is the mark that tells fences apart. */

@@ -2,7 +2,7 @@ import { LIST_NAMES, type ListName, PlanError } from '../plan-error';
 import { type Literal, readBullets, readLiteral } from './literal';
 import { ALL_ALONE, isSpace, MARK, Reader, Unreadable } from './reader';
 
-/** The lists that are the reply's plan: one list of steps, or the three in the order of `LIST_NAMES`. */
+/** One list of steps, or the three in the order of `LIST_NAMES`. */
 export type ChosenLists =
   | { readonly kind: 'steps'; readonly steps: Literal }
   | { readonly kind: 'triple'; readonly lists: readonly [Literal, Literal, Literal] };
@@ -25,7 +25,6 @@ export function chooseLists(text: string): ChosenLists {
   return last.plan;
 }
 
-/** The last plan, and what the reply holds after it. */
 function lastPlan(lists: readonly LabelledList[]): { plan: ChosenLists; behind: LabelledList[] } | null {
   for (const inOrder of [true, false]) {
     for (let end = lists.length; end > 0; end -= 1) {

@@ -69,7 +69,6 @@ function readKey(reader: Reader): string {
   return key.toLowerCase();
 }
 
-/** At least one character, then on to the first stop or comment. */
 function readWord(reader: Reader, stops: string): string {
   const start = reader.at;
   reader.advance();

@@ -26,7 +26,7 @@ export class Reader {
     for (let next = this.peek(); next !== '' && accepts(next); next = this.peek()) this.advance();
   }
 
-  /** Skips what means nothing inside a list: white space, stray back-ticks and comments. */
+  /** Skips white space, stray back-ticks and comments. */
   skipBlank(): void {
     for (;;) {
       this.skip((character) => isSpace(character) || character === '`');
