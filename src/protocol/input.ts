@@ -32,8 +32,9 @@ export interface SolveInput {
  * What is wrong with an input of `conductorSolve`, in a sentence; null where nothing is. Any client may start the
  * workflow with anything, and such a run must fail with a sentence instead of hanging.
  *
- * The rules are plain code, since the sandbox evaluates every module anew for each run: zod would be more than half of
- * the bundle.
+ * The rules are plain code: with `zod/mini` the bundle was 1.6 MB instead of 0.7, and each run's context took 8 ms of
+ * processor time to load instead of 0.9. The SDK's `preloadModules` makes up for that only if schemas are preloaded too
+ * and webpack ignores zod's `sideEffects: false`, which users who bundle workflows themselves would have to know.
  */
 export function findInputProblem(input: unknown): string | null {
   if (!isRecord(input))
