@@ -2,73 +2,6 @@ import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { reasonOf, type Say } from './reason-of';
 
-const ANSWER_MS = 5_000;
-
-/**
- * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file), if
- * it answers. null when none is named, and, after saying so, when nothing answers there. A server that answers but
- * turns us away is an error, since the user meant it.
- */
-export async function configuredServer({
-  namespace = 'default',
-  say,
-  env = process.env,
-}: AttachOptions): Promise<TemporalServer | null> {
-  const defined = Object.entries(env).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  );
-  const overrideEnvVars = Object.fromEntries(defined) as Record<string, string>;
-  const config = loadClientConnectConfig({ overrideEnvVars });
-  const { address } = config.connectionOptions;
-  if (address === undefined) return null;
-  const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
-
-  const silence = await silenceOf(config.connectionOptions, `${address} (${source})`);
-  if (silence !== null) {
-    say(`Nothing answers at ${address} (${source}): ${silence}.`);
-    return null;
-  }
-  return {
-    address,
-    namespace: config.namespace ?? namespace,
-    connection: config.connectionOptions,
-    uiAddress: null,
-    embedded: false,
-    started: false,
-    outlives: true,
-    source,
-    stop: () => Promise.resolve(),
-  };
-}
-
-/** Why no server can be heard there, or null when one can. */
-async function silenceOf(
-  options: ClientConnectConfig['connectionOptions'],
-  where: string,
-): Promise<string | null> {
-  try {
-    const connection = await Connection.connect({ ...options, connectTimeout: ANSWER_MS });
-    await connection.close();
-    return null;
-  } catch (error) {
-    if (!isGrpcServiceError(error)) return reasonOf(error);
-    throw new Error(
-      `The Temporal server at ${where} turned us away: ${error.details}. ` +
-        'Check TEMPORAL_API_KEY, TEMPORAL_TLS and the namespace, or unset the address to use the embedded server.',
-      { cause: error },
-    );
-  }
-}
-
-/**
- * The namespace that Temporal's own environment configuration names for its server; undefined where it names no server,
- * and the embedded one holds what the configuration of ours says.
- */
-export function configuredNamespace(): string | undefined {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  return connectionOptions.address === undefined ? undefined : namespace;
-}
-
 /** What a command asks of the server it is about to use. */
 export interface AttachOptions {
   /** Keeps the embedded server's database, log and records, e.g. `.conductor`. */
@@ -88,7 +21,7 @@ export interface TemporalServer {
   readonly namespace: string;
   /** Address, TLS and API key, for `Connection.connect` and `NativeConnection.connect`. */
   readonly connection: ClientConnectConfig['connectionOptions'];
-  /** URL of Temporal's web page; null where it is not known. */
+  /** URL of Temporal's web page; null where it is unknown. */
   readonly uiAddress: string | null;
   /** Whether it is the folder's own, not one that Temporal's environment configuration names. */
   readonly embedded: boolean;
@@ -100,4 +33,57 @@ export interface TemporalServer {
   readonly source: string;
   /** Leaves the server. An embedded one is stopped by the last that leaves it; safe to call twice. */
   stop(): Promise<void>;
+}
+
+const ANSWER_MS = 5_000;
+
+/**
+ * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file), if
+ * it answers. null when none is named, and, after saying so, when nothing answers there.
+ *
+ * @throws Error where a server answers and refuses us, since the user meant that one
+ */
+export async function configuredServer({
+  namespace = 'default',
+  say,
+  env = process.env,
+}: AttachOptions): Promise<TemporalServer | null> {
+  const defined = Object.entries(env).filter(([, value]) => value !== undefined);
+  const config = loadClientConnectConfig({
+    overrideEnvVars: Object.fromEntries(defined) as Record<string, string>,
+  });
+  const { address } = config.connectionOptions;
+  if (address === undefined) return null;
+  const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
+  try {
+    const connection = await Connection.connect({ ...config.connectionOptions, connectTimeout: ANSWER_MS });
+    await connection.close();
+  } catch (error) {
+    if (!isGrpcServiceError(error)) {
+      say(`Nothing answers at ${address} (${source}): ${reasonOf(error)}.`);
+      return null;
+    }
+    throw new Error(
+      `The Temporal server at ${address} (${source}) refused this client: ${error.details}. ` +
+        'Check TEMPORAL_API_KEY, TEMPORAL_TLS and the namespace, or unset the address to use the embedded server.',
+      { cause: error },
+    );
+  }
+  return {
+    address,
+    namespace: config.namespace ?? namespace,
+    connection: config.connectionOptions,
+    uiAddress: null,
+    embedded: false,
+    started: false,
+    outlives: true,
+    source,
+    stop: () => Promise.resolve(),
+  };
+}
+
+/** The namespace that Temporal's own environment configuration names for its server; undefined where it names none. */
+export function configuredNamespace(): string | undefined {
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  return connectionOptions.address === undefined ? undefined : namespace;
 }

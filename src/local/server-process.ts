@@ -7,10 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { stillRuns } from './processes';
 
-/** Room for a machine that is busy with something else; an idle one needs 0.3 s. */
-const STOP_MS = 15_000;
-
-/** What one start of the server is made of. `folder` is absolute and takes the database and the log. */
+/** What a start of the server needs. `folder` is absolute and takes the database and the log. */
 export interface ServerStart {
   readonly cli: string;
   readonly folder: string;
@@ -18,13 +15,6 @@ export interface ServerStart {
   readonly port: number;
   readonly uiPort: number;
   readonly env: NodeJS.ProcessEnv;
-}
-
-/** A server that was just started. */
-interface StartedProcess {
-  readonly pid: number;
-  /** All that it wrote so far, to see why it ended. */
-  written(): Promise<string>;
 }
 
 /** Where a folder's server keeps its workflows. */
@@ -40,8 +30,12 @@ export function logPath(folder: string): string {
 /**
  * Starts the server in a process group of its own, so that Ctrl-C in a terminal reaches only the command, which
  * then decides; it outlives its starter. Its environment holds no key: it calls no model.
+ *
+ * @returns its process, and a function that reads what it wrote so far, to see why it ended
  */
-export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
+export async function spawnServer(
+  start: ServerStart,
+): Promise<{ readonly pid: number; written(): Promise<string> }> {
   const path = logPath(start.folder);
   const log = await open(path, 'a');
   try {
@@ -55,13 +49,15 @@ export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
     });
     await once(child, 'spawn');
     child.unref();
-    if (child.pid === undefined) throw new Error(`${start.cli} was started without a process number`);
     const written = async (): Promise<string> => (await readFile(path)).subarray(logStart).toString('utf8');
-    return { pid: child.pid, written };
+    return { pid: child.pid as number, written };
   } finally {
     await log.close();
   }
 }
+
+/** Room for a busy machine; an idle one needs 0.3 s. */
+const STOP_MS = 15_000;
 
 /** Asks the server to stop and waits until it is gone; one that does not listen is killed. Its database stays. */
 export async function stopServer(pid: number, mark: string): Promise<void> {
@@ -93,7 +89,7 @@ function serverArguments({ folder, namespace, port, uiPort }: ServerStart): stri
 
 function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TZ'];
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+  return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
 /** How long one question to the server may take. */
@@ -107,7 +103,8 @@ const PAUSE_MS = 50;
 export async function waitUntilServing(
   address: string,
   namespace: string,
-  { isAlive, patienceMs }: { readonly isAlive: () => Promise<boolean>; readonly patienceMs: number },
+  isAlive: () => Promise<boolean>,
+  patienceMs: number,
 ): Promise<boolean> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

@@ -87,7 +87,7 @@ export class RequestLog {
           if (found === undefined) return;
           resolve(found);
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
         this.#waiters.delete(waiter);
       };

@@ -20,7 +20,9 @@ const requestSchema = z.object({
 
 /** The SDK's class less what the SDK adds, and its enum as the plain word that travels. */
 type WireCandidate = Omit<Candidate, 'finishReason'> & { finishReason: `${FinishReason}` };
-type WireResponse = Pick<GenerateContentResponse, 'modelVersion' | 'responseId' | 'usageMetadata'> & {
+type WireUsage = Pick<GenerateContentResponseUsageMetadata, keyof GenerateContentResponseUsageMetadata>;
+type WireResponse = Pick<GenerateContentResponse, 'modelVersion' | 'responseId'> & {
+  usageMetadata: WireUsage | undefined;
   candidates?: WireCandidate[];
   promptFeedback?: { blockReason: string };
 };
@@ -86,7 +88,7 @@ function encodeReply(reply: WholeReply): WireResponse {
   return { ...answered, candidates: [candidate] };
 }
 
-function encodeUsage(usage: Usage): GenerateContentResponseUsageMetadata {
+function encodeUsage(usage: Usage): WireUsage {
   return {
     promptTokenCount: usage.inputTokens,
     cachedContentTokenCount: usage.cachedInputTokens,
