@@ -1,16 +1,12 @@
-import { z } from 'zod';
-
 /**
  * When to come back, in one of the forms vendors use: the header `retry-after-ms` (OpenAI), the header
  * `retry-after` in whole seconds (rounded up) or as an HTTP date (RFC 9110, section 10.2.3), or Gemini's
  * `google.rpc.RetryInfo` in the error's details, which the other vendors leave out.
  */
-const retryAfterSchema = z.strictObject({
-  ms: z.int().nonnegative(),
-  as: z.enum(['milliseconds', 'seconds', 'date', 'retry-info']),
-});
-/** A delay that an error asks for. */
-export type RetryAfter = z.infer<typeof retryAfterSchema>;
+export interface RetryAfter {
+  readonly ms: number;
+  readonly as: 'milliseconds' | 'seconds' | 'date' | 'retry-info';
+}
 
 /** The response headers that carry a `RetryAfter`; `now` in epoch milliseconds. */
 export function retryAfterHeaders(retryAfter: RetryAfter | undefined, now: number): Record<string, string> {
@@ -67,7 +63,7 @@ export const BROKEN_FAULTS = [
 ] as const;
 
 /** Well-formed replies that are of no use to the caller; their tokens are billed. */
-const SPOILED_FAULTS = [
+export const SPOILED_FAULTS = [
   'empty',
   /** The model declined. */
   'refusal',
@@ -99,31 +95,22 @@ export type BrokenFaultKind = (typeof BROKEN_FAULTS)[number];
 export type SpoiledFaultKind = (typeof SPOILED_FAULTS)[number];
 export type FlawedFaultKind = (typeof FLAWED_FAULTS)[number];
 
-const KINDS = [...ERROR_FAULTS, ...BROKEN_FAULTS, ...SPOILED_FAULTS, ...FLAWED_FAULTS];
-const [DRIP, ...MISCOUNTS] = FLAWED_FAULTS;
-
-/** A fault as scripts write it. */
-export const faultSchema = z.discriminatedUnion(
-  'fault',
-  [
-    z.strictObject({
-      fault: z.enum(ERROR_FAULTS),
-      retryAfter: retryAfterSchema.exactOptional(),
-      /** Instead of the standing sentence: for a vendor that repeats a key, say. */
-      message: z.string().exactOptional(),
-      /** In the background: the response starts, and fails with this in the end. */
-      late: z.literal(true).exactOptional(),
-    }),
-    z.strictObject({ fault: z.enum(BROKEN_FAULTS) }),
-    z.strictObject({ fault: z.enum(SPOILED_FAULTS) }),
-    z.strictObject({ fault: z.enum(MISCOUNTS) }),
-    /** From the first byte to the last in `ms` milliseconds; default 1000. */
-    z.strictObject({ fault: z.literal(DRIP), ms: z.int().positive().exactOptional() }),
-  ],
-  { error: `no such fault; there are ${KINDS.join(', ')}` },
-);
 /** Something that goes wrong with one request. */
-export type Fault = z.infer<typeof faultSchema>;
+export type Fault =
+  | {
+      readonly fault: ErrorFaultKind;
+      readonly retryAfter?: RetryAfter;
+      /** Instead of the standing sentence: for a vendor that repeats a key, say. */
+      readonly message?: string;
+      /** In the background: the response starts, and fails with this in the end. */
+      readonly late?: true;
+    }
+  | { readonly fault: BrokenFaultKind }
+  | { readonly fault: SpoiledFaultKind }
+  | { readonly fault: Exclude<FlawedFaultKind, 'drip'> }
+  /** From the first byte to the last in `ms` milliseconds; default 1000. */
+  | { readonly fault: 'drip'; readonly ms?: number };
+
 /** The faults of these kinds. */
 export type FaultOf<Kind extends FaultKind> = Extract<Fault, { fault: Kind }>;
 

@@ -87,7 +87,7 @@ export class RequestLog {
           if (found === undefined) return;
           resolve(found);
         } catch (error) {
-          reject(error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
         this.#waiters.delete(waiter);
       };

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
@@ -187,25 +186,4 @@ export class SimulatedProviders {
     await delay(simulated.delayMs + delivery.delayMs, undefined, { ref: false });
     deliver(delivery, simulated.charge(delivery.usage));
   }
-}
-
-/** Has simulated providers continue the log that earlier ones wrote to this file. */
-export function continueLog(file: string): Required<Pick<Simulation, 'firstSequence' | 'observe'>> {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  // Numbers, and ids made of them, are not given out twice.
-  const received = lines.filter((line) => line.startsWith('{"event":"received"')).length;
-  return {
-    firstSequence: received + 1,
-    // One JSON object a line, on disk before the server goes on: the count holds whichever process is killed next.
-    observe: (event, record) => {
-      appendFileSync(file, `${JSON.stringify({ event, ...record })}\n`);
-    },
-  };
-}
-
-/** @throws Error for a text that is not a port */
-export function readPort(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65535) return port;
-  throw new Error(`--port takes a number from 0 (any free port) to 65535, not "${text}".`);
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { simulationSchema } from './behaviour';
-import { continueLog, readPort, type Simulation, startSimulatedProviders } from './simulated-providers';
+import { type Simulation, startSimulatedProviders } from '../../src/testing';
+import { continueLog, readPort } from './program';
+import { simulationSchema } from './script';
 
 // The simulated providers as a program of their own, so that a test may kill any other process and still count calls:
 //   node serve.js [--port N] [--script FILE.json] [--log FILE.jsonl]
