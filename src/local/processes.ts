@@ -70,7 +70,10 @@ async function hasOpen(pid: string, file: string): Promise<boolean> {
 export function runProgram(
   program: string,
   args: readonly string[],
-  { timeoutMs, ...setting }: Pick<ExecFileOptions, 'env' | 'signal'> & { readonly timeoutMs?: number } = {},
+  {
+    timeoutMs,
+    ...setting
+  }: Pick<ExecFileOptions, 'cwd' | 'env' | 'signal'> & { readonly timeoutMs?: number } = {},
 ): Promise<string> {
   const options = { ...setting, timeout: timeoutMs };
   return new Promise((resolve, reject) => {
@@ -79,7 +82,8 @@ export function runProgram(
         resolve(stdout);
         return;
       }
-      const reason = stderr.trim().split('\n').at(-1) || reasonOf(error);
+      const words = stderr.trim().split('\n').at(-1);
+      const reason = words ? words : reasonOf(error);
       reject(new Error(error.killed ? `${program} did not end in time` : reason, { cause: error }));
     });
   });

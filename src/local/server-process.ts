@@ -49,8 +49,9 @@ export async function spawnServer(
     });
     await once(child, 'spawn');
     child.unref();
+    if (child.pid === undefined) throw new Error(`${start.cli} was started without a process number`);
     const written = async (): Promise<string> => (await readFile(path)).subarray(logStart).toString('utf8');
-    return { pid: child.pid as number, written };
+    return { pid: child.pid, written };
   } finally {
     await log.close();
   }

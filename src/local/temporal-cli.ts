@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { runProgram } from './processes';
 import {
   cachedPackageFile,
@@ -78,7 +78,8 @@ async function checkCli(path: string): Promise<string> {
 const PROGRAM = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
 async function cliOnPath({ env }: FetchSetting): Promise<string> {
-  for (const folder of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
+  // Never a relative folder of PATH: what lies there is the current folder's choice, not the user's.
+  for (const folder of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     const path = join(folder, PROGRAM);
     if (await isThere(path, constants.X_OK)) return checkCli(path);
   }
@@ -131,7 +132,8 @@ async function downloadOfficialCli({ cache, env, say }: FetchSetting): Promise<s
   say('Downloading the Temporal CLI from temporal.download, this once.');
   try {
     const args = ['-e', DOWNLOADER, testing, staging];
-    await runProgram(process.execPath, args, { env, timeoutMs: DONE_WITHIN_MS, signal: gaveUp.signal });
+    const { signal } = gaveUp;
+    await runProgram(process.execPath, args, { cwd: staging, env, timeoutMs: DONE_WITHIN_MS, signal });
     const target = officialCliPath(cache);
     const [downloaded] = await readdir(staging);
     if (downloaded === undefined) throw new Error('the download left no file');

@@ -54,6 +54,16 @@ test('another program named temporal is passed over', async () => {
   expect(await search({ PATH: onPath })).toEqual({ path: '/downloaded/temporal', source: 'a download' });
 });
 
+test('a program of the current folder is passed over, whatever PATH says', async () => {
+  const before = process.cwd();
+  process.chdir(await fakeProgram('temporal', REAL));
+  try {
+    expect((await search({ PATH: '.::./' })).source).toBe('a download');
+  } finally {
+    process.chdir(before);
+  }
+});
+
 test('a cached copy goes before a download', async () => {
   const cache = await cacheWithCli();
   const found = await search({ PATH: '', CONDUCTOR_CACHE: cache });

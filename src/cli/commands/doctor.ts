@@ -111,7 +111,7 @@ function checkNode(): Finding {
 /** Python serves to download two things, with the user's own package index; where they are here, it is not needed. */
 async function checkPython(): Promise<Finding> {
   try {
-    const printed = await runProgram('python3', ['-m', 'pip', '--version'], { timeoutMs: 10_000 });
+    const printed = await runProgram('python3', ['-I', '-m', 'pip', '--version'], { timeoutMs: 10_000 });
     return fine('Python', printed.replace(/ from .*(\(.*\))/, ' $1').trim());
   } catch (error) {
     return note(
