@@ -1,45 +1,50 @@
 /**
  * The lease on a folder's server: a second server on the same SQLite file would break both.
  *
- * - `lock` is held while the server is found, started or stopped. Functions that change anything expect their caller to
- *   hold it (`withFolderLock`).
+ * - `commands.lock` is locked while the server is found, started or stopped. Functions that change anything expect their
+ *   caller to hold it (`withFolderLock`).
+ * - The server itself locks its database for as long as it lives (`server-process.ts`).
  * - `server.json` says which process the server is, or was last, and on which ports.
  * - `users/` has an entry for each process that uses the server. No process owns it: the last to leave stops it, and a
  *   process that was killed no longer counts.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lock } from 'proper-lockfile';
+import { setTimeout as wait } from 'node:timers/promises';
+import { tryLock } from 'fs-native-extensions';
 import { z } from 'zod';
 import { holdersOf, processMark, stillRuns } from './processes';
 import { codeOf, reasonOf, type Say } from './reason-of';
 import { databasePath, stopServer, waitUntilServing } from './server-process';
 
-/** The lock of a killed process is taken over after this long. The shortest that the library allows. */
-const STALE_MS = 5_000;
+/** Contention is short, unless the other command downloads. */
+const QUIET_ATTEMPTS = 20;
 
 /**
  * Runs `action` while no other process of this machine runs one on the same folder. Waits for its turn as long as the
- * other lives, and says so once, since the other may be downloading.
+ * other lives, and says so, since the other may be downloading.
+ *
+ * The operating system holds the lock: it ends with its process, and a process that is stopped (Ctrl-Z) or asleep keeps it.
  */
 export async function withFolderLock<T>(folder: string, say: Say, action: () => Promise<T>): Promise<T> {
-  let lose: (error: Error) => void = () => undefined;
-  const lost = new Promise<never>((_, reject) => (lose = reject));
-  // It may be lost when no one listens any more.
-  lost.catch(() => undefined);
-
-  const options = { lockfilePath: join(folder, 'lock'), stale: STALE_MS, onCompromised: lose };
-  const shortly = { retries: 20, minTimeout: 50, maxTimeout: 100 };
-  const release = await lock(folder, { ...options, retries: shortly }).catch((error: unknown) => {
-    if (codeOf(error) !== 'ELOCKED') throw error;
-    say('Another command is preparing the embedded server of this folder: waiting for it.');
-    return lock(folder, { ...options, retries: { forever: true, minTimeout: 100, maxTimeout: 250 } });
-  });
+  const path = join(folder, 'commands.lock');
+  const file = await open(path, 'a+');
   try {
-    return await Promise.race([action(), lost]);
+    for (let attempt = 1; !tryLock(file.fd); attempt += 1) {
+      if (attempt === QUIET_ATTEMPTS) {
+        const holder = await readFile(path, 'utf8');
+        say(
+          `Another command (process ${holder}) is preparing the embedded server of this folder: waiting for it.`,
+        );
+      }
+      await wait(75);
+    }
+    await file.truncate();
+    await file.write(String(process.pid));
+    return await action();
   } finally {
-    await release();
+    await file.close();
   }
 }
 

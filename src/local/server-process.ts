@@ -81,6 +81,8 @@ function serverArguments({ folder, namespace, port, uiPort }: ServerStart): stri
     ...['--namespace', namespace, '--db-filename', databasePath(folder)],
     // A commit is then safe from a killed process, not from a loss of power, and costs no wait for the disk.
     ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+    // The operating system's lock on the file, held until the process ends: no second server opens it, whoever starts it.
+    ...['--sqlite-pragma', 'locking_mode=EXCLUSIVE'],
     // One partition a task queue, not four: priorities order the calls of a partition, and one machine needs no more.
     ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
     ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Usage } from '../protocol/call';
-import type { Answer, Reply, SimulatedRequest } from './behaviour';
+import type { Reply, SimulatedRequest } from './behaviour';
 import {
   BROKEN_FAULTS,
   type BrokenFaultKind,
@@ -35,17 +35,16 @@ export interface Delivery {
 
 /** Lets a model answer; an answering function that throws is the test's mistake, and the client gets a 400. */
 export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: SimulatedModel): Delivery {
-  let answer: Answer;
-  let own: Reply;
   try {
-    answer = model.next(request);
-    own = typeof answer === 'object' && 'fault' in answer ? model.ownReply(request) : { text: '' };
+    const answer = model.next(request);
+    if (typeof answer === 'object' && 'fault' in answer) {
+      return deliverFault(wire, request, answer, model.ownReply(request));
+    }
+    const reply = typeof answer === 'string' ? { text: answer } : answer;
+    return deliverReply(wire, wholeReply(request, reply), 'answered', reply.delayMs);
   } catch (error) {
     return prepareRejection(wire, `The answering function of ${request.model} threw: ${String(error)}`);
   }
-  if (typeof answer === 'object' && 'fault' in answer) return deliverFault(wire, request, answer, own);
-  const reply = typeof answer === 'string' ? { text: answer } : answer;
-  return deliverReply(wire, wholeReply(request, reply), 'answered', reply.delayMs);
 }
 
 /** The vendor's answer to a request that it does not accept. */
