@@ -34,7 +34,6 @@ export async function readPayloads(request: IncomingMessage): Promise<Payload[]>
   );
 }
 
-/** Payloads in the same form again. */
 export function payloadsToJson(payloads: readonly Payload[]): string {
   const toBase64 = (value: Uint8Array): string => Buffer.from(value).toString('base64');
   const wire = payloads.map(({ metadata, data }) => {

@@ -10,9 +10,7 @@ import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './pay
 
 /** Where a codec server listens, who may ask it, and what it works with. */
 export interface CodecServerOptions {
-  /** An address of this machine, e.g. `127.0.0.1`. */
   readonly host: string;
-  /** 0 takes any that is free. */
   readonly port: number;
   /** Of web pages that may ask, e.g. `http://127.0.0.1:8233`. Other programs send no origin, and pass. */
   readonly origins: readonly string[];
@@ -69,7 +67,6 @@ export async function startCodecServer({ host, port, ...service }: CodecServerOp
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Answers one request, whatever is wrong with it. */
 async function answerRequest(
   request: IncomingMessage,
   service: CodecService,

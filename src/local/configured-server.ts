@@ -2,7 +2,6 @@ import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { reasonOf, type Say } from './reason-of';
 
-/** What a command asks of the server it is about to use. */
 export interface AttachOptions {
   /** Keeps the embedded server's database, log and records, e.g. `.conductor`. */
   readonly folder: string;
@@ -16,7 +15,6 @@ export interface AttachOptions {
 
 /** The Temporal server a command uses until it calls `stop`. */
 export interface TemporalServer {
-  /** `host:port` of the gRPC service. */
   readonly address: string;
   readonly namespace: string;
   /** Address, TLS and API key, for `Connection.connect` and `NativeConnection.connect`. */
@@ -25,11 +23,9 @@ export interface TemporalServer {
   readonly uiAddress: string | null;
   /** Whether it is the folder's own, not one that Temporal's environment configuration names. */
   readonly embedded: boolean;
-  /** Whether this call started it. */
   readonly started: boolean;
   /** Whether it stays up after this command has left: the user's own, or held by a command that stays. */
   readonly outlives: boolean;
-  /** Where the server, or the program that runs it, came from, in words. */
   readonly source: string;
   /** Leaves the server. An embedded one is stopped by the last that leaves it; safe to call twice. */
   stop(): Promise<void>;

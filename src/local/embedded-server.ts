@@ -127,7 +127,6 @@ function portOf(address: string | undefined): number | null {
 }
 
 interface StartFailure {
-  /** One line, in the server's own words. */
   readonly reason: string;
   /** Another program has one of its ports, which it may choose for itself, too: others may be free. */
   readonly portTaken: boolean;

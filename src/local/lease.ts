@@ -100,9 +100,7 @@ export async function stopRunningServer(folder: string): Promise<void> {
 }
 
 const serverRecordSchema = z.object({
-  /** `127.0.0.1:<port>` of the gRPC service. */
   address: z.string(),
-  /** URL of Temporal's web page. */
   uiAddress: z.string(),
   /** Number and mark (`processMark`) of the server's process; null before it is started and after it was stopped. */
   process: z.object({ pid: z.int().positive(), mark: z.string() }).nullable(),
@@ -112,7 +110,6 @@ const serverRecordSchema = z.object({
 /** What `server.json` says of a folder's embedded server: the running one, or the last, whose ports are used again. */
 export type ServerRecord = z.infer<typeof serverRecordSchema>;
 
-/** The record of a folder; null when there is none that can be read. */
 export async function readServerRecord(folder: string): Promise<ServerRecord | null> {
   try {
     return serverRecordSchema.parse(JSON.parse(await readFile(join(folder, 'server.json'), 'utf8')));

@@ -19,7 +19,6 @@ export async function processMark(pid: number): Promise<string | null> {
   }
 }
 
-/** Whether the process that had this mark still runs. */
 export async function stillRuns(pid: number, mark: string): Promise<boolean> {
   return (await processMark(pid)) === mark;
 }

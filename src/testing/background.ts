@@ -21,7 +21,6 @@ interface Lookup {
   readonly verb: 'read' | 'cancel';
 }
 
-/** Which response a request asks about; null for any other address. */
 export function findLookup(method: string, path: string): Lookup | null {
   const [, id, cancel] = /^\/v1\/responses\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
   if (id === undefined || method !== (cancel === undefined ? 'GET' : 'POST')) return null;

@@ -21,7 +21,6 @@ export type Answer = string | Reply | Fault;
 
 /** A request as an answering function sees it. */
 export interface SimulatedRequest extends Prompt {
-  /** Position in the log, from 1. */
   readonly sequence: number;
   readonly protocol: Protocol;
   /** From the header `X-Client-Request-Id`; null where there is none. */
@@ -37,7 +36,6 @@ export type AnswerFunction = (request: SimulatedRequest) => Answer;
 export interface ModelBehaviour {
   /** Default: a short text that differs between models and between prompts. */
   readonly answer?: Answer | AnswerFunction;
-  /** Answers of the first requests, in order. */
   readonly script?: readonly Answer[];
   /** Latency in milliseconds; default 0. */
   readonly delayMs?: number;

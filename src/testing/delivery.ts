@@ -29,7 +29,6 @@ export interface Delivery {
   readonly delayMs: number;
   /** What a response in the background ends as; null where none is started, since the request itself goes wrong. */
   readonly written: object | null;
-  /** null: never. */
   readonly send: Send | null;
 }
 
@@ -47,13 +46,11 @@ export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: Simu
   }
 }
 
-/** The vendor's answer to a request that it does not accept. */
 export function prepareRejection(wire: Wire, problem: string): Delivery {
   const { status, body } = wire.encodeError('bad-request', problem, null);
   return { outcome: 'rejected', ...UNBILLED, send: jsonSender(status, body) };
 }
 
-/** Sends a JSON body, its length in the header. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -128,7 +125,6 @@ function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultK
   };
 }
 
-/** Fills in what a reply leaves open. */
 function wholeReply({ model, sequence, text: prompt }: SimulatedRequest, reply: Reply): WholeReply {
   const { text, finish = 'stop', refusal = 'I cannot help with that.' } = reply;
   const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = reply.usage ?? {};
@@ -150,7 +146,6 @@ function countTokens(text: string): number {
 interface Breakage {
   /** Whether the model wrote the answer before it was lost, so that the provider bills it. */
   readonly isBilled: boolean;
-  /** Sends what is left of the body that was due. */
   readonly send: (response: ServerResponse, body: Buffer) => void;
 }
 

@@ -111,10 +111,8 @@ export type Fault =
   /** From the first byte to the last in `ms` milliseconds; default 1000. */
   | { readonly fault: 'drip'; readonly ms?: number };
 
-/** The faults of these kinds. */
 export type FaultOf<Kind extends FaultKind> = Extract<Fault, { fault: Kind }>;
 
-/** Whether a fault is of one of these kinds. */
 export function isFaultOf<Kind extends FaultKind>(
   kinds: readonly Kind[],
   fault: Fault,

@@ -14,10 +14,8 @@ export type RequestOutcome =
  * A response in the background has one record, open until it is written; requests about it have records of their own.
  */
 export interface RequestRecord {
-  /** Position in the log, from 1. */
   readonly sequence: number;
   readonly protocol: Protocol;
-  /** null where the request could not be decoded. */
   readonly model: string | null;
   readonly path: string;
   readonly headers: Readonly<IncomingHttpHeaders>;
@@ -26,7 +24,6 @@ export interface RequestRecord {
   readonly receivedAt: number;
   /** When the response was handed to the socket; null while open or where there was none. */
   readonly respondedAt: number | null;
-  /** null while the request is open. */
   readonly outcome: RequestOutcome | null;
   /** What the provider bills, whatever its reply said; null where it bills nothing, and while the request is open. */
   readonly usage: Usage | null;
@@ -97,7 +94,6 @@ export class RequestLog {
     });
   }
 
-  /** Ignores later changes, and fails every wait that is still open. */
   close(): void {
     this.#closed = true;
     const count = this.records.length;

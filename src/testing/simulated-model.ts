@@ -7,7 +7,6 @@ import type { Fault } from './faults';
 /** One model of the simulation: what it answers next, and the gates that hold it back. */
 export class SimulatedModel {
   readonly delayMs: number;
-  /** Answers of the next requests, in order. */
   readonly script: Answer[];
   /** What the next requests about its responses in the background meet. */
   readonly lookupFaults: Fault[] = [];
@@ -25,7 +24,6 @@ export class SimulatedModel {
     this.answer = behaviour.answer ?? plainAnswer;
   }
 
-  /** Holds every request back until the returned function is called. */
   hold(): () => void {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));

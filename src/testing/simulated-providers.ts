@@ -16,7 +16,6 @@ import { encodeOpenAiError } from './wire/wire';
 export interface Simulation {
   /** Decides what a `schedule` gives to which request; default 0. */
   readonly seed?: number;
-  /** Behaviours by the model name that requests carry. */
   readonly models?: Readonly<Record<string, ModelBehaviour>>;
   /** For every model not named; default: plain answers. */
   readonly fallback?: ModelBehaviour;
@@ -24,7 +23,6 @@ export interface Simulation {
   readonly port?: number;
   /** Number of the first request, for providers that go on where others were killed; default 1. */
   readonly firstSequence?: number;
-  /** Called synchronously for each change of the log. */
   readonly observe?: RequestObserver;
 }
 

@@ -6,7 +6,6 @@ import { openAiChat } from './openai-chat';
 import { openAiResponses } from './openai-responses';
 import type { Prompt, Wire } from './wire';
 
-/** Which protocol an address speaks, and what the address itself says. */
 export interface Route {
   readonly wire: Wire;
   readonly path: string;

@@ -6,7 +6,6 @@ import type { ErrorFaultKind } from '../faults';
 /** A vendor's HTTP protocol, by name. */
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google';
 
-/** What a request asks, in no vendor's dialect. */
 export interface Prompt {
   readonly model: string;
   readonly messages: readonly Message[];
@@ -18,7 +17,6 @@ export interface Prompt {
 /** A prompt, and whether it is to be answered by server-sent events, which the simulation does not speak. */
 export type Decoded = Prompt & { readonly stream: boolean };
 
-/** A reply with every default filled in. */
 export interface WholeReply {
   readonly model: string;
   /** Makes the reply's ids, one per request. */
@@ -32,7 +30,6 @@ export interface WholeReply {
   readonly stated: Usage | null;
 }
 
-/** An error of a vendor: HTTP status and JSON body. */
 export interface WireError {
   readonly status: number;
   readonly body: object;
@@ -56,10 +53,8 @@ export const textContent = z.union([
   z.array(z.object({ text: z.string() })).transform((parts) => parts.map((part) => part.text).join('')),
 ]);
 
-/** A limit in tokens; vendors take null for "none". */
 export const tokenLimit = z.int().positive().nullish();
 
-/** Messages of both of OpenAI's APIs. */
 export const openAiMessages = z
   .array(
     z
