@@ -98,8 +98,8 @@ function installRuntime(log: Say): void {
 function sayToFile(line: string): void {
   const file = join(FOLDER, 'worker.log');
   // With a server elsewhere, nothing may have made the folder yet.
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, `${line}\n`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  appendFileSync(file, `${line}\n`, { mode: 0o600 });
 }
 
 /** What distinguishes one warning from another; the rest of an entry is for machines. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
 import type { AttachOptions, TemporalServer } from './configured-server';
@@ -31,7 +31,9 @@ export async function embeddedServer({
   env = process.env,
 }: AttachOptions): Promise<TemporalServer> {
   const home = resolve(folder);
-  await mkdir(home, { recursive: true });
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  // It may have been made by something else; a folder of another user stays as its owner wants it.
+  await chmod(home, 0o700).catch(() => undefined);
   return withFolderLock(home, say, async () => {
     const others = await liveUsers(home);
     const running = await runningServer(home, namespace);

@@ -29,7 +29,7 @@ const QUIET_ATTEMPTS = 20;
  */
 export async function withFolderLock<T>(folder: string, say: Say, action: () => Promise<T>): Promise<T> {
   const path = join(folder, 'commands.lock');
-  const file = await open(path, 'a+');
+  const file = await open(path, 'a+', 0o600);
   try {
     for (let attempt = 1; !tryLock(file.fd); attempt += 1) {
       if (attempt === QUIET_ATTEMPTS) {
@@ -100,8 +100,9 @@ export async function stopRunningServer(folder: string): Promise<void> {
 }
 
 const serverRecordSchema = z.object({
-  address: z.string(),
-  uiAddress: z.string(),
+  // What lies in a folder may be forged: questions go to this machine alone.
+  address: z.string().regex(/^127\.0\.0\.1:\d{1,5}$/),
+  uiAddress: z.string().regex(/^http:\/\/127\.0\.0\.1:\d{1,5}$/),
   /** Number and mark (`processMark`) of the server's process; null before it is started and after it was stopped. */
   process: z.object({ pid: z.int().positive(), mark: z.string() }).nullable(),
   startedAt: z.iso.datetime(),
@@ -123,7 +124,7 @@ export async function readServerRecord(folder: string): Promise<ServerRecord | n
 /** Replaces the record of a folder in one step: a reader sees the old or the new one, never half of it. */
 export async function writeServerRecord(folder: string, record: ServerRecord): Promise<void> {
   const path = join(folder, 'server.json');
-  await writeFile(`${path}.new`, `${JSON.stringify(record, null, 2)}\n`);
+  await writeFile(`${path}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
 }
 
@@ -151,8 +152,8 @@ export async function enterFolder(folder: string, stays: boolean): Promise<() =>
   if (mark === null) throw new Error(`The operating system does not say when process ${pid} started.`);
   const user: FolderUser = { pid, mark, stays };
   const path = join(folder, 'users', randomUUID());
-  await mkdir(join(folder, 'users'), { recursive: true });
-  await writeFile(path, JSON.stringify(user));
+  await mkdir(join(folder, 'users'), { recursive: true, mode: 0o700 });
+  await writeFile(path, JSON.stringify(user), { mode: 0o600 });
   return () => rm(path, { force: true });
 }
 

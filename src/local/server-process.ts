@@ -35,16 +35,18 @@ export async function spawnServer(
   start: ServerStart,
 ): Promise<{ readonly pid: number; written(): Promise<string> }> {
   const path = logPath(start.folder);
-  const log = await open(path, 'a');
+  const log = await open(path, 'a', 0o600);
   try {
     const { size: logStart } = await log.stat();
-    const child = spawn(start.cli, serverArguments(start), {
-      cwd: start.folder,
-      detached: true,
-      windowsHide: true,
-      stdio: ['ignore', log.fd, log.fd],
-      env: plainEnvironment(start.env),
-    });
+    const child = privately(() =>
+      spawn(start.cli, serverArguments(start), {
+        cwd: start.folder,
+        detached: true,
+        windowsHide: true,
+        stdio: ['ignore', log.fd, log.fd],
+        env: plainEnvironment(start.env),
+      }),
+    );
     await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new Error(`${start.cli} was started without a process number`);
@@ -52,6 +54,16 @@ export async function spawnServer(
     return { pid: child.pid, written };
   } finally {
     await log.close();
+  }
+}
+
+/** Files that a process started by `start` makes are for their owner alone. */
+function privately<T>(start: () => T): T {
+  const umask = process.umask(0o077);
+  try {
+    return start();
+  } finally {
+    process.umask(umask);
   }
 }
 
