@@ -7,6 +7,7 @@ import { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../p
 import { keepText, readText } from '../store/texts';
 import { callWorker } from './call-worker';
 import type { Dependencies } from './dependencies';
+import { whileHeartbeating } from './heartbeat';
 import { writePlan } from './write-plan';
 
 /** The side effects of a solve, ready to be registered on a worker. */
@@ -14,8 +15,8 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
   const { store } = dependencies;
   return {
     [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
-    [WRITE_PLAN]: (request) => asFailure(() => writePlan(dependencies, request)),
-    [CALL_WORKER]: (request) => asFailure(() => callWorker(dependencies, request)),
+    [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
+    [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
     [KEEP_TEXT]: (text) => asFailure(() => keepText(store, text)),
     [READ_TEXT]: (text) => asFailure(() => readText(store, text)),
   };
