@@ -17,6 +17,7 @@ import {
   type Settle,
 } from './arguments';
 import type { ExitCode } from './exit-code';
+import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
@@ -35,6 +36,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
     .version(version)
     .addHelpText('after', EXIT_CODES)
+    .configureOutput(HARMLESS_OUTPUT)
     .exitOverride()
     .showSuggestionAfterError();
 

@@ -1,6 +1,6 @@
 import { type AddCommands, CONFIG, readCount, RUN } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
-import { columnsOf, paintFor, print } from '../../cli/terminal';
+import { columnsOf, paintFor, print, toJson } from '../../cli/terminal';
 import { previewOf, type Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
@@ -43,10 +43,10 @@ async function showCycle(cycle: number, { json = false, ...options }: ShowOption
     );
   }
   const shown = { trainRun, cycle, metrics, groups };
-  if (json) await print(await toJson(store, shown));
+  if (json) await print(await renderJson(store, shown));
   else {
     const columns = columnsOf(process.stdout);
-    await print(renderCycle(shown, { paint: paintFor(process.stdout), columns }));
+    await print(renderCycle(shown, { paint: paintFor(process.stdout), columns }), { painted: true });
   }
   return EXIT.answered;
 }
@@ -61,7 +61,7 @@ export interface ShownCycle {
 }
 
 /** Everything, with long answers as they are. */
-async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
+async function renderJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
   const whole: GroupRecord[] = [];
   for (const group of groups) {
     const rollouts = await Promise.all(
@@ -72,7 +72,7 @@ async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<s
     );
     whole.push({ ...group, rollouts });
   }
-  return JSON.stringify({ ...cycle, groups: whole }, null, 2);
+  return toJson({ ...cycle, groups: whole });
 }
 
 /** Answers and reasons shown of one plan; all are in the JSON. */
