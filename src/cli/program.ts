@@ -136,6 +136,11 @@ export function buildProgram(version: string, settle: Settle): Command {
     run(async () => (await import('./commands/serve.js')).up),
   );
 
+  program
+    .command('up-worker', { hidden: true })
+    .option(...CONFIG)
+    .action(run(async () => (await import('./commands/serve.js')).upWorker));
+
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C').action(
     run(async () => (await import('./commands/serve.js')).worker),
   );
