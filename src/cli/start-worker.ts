@@ -9,6 +9,7 @@ import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { FOLDER } from './settings';
+import { harmless } from './terminal';
 
 export interface WorkerManner {
   readonly graceMs: number;
@@ -83,7 +84,7 @@ function installRuntime(log: Say): void {
 function sayToFile(line: string): void {
   const file = join(FOLDER, 'worker.log');
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  appendFileSync(file, `${line}\n`, { mode: 0o600 });
+  appendFileSync(file, `${harmless(line)}\n`, { mode: 0o600 });
 }
 
 const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;

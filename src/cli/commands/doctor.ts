@@ -34,7 +34,7 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
     all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
   }
   const paint = paintFor(process.stdout);
-  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'));
+  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'), { painted: true });
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
 }
 
