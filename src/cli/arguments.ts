@@ -39,7 +39,7 @@ export function readWhole(value: string): number {
 /** A number above 0, also as 1e-5. */
 export function readAmount(value: string): number {
   const amount = Number(value);
-  if (/^\d*\.?\d+(e-?\d{1,3})?$/i.test(value) && amount > 0 && Number.isFinite(amount)) return amount;
+  if (/^(?:\d{1,15}|\d{0,15}\.\d{1,15})(?:e-?\d{1,3})?$/i.test(value) && amount > 0 && Number.isFinite(amount)) return amount;
   throw new InvalidArgumentError('Expected a number above 0, e.g. 1e-5.');
 }
 

@@ -137,7 +137,7 @@ export interface StartFailure {
 }
 
 /** In the words of Unix and of Windows. */
-const PORT_TAKEN = /listen tcp \S+: bind: (?:address already in use|Only one usage of each socket address)/;
+const PORT_TAKEN = /listen tcp \S{1,100}: bind: (?:address already in use|Only one usage of each socket address)/;
 const VERDICT = /^(?:Error|panic): /;
 const REASON_LENGTH = 300;
 

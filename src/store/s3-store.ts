@@ -152,7 +152,7 @@ interface ErrorFacts {
 
 /** Codes of Node. Where the SDK has wrapped an error, its code is found in the message alone. */
 const NETWORK =
-  /\b(ECONN[A-Z]+|EAI_[A-Z]+|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w+|ERR_TLS\w+)\b/;
+  /\b(?:ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,40}|ERR_TLS\w{1,40})\b/;
 
 /** The first that fits. Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 const RULES: readonly {
