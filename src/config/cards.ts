@@ -2,7 +2,7 @@ import type { Capabilities, ConductorCard, ExternalCard, ModelCard, Price } from
 import capabilityTable from './capabilities.json';
 import priceTable from './prices.json';
 import { type ConductorConfig, type ModelConfig, openAiApiOf, type WorkerConfig } from './schema';
-import { durationMs } from './settings';
+import { durationMs } from './duration';
 
 const CONDUCTOR_TOKENS = 1024;
 const WORKER_TOKENS = 4096;

@@ -4,7 +4,8 @@ import { resolveConductor, resolveWorker } from './cards';
 import { quoteBriefly } from '../plan/plan-error';
 import { ConfigError, someOf } from './errors';
 import type { Config, WorkerConfig } from './schema';
-import { durationMs, durationSchema } from './settings';
+import { durationMs } from './duration';
+import { durationSchema } from './settings';
 
 /**
  * What a run keeps from start to end: the cards it may use, every default filled in, and its limits.
