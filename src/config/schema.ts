@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { someOf } from './errors';
 import {
   baseUrlSchema,
   callsPerSecondSchema,
@@ -170,16 +171,18 @@ function checkWorkers(
   const report = (path: readonly PropertyKey[], message: string): void => {
     context.addIssue({ code: 'custom', path: [...path], message });
   };
-  const ids = workers.map(({ id }) => id);
+  const first = new Map<string, number>();
+  for (const [index, { id }] of workers.entries()) first.set(id, first.get(id) ?? index);
+  const ids = someOf([...first.keys()]);
   workers.forEach(({ id, fallback }, index) => {
-    const first = ids.indexOf(id);
+    const earlier = first.get(id) ?? index;
     // In traces, the Conductor's own calls carry this id.
     if (id === CONDUCTOR_ID) report([index, 'id'], 'this id is reserved for the Conductor; choose another');
-    if (first < index) report([index, 'id'], `workers[${first}] has this id already; choose another`);
+    if (earlier < index) report([index, 'id'], `workers[${earlier}] has this id already; choose another`);
     fallback.forEach((other, position) => {
       const place = [index, 'fallback', position];
       if (other === id) report(place, 'a worker cannot stand in for itself; remove it');
-      else if (!ids.includes(other)) report(place, `expected one of ${[...new Set(ids)].join(', ')}`);
+      else if (!first.has(other)) report(place, `expected one of ${ids}`);
     });
   });
 }
