@@ -16,7 +16,11 @@ export type ReadRun = (id: string, follow: boolean) => AsyncIterable<SolveTrace>
 export async function readTree(read: ReadRun, id: string): Promise<SolveTrace | undefined> {
   let own: SolveTrace | undefined;
   for await (const trace of read(id, false)) own = trace;
-  if (own === undefined) return undefined;
+  return own && addChildren(read, own);
+}
+
+/** A run's own trace with all that runs below it. */
+export async function addChildren(read: ReadRun, own: SolveTrace): Promise<SolveTrace> {
   const children = await Promise.all(
     childrenToRead(own).map(async (childId) => ({ childId, trace: await readChild(read, childId) })),
   );

@@ -202,10 +202,15 @@ export class TraceReader {
 
   /** Takes the trace that the run itself left, if that is one. */
   private adopt(candidate: unknown): boolean {
-    const parsed = solveTraceSchema.safeParse(candidate);
-    if (parsed.success) this.current = parsed.data;
-    return parsed.success;
+    const trace = readTraceLeft(candidate);
+    if (trace !== null) this.current = trace;
+    return trace !== null;
   }
+}
+
+/** The trace that an ended run left in its result or in the details of its failure; null for anything else. */
+export function readTraceLeft(candidate: unknown): SolveTrace | null {
+  return solveTraceSchema.safeParse(candidate).data ?? null;
 }
 
 /** A call of a model, or a solve by a child, and what the workflow records of it. */
