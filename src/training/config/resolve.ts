@@ -1,7 +1,7 @@
 import { ConfigError } from '../../config/errors';
 import { unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import { durationMs } from '../../config/settings';
+import { durationMs } from '../../config/duration';
 import type { ResolvedRun, RunLimits } from '../../protocol/run';
 import type { TrainingSettings } from '../settings';
 import type { TrainableConfig, TrainingConfig } from './schema';
