@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 
 /**
- * Runs `work` while telling the server, twice per heartbeat time-out, that this process lives.
+ * Runs `work` with two heartbeats per heartbeat time-out, which are also how a cancellation reaches an activity.
  *
- * Heartbeats are also how a cancellation reaches an activity. The first goes out after half a time-out and not at
- * once: each one that reaches the server is a billed Action, and most calls are over before the first is due.
+ * The first goes out after half a time-out and not at once: each one that reaches the server is a billed Action, and
+ * most calls are over before the first is due.
  */
 export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
@@ -20,24 +20,20 @@ export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The longest a timer of Node can run; a longer one would fire at once. */
+/** A timer of Node that is longer would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * A signal that aborts with a `TimeoutError` after so many milliseconds, also as a part of `AbortSignal.any`.
  *
- * `AbortSignal.timeout` does not: its clock holds it weakly and so does `any`, and Node 20 lets the garbage collector
- * take it from between the two. A call to a provider that never answers would then last as long as its run.
+ * `AbortSignal.timeout` does not: its clock and `any` both hold it weakly, and Node 20 lets the garbage collector take
+ * it from between them. A call to a provider that never answers would then last as long as its run.
  */
 export function timeLimit(ms: number): AbortSignal {
   const controller = new AbortController();
-  const timer = setTimeout(
-    () => {
-      controller.abort(new DOMException('The time for this is over.', 'TimeoutError'));
-    },
-    Math.min(ms, LONGEST_MS),
-  );
-  // It must not keep a process alive that has nothing else to do.
-  timer.unref();
+  const abort = (): void => {
+    controller.abort(new DOMException('The time for this is over.', 'TimeoutError'));
+  };
+  setTimeout(abort, Math.min(ms, LONGEST_MS)).unref();
   return controller.signal;
 }

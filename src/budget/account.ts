@@ -48,8 +48,12 @@ export class Account {
 
   /** All that is spent or set aside. `Infinity` where a child was given a share without a limit. */
   get committed(): Amount {
-    const reserved = [...this.reservations.values()].map(({ held }) => held);
-    return sumOf([this.spent, ...reserved, ...this.shares.values()]);
+    return sumOf([this.own, ...this.shares.values()]);
+  }
+
+  /** What is spent or set aside for calls of the run's own. */
+  get own(): Amount {
+    return sumOf([this.spent, ...[...this.reservations.values()].map(({ held }) => held)]);
   }
 
   /** What is known to be spent, and the worst case of what is unknown; nothing that is only set aside. */
@@ -58,8 +62,8 @@ export class Account {
   }
 
   /** What children were given and have not returned. */
-  get shared(): Amount {
-    return sumOf(this.shares.values());
+  get shared(): readonly Amount[] {
+    return [...this.shares.values()];
   }
 
   /**

@@ -42,29 +42,30 @@ export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
 }
 
 /**
- * What is left of a child's share when the run's limits were lowered below what is committed: the excess is taken off
- * all shares in proportion. Nothing changes for a child where the limits hold all that was promised.
+ * What a child may still use once the run's limits were changed. Where they do not hold all that was promised, what is
+ * missing is taken off all shares in proportion; a share without a limit becomes an equal part of what no other share
+ * was promised. Nothing changes for a child where the limits hold everything.
  *
  * The parent keeps holding the whole share until the child has ended, so a message that comes too late breaks nothing.
  *
- * @param given all that the run has spent or set aside, and how much of it belongs to children
+ * @param given what the run itself has spent or set aside, and the shares of all its children
  */
 export function scaleShare(
   share: SpendingLimits,
   limits: SpendingLimits,
-  given: { readonly committed: Amount; readonly shared: Amount },
+  given: { readonly own: Amount; readonly shared: readonly Amount[] },
 ): SpendingLimits {
-  const excessOf = (committed: number, bound: number): number => Math.max(0, committed - bound);
-  const excess = combine(given.committed, boundOf(limits), excessOf);
-  const kept = combine(excess, given.shared, keptOf);
-  const scale = (held: number, part: number): number => (part === 1 ? held : Math.floor(held * part));
-  return limitsOf(combine(boundOf(share), kept, scale));
-}
-
-/** The part of each share that can be kept, from 0 to 1. */
-function keptOf(excess: number, shared: number): number {
-  if (!(excess > 0)) return 1;
-  return shared > excess && Number.isFinite(excess) ? (shared - excess) / shared : 0;
+  const [held, bound] = [boundOf(share), boundOf(limits)];
+  const scale = (measure: keyof Amount): number => {
+    const left = Math.max(0, bound[measure] - given.own[measure]);
+    const bounded = given.shared.map((each) => each[measure]).filter(Number.isFinite);
+    const promised = bounded.reduce((sum, each) => sum + each, 0);
+    if (held[measure] < Infinity)
+      return promised <= left ? held[measure] : Math.floor(held[measure] * (left / promised));
+    if (left === Infinity) return Infinity;
+    return Math.floor(Math.max(0, left - promised) / (given.shared.length - bounded.length));
+  };
+  return limitsOf({ calls: scale('calls'), tokens: scale('tokens'), nanoUsd: scale('nanoUsd') });
 }
 
 /** Why something may not begin: in the limit's own unit, which is nano-USD for `cost`. */

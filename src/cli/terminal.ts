@@ -1,10 +1,9 @@
 import pc from 'picocolors';
 import { type Paint, PLAIN } from '../trace/lines';
 
-/** A stream that a person may be looking at. */
 export type Screen = NodeJS.WriteStream;
 
-/** Paint for a stream: colours where it is a terminal that has them, unless `NO_COLOR` is set (https://no-color.org). */
+/** Colours where a stream is a terminal that has them, unless `NO_COLOR` is set (https://no-color.org). */
 export function paintFor(stream: Pick<Screen, 'isTTY'>, env = process.env): Paint {
   // An empty value counts as none, says the convention.
   const isWanted = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
@@ -13,7 +12,6 @@ export function paintFor(stream: Pick<Screen, 'isTTY'>, env = process.env): Pain
   return { strong: bold, faint: dim, good: green, bad: red, busy: yellow };
 }
 
-/** Columns of a terminal; undefined where the stream is none, or one that does not know its width. */
 export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | undefined {
   return stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
 }

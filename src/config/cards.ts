@@ -3,7 +3,7 @@ import table from './capabilities.json';
 import { openAiApiOf } from './openai-api';
 import { priceOf, VENDORS } from './prices';
 import type { ConductorConfig, ModelConfig, WorkerConfig } from './schema';
-import { durationMs } from './settings';
+import { durationMs } from './duration';
 
 /** Plans are short; workers may have more to say. */
 const CONDUCTOR_TOKENS = 1024;

@@ -81,9 +81,10 @@ export function createConfigReader<Input, Settings extends Config>({
   };
   const allNotices = (config: Settings): string[] => [...noticesOf(config), ...ownNoticesOf(config)];
   return {
-    load: async ({ path, env, cwd, probe }) => {
+    load: async (options) => {
+      const { path, env, probe } = options;
       const named = path ?? env.CONDUCTOR_CONFIG;
-      const file = resolve(cwd, named ?? FILE_NAME);
+      const file = configPath(options);
       if (named === undefined && !existsSync(file)) {
         const { config: found, notices } = await defaultConfig(env, probe);
         const config = parse(found);
@@ -103,6 +104,11 @@ export const {
   readFile: readConfigFile,
   parse: parseConfig,
 } = createConfigReader<ConfigInput, Config>({ schema: configSchema });
+
+/** The file that a command reads its configuration from; it need not exist. */
+export function configPath({ path, env, cwd }: Omit<LoadConfigOptions, 'probe'>): string {
+  return resolve(cwd, path ?? env.CONDUCTOR_CONFIG ?? FILE_NAME);
+}
 
 function read(file: string): string {
   if (!existsSync(file)) {

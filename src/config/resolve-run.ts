@@ -3,7 +3,8 @@ import type { ResolvedRun, RunLimits } from '../protocol/run';
 import { resolveConductor, resolveWorker } from './cards';
 import { ConfigError } from './errors';
 import type { Config, WorkerConfig } from './schema';
-import { durationMs, durationSchema } from './settings';
+import { durationMs } from './duration';
+import { durationSchema } from './settings';
 
 /** What one run asks for beside its question. */
 export interface RunOptions {

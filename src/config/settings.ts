@@ -1,27 +1,10 @@
-import ms from 'ms';
 import { z } from 'zod';
-
-/** Below one second nothing of ours can be timed; beyond 24 days a timer of Node fires at once instead. */
-const SHORTEST_MS = 1000;
-const LONGEST_MS = 24 * 24 * 60 * 60 * 1000;
+import { isDuration } from './duration';
 
 /** A duration as people write it, in the notation of Temporal's own SDK: from one second to 24 days. */
 export const durationSchema = z.string().refine(isDuration, {
   error: 'expected a duration from 1s to 24d, e.g. 90s, 30m or 2h',
 });
-
-/** The milliseconds of a duration that was checked. */
-export function durationMs(duration: string): number {
-  return ms(duration as ms.StringValue);
-}
-
-function isDuration(text: string): boolean {
-  // The notation also takes bare numbers as milliseconds, which is not what `wallClock: 30` is meant to say.
-  if (text.length > 100 || !/[a-z]$/i.test(text)) return false;
-  // NaN or undefined for what is no duration, whatever its types say: no comparison holds then.
-  const length = ms(text as ms.StringValue);
-  return length >= SHORTEST_MS && length <= LONGEST_MS;
-}
 
 /** Effort levels of all vendors, lowest first; which of them a model has is a matter of its capabilities. */
 export const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, opendir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { checkKey, type Store, type StoredEntry } from './store';
-
-const FOLDERS_AT_A_TIME = 64;
 
 /**
  * A store in a folder of this machine (or of a shared disk): one file a key.
  *
- * Files are written beside their place and moved there, so a killed process leaves no half-written one. They are
- * not flushed to the device: a loss of power can lose the last moments, as it can for the embedded server's
- * database (SQLite, `synchronous=NORMAL`).
+ * Files are written beside their place and moved there, so a killed process leaves no half-written one. They are not
+ * flushed to the device: a loss of power can cost the last moments, as it can in the embedded server's database (SQLite,
+ * `synchronous=NORMAL`).
  */
 export class FileStore implements Store {
   readonly url: string;
@@ -44,7 +42,9 @@ export class FileStore implements Store {
   }
 
   async list(prefix: string): Promise<string[]> {
-    return (await this.allBelow(prefix)).sort();
+    const keys = [];
+    for await (const key of this.keysBelow(prefix)) keys.push(key);
+    return keys.sort();
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
@@ -59,7 +59,7 @@ export class FileStore implements Store {
     const path = this.pathOf(key);
     const entry = await this.stat(key);
     if (entry === null || entry.modifiedAt >= than) return 0;
-    // A write between that look and the removal must not be lost: the file is taken out of the way first, so that the
+    // A write between that look and the removal must not be lost: the file is moved out of the way first, so that the
     // second look is at the very file that goes.
     const taken = hiddenBeside(path);
     if ((await unlessMissing(rename(path, taken).then(() => true))) === null) return 0;
@@ -71,20 +71,6 @@ export class FileStore implements Store {
     } finally {
       await rm(taken, { force: true });
     }
-  }
-
-  /** Many folders at a time: of many small ones, as in the ledger, several times as fast as one after the other. */
-  private async allBelow(prefix: string): Promise<string[]> {
-    const folder = this.pathOf(prefix.replace(/\/$/, ''));
-    const found = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
-    const visible = found.filter(({ name }) => !name.startsWith('.'));
-    const keys = visible.filter((entry) => !entry.isDirectory()).map(({ name }) => prefix + name);
-    const folders = visible.filter((entry) => entry.isDirectory()).map(({ name }) => `${prefix}${name}/`);
-    for (let begin = 0; begin < folders.length; begin += FOLDERS_AT_A_TIME) {
-      const batch = folders.slice(begin, begin + FOLDERS_AT_A_TIME);
-      for (const below of await Promise.all(batch.map((each) => this.allBelow(each)))) keys.push(...below);
-    }
-    return keys;
   }
 
   private async *keysBelow(prefix: string): AsyncGenerator<string> {
@@ -108,7 +94,6 @@ function hiddenBeside(path: string): string {
   return join(dirname(path), `.${randomUUID()}`);
 }
 
-/** Puts a file back, unless its place was taken by a newer one. */
 async function putBack(taken: string, path: string): Promise<void> {
   try {
     await link(taken, path);

@@ -2,19 +2,15 @@ import type { Call } from '../protocol/call';
 import type { Store } from './store';
 
 /**
- * What was, or may have been, paid: one row per request to a model, written before the request is sent and never
- * removed.
- *
- * A row whose process died stays as it was opened, `nanoUsd: null`: it is counted and makes every sum "at least".
+ * What was, or may have been, paid: one row per request to a model, written before it is sent and never removed. A row
+ * whose process died stays as it was opened, `nanoUsd: null`, and makes every sum "at least".
  */
 export interface LedgerRow extends Call {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
   readonly workflowId: string;
   readonly runId: string;
   /** Where the price came from that `nanoUsd` was computed with. */
   readonly priceVersion: string | null;
-  /** ISO 8601. */
   readonly startedAt: string;
   /** null while the request is under way, and for good when its process died. */
   readonly endedAt: string | null;
@@ -27,12 +23,11 @@ export function callOf(row: LedgerRow): Call {
 }
 
 /** Writes or completes the row of one attempt. */
-export async function writeRow(store: Store, row: LedgerRow): Promise<void> {
+export function writeRow(store: Store, row: LedgerRow): Promise<void> {
   const key = `${callFolder(row.runId, row.callId)}${row.attempt}.json`;
-  await store.write(key, Buffer.from(JSON.stringify(row)));
+  return store.write(key, Buffer.from(JSON.stringify(row)));
 }
 
-/** One row; null when nothing lies under the key. */
 export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
   const bytes = await store.read(key);
   return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as LedgerRow);
@@ -40,24 +35,14 @@ export async function readRow(store: Store, key: string): Promise<LedgerRow | nu
 
 /** The rows of one call, by attempt. */
 export async function rowsOfCall(store: Store, runId: string, callId: string): Promise<LedgerRow[]> {
-  const rows = await readRows(store, await store.list(callFolder(runId, callId)));
-  return rows.sort((a, b) => a.attempt - b.attempt);
-}
-
-/** The rows of a whole run, in the order their requests started. */
-export async function rowsOfRun(store: Store, runId: string): Promise<LedgerRow[]> {
-  const rows = await readRows(store, await rowKeys(store, runId));
-  return rows.sort((a, b) => a.attempt - b.attempt).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
-}
-
-async function readRows(store: Store, keys: readonly string[]): Promise<LedgerRow[]> {
+  const keys = await store.list(callFolder(runId, callId));
   const rows = await Promise.all(keys.map((key) => readRow(store, key)));
-  return rows.filter((row) => row !== null);
+  return rows.filter((row) => row !== null).sort((a, b) => a.attempt - b.attempt);
 }
 
-/** Where each row lies: the keys of all rows, or of one run's, in ascending order. */
-export function rowKeys(store: Store, runId?: string): Promise<string[]> {
-  return store.list(runId === undefined ? 'ledger/' : `ledger/${runId}/`);
+/** The keys of the rows of one run, in ascending order. */
+export function rowKeys(store: Store, runId: string): Promise<string[]> {
+  return store.list(`ledger/${runId}/`);
 }
 
 /** The key of every row, as the store finds them: there may be millions. */

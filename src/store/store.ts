@@ -4,9 +4,8 @@ import { isKey } from '../config/store-url';
 export interface StoredEntry {
   /** As `write` was given it, however a driver or a wrapper spells it. */
   readonly key: string;
-  /** The room it takes. */
   readonly bytes: number;
-  /** When it was written last, by the clock of where it lies. */
+  /** By the clock of where it lies. */
   readonly modifiedAt: Date;
 }
 
@@ -36,11 +35,7 @@ export interface Store {
   removeOlder(key: string, than: Date): Promise<number>;
 }
 
-/**
- * Refuses what is no key.
- *
- * @throws Error that says what a key is made of
- */
+/** @throws Error that says what a key is made of, for what is none */
 export function checkKey(key: string): void {
   if (isKey(key)) return;
   throw new Error(

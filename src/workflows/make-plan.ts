@@ -78,7 +78,7 @@ async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Pr
   const decision = await approval.ask(() => rulesOf(context), limits);
   if (decision === null) {
     const seconds = limits.current.approvalMs / 1000;
-    const message = `nobody decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
+    const message = `no one decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
     throw limits.stopBy('approval', message);
   }
   switch (decision.kind) {

@@ -42,8 +42,7 @@ export async function runStep(context: RunContext, ready: ReadyStep): Promise<vo
   const planned = ready.plan.steps[ready.step];
   if (planned === undefined) return;
   if (planned.worker === CONDUCTOR_ID && mayCallItself(context)) {
-    await callItself(context, ready, planned);
-    return;
+    return callItself(context, ready.step, { subtask: planned.subtask, sees: ready.sees });
   }
   const workers = candidates(context, planned.worker);
   for (const [index, worker] of workers.entries()) {
@@ -140,14 +139,14 @@ const EXTERNAL_ATTEMPTS = 3;
 const SUMMARY_CHARACTERS = 80;
 
 /** Calls the worker a step names: a model through our activity, or the user's own activity or workflow. */
-async function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
+function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
   const { worker } = request;
   return worker.kind === 'model'
     ? callModelWorker(context, request, worker)
     : callExternalWorker(context, request, worker);
 }
 
-async function callModelWorker(
+function callModelWorker(
   { run, limits }: RunContext,
   request: Reserved<WorkerRequest>,
   worker: ModelCard,

@@ -51,7 +51,7 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
   } finally {
     // Every message is answered, also by a run that was cancelled.
     start.steering.end();
-    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
 }
 

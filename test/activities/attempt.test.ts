@@ -1,8 +1,8 @@
 import { closeRow, openRow, type AttemptOutcome } from '../../src/activities/ledger-row';
 import type { ModelCall } from '../../src/activities/model-call';
 import { FileStore } from '../../src/store/file-store';
-import { rowsOfRun } from '../../src/store/ledger';
 import { freshFolder } from '../local/fresh-folder';
+import { rowsOfRun } from '../support/ledger-of';
 import { aCard } from './models/ask';
 
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };

@@ -25,9 +25,6 @@ const usageSchema = z
       outputTokens: usage.candidatesTokenCount + usage.thoughtsTokenCount,
       cachedInputTokens: usage.cachedContentTokenCount,
       reasoningTokens: usage.thoughtsTokenCount,
-      // Google charges for storing a cache that somebody made by hand, not for writing it.
-      cacheWriteTokens: 0,
-      hourCacheWriteTokens: 0,
       serviceTier: usage.serviceTier,
     }),
   );

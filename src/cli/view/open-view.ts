@@ -4,13 +4,10 @@ import { columnsOf, paintFor, type Screen } from '../terminal';
 import { describeChanges, describeRetry } from './changes';
 import { drawFrame } from './frame';
 
-/** Shows a run as it goes. */
 export interface RunView {
-  /** Takes the newest trace. */
   readonly show: (trace: SolveTrace) => void;
-  /** Takes the calls that wait for another attempt now. */
   readonly showRetries: (retries: readonly Retry[]) => void;
-  /** Keeps off the screen while somebody else writes on it. */
+  /** Keeps off the screen while someone else writes on it. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
   /** Leaves the last picture standing, and the cursor below it. */
   readonly close: () => void;

@@ -9,9 +9,8 @@ import { addShow } from './show';
 import { addStatus } from './status';
 import { addTrainerJobs } from './trainer-jobs';
 
-/** `train`: commands that train a Conductor, and say which one serves. */
-export const addTraining: AddCommands = (program, settle) => {
-  const train = program.command('train').description('train a Conductor of your own');
+/** Below `train`: commands that train a Conductor, and say which one serves. */
+export const addTraining: AddCommands = (train, settle) => {
   const all = [
     addNight,
     addSchedule,

@@ -1,7 +1,6 @@
 import type { Settle } from '../../cli/arguments';
-import type { ServerDemands } from '../../cli/attach';
 import { type ExitCode, UsageError } from '../../cli/exit-code';
-import { type Session, withSession } from '../../cli/session';
+import { type ServerDemands, type Session, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';

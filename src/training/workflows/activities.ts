@@ -1,6 +1,7 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
-import type { TrainerActivities, TrainingActivities } from '../contract';
+import type { TrainingActivities } from '../contract';
 import type { PolicySettings, TrainingSettings } from '../settings';
+import type { TrainerActivities } from '../trainer-contract';
 
 /** Activities that only read and write the store. Two minutes are long for them; half an hour is enough to free a disk. */
 export function storeActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {

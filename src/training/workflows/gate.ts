@@ -1,5 +1,6 @@
 import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
-import { canaryQuestions, type QuestionRef, type Tried } from '../contract';
+import type { QuestionRef, Tried } from '../contract';
+import { canaryQuestions } from '../draw';
 import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, PUBLISH } from '../names';
 import { meanOf } from '../statistics';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';
