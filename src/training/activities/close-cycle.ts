@@ -58,7 +58,7 @@ export async function closeNight(
   }
   await writeNight(store, { ...night, done, checkpoint, closedAt: new Date().toISOString(), decision });
   const run = await readRun(store, trainRun);
-  await writeRun(store, { schema: 1, trainRun, done: Math.max(run?.done ?? 0, done), checkpoint });
+  if ((run?.done ?? 0) <= done) await writeRun(store, { schema: 1, trainRun, done, checkpoint });
 }
 
 /**
