@@ -86,6 +86,7 @@ test('a night that is closed late takes nothing back from a training run that ha
   await closeCycle(folder.store, closedCycle(settings, DATE, 2));
   const late = { trainRun: 'sums', date: DATE, done: 1, checkpoint: checkpoint(1), decision: null };
   await closeNight(folder.store, late);
+  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, closedAt: null });
   expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
 });
 
