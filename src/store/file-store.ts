@@ -25,7 +25,7 @@ export class FileStore implements Store {
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
     const path = this.pathOf(key);
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const unfinished = hiddenBeside(path);
     try {
       await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600 });

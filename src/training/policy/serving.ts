@@ -19,7 +19,7 @@ const NOTHING_YET: Serving = {
 };
 
 /** Which checkpoint serves now, and one sentence that says what was changed, or why nothing was. */
-interface ServingChange {
+export interface ServingChange {
   readonly changed: boolean;
   readonly serving: Serving;
   readonly sentence: string;
