@@ -73,7 +73,7 @@ async function openSession(
   // Worker and client share a connection, so that a run can begin in the process that asked for it.
   const connection = worker?.connection ?? (await Connection.connect(server.connection));
   if (worker === null) cleanup.add(() => connection.close());
-  const dataConverter = keys && encryptionConverter(keys);
+  const dataConverter = keys && encryptionConverter(keys, config.encryption);
   const temporal = new Client({ connection, namespace, dataConverter });
   const conductor = new ConductorClient({ client: temporal, store, taskQueue: config.temporal.taskQueue });
   return { server, config, store, temporal, conductor, worker };
