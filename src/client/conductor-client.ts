@@ -22,7 +22,7 @@ import { keepText, readText } from '../store/texts';
 import { checkDepth, checkHint, checkQuestion, signalRun, updateRun } from './steer';
 import { HistoryDecoder, readHistory } from './history';
 import { contextOf, readOrigin, retryInput, type RetryRequest } from './retry';
-import { addChildren, followTree, readRetries, readTree, type Retry } from './run-tree';
+import { addChildren, followTree, readRetries, readTree, type ReadRun, type Retry } from './run-tree';
 import { readTraceLeft, TraceReader } from './trace-reader';
 
 export { BadQuestionError } from './steer';
@@ -39,7 +39,6 @@ export interface ConductorClientOptions {
 /** A question, and what holds for this run alone. */
 export type SolveRequest = Omit<SolveInput, 'question'> & { readonly question: string };
 
-/** A run that was started. */
 export interface SolveHandle {
   readonly id: string;
   readonly runId: string;
@@ -64,9 +63,8 @@ export class ConductorClient {
   }
 
   /**
-   * Starts a solve and returns at once.
+   * Starts a solve and returns at once. The same workflow id is never started twice while it runs.
    *
-   * @param id workflow id; the same id is never started twice while it runs
    * @throws BadQuestionError for a question that is empty or over 1 MiB
    */
   async start(request: SolveRequest, id = `solve-${randomUUID()}`): Promise<SolveHandle> {
@@ -182,7 +180,7 @@ export class ConductorClient {
     return trace;
   }
 
-  private readonly readRun = this.readOne.bind(this);
+  private readonly readRun: ReadRun = (workflowId, follow) => this.readOne(workflowId, follow);
 
   private async *readOne(workflowId: string, follow: boolean): AsyncGenerator<SolveTrace> {
     const reader = new TraceReader(workflowId, this.decoder());

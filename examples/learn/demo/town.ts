@@ -76,8 +76,8 @@ async function startUp(folder: string) {
   }
   // What it says from here on must not fill the pipe.
   child.stderr.resume();
-  const { address, webPage } =
-    /Temporal +(?<address>\S+),[^]*Web page +(?<webPage>\S+)/.exec(said)?.groups ?? {};
+  const address = /Temporal +(\S+),/.exec(said)?.[1];
+  const webPage = /Web page +(\S+)/.exec(said)?.[1];
   if (child.pid === undefined || address === undefined || webPage === undefined) {
     throw new Error(`"temporal-conductor up" did not become ready:\n${said}`);
   }

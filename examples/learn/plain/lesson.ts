@@ -6,15 +6,11 @@ import type { RunWorker } from '../../../src/protocol/run';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import {
   type Checkpoint,
-  type CheckpointResult,
-  checkpointResultSchema,
   type InitRequest,
+  type TrainerMessage,
+  trainerMessages,
   type UpdateRequest,
-  type UpdateResult,
-  updateResultSchema,
   type WarmStartRequest,
-  type WarmStartResult,
-  warmStartResultSchema,
 } from '../../../src/training/trainer-contract';
 import { runPython } from '../support/programs';
 import { workersFor } from './notes';
@@ -72,9 +68,9 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
 
 /** The trainer's own steps, without Temporal: one after the other, each in a process of its own. */
 export interface StepServer {
-  init(request: InitRequest, texts: string): Promise<CheckpointResult>;
-  warmStart(request: WarmStartRequest, examples: string): Promise<WarmStartResult>;
-  update(request: UpdateRequest, batch: string): Promise<UpdateResult>;
+  init(request: InitRequest, texts: string): Promise<TrainerMessage<'checkpointResult'>>;
+  warmStart(request: WarmStartRequest, examples: string): Promise<TrainerMessage<'warmStartResult'>>;
+  update(request: UpdateRequest, batch: string): Promise<TrainerMessage<'updateResult'>>;
   close(): Promise<void>;
 }
 
@@ -99,9 +95,10 @@ export async function startStepServer(root: string): Promise<StepServer> {
     return schema.parse(result);
   };
   return {
-    init: (request, texts) => perform('init', request, { texts }, checkpointResultSchema),
-    warmStart: (request, examples) => perform('warmStart', request, { examples }, warmStartResultSchema),
-    update: (request, batch) => perform('update', request, { batch }, updateResultSchema),
+    init: (request, texts) => perform('init', request, { texts }, trainerMessages.checkpointResult),
+    warmStart: (request, examples) =>
+      perform('warmStart', request, { examples }, trainerMessages.warmStartResult),
+    update: (request, batch) => perform('update', request, { batch }, trainerMessages.updateResult),
     close: () => program.stop(),
   };
 }

@@ -70,7 +70,8 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
     requestLog,
     startTrainer: async (address) => {
       const options = { '--store': storeOf(folder), '--checkpoints': join(folder, 'checkpoints') };
-      const given = Object.entries({ ...options, '--task-queue': TRAINER_QUEUE }).flat();
+      const known = { '--task-queue': TRAINER_QUEUE, '--allow-server': policyUrl };
+      const given = Object.entries({ ...options, ...known }).flat();
       runTrainer = () => runPython('worker', given, { TEMPORAL_ADDRESS: address });
       trainer = await runTrainer();
     },

@@ -1,6 +1,6 @@
 import { type Collected, collectGarbage } from '../../client/collect-garbage';
-import type { Swept, Tally } from '../../store/sweep';
-import { type AddCommands, CONFIG, readDays } from '../arguments';
+import type { Swept } from '../../store/sweep';
+import { counted } from '../../trace/describe';
 import { EXIT, type ExitCode } from '../exit-code';
 import { withSession } from '../session';
 import { loadSettings } from '../settings';
@@ -13,45 +13,28 @@ interface CollectOptions {
   readonly dryRun?: boolean;
 }
 
-/** `store gc`: removes from the store what is old and of no use. */
-export const addStore: AddCommands = (program, settle) => {
-  program
-    .command('store')
-    .description('look after the store')
-    .command('gc')
-    .description('remove texts and answers that are old and that no run on the server refers to')
-    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
-    .option('--dry-run', 'say what would be removed, and remove nothing')
-    .option(...CONFIG)
-    .action(async (options: CollectOptions) => {
-      settle(await collect(options));
-    });
-};
-
-/** Needs the server, which knows what is of use. */
-async function collect({ config: file, olderThan, dryRun = false }: CollectOptions): Promise<ExitCode> {
+/** `store gc`: removes what is old and of no use. It needs the server, which knows what is of use. */
+export async function collect({
+  config: file,
+  olderThan,
+  dryRun = false,
+}: CollectOptions): Promise<ExitCode> {
   const loaded = await loadSettings(file);
   return withSession(loaded, { file, role: 'look', used: true }, async ({ temporal, store, server }) => {
     const collected = await collectGarbage({ client: temporal, store, olderThanMs: olderThan, dryRun });
-    await print(describe(collected, dryRun, server.address));
+    const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describePart(collected, 'removed')}.`;
+    const kept = `Kept, as old: ${describePart(collected, 'live')}.`;
+    const runs = counted(collected.runs, 'run');
+    await print(`${removed}\n${kept} The server at ${server.address} holds ${runs}.`);
     return EXIT.answered;
   });
 }
 
-function describe(collected: Collected, dryRun: boolean, address: string): string {
-  const { runs } = collected;
-  const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describePart(collected, 'removed')}.`;
-  const kept = `Kept, as old: ${describePart(collected, 'live')}.`;
-  return `${removed}\n${kept} The server at ${address} holds ${runs} ${runs === 1 ? 'run' : 'runs'}.`;
-}
-
 function describePart({ texts, answers }: Collected, part: keyof Swept): string {
-  const parts = [...describeTally(texts[part], 'text'), ...describeTally(answers[part], 'answer')];
+  const parts = Object.entries({ text: texts[part], answer: answers[part] })
+    .filter(([, { count }]) => count > 0)
+    .map(([what, { count, bytes }]) => `${counted(count, what)} (${describeBytes(bytes)})`);
   return parts.length === 0 ? 'nothing' : parts.join(' and ');
-}
-
-function describeTally({ count, bytes }: Tally, what: string): string[] {
-  return count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'} (${describeBytes(bytes)})`];
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
