@@ -135,7 +135,8 @@ interface StartFailure {
 }
 
 /** In the words of Unix and of Windows. */
-const PORT_TAKEN = /listen tcp \S{1,100}: bind: (?:address already in use|Only one usage of each socket address)/;
+const PORT_TAKEN =
+  /listen tcp \S{1,100}: bind: (?:address already in use|Only one usage of each socket address)/;
 const REASON_LENGTH = 300;
 
 /**
