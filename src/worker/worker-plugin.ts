@@ -22,7 +22,7 @@ export interface AddOn {
 
 /** What every plugin of ours does to a worker: brings activities, checks encryption, and polls queues beside it. */
 export abstract class WorkerPlugin extends SimplePlugin {
-  private readonly encrypts: boolean;
+  private readonly encryption: Config['encryption'];
   private readonly sideWorkers: SideWorkers;
 
   /** @throws ConfigError where the Conductor is a checkpoint and no add-on serves one */
@@ -46,7 +46,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
       env: process.env,
     });
     super({ name, activities: { ...solving, ...addOn?.activities } });
-    this.encrypts = config.encryption !== undefined;
+    this.encryption = config.encryption;
     this.sideWorkers = new SideWorkers((taskQueue) => [
       ...providerQueues(config, taskQueue, solving),
       ...(addOn?.queuesBeside(taskQueue, solving) ?? []),
@@ -54,7 +54,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
   }
 
   override configureWorker(options: WorkerOptions): WorkerOptions {
-    if (this.encrypts) checkEncrypted(options.dataConverter);
+    if (this.encryption) checkEncrypted(options.dataConverter, this.encryption);
     const configured = super.configureWorker(options);
     this.sideWorkers.mount(configured);
     return configured;
