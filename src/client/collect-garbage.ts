@@ -54,7 +54,8 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   const calls = await callsOf(held, store);
   const refs = new Set([...held.refs, ...(await refsOfAnswers(calls, store))]);
 
-  const callIdAt = (key: string): string | null => /^[a-z]+\/[^/]+\/([^/]+)\.json$/.exec(key)?.[1] ?? null;
+  const callIdAt = (key: string): string | null =>
+    /^[a-z]{1,20}\/[^/]{1,100}\/([^/]{1,100})\.json$/.exec(key)?.[1] ?? null;
   const isLiveCall = (key: string): boolean => isUnknownOr(calls, callIdAt(key));
   const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive: isLiveCall });
   const isLiveText = (key: string): boolean => isUnknownOr(refs, refAt(key));

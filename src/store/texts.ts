@@ -42,7 +42,7 @@ export async function keepText(store: Store, text: string): Promise<Text> {
   const entry = await store.stat(key);
   const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
   if (!isFresh) await store.write(key, bytes);
-  const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s+/g, ' ');
+  const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s{1,240}/g, ' ');
   const preview = start.trim().slice(0, PREVIEW_CHARACTERS);
   return { ref: `sha256-${digest}`, bytes: bytes.length, preview };
 }
