@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SOLVE_WORKFLOW } from '../protocol/names';
-import { findAnswer } from '../store/answers';
+import { readAnswer } from '../store/answers';
 import { rowKeys } from '../store/ledger';
 import type { Store } from '../store/store';
 import { eachInParallel, sweep, type Swept } from '../store/sweep';
@@ -75,7 +75,7 @@ async function callsOf({ runIds }: HeldRuns, store: Store): Promise<Set<string>>
 async function refsOfAnswers(calls: ReadonlySet<string>, store: Store): Promise<Set<string>> {
   const refs = new Set<string>();
   await eachInParallel(calls, async (callId) => {
-    for (const ref of refsIn(await findAnswer(store, callId))) refs.add(ref);
+    for (const ref of refsIn(await readAnswer(store, callId))) refs.add(ref);
   });
   return refs;
 }
