@@ -16,6 +16,21 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/cli/**', 'src/training/cli/**'],
+    ignores: ['src/cli/terminal.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.property.name="write"][callee.object.property.name=/^(stdout|stderr)$/]',
+          message: 'Foreign text may steer a terminal: say or print it, see src/cli/terminal.ts.',
+        },
+      ],
+      'no-console': 'error',
+    },
+  },
+  {
     files: ['**/*.{js,cjs,mjs}'],
     languageOptions: {
       globals: {

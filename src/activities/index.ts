@@ -8,6 +8,7 @@ import { keepText, readText } from '../store/texts';
 import { callWorker } from './call-worker';
 import { checkRun } from './check-run';
 import type { Dependencies } from './dependencies';
+import { whileHeartbeating } from './heartbeat';
 import { writePlan } from './write-plan';
 
 /** The side effects of a solve, ready to be registered on a worker. */
@@ -20,8 +21,8 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
         checkRun(dependencies.config, run);
         return Promise.resolve();
       }),
-    [WRITE_PLAN]: (request) => asFailure(() => writePlan(dependencies, request)),
-    [CALL_WORKER]: (request) => asFailure(() => callWorker(dependencies, request)),
+    [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
+    [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
     [KEEP_TEXT]: (text) => asFailure(() => keepText(store, text)),
     [READ_TEXT]: (text) => asFailure(() => readText(store, text)),
   };

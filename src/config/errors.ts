@@ -12,7 +12,7 @@ export class ConfigError extends ConductorError {
   readonly code: string = 'Configuration';
 }
 
-/** The key of a card is not in the environment of the process that was to use it. */
+/** The key of a card is not in the environment of the process that needs it. */
 export class MissingKeyError extends ConfigError {
   override name = 'MissingKeyError';
   override readonly code = 'MissingKey';
@@ -25,28 +25,22 @@ const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv']);
 
 /** One finding of the schema as one sentence, e.g. `workers[1].price.input is "cheap": expected number, …`. */
 export function explainIssue(issue: z.core.$ZodIssue, content: unknown): string {
+  const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
-    const names = issue.keys.map((key) => placeOf([...issue.path, key])).join(', ');
+    const names = issue.keys.map((key) => placeOf([...path, key])).join(', ');
     return `${names} ${issue.keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
   }
-  const value = valueAt(content, issue.path);
-  return `${placeOf(issue.path)} ${stateOf(issue.path, value)}: ${expectationOf(issue)}`;
-}
-
-/** A path as people write it, e.g. `workers[1].price.input`. */
-function placeOf(path: readonly PropertyKey[]): string {
-  const text = path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '');
-  return text === '' ? 'the configuration' : text;
-}
-
-function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
+  const value = path.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
     content,
   );
+  return `${placeOf(path)} ${stateOf(path, value)}: ${expectationOf(issue)}`;
+}
+
+function placeOf(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'the configuration';
+  const keys = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
+  return keys.join('').replace(/^\./, '');
 }
 
 function stateOf(path: readonly PropertyKey[], value: unknown): string {
@@ -59,6 +53,6 @@ function stateOf(path: readonly PropertyKey[], value: unknown): string {
 function expectationOf(issue: z.core.$ZodIssue): string {
   const options = issue.code === 'invalid_union' && 'options' in issue ? issue.options : undefined;
   if (Array.isArray(options)) return `expected one of ${options.join(', ')}`;
-  // The library's own sentences begin with a verdict that ours gives already.
+  // The library's own sentences begin with a verdict that ours give already.
   return issue.message.replace(/^(Invalid|Too)( \w+)+: /, '');
 }

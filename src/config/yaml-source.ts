@@ -1,4 +1,4 @@
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { ConfigError } from './errors';
 
 /** A parsed YAML text that still knows where each of its values stands. */
@@ -9,8 +9,6 @@ export interface YamlSource {
 }
 
 /**
- * Reads one YAML document.
- *
  * @param name what errors call the text, e.g. its path
  * @throws ConfigError with the place, and without the line itself, which may hold a key put there by mistake
  */
@@ -25,16 +23,12 @@ export function readYaml(text: string, name: string): YamlSource {
   if (error !== undefined) {
     throw new ConfigError(`${name}:${placeAt(error.pos[0])}: this is not valid YAML: ${error.message}`);
   }
-  return {
-    content: contentOf(document, name),
-    placeOf: (path) => placeAt(offsetOf(document, path)),
-  };
-}
-
-/** Builds the plain value; only here can aliases turn out to multiply beyond measure. */
-function contentOf(document: Document.Parsed, name: string): unknown {
   try {
-    return document.toJS();
+    return {
+      // Only here can aliases turn out to multiply beyond measure.
+      content: document.toJS(),
+      placeOf: (path) => placeAt(offsetOf(document.contents, path)),
+    };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigError(`${name}: its aliases cannot be resolved: ${reason}`, { cause: error });
@@ -42,26 +36,20 @@ function contentOf(document: Document.Parsed, name: string): unknown {
 }
 
 /** Walks as far as the path goes: where a key is missing, the map that should hold it is the place to look at. */
-function offsetOf({ contents }: Document.Parsed, path: readonly PropertyKey[]): number {
-  let node: unknown = contents;
+function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
+  let node = contents;
   let offset = startOf(contents) ?? 0;
   for (const key of path) {
-    const next = childAt(node, String(key));
-    if (next === null) break;
-    offset = startOf(next.marker) ?? offset;
-    node = next.node;
+    const entry = isMap(node)
+      ? node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))
+      : undefined;
+    // The place of a map's entry is its key.
+    const marker = isSeq(node) ? node.items[Number(key)] : entry?.key;
+    if (marker === undefined) break;
+    offset = startOf(marker) ?? offset;
+    node = entry === undefined ? marker : entry.value;
   }
   return offset;
-}
-
-/** One step down: the child, and what marks its place, which for a map's entry is the key. */
-function childAt(node: unknown, key: string): { node: unknown; marker: unknown } | null {
-  if (isMap(node)) {
-    const entry = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
-    return entry === undefined ? null : { node: entry.value, marker: entry.key };
-  }
-  const item = isSeq(node) ? node.items[Number(key)] : undefined;
-  return item === undefined ? null : { node: item, marker: item };
 }
 
 function startOf(node: unknown): number | null {

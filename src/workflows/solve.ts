@@ -70,7 +70,6 @@ async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
   return input.parent === undefined ? wholeAnswer(best) : best;
 }
 
-/** What is there from a run's first moment. */
 type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
 
 /** A child is given by its parent what holds for the run; any other run has the configuration resolved. */
@@ -118,7 +117,6 @@ async function orFail<Result>(ask: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Runs a plan and returns its answer. */
 async function carryOut(context: RunContext, plan: Plan): Promise<Text> {
   const { recorder, round, input } = context;
   await runPlan(context, plan, input.given?.outputs);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/errors';
 import { createConfigReader } from '../../config/load';
-import { unpricedOf } from '../../config/notices';
+import { noticesOf, unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import { readYaml } from '../../config/yaml-source';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
@@ -12,11 +12,10 @@ export const {
   load: loadTrainableConfig,
   readFile: readTrainableFile,
   parse: parseTrainable,
-} = createConfigReader<TrainableInput, TrainableConfig>({
-  schema: trainingConfigSchema,
-  complete: applyProfile,
-  noticesOf: budgetNoticesOf,
-});
+} = createConfigReader<TrainableInput, TrainableConfig>(trainingConfigSchema, applyProfile, (config) => [
+  ...noticesOf(config),
+  ...budgetNoticesOf(config),
+]);
 
 /** Plans are written by a policy of one's own, so that only the workers' prices count. */
 export function budgetNoticesOf(config: TrainableConfig): string[] {
