@@ -20,6 +20,7 @@ export const SET_BUDGET_UPDATE = 'setBudget';
 export const PROGRESS_QUERY = 'progress';
 
 /** Activities of the TypeScript worker. */
+export const CHECK_PLACES = 'conductor.train.checkPlaces';
 export const OPEN_NIGHT = 'conductor.train.openNight';
 export const READ_QUESTION = 'conductor.train.readQuestion';
 export const SAMPLE_PLANS = 'conductor.train.samplePlans';

@@ -3,7 +3,7 @@ import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import type { ExportInput } from '../contract';
 import { COLLECT, EXPORT, FORGET_CHECKPOINTS, RETIRE } from '../names';
 import type { ExportResult } from '../trainer-contract';
-import { storeActivities, trainerActivities, trainerOptions } from './activities';
+import { checkNamed, storeActivities, trainerActivities, trainerOptions } from './activities';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
 
@@ -53,8 +53,9 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
 }
 
 /** Workflow `conductorExportCheckpoint`: has the trainer write a checkpoint as a whole model, adapters merged. */
-export function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
+export async function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
   const { checkpoint, directory, timeoutMs, ...options } = input;
+  await checkNamed({ trainerQueue: options.taskQueue });
   const summary = `export ${checkpointId(checkpoint)}`;
   const trainer = trainerActivities(summary, { ...options, remainingMs: timeoutMs });
   return trainer[EXPORT]({ checkpoint, directory });

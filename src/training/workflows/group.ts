@@ -1,4 +1,5 @@
 import { Limits } from '../../workflows/limits';
+import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
@@ -19,6 +20,7 @@ import { type GroupContext, type Played, playPrompted, playSampled, type Root } 
  * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
+  await checkGiven(input.run);
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
   const group = { input, limits, watch };
