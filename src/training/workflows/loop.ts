@@ -25,6 +25,7 @@ import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
 import { storeActivities, trainerActivities, type TrainerCallOptions, trainerOptions } from './activities';
 import { collectCheckpoints, retireCheckpoints } from './checkpoints';
 import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
+import { checkNight, checkWarmStart } from './input';
 import { listen } from './messages';
 import { Night, NightControl, Stopwatch } from './night';
 import { groupInput, runGroup } from './start-group';
@@ -50,6 +51,7 @@ import { groupInput, runGroup } from './start-group';
  *   stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
+  checkNight(names.TRAIN_WORKFLOW, input);
   const date = input.date ?? nightDate(workflowInfo().startTime, input.timeZone ?? 'UTC');
   const control = new NightControl(input.carried?.isPaused);
   listen(control, date);
@@ -277,6 +279,7 @@ async function firstCheckpoint({
 }
 
 /** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
-export function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+  checkWarmStart(names.WARM_START_WORKFLOW, input);
   return firstCheckpoint({ ...input, from: null });
 }
