@@ -146,7 +146,27 @@ const GROUP: readonly Rule[] = [
   whole('question.index', 0, Number.MAX_SAFE_INTEGER),
   whole('plans', 1, MOST.plans),
   whole('window', 1, Number.MAX_SAFE_INTEGER),
-  whole('workers.length', 1, MAX_WORKERS),
+  {
+    at: 'purpose',
+    isMet: (value) => value === 'training' || value === 'evaluation' || value === 'canary',
+    expected: '"training", "evaluation" or "canary"',
+  },
+  {
+    at: 'writer',
+    isMet: (value) =>
+      value === 'prompted' || (isName(valueAt(value, 'trainRun')) && isName(valueAt(value, 'name'))),
+    expected: '"prompted", or a checkpoint { trainRun, name }',
+  },
+  {
+    at: 'temperature',
+    isMet: (value) => typeof value === 'number' && value >= 0 && value <= 2,
+    expected: 'a number from 0 to 2',
+  },
+  {
+    at: 'workers',
+    isMet: (value) => Array.isArray(value) && isWhole(value.length, 1, MAX_WORKERS),
+    expected: `a list of 1 to ${MAX_WORKERS} workers`,
+  },
   whole('recursion.rounds', 1, 2),
   whole('run.limits.steps', 1, MAX_STEPS),
   whole('run.limits.calls', 1, Number.MAX_SAFE_INTEGER),

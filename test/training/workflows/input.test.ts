@@ -81,7 +81,10 @@ test.each<readonly [workflow: string, words: string, input: unknown]>([
   ],
   [NIGHTLY_WORKFLOW, 'trainRun in the input of conductorTrainNightly is undefined', null],
   [GROUP_WORKFLOW, 'plans in the input of conductorTrainGroup is 1000000000', { ...GROUP, plans: 1e9 }],
-  [GROUP_WORKFLOW, 'workers.length in the input of conductorTrainGroup is 0', { ...GROUP, workers: [] }],
+  [GROUP_WORKFLOW, 'workers in the input of conductorTrainGroup is []', { ...GROUP, workers: [] }],
+  [GROUP_WORKFLOW, 'writer in the input of conductorTrainGroup is "policy"', { ...GROUP, writer: 'policy' }],
+  [GROUP_WORKFLOW, 'temperature in the input of conductorTrainGroup is -1', { ...GROUP, temperature: -1 }],
+  [GROUP_WORKFLOW, 'purpose in the input of conductorTrainGroup is "fun"', { ...GROUP, purpose: 'fun' }],
   [
     GROUP_WORKFLOW,
     'it must be a whole number of milliseconds, 24 days at most',
