@@ -32,6 +32,7 @@ import {
 } from './activities';
 import { collectCheckpoints, retireCheckpoints } from './checkpoints';
 import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
+import { checkNight, checkWarmStart } from './input';
 import { listen } from './messages';
 import { Night, NightControl, Stopwatch } from './night';
 import { groupInput, runGroup } from './start-group';
@@ -57,6 +58,7 @@ import { groupInput, runGroup } from './start-group';
  *   stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
+  checkNight(names.TRAIN_WORKFLOW, input);
   const date = input.date ?? nightDate(workflowInfo().startTime, input.timeZone ?? 'UTC');
   const control = new NightControl(input.carried?.isPaused);
   listen(control, date);
@@ -288,6 +290,7 @@ async function firstCheckpoint({
 
 /** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
 export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+  checkWarmStart(names.WARM_START_WORKFLOW, input);
   await checkNamed(placesIn(input.settings));
   return firstCheckpoint({ ...input, from: null });
 }
