@@ -1,4 +1,4 @@
-import { CONDUCTOR_ID, type Message, type Plan, type Step } from '../plan/plan';
+import { CONDUCTOR_ID, type Message, type Plan, type Step, utf8Bytes } from '../plan/plan';
 import { conductorMessages } from '../plan/prompt/conductor';
 import { workerMessages } from '../plan/prompt/worker';
 import { planOutputSchema, renderPlan } from '../plan/render';
@@ -142,12 +142,6 @@ function backgroundBytes(background: readonly Background[]): number {
 
 function textBytes(text: Text): number {
   return typeof text === 'string' ? utf8Bytes(text) : text.bytes;
-}
-
-const encoder = new TextEncoder();
-
-function utf8Bytes(text: string): number {
-  return encoder.encode(text).length;
 }
 
 function sum(numbers: readonly number[]): number {
