@@ -18,6 +18,21 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/cli/**', 'src/training/cli/**'],
+    ignores: ['src/cli/terminal.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.property.name="write"][callee.object.property.name=/^(stdout|stderr)$/]',
+          message: 'Foreign text may steer a terminal: say or print it, see src/cli/terminal.ts.',
+        },
+      ],
+      'no-console': 'error',
+    },
+  },
+  {
     // Text of strangers meets these patterns, so that none may need more than linear time. The first rule attacks each
     // literal; the others also read what is put together of constants. Patterns of tests meet texts of tests alone.
     files: ['**/*.{ts,js,cjs,mjs}'],

@@ -2,16 +2,19 @@ import { ApplicationFailure, type Info } from '@temporalio/activity';
 import { billOf } from '../budget/nano-usd';
 import type { Problem, Usage } from '../protocol/call';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
-import { callOf, type LedgerRow, writeRow } from '../store/ledger';
+import { callOf, createRow, type LedgerRow } from '../store/ledger';
 import type { Store } from '../store/store';
 import type { ModelCall } from './model-call';
 
-/** Writes the row of a request that is about to be sent. It stays open for good if this process dies. */
+/**
+ * Writes the row of a request that is about to be sent. It stays open for good if this process dies; null where another
+ * live attempt took its number.
+ */
 export async function openRow(
   store: Store,
   { rootId, purpose, round, step, worker, card }: ModelCall,
   { callId, attempt, info }: { callId: string; attempt: number; info: Pick<Info, 'workflowExecution'> },
-): Promise<LedgerRow> {
+): Promise<LedgerRow | null> {
   const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
   const row: LedgerRow = {
     callId,
@@ -31,8 +34,7 @@ export async function openRow(
     startedAt: new Date().toISOString(),
     endedAt: null,
   };
-  await writeRow(store, row);
-  return row;
+  return (await createRow(store, row)) ? row : null;
 }
 
 /** What a request came to, as far as money goes. */

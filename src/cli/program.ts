@@ -17,6 +17,7 @@ import {
   type Settle,
 } from './arguments';
 import type { ExitCode } from './exit-code';
+import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
@@ -35,6 +36,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
     .version(version)
     .addHelpText('after', EXIT_CODES)
+    .configureOutput(HARMLESS_OUTPUT)
     .exitOverride()
     .showSuggestionAfterError();
 
@@ -133,6 +135,11 @@ export function buildProgram(version: string, settle: Settle): Command {
   add('up', 'run a Temporal server and a worker on this machine, until Ctrl-C').action(
     run(async () => (await import('./commands/serve.js')).up),
   );
+
+  program
+    .command('up-worker', { hidden: true })
+    .option(...CONFIG)
+    .action(run(async () => (await import('./commands/serve.js')).upWorker));
 
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C').action(
     run(async () => (await import('./commands/serve.js')).worker),

@@ -9,6 +9,7 @@ import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { FOLDER } from './settings';
+import { harmless } from './terminal';
 
 export interface WorkerManner {
   readonly graceMs: number;
@@ -82,8 +83,8 @@ function installRuntime(log: Say): void {
 
 function sayToFile(line: string): void {
   const file = join(FOLDER, 'worker.log');
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, `${line}\n`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  appendFileSync(file, `${harmless(line)}\n`, { mode: 0o600 });
 }
 
 const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;

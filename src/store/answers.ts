@@ -10,9 +10,17 @@ export interface KeptAnswer {
   readonly row: LedgerRow & { readonly endedAt: string };
 }
 
-/** Keeps an answer under its call id: from then on, no crash can have the call bought again. */
-export function keepAnswer(store: Store, answer: KeptAnswer): Promise<void> {
-  return keep(store, 'answers', answer.row.callId, answer);
+/**
+ * Keeps an answer under its call id: from then on, no crash can have the call bought again. The first to be kept is the
+ * call's for good.
+ *
+ * @returns that one, which may be of another attempt that was under way as well
+ */
+export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<KeptAnswer> {
+  const { callId } = answer.row;
+  const bytes = Buffer.from(JSON.stringify(answer));
+  if (await store.create(keyOf('answers', callId), bytes)) return answer;
+  return (await findAnswer(store, callId)) ?? answer;
 }
 
 /** The answer that an earlier attempt of this call was given, if any. */
@@ -30,16 +38,12 @@ export interface BegunAnswer {
 
 /** Keeps the id under its call id: from then on, a crash loses the wait for an answer and not the answer. */
 export function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
-  return keep(store, 'background', begun.callId, begun);
+  return store.write(keyOf('background', begun.callId), Buffer.from(JSON.stringify(begun)));
 }
 
 /** The last answer that was started for this call, if any; it may be over. */
 export function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
   return find<BegunAnswer>(store, 'background', callId);
-}
-
-function keep(store: Store, folder: string, callId: string, value: object): Promise<void> {
-  return store.write(keyOf(folder, callId), Buffer.from(JSON.stringify(value)));
 }
 
 async function find<Value>(store: Store, folder: string, callId: string): Promise<Value | null> {

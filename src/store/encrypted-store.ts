@@ -32,6 +32,15 @@ export class EncryptedStore implements Store {
     await this.inner.write(nameOfKey(key, first), sealContent(bytes, key, first));
   }
 
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    const { first } = this.keys;
+    const name = nameOfKey(key, first);
+    const others = this.namesOf(key).filter((each) => each !== name);
+    const found = await Promise.all(others.map((each) => this.inner.stat(each)));
+    if (found.some((entry) => entry !== null)) return false;
+    return this.inner.create(name, sealContent(bytes, key, first));
+  }
+
   async stat(key: string): Promise<StoredEntry | null> {
     const entry = await this.newest(key);
     return entry === null ? null : { ...entry, key };

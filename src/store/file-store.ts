@@ -24,15 +24,27 @@ export class FileStore implements Store {
   }
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
+    await this.beside(key, bytes, rename);
+  }
+
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    return this.beside(key, bytes, linkNew);
+  }
+
+  /** Writes a whole file beside its place, and has it put there. */
+  private async beside<T>(
+    key: string,
+    bytes: Uint8Array,
+    put: (unfinished: string, path: string) => Promise<T>,
+  ): Promise<T> {
     const path = this.pathOf(key);
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const unfinished = hiddenBeside(path);
     try {
       await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600 });
-      await rename(unfinished, path);
-    } catch (error) {
+      return await put(unfinished, path);
+    } finally {
       await rm(unfinished, { force: true });
-      throw error;
     }
   }
 
@@ -66,7 +78,7 @@ export class FileStore implements Store {
     try {
       const { mtime, size } = await stat(taken);
       if (mtime < than) return size;
-      await putBack(taken, path);
+      await linkNew(taken, path);
       return 0;
     } finally {
       await rm(taken, { force: true });
@@ -94,11 +106,14 @@ function hiddenBeside(path: string): string {
   return join(dirname(path), `.${randomUUID()}`);
 }
 
-async function putBack(taken: string, path: string): Promise<void> {
+/** Gives a file a second name, unless that is taken. */
+async function linkNew(file: string, path: string): Promise<boolean> {
   try {
-    await link(taken, path);
+    await link(file, path);
+    return true;
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
   }
 }
 

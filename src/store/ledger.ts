@@ -22,10 +22,14 @@ export function callOf(row: LedgerRow): Call {
   return { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd };
 }
 
-/** Writes or completes the row of one attempt. */
+/** Opens the row of one attempt; false where a live attempt has that number already, whose row it stays. */
+export function createRow(store: Store, row: LedgerRow): Promise<boolean> {
+  return store.create(keyOf(row), Buffer.from(JSON.stringify(row)));
+}
+
+/** Completes the row of one attempt. */
 export function writeRow(store: Store, row: LedgerRow): Promise<void> {
-  const key = `${callFolder(row.runId, row.callId)}${row.attempt}.json`;
-  return store.write(key, Buffer.from(JSON.stringify(row)));
+  return store.write(keyOf(row), Buffer.from(JSON.stringify(row)));
 }
 
 export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
@@ -56,6 +60,10 @@ export async function* streamRowKeys(store: Store): AsyncGenerator<string> {
     if (!seen.has(key)) yield key;
     seen.add(key);
   }
+}
+
+function keyOf({ runId, callId, attempt }: LedgerRow): string {
+  return `${callFolder(runId, callId)}${attempt}.json`;
 }
 
 function callFolder(runId: string, callId: string): string {

@@ -33,6 +33,21 @@ export class S3Store implements Store {
     await this.ask(({ s3 }) => s3.putObject({ ...at, Body: bytes }));
   }
 
+  /** Servers of other vendors may ignore the condition; with the look before, only two writes at one moment can meet. */
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    const at = this.placeOf(key);
+    if ((await this.stat(key)) !== null) return false;
+    const { s3 } = await this.open();
+    try {
+      await s3.putObject({ ...at, Body: bytes, IfNoneMatch: '*' });
+      return true;
+    } catch (error) {
+      // 409: another such request for the key is under way.
+      if ([409, 412].includes(factsOf(error).status)) return false;
+      throw explainS3(error, this.url);
+    }
+  }
+
   async stat(key: string): Promise<StoredEntry | null> {
     const at = this.placeOf(key);
     const found = await this.ask(({ s3 }) => s3.headObject(at));

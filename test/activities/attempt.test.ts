@@ -27,8 +27,16 @@ function aCall(changes: Partial<ModelCall> = {}): ModelCall {
 async function openedRow(call: ModelCall) {
   const store = new FileStore(await freshFolder());
   const row = await openRow(store, call, { callId: 'c'.repeat(64), attempt: 1, info });
+  if (row === null) throw new Error('The row was there already.');
   return { store, row };
 }
+
+test('a row that is there is left alone, whoever wants its number', async () => {
+  const { store, row } = await openedRow(aCall());
+  const again = await openRow(store, aCall({ worker: 'bob' }), { callId: row.callId, attempt: 1, info });
+  expect(again).toBeNull();
+  expect(await rowsOfRun(store, 'run-1')).toEqual([row]);
+});
 
 test('a row is there before its request: open, of unknown cost, under the root of its tree', async () => {
   const { store, row } = await openedRow(aCall());

@@ -34,7 +34,7 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
     all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
   }
   const paint = paintFor(process.stdout);
-  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'));
+  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'), { painted: true });
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
 }
 
@@ -95,7 +95,7 @@ function checkNode(): Finding {
 /** Python serves to download two things; where they are already here, it is not needed. */
 async function checkPython(): Promise<Finding> {
   try {
-    const printed = await runProgram('python3', ['-m', 'pip', '--version'], { timeoutMs: 10_000 });
+    const printed = await runProgram('python3', ['-I', '-m', 'pip', '--version'], { timeoutMs: 10_000 });
     return fine('Python', printed.replace(/ from [^\n(]{0,1000}/, ' ').trim());
   } catch (error) {
     return note(

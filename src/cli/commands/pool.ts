@@ -23,7 +23,7 @@ export async function checkPool({ config: file }: { readonly config?: string }):
   let failures = 0;
   const report = async (name: string, ping: Ping): Promise<void> => {
     if (ping.problem !== null) failures += 1;
-    await print(describePing(name.padEnd(width), ping, paint));
+    await print(describePing(name.padEnd(width), ping, paint), { painted: true });
   };
 
   // One after the other: a limit on requests at once must not look like a broken worker.
@@ -33,7 +33,7 @@ export async function checkPool({ config: file }: { readonly config?: string }):
     else {
       const { id, kind, taskQueue } = worker;
       const what = `${kind} of your own on task queue ${taskQueue}: called by runs only`;
-      await print(`${paint.faint('·')} ${id.padEnd(width)}  ${what}`);
+      await print(`${paint.faint('·')} ${id.padEnd(width)}  ${what}`, { painted: true });
     }
   }
   return failures === 0 ? EXIT.answered : EXIT.failed;

@@ -107,25 +107,28 @@ async function runCycle(night: Night, cycle: number): Promise<void> {
   const watch = new Stopwatch<'update' | 'publish'>();
   const learned = learnable.length === 0 ? null : await learn(night, cycle, learnable, watch);
   const checkpoint = learned === null ? night.state.checkpoint : refOf(learned.checkpoint);
-  // Beside the figures, which take as long.
+  // Beside the figures, which take as long; also a night that ends here waits for it.
   const cleared = learned === null ? null : retireCheckpoints(night, checkpoint, learned.served);
-  const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
-  const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
-  night.phase = 'figures';
-  const metrics = await storeActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
-    night: claimed.date,
-    cycle,
-    checkpoint,
-    weightsSha256: learned?.checkpoint.weightsSha256 ?? null,
-    settings,
-    groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
-    dropped,
-    update: learned?.metrics ?? null,
-    times: cycleTimes(spans, Date.now() - startedAt),
-    heldOut,
-  });
-  await cleared;
-  night.advance(checkpoint, metrics);
+  try {
+    const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
+    const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
+    night.phase = 'figures';
+    const metrics = await storeActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
+      night: claimed.date,
+      cycle,
+      checkpoint,
+      weightsSha256: learned?.checkpoint.weightsSha256 ?? null,
+      settings,
+      groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
+      dropped,
+      update: learned?.metrics ?? null,
+      times: cycleTimes(spans, Date.now() - startedAt),
+      heldOut,
+    });
+    night.advance(checkpoint, metrics);
+  } finally {
+    await cleared;
+  }
 }
 
 /**
