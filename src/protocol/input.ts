@@ -145,10 +145,10 @@ function isParent(value: unknown): boolean {
 
 function isRun(run: unknown): boolean {
   if (!isRecord(run) || !isRecord(run.limits)) return false;
-  const { conductor, workers, limits, heartbeatMs } = run;
+  const { conductor, workers, limits, heartbeatMs, estimator = 1 } = run;
   const isStaffed = isListOf(isCard)(workers) && isCard(conductor) && (workers as unknown[]).length > 0;
   const isLimited = Object.entries(RUN_LIMITS).every(([name, isMet]) => isMet(limits[name]));
-  return isStaffed && isLimited && isDurationMs(heartbeatMs);
+  return isStaffed && isLimited && isDurationMs(heartbeatMs) && isWhole(estimator, 1);
 }
 
 const RUN_LIMITS: Readonly<Record<keyof RunLimits, Rule['isMet']>> = {
