@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ConductorError } from '../conductor-error';
-import { INLINE_BYTES, type Text } from '../protocol/text';
+import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
 import { readWhole, type Store } from './store';
 
-/** The longest text kept, in UTF-8 bytes: far beyond any model's output. */
-export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 const PREVIEW_CHARACTERS = 120;
 
 /**
