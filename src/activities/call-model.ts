@@ -6,11 +6,11 @@ import type { Text } from '../protocol/text';
 import { findAnswer, findBegun, keepAnswer, type KeptAnswer } from '../store/answers';
 import { callOf, type LedgerRow, rowsOfCall, writeRow } from '../store/ledger';
 import { keepText, TextTooLargeError } from '../store/texts';
-import { callDetails, comeBackLater, processLost, requestsSpent } from './call-details';
 import { type BackgroundAnswer, callInBackground, type LeftRunning } from './call-in-background';
 import type { Dependencies } from './dependencies';
-import { callIdOf, closeRow, openRow } from './ledger-row';
-import type { ModelCall } from './model-call';
+import { untilWritten } from './heartbeat';
+import { callDetails, closeRow, openRow, processLost, requestsSpent } from './ledger-row';
+import { callIdOf, type ModelCall, requestIdentity } from './model-call';
 import { toApplicationFailure } from './models/failure';
 import type { Report } from './rate-limits/limiter';
 import { outcomeOf, sendRequest, type SentRequest } from './send-request';
@@ -20,11 +20,13 @@ import { outcomeOf, sendRequest, type SentRequest } from './send-request';
  *
  * 1. An answer kept under the call id by an earlier attempt is returned, and nothing is sent.
  * 2. An answer that an earlier attempt began in the background is waited for, under the same ledger row.
- * 3. Else a ledger row is written before the request, so no request is ever unaccounted for; but where its model may not
- *    be asked just now, nothing is written or sent, and Temporal calls again later.
+ * 3. Else a ledger row is created before the request, so no request is ever unaccounted for, and of two live attempts
+ *    each has its own; but where the model may not be asked just now, nothing is written or sent, and Temporal calls
+ *    again later.
  * 4. One request is sent. In the background it brings an id, which is kept before anyone asks how far the answer is;
  *    asking costs nothing, and opens no row.
- * 5. A usable answer is kept before anyone learns of it; then the row is completed.
+ * 5. A usable answer is kept before anyone learns of it; then the row is completed. Both are repeated, with heartbeats,
+ *    while the store fails. Where two attempts were answered, the answer that was kept first is the call's.
  *
  * The window in which a crash buys a call twice is the request of step 4 alone: until its answer arrives, or in the
  * background until its id does.
@@ -34,59 +36,45 @@ import { outcomeOf, sendRequest, type SentRequest } from './send-request';
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
   const { store, config, env } = dependencies;
   const info = activityInfo();
-  const callId = callIdOf(info, call, identityOf(call));
+  const callId = callIdOf(info, call, requestIdentity(call));
   const earlier = await rowsOfCall(store, info.workflowExecution?.runId ?? '', callId);
   const kept = await findAnswer(store, callId);
-  if (kept !== null) return recall(dependencies, kept, earlier);
-
+  if (kept !== null) {
+    // The attempt that kept it may have died before it completed its row.
+    await untilWritten(() => writeRow(store, kept.row));
+    return answered(kept, earlier);
+  }
   const apiKey = keyFor(call.card, config, env);
-  const { row, sent } = await makeRequest(dependencies, call, { callId, apiKey, earlier });
-  const others = earlier.filter(({ attempt }) => attempt !== row.attempt);
-  if (sent.kind === 'left-running') throw comeBackLater(call, sent, [...others, row]);
+  const { row, sent, others } = await makeRequest(dependencies, call, { callId, apiKey, earlier });
+  if (sent.kind === 'left-running') throw comeBackLater(sent, [...others, row]);
   if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, others);
 
   const output = await keepOutput(dependencies, call, sent, row, others);
   const answer = { output, dropped: sent.reply.dropped, row: closeRow(row, call, outcomeOf(sent)) };
-  await keepAnswer(store, answer);
-  await writeRow(store, answer.row);
-  return answered(answer, others);
+  const first = await untilWritten(() => keepAnswer(store, answer));
+  await untilWritten(() => writeRow(store, answer.row));
+  return answered(first, [...others, answer.row]);
 }
 
-/**
- * The part of a call that makes it the same call: everything that is sent, and not what it costs. A call with an
- * identity of its own may find the same model at another address when it is repeated.
- */
-function identityOf({ card, identity, ...call }: ModelCall): unknown {
-  const { provider, model, api, baseUrl, temperature, effort } = card;
-  const { messages, maxOutputTokens, outputSchema, seed } = call;
-  return {
-    provider,
-    model,
-    api,
-    ...(identity === undefined && { baseUrl }),
-    temperature,
-    effort,
-    messages,
-    maxOutputTokens,
-    outputSchema,
-    seed,
-  };
+function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
+  return rows.filter((row) => row.attempt !== attempt);
 }
 
-/** Returns the answer that an earlier attempt got. That attempt may have died before it completed its row. */
-async function recall(
-  { store }: Dependencies,
-  kept: KeptAnswer,
-  rows: readonly LedgerRow[],
-): Promise<WorkerResult> {
-  await writeRow(store, kept.row);
-  const others = rows.filter((row) => row.attempt !== kept.row.attempt);
-  return answered(kept, others);
-}
-
-function answered({ output, dropped, row }: KeptAnswer, earlier: readonly LedgerRow[]): WorkerResult {
+function answered({ output, dropped, row }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
   const { startedAt, endedAt } = row;
-  return { output, calls: [...earlier.map(callOf), callOf(row)], dropped, startedAt, endedAt };
+  return { output, calls: [...withoutRow(rows, row), row].map(callOf), dropped, startedAt, endedAt };
+}
+
+/** Has Temporal call again for the answer that the vendor is writing: not having it yet costs nothing. */
+function comeBackLater(
+  { problem, nextRetryDelayMs }: LeftRunning,
+  rows: readonly LedgerRow[],
+): ApplicationFailure {
+  return ApplicationFailure.create({
+    ...problem,
+    details: [callDetails(rows)],
+    nextRetryDelay: nextRetryDelayMs ?? undefined,
+  });
 }
 
 type Answered = Extract<SentRequest, { kind: 'answered' }>;
@@ -99,19 +87,19 @@ async function keepOutput(
   earlier: readonly LedgerRow[],
 ): Promise<Text> {
   try {
-    return await keepText(store, sent.reply.text);
+    return await untilWritten(() => keepText(store, sent.reply.text));
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
     const message = `worker ${call.worker} (${call.card.model}) answered with ${error.message}`;
     const problem = { type: FAILURES.textTooLarge, message };
     const closed = closeRow(row, call, { ...outcomeOf(sent), error: problem });
-    await writeRow(store, closed);
+    await untilWritten(() => writeRow(store, closed));
     const details = [callDetails([...earlier, closed])];
     throw ApplicationFailure.create({ ...problem, nonRetryable: true, details });
   }
 }
 
-/** Completes the row of a request without a usable answer, and makes the failure that tells of it. */
+/** Completes the row of a request without a usable answer, and makes the failure that reports it. */
 async function bookFailure(
   { store }: Dependencies,
   call: ModelCall,
@@ -120,29 +108,24 @@ async function bookFailure(
   earlier: readonly LedgerRow[],
 ): Promise<Error> {
   const closed = closeRow(row, call, outcomeOf(sent));
-  await writeRow(store, closed);
+  await untilWritten(() => writeRow(store, closed));
   if (sent.kind === 'broken-off') return sent.error;
+  const { partial } = sent;
   const rows = [...earlier, closed];
   // Waiting for one more that will not be sent would only make the bad news late.
   if (sent.failure.retryable && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
   return toApplicationFailure(sent.failure, {
     ...callDetails(rows),
     dropped: sent.reply?.dropped ?? [],
-    ...(sent.partial === null ? {} : { partial: await keepText(store, sent.partial) }),
+    partial: partial === null ? undefined : await untilWritten(() => keepText(store, partial)),
   });
 }
 
-/** A request that is over, or left to the vendor, and the ledger row it is paid under. */
-export interface MadeRequest {
-  readonly row: LedgerRow;
-  readonly sent: SentRequest | LeftRunning;
-}
-
 /** What is known of a call before a request is made for it. */
-export interface CallSoFar {
+interface CallSoFar {
   readonly callId: string;
   readonly apiKey: string | null;
-  /** The requests sent for it before. */
+  /** The requests already sent for it. */
   readonly earlier: readonly LedgerRow[];
 }
 
@@ -156,12 +139,15 @@ async function makeRequest(
   dependencies: Dependencies,
   call: ModelCall,
   soFar: CallSoFar,
-): Promise<MadeRequest> {
+): Promise<{ row: LedgerRow; sent: SentRequest | LeftRunning; others: readonly LedgerRow[] }> {
   const { store, pacing } = dependencies;
   const { callId, apiKey, earlier } = soFar;
-  const running = await findRunning(dependencies, call, soFar);
+  const info = activityInfo();
+  const inBackground = call.card.background === true;
+  const running = inBackground ? await findRunning(dependencies, soFar) : null;
   if (running !== null) {
-    return { row: running.row, sent: await callInBackground(dependencies, call, apiKey, running) };
+    const sent = await callInBackground(dependencies, call, apiKey, running);
+    return { row: running.row, sent, others: withoutRow(earlier, running.row) };
   }
   const { requests, billable } = call.allowance;
   if (earlier.length >= requests) throw requestsSpent(call, earlier);
@@ -169,43 +155,37 @@ async function makeRequest(
   const permit = pacing.enter(call, earlier);
   let report = NOTHING_LEARNT;
   try {
-    const row = await openRow(store, call, { callId, attempt: earlier.length + 1, info: activityInfo() });
-    const sent = await send(dependencies, call, apiKey, row);
-    report = reportOf(sent);
-    return { row, sent };
+    const row = await openRow(store, call, { callId, attempt: earlier.length + 1, info });
+    if (row !== null) {
+      const sent = inBackground
+        ? await callInBackground(dependencies, call, apiKey, { row, id: null })
+        : await sendRequest(dependencies, call, { apiKey, callId });
+      report = reportOf(sent);
+      return { row, sent, others: earlier };
+    }
   } finally {
     permit.release(report);
   }
+  // Another live attempt has that number. With its row, the allowance may be used up.
+  const rows = await rowsOfCall(store, info.workflowExecution?.runId ?? '', callId);
+  return makeRequest(dependencies, call, { ...soFar, earlier: rows });
 }
 
 async function findRunning(
   { store }: Dependencies,
-  call: ModelCall,
   { callId, earlier }: CallSoFar,
 ): Promise<BackgroundAnswer | null> {
-  const begun = call.card.background === true ? await findBegun(store, callId) : null;
+  const begun = await findBegun(store, callId);
   const row = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
   return begun === null || row === undefined ? null : { row, id: begun.id };
 }
 
-/** In the background, or over one connection that is held until the answer is whole. */
-function send(
-  dependencies: Dependencies,
-  call: ModelCall,
-  apiKey: string | null,
-  row: LedgerRow,
-): Promise<SentRequest | LeftRunning> {
-  return call.card.background === true
-    ? callInBackground(dependencies, call, apiKey, { row, id: null })
-    : sendRequest(dependencies, call, { apiKey, callId: row.callId });
-}
-
-/** Sent by a process that was lost, or broken off: what became of it is unknown. */
+/** Sent by a process that was lost, or broken off: what it came to is unknown. */
 function mayBeBilled({ nanoUsd }: LedgerRow): boolean {
   return nanoUsd !== 0;
 }
 
-/** What a model does that is out of order. Any other answer, a 401 or a refusal too, shows that somebody is there. */
+/** Signs that a model is out of order. Any other answer, even a 401 or a refusal, shows that it is there. */
 const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
   FAILURES.unavailable,
   FAILURES.timeout,
@@ -213,24 +193,19 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
   FAILURES.badResponse,
 ]);
 
-/** Of a request that never came so far as to tell anything. */
+/** Of a request that ended too early to show anything. */
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
 /** What the rate limiter of a model learns from a request that is over. */
 function reportOf(sent: SentRequest | LeftRunning): Report {
   if (sent.kind === 'left-running') return NOTHING_LEARNT;
-  return { tokens: tokensOf(sent), health: healthOf(sent) };
+  const { usage, billed } = outcomeOf(sent);
+  const counted = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
+  // Servers that do not count say 0, which no request comes to: the estimate is better.
+  return { tokens: billed === 'no' ? 0 : counted || null, health: healthOf(sent) };
 }
 
 function healthOf(sent: SentRequest): Report['health'] {
   if (sent.kind === 'broken-off') return 'unknown';
   return sent.kind === 'failed' && OUT_OF_ORDER.has(sent.failure.type) ? 'bad' : 'good';
-}
-
-/** Servers that do not count say 0, which no request comes to: the estimate is better. */
-function tokensOf(sent: SentRequest): number | null {
-  const { usage, billed } = outcomeOf(sent);
-  if (billed === 'no') return 0;
-  const counted = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
-  return counted > 0 ? counted : null;
 }

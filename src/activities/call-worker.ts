@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import type { Message } from '../plan/plan';
 import { type GivenText, workerMessages } from '../plan/prompt/worker';
 import type { Background, Reserved, WorkerRequest, WorkerResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
@@ -10,7 +11,7 @@ import type { Dependencies } from './dependencies';
 /**
  * Activity `conductor.callWorker`: one subtask to one model, with the whole question and what the step may see.
  *
- * @throws ApplicationFailure of a `Provider.*` type, see `callModel`
+ * @throws ApplicationFailure as `callModel`
  */
 export async function callWorker(
   dependencies: Dependencies,
@@ -29,7 +30,7 @@ export async function callWorker(
     step,
     worker: worker.id,
     card: worker,
-    messages: await messagesOf(dependencies, request, worker.layout),
+    messages: await messagesOf(dependencies.store, request, worker.layout),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     timeoutMs: worker.timeoutMs,
     allowance,
@@ -41,25 +42,23 @@ export async function callWorker(
 }
 
 async function messagesOf(
-  { store }: Dependencies,
+  store: Store,
   { question, subtask, sees, background = [] }: WorkerRequest,
   layout: 'tagged' | 'chat',
-): Promise<ReturnType<typeof workerMessages>> {
-  const [wholeQuestion, given, visible] = await Promise.all([
+): Promise<Message[]> {
+  const [wholeQuestion, given, ...visible] = await Promise.all([
     readText(store, question),
     readBackground(store, background),
-    Promise.all(
-      sees.map(async (seen) => ({
-        step: seen.step,
-        subtask: seen.subtask,
-        output: await readText(store, seen.output),
-      })),
-    ),
+    ...sees.map(async (seen) => ({
+      step: seen.step,
+      subtask: seen.subtask,
+      output: await readText(store, seen.output),
+    })),
   ]);
   return workerMessages({ question: wholeQuestion, subtask, background: given, sees: visible, layout });
 }
 
-/** What every call of a solve may see, whole. */
+/** The texts that every call of a solve may see, whole. */
 export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {
   return Promise.all(
     background.map(async ({ subtask, output }) => ({ subtask, output: await readText(store, output) })),

@@ -10,36 +10,29 @@ import type { Permit } from './rate-limits/limiter';
 export interface Dependencies {
   readonly config: Config;
   readonly store: Store;
-  /** The one verb behind every provider. */
   readonly complete: Complete;
-  /** The verbs behind the one provider whose answers outlive the process that asked for them; for cards that say `background`. */
+  /** For cards that say `background`: the provider whose answers outlive the process that asked for them. */
   readonly background: BackgroundCalls;
-  /** Lets requests through, to each model as many as it may be sent. One for a process: it remembers what was sent. */
+  /** One for a process: it remembers what was sent. */
   readonly pacing: Pacing;
-  /** Serves a Conductor of provider `policy`, where an add-on knows how. */
   readonly policy?: PolicyProvider;
-  /** Where keys are read from, and nowhere else. */
+  /** The only place that keys are read from. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What serves a Conductor that was trained. The core knows nothing of checkpoints: an add-on brings this. */
+/** Serves a Conductor that was trained. The core knows nothing of checkpoints: an add-on brings this. */
 export interface PolicyProvider {
-  /**
-   * Fixes which checkpoint writes a run's plans, and how it is asked; any other run stays as it is.
-   *
-   * @throws ConfigError where none serves
-   */
+  /** Fixes which checkpoint writes a run's plans, or throws ConfigError where none serves; other runs stay as they are. */
   bind(run: ResolvedRun): Promise<ResolvedRun>;
   readonly complete: Complete;
 }
 
-/** What decides, in one worker process, whether a request may be sent now. */
+/** Decides, in one worker process, whether a request may be sent now. */
 export interface Pacing {
   /**
-   * Lets a request through, which must leave again whatever becomes of it.
+   * Lets a request through, after the `earlier` ones of its call; its permit must be released whatever becomes of it.
    *
-   * @param earlier the requests that were sent for this call before
-   * @throws ApplicationFailure `Worker.Throttled` or `Worker.CircuitOpen`: to be called again later, or not at all
+   * @throws ApplicationFailure `Worker.Throttled` or `Worker.CircuitOpen`: call again later, or not at all
    */
   enter(call: ModelCall, earlier: readonly LedgerRow[]): Permit;
 }

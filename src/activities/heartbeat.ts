@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import { ConductorError } from '../conductor-error';
 
 /**
- * Runs `work` while telling the server, twice per heartbeat time-out, that this process lives.
+ * Runs `work` with two heartbeats per heartbeat time-out, which are also how a cancellation reaches an activity.
  *
- * Heartbeats are also how a cancellation reaches an activity. The first goes out after half a time-out and not at
- * once: each one that reaches the server is a billed Action, and most calls are over before the first is due.
+ * The first goes out after half a time-out and not at once: each one that reaches the server is a billed Action, and
+ * most calls are over before the first is due.
  */
 export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
@@ -20,24 +22,59 @@ export async function whileHeartbeating<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The longest a timer of Node can run; a longer one would fire at once. */
+/** A timer of Node that is longer would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * A signal that aborts with a `TimeoutError` after so many milliseconds, also as a part of `AbortSignal.any`.
  *
- * `AbortSignal.timeout` does not: its clock holds it weakly and so does `any`, and Node 20 lets the garbage collector
- * take it from between the two. A call to a provider that never answers would then last as long as its run.
+ * `AbortSignal.timeout` does not: its clock and `any` both hold it weakly, and Node 20 lets the garbage collector take
+ * it from between them. A call to a provider that never answers would then last as long as its run.
  */
 export function timeLimit(ms: number): AbortSignal {
   const controller = new AbortController();
-  const timer = setTimeout(
-    () => {
-      controller.abort(new DOMException('The time for this is over.', 'TimeoutError'));
-    },
-    Math.min(ms, LONGEST_MS),
-  );
-  // It must not keep a process alive that has nothing else to do.
-  timer.unref();
+  const abort = (): void => {
+    controller.abort(new DOMException('The time for this is over.', 'TimeoutError'));
+  };
+  setTimeout(abort, Math.min(ms, LONGEST_MS)).unref();
   return controller.signal;
+}
+
+/** Aborts for the same reason as another signal, but later: time to end in order what was started. */
+export function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
+  const controller = new AbortController();
+  const abortLater = (): void => {
+    setTimeout(() => {
+      controller.abort(signal.reason);
+    }, delayMs).unref();
+  };
+  if (signal.aborted) abortLater();
+  else signal.addEventListener('abort', abortLater, { once: true });
+  return controller.signal;
+}
+
+/** How long a write is repeated after a cancellation, which may be the end of the process. */
+const WRITE_GRACE_MS = 10_000;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Repeats a write that follows a paid request until the store takes it, at most to the end of the run: another attempt
+ * would buy the answer again.
+ *
+ * @throws the store's error, where time ran out; at once an error of ours, which another try would meet again
+ */
+export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
+  const { cancellationSignal, info } = Context.current();
+  let signal: AbortSignal | null = null;
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof ConductorError) throw error;
+      const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = info;
+      const leftMs = scheduledTimestampMs + (scheduleToCloseTimeoutMs || Infinity) - Date.now();
+      signal ??= AbortSignal.any([delayed(cancellationSignal, WRITE_GRACE_MS), timeLimit(leftMs)]);
+      await sleep(pauseMs, undefined, { signal }).catch(() => Promise.reject(error as Error));
+    }
+  }
 }

@@ -1,27 +1,49 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { ConductorActivities } from '../protocol/activities';
 import { ConductorError } from '../conductor-error';
+import { resolveRun } from '../config/resolve-run';
+import type { ConductorActivities, ResolveRunRequest, ResolveRunResult } from '../protocol/activities';
 import { FAILURES, type FailureType } from '../protocol/failures';
-import { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
+import { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
 import { keepText, readText } from '../store/texts';
 import { callWorker } from './call-worker';
+import { checkRun } from './check-run';
 import type { Dependencies } from './dependencies';
-import { resolveRun } from './resolve-run';
+import { whileHeartbeating } from './heartbeat';
 import { writePlan } from './write-plan';
 
 /** The side effects of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
   const { store } = dependencies;
   return {
-    [RESOLVE_RUN]: (request) => asFailure(() => resolveRun(dependencies, request)),
-    [WRITE_PLAN]: (request) => asFailure(() => writePlan(dependencies, request)),
-    [CALL_WORKER]: (request) => asFailure(() => callWorker(dependencies, request)),
+    [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
+    [CHECK_RUN]: (run) =>
+      asFailure(() => {
+        checkRun(dependencies.config, run);
+        return Promise.resolve();
+      }),
+    [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
+    [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
     [KEEP_TEXT]: (text) => asFailure(() => keepText(store, text)),
     [READ_TEXT]: (text) => asFailure(() => readText(store, text)),
   };
 }
 
-/** By the error's code: trying again can help against none of them. */
+/**
+ * What holds for a run and everything below it, whatever changes on disk meanwhile. The workflow cannot know it: any
+ * client may start a run, and none of them sees this configuration.
+ */
+async function resolveForRun(
+  { config, store, policy }: Dependencies,
+  { question, pool, limits }: ResolveRunRequest,
+): Promise<ResolveRunResult> {
+  const run = resolveRun(config, { pool, limits });
+  return {
+    run: policy === undefined ? run : await policy.bind(run),
+    question: await keepText(store, await readText(store, question)),
+  };
+}
+
+/** By the error's code: trying again helps against none of them. */
 const FINAL_TYPES: ReadonlyMap<string, FailureType> = new Map([
   ['MissingKey', FAILURES.authentication],
   ['Configuration', FAILURES.configuration],
@@ -34,9 +56,8 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ConductorError)) throw error;
-    const type = FINAL_TYPES.get(error.code);
+    const type = error instanceof ConductorError ? FINAL_TYPES.get(error.code) : undefined;
     if (type === undefined) throw error;
-    throw ApplicationFailure.nonRetryable(error.message, type);
+    throw ApplicationFailure.nonRetryable((error as Error).message, type);
   }
 }

@@ -1,30 +1,30 @@
-import { createHash } from 'node:crypto';
-import type { Info } from '@temporalio/activity';
+import { ApplicationFailure, type Info } from '@temporalio/activity';
 import { billOf } from '../budget/nano-usd';
 import type { Problem, Usage } from '../protocol/call';
-import { type LedgerRow, writeRow } from '../store/ledger';
+import { type CallFailureDetails, FAILURES } from '../protocol/failures';
+import { callOf, createRow, type LedgerRow } from '../store/ledger';
 import type { Store } from '../store/store';
 import type { ModelCall } from './model-call';
 
-/** A ledger row with its end: answered, failed, or cut off. */
-export type ClosedRow = LedgerRow & { readonly endedAt: string };
-
-/** Writes the row of a request that is about to be sent. It stays open for good if this process dies. */
+/**
+ * Writes the row of a request that is about to be sent. It stays open for good if this process dies; null where another
+ * live attempt took its number.
+ */
 export async function openRow(
   store: Store,
-  call: ModelCall,
-  identity: { callId: string; attempt: number; info: Pick<Info, 'workflowExecution'> },
-): Promise<LedgerRow> {
-  const { purpose, round, step, worker, card } = call;
+  { rootId, purpose, round, step, worker, card }: ModelCall,
+  { callId, attempt, info }: { callId: string; attempt: number; info: Pick<Info, 'workflowExecution'> },
+): Promise<LedgerRow | null> {
+  const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
   const row: LedgerRow = {
-    callId: identity.callId,
-    rootId: call.rootId,
-    workflowId: identity.info.workflowExecution?.workflowId ?? '',
-    runId: identity.info.workflowExecution?.runId ?? '',
+    callId,
+    rootId,
+    workflowId,
+    runId,
     purpose,
     round,
     step,
-    attempt: identity.attempt,
+    attempt,
     worker,
     model: card.model,
     error: null,
@@ -34,22 +34,25 @@ export async function openRow(
     startedAt: new Date().toISOString(),
     endedAt: null,
   };
-  await writeRow(store, row);
-  return row;
+  return (await createRow(store, row)) ? row : null;
 }
 
-/** What became of a request, as far as money goes. */
+/** What a request came to, as far as money goes. */
 export interface AttemptOutcome {
   readonly error: Problem | null;
   readonly usage: Usage | null;
-  /** `no`: surely free. `yes`: by its usage. `unknown`: the row stays without an amount. */
+  /** `no`: certainly free. `yes`: by its usage. `unknown`: the row stays without an amount. */
   readonly billed: 'no' | 'yes' | 'unknown';
-  /** What the provider says it charged, which wins over our own reckoning. */
+  /** What the provider says it charged, which wins over our own calculation. */
   readonly reportedNanoUsd: number | null;
 }
 
-/** The row of a request that is over. */
-export function closeRow(row: LedgerRow, call: ModelCall, outcome: AttemptOutcome): ClosedRow {
+/** The row of a request that is over: answered, failed or cut off. */
+export function closeRow(
+  row: LedgerRow,
+  call: ModelCall,
+  outcome: AttemptOutcome,
+): LedgerRow & { readonly endedAt: string } {
   const { error, usage } = outcome;
   return { ...row, error, usage, nanoUsd: amountOf(call, outcome), endedAt: new Date().toISOString() };
 }
@@ -60,28 +63,35 @@ function amountOf({ card }: ModelCall, { billed, usage, reportedNanoUsd }: Attem
   return billed === 'unknown' ? null : billOf(usage, card.price);
 }
 
-/**
- * The name of one call: SHA-256 over workflow id, run id, activity id and the request itself.
- *
- * Retries of an activity share it, so that the next attempt finds an answer kept under it; another activity, run or
- * request never does. A call with an identity of its own is named by that identity and its place in the plan instead,
- * so that another run which repeats it finds the answer too.
- */
-export function callIdOf(
-  { workflowExecution, activityId }: Pick<Info, 'workflowExecution' | 'activityId'>,
-  { identity, round, step, worker }: Pick<ModelCall, 'identity' | 'round' | 'step' | 'worker'>,
-  request: unknown,
-): string {
-  if (identity !== undefined) return sha256Of([identity, round, step, worker, request]);
-  return sha256Of([workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId, request]);
+/** What the workflow learns from a call that failed: every request sent for it, and when. */
+export function callDetails(rows: readonly LedgerRow[]): CallFailureDetails {
+  const now = new Date().toISOString();
+  const startedAt = rows[0]?.startedAt ?? now;
+  const endedAt = rows.at(-1)?.endedAt ?? now;
+  return { calls: rows.map(callOf), startedAt, endedAt };
 }
 
-function sha256Of(identity: unknown): string {
-  return createHash('sha256').update(JSON.stringify(identity, sortedKeys)).digest('hex');
+/** The cap on requests is reached: the last failure becomes final. */
+export function requestsSpent(call: ModelCall, rows: readonly LedgerRow[]): ApplicationFailure {
+  const last = rows.at(-1)?.error;
+  if (last == null) return processLost(call, rows);
+  return ApplicationFailure.create({
+    type: last.type,
+    message: `gave up after ${rows.length} requests; the last: ${last.message}`,
+    nonRetryable: true,
+    details: [callDetails(rows)],
+  });
 }
 
-/** JSON with keys in one order, so that equal requests have equal bytes. */
-function sortedKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** The allowance for requests whose process is lost is used up: the workflow decides whether there is more. */
+export function processLost(call: ModelCall, rows: readonly LedgerRow[]): ApplicationFailure {
+  const lost = rows.filter(({ nanoUsd }) => nanoUsd === null).length;
+  return ApplicationFailure.create({
+    type: FAILURES.workerLost,
+    message:
+      `the process that asked ${call.worker} (${call.card.model}) was lost in mid-request ` +
+      `${lost === 1 ? 'once' : `${lost} times`}; what it asked for may have been billed`,
+    nonRetryable: true,
+    details: [callDetails(rows)],
+  });
 }

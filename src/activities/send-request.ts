@@ -1,41 +1,29 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import type { ActivityCancellationDetails } from '@temporalio/common';
 import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './dependencies';
-import { timeLimit, whileHeartbeating } from './heartbeat';
+import { timeLimit } from './heartbeat';
 import type { AttemptOutcome } from './ledger-row';
 import type { ModelCall } from './model-call';
-import { type CallContext, judgeReply, type ProviderFailure, toProviderFailure } from './models/failure';
+import { type CallContext, type Ended, judgeReply, toProviderFailure } from './models/failure';
 import type { ModelReply, ModelRequest } from './models/model';
 
-/** What became of one HTTP request. */
+/** What one HTTP request came to. */
 export type SentRequest =
-  | { readonly kind: 'answered'; readonly reply: ModelReply }
-  | {
-      readonly kind: 'failed';
-      readonly failure: ProviderFailure;
-      /** What came back all the same: a refusal, a cut or an empty answer. */
-      readonly reply: ModelReply | null;
-      /** Text that came before a length stop. */
-      readonly partial: string | null;
-    }
+  | Ended
   | {
       /** Broken off by us, not by the provider: what was already generated may be billed. */
       readonly kind: 'broken-off';
       readonly problem: Problem;
       readonly error: Error;
-      /** Holds the usage, where the provider told it all the same. */
+      /** Holds the usage, where the provider reported it all the same. */
       readonly reply: ModelReply | null;
     };
 
-/** By what a provider knows a request: whose it is, and which. */
-export interface RequestCredentials {
-  readonly apiKey: string | null;
-  readonly callId: string;
-}
+/** What a provider knows a request by. */
+export type RequestCredentials = Required<Pick<ModelRequest, 'apiKey' | 'callId'>>;
 
-/** Sends one HTTP request and waits for its end, with heartbeats. Never throws, whatever the provider does. */
+/** Sends one HTTP request and waits for its end. Never throws, whatever the provider does. */
 export async function sendRequest(
   { complete }: Pick<Dependencies, 'complete'>,
   call: ModelCall,
@@ -45,20 +33,10 @@ export async function sendRequest(
   const signal = AbortSignal.any([cancellationSignal, timeLimit(call.timeoutMs)]);
   const context = contextOf(call, credentials.apiKey, signal);
   try {
-    return repliedWith(
-      await whileHeartbeating(() => complete(requestOf(call, credentials, signal))),
-      context,
-    );
+    return judgeReply(await complete(requestOf(call, credentials, signal)), context);
   } catch (error) {
     return brokenBy(error, context, cancellationSignal);
   }
-}
-
-/** What a reply comes to: an answer, or a failure that was billed. */
-export function repliedWith(reply: ModelReply, context: CallContext): SentRequest {
-  const judgement = judgeReply(reply, context);
-  if (judgement.usable) return { kind: 'answered', reply };
-  return { kind: 'failed', reply, failure: judgement.failure, partial: judgement.partial };
 }
 
 /** What an error in place of a reply comes to: the provider's failure, or our own end. */
@@ -70,19 +48,15 @@ export function brokenBy(error: unknown, context: CallContext, cancellation: Abo
 /** How a finished request is booked. */
 export function outcomeOf(sent: SentRequest): AttemptOutcome {
   const { usage = null, reportedNanoUsd = null } = sent.reply ?? {};
-  return { ...verdictOf(sent), usage, reportedNanoUsd };
-}
-
-function verdictOf(sent: SentRequest): Pick<AttemptOutcome, 'error' | 'billed'> {
   switch (sent.kind) {
     case 'answered':
-      return { error: null, billed: 'yes' };
+      return { error: null, billed: 'yes', usage, reportedNanoUsd };
     case 'failed': {
       const { type, message, billed } = sent.failure;
-      return { error: { type, message }, billed };
+      return { error: { type, message }, billed, usage, reportedNanoUsd };
     }
     case 'broken-off':
-      return { error: sent.problem, billed: sent.reply?.usage ? 'yes' : 'unknown' };
+      return { error: sent.problem, billed: usage === null ? 'unknown' : 'yes', usage, reportedNanoUsd };
   }
 }
 
@@ -95,45 +69,24 @@ export function contextOf(call: ModelCall, secret: string | null, signal: AbortS
 
 /** The call as the providers take it. */
 export function requestOf(
-  call: ModelCall,
+  { card, messages, maxOutputTokens, outputSchema, seed }: ModelCall,
   { apiKey, callId }: RequestCredentials,
   signal: AbortSignal,
 ): ModelRequest {
-  const { card, messages, maxOutputTokens, outputSchema, seed } = call;
-  return {
-    card,
-    messages,
-    maxOutputTokens,
-    apiKey,
-    callId,
-    signal,
-    outputSchema,
-    seed,
-  };
+  return { card, messages, maxOutputTokens, outputSchema, seed, apiKey, callId, signal };
 }
 
 /** The call was stopped by its run's cancellation or by the end of this process; `reply` as far as it came. */
 export function brokenOff(reply: ModelReply | null): SentRequest {
-  const stopped = whyStopped(Context.current().cancellationDetails);
-  if (stopped !== null) {
-    const problem = { type: FAILURES.workerStopped, message: stopped };
-    return {
-      kind: 'broken-off',
-      problem,
-      reply,
-      error: ApplicationFailure.retryable(problem.message, problem.type),
-    };
+  const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
+  if (workerShutdown !== true && notFound !== true && timedOut !== true) {
+    const problem = { type: FAILURES.cancelled, message: 'the run was cancelled during the call' };
+    return { kind: 'broken-off', problem, reply, error: new CancelledFailure(problem.message) };
   }
-  const problem = { type: FAILURES.cancelled, message: 'the run was cancelled during the call' };
-  return { kind: 'broken-off', problem, reply, error: new CancelledFailure(problem.message) };
-}
-
-/** Why this process stopped though the run was not cancelled; null where it was. */
-function whyStopped(details: ActivityCancellationDetails | undefined): string | null {
-  if (details?.workerShutdown === true) return 'the worker process was stopped during the call';
-  // Another attempt may be under way by now.
-  const isGivenUp = details?.notFound === true || details?.timedOut === true;
-  return isGivenUp
-    ? 'Temporal had not heard of the worker process for too long, and gave up this attempt'
-    : null;
+  const message = workerShutdown
+    ? 'the worker process was stopped during the call'
+    : // Another attempt may be under way by now.
+      'Temporal had not heard of the worker process for too long, and gave up this attempt';
+  const problem = { type: FAILURES.workerStopped, message };
+  return { kind: 'broken-off', problem, reply, error: ApplicationFailure.create(problem) };
 }

@@ -11,10 +11,8 @@ export interface Amount {
   readonly nanoUsd: number;
 }
 
-/** Where a sum starts. */
 export const NOTHING: Amount = { calls: 0, tokens: 0, nanoUsd: 0 };
 
-/** Combines two amounts, each measure by itself. */
 export function combine(one: Amount, other: Amount, by: (one: number, other: number) => number): Amount {
   return {
     calls: by(one.calls, other.calls),
@@ -23,19 +21,16 @@ export function combine(one: Amount, other: Amount, by: (one: number, other: num
   };
 }
 
-/** The sum of amounts. */
 export function sumOf(amounts: Iterable<Amount>): Amount {
   let sum = NOTHING;
   for (const amount of amounts) sum = combine(sum, amount, (one, other) => one + other);
   return sum;
 }
 
-/** Limits as an amount that can be calculated with. */
 export function boundOf({ calls, tokens, nanoUsd }: SpendingLimits): Amount {
   return { calls, tokens: tokens ?? Infinity, nanoUsd: nanoUsd ?? Infinity };
 }
 
-/** The limits that an amount stands for. */
 export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
   const finiteOrNull = (bound: number): number | null => (Number.isFinite(bound) ? bound : null);
   return { calls, tokens: finiteOrNull(tokens), nanoUsd: finiteOrNull(nanoUsd) };
@@ -68,39 +63,36 @@ export function scaleShare(
   return limitsOf({ calls: scale('calls'), tokens: scale('tokens'), nanoUsd: scale('nanoUsd') });
 }
 
-/** Why something may not begin: in the limit's own unit, which is nano-USD for `cost`. */
+/** Why something may not begin. */
 export interface LimitRefusal {
   /** By the name that `stoppedBy` gives it. */
   readonly limit: 'calls' | 'tokens' | 'cost';
-  /** What it would need at the least. */
+  /** At least, in the limit's own unit, which is nano-USD for `cost`. */
   readonly needed: number;
   readonly left: number;
-  /** So much is still set aside for others that it may fit once they have given back what they did not use. */
+  /** It may fit once others have given back what they set aside and did not use. */
   readonly mayFitLater: boolean;
 }
 
-const MEASURES = { calls: 'calls', tokens: 'tokens', cost: 'nanoUsd' } as const;
-
 /**
- * Finds the limit that forbids something, or null where it fits.
- *
- * Where several do, one that waiting cannot help comes first: no call must wait for one limit only to fail at another.
+ * The limit that forbids something, or null. Where several do, one that waiting cannot help comes first: no call must
+ * wait for one limit only to fail at another.
  *
  * @param left what is neither spent nor set aside
  * @param unspent what would be left if nothing were set aside
  */
 export function findRefusal(needed: Amount, left: Amount, unspent: Amount): LimitRefusal | null {
   const refusals = (['calls', 'tokens', 'cost'] as const).flatMap((limit): LimitRefusal[] => {
-    const of = MEASURES[limit];
-    if (needed[of] <= left[of]) return [];
-    return [{ limit, needed: needed[of], left: left[of], mayFitLater: needed[of] <= unspent[of] }];
+    const { measure } = LIMITS[limit];
+    if (needed[measure] <= left[measure]) return [];
+    const mayFitLater = needed[measure] <= unspent[measure];
+    return [{ limit, needed: needed[measure], left: left[measure], mayFitLater }];
   });
   return refusals.find(({ mayFitLater }) => !mayFitLater) ?? refusals[0] ?? null;
 }
 
-/** Why no call may begin, in a sentence: what it may come to, what which limit leaves, and what to do. */
 export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal): string {
-  const { name, amount, remedy } = WORDS[limit];
+  const { name, amount, remedy } = LIMITS[limit];
   const later = mayFitLater ? ' until calls under way give back what they do not use' : '';
   // What is needed is rounded up and what is left down, or a sentence might say that $0.0100 is too little for $0.0100.
   return (
@@ -109,24 +101,28 @@ export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal
   );
 }
 
-interface Words {
+interface LimitWords {
+  readonly measure: keyof Amount;
   readonly name: string;
   readonly amount: (value: number, round: (value: number) => number) => string;
   readonly remedy: string;
 }
 
-const WORDS: Readonly<Record<LimitRefusal['limit'], Words>> = {
+const LIMITS: Readonly<Record<LimitRefusal['limit'], LimitWords>> = {
   calls: {
+    measure: 'calls',
     name: 'limits.calls',
     amount: (calls) => counted(calls, 'request'),
     remedy: 'raise limits.calls',
   },
   tokens: {
+    measure: 'tokens',
     name: 'limits.tokens',
     amount: (tokens) => `${tokens.toLocaleString('en-US')} tokens`,
     remedy: 'raise limits.tokens, or lower maxOutputTokens of its worker',
   },
   cost: {
+    measure: 'nanoUsd',
     name: 'limits.costUsd',
     amount: (nanoUsd, round) => {
       const digit = nanoUsd < 1e9 ? 1e5 : 1e7;

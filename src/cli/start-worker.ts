@@ -83,8 +83,8 @@ function installRuntime(log: Say): void {
 
 function sayToFile(line: string): void {
   const file = join(FOLDER, 'worker.log');
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, `${harmless(line)}\n`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  appendFileSync(file, `${harmless(line)}\n`, { mode: 0o600 });
 }
 
 const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;

@@ -6,11 +6,10 @@ import { ConductorError } from '../conductor-error';
 import type { EncryptionKey, KeyRing } from './keys';
 import { NONCE_BYTES, seal, unseal } from './seal';
 
-/** What an encrypted payload's `encoding` says. */
 const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 
-/** A payload is not what was encrypted: somebody altered it, or used an id for two keys. */
+/** A payload is not what was encrypted: it was altered, or an id stands for two keys. */
 export class AlteredPayloadError extends ConductorError {
   override readonly name = 'AlteredPayloadError';
   readonly code = 'AlteredPayload';
@@ -25,13 +24,13 @@ export class AlteredPayloadError extends ConductorError {
  * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
  * 800-38D, 8.3): change it before.
  *
- * A payload that is not encrypted is passed on as it is, so that a run that started before the keys came is finished.
+ * A payload that is not encrypted is passed on as it is, so that runs that started before the keys came can end.
  *
  * What stays readable: workflow ids, types and task queues, activity names, times and sizes. A server that lies could
  * show an old payload in the place of a new one.
  *
  * @throws UnknownKeyError from `decode`, naming the key that is missing
- * @throws AlteredPayloadError from `decode`, where a single bit is not as it was
+ * @throws AlteredPayloadError from `decode`, where a single bit was altered
  */
 export function encryptionCodec(keys: KeyRing): PayloadCodec {
   return {
@@ -41,11 +40,10 @@ export function encryptionCodec(keys: KeyRing): PayloadCodec {
 }
 
 function encrypt({ metadata, data }: Payload, { id, payload: key }: EncryptionKey): Payload {
-  const plain = PAYLOAD.encode({ ...(metadata && { metadata }), ...(data && { data }) }).finish();
-  const utf8 = new TextEncoder();
+  const plain = PAYLOAD.encode({ metadata: metadata ?? {}, data }).finish();
   return {
-    metadata: { encoding: utf8.encode(ENCRYPTED), [KEY_ID]: utf8.encode(id) },
-    data: seal(plain, { key, nonce: randomBytes(NONCE_BYTES) }),
+    metadata: { encoding: Buffer.from(ENCRYPTED), [KEY_ID]: Buffer.from(id) },
+    data: seal(plain, key, randomBytes(NONCE_BYTES)),
   };
 }
 
@@ -64,25 +62,21 @@ function wordOf({ metadata }: Payload, name: string): string {
   return Buffer.from(metadata?.[name] ?? []).toString('utf8');
 }
 
-/**
- * `temporal.api.common.v1.Payload` (github.com/temporalio/api), as far as a codec meets it: one piece of bytes, readable
- * in every language that Temporal has an SDK for.
- */
+/** `temporal.api.common.v1.Payload` (github.com/temporalio/api), as far as a codec meets it, for any SDK to read. */
 const PAYLOAD = new Type('Payload')
   .add(new MapField('metadata', 1, 'string', 'bytes'))
   .add(new Field('data', 2, 'bytes'));
 
 /**
- * Module of the failure converter that puts messages and stack traces where a codec reaches them; left to themselves
- * they travel in the clear. A bundle of workflows must be built with it: `bundleWorkflowCode({ failureConverterPath })`.
+ * Module of the failure converter that puts messages and stack traces where a codec reaches them; without it they travel
+ * in the clear. A bundle of workflows must be built with it: `bundleWorkflowCode({ failureConverterPath })`.
  */
 export const failureConverterPath = require.resolve('../workflows/encoded-failures');
 
 /**
- * A data converter that encrypts, for `Client`, `Worker` and all else that takes one.
- *
- * The plugin leaves a worker's data converter alone: mount this beside it. With a converter of your own, take its parts:
- * `encryptionCodec` as the last of your codecs, and `failureConverterPath`.
+ * A data converter that encrypts, for `Client`, `Worker` and all else that takes one. Mount it beside the plugin, which
+ * leaves a worker's data converter alone. With a converter of your own, take its parts: `encryptionCodec` as the last of
+ * your codecs, and `failureConverterPath`.
  *
  * @example
  * const keys = readEncryptionKeys('CONDUCTOR_KEYS');

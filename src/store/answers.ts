@@ -10,37 +10,40 @@ export interface KeptAnswer {
   readonly row: LedgerRow & { readonly endedAt: string };
 }
 
-/** Keeps an answer under its call id: from here on, no crash can make the call be bought again. */
-export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<void> {
-  await keep(store, 'answers', answer.row.callId, answer);
+/**
+ * Keeps an answer under its call id: from then on, no crash can have the call bought again. The first to be kept is the
+ * call's for good.
+ *
+ * @returns that one, which may be of another attempt that was under way as well
+ */
+export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<KeptAnswer> {
+  const { callId } = answer.row;
+  const bytes = Buffer.from(JSON.stringify(answer));
+  if (await store.create(keyOf('answers', callId), bytes)) return answer;
+  return (await findAnswer(store, callId)) ?? answer;
 }
 
-/** The answer an earlier attempt of this call was given, if any. */
+/** The answer that an earlier attempt of this call was given, if any. */
 export function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
   return find<KeptAnswer>(store, 'answers', callId);
 }
 
-/** An answer that a vendor writes in the background, by the id under which any process may fetch it. */
+/** An answer that a vendor writes in the background. */
 export interface BegunAnswer {
   readonly callId: string;
-  /** Which row of the ledger it is paid under. Over when that row is completed. */
+  /** Which row of the ledger it is paid under. It is over when that row is completed. */
   readonly attempt: number;
-  /** The vendor's name for it. */
   readonly id: string;
 }
 
-/** Keeps the id under its call id: from here on, a crash loses the wait for an answer and not the answer. */
-export async function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
-  await keep(store, 'background', begun.callId, begun);
+/** Keeps the id under its call id: from then on, a crash loses the wait for an answer and not the answer. */
+export function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
+  return store.write(keyOf('background', begun.callId), Buffer.from(JSON.stringify(begun)));
 }
 
 /** The last answer that was started for this call, if any; it may be over. */
 export function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
   return find<BegunAnswer>(store, 'background', callId);
-}
-
-async function keep(store: Store, folder: string, callId: string, value: object): Promise<void> {
-  await store.write(keyOf(folder, callId), Buffer.from(JSON.stringify(value)));
 }
 
 async function find<Value>(store: Store, folder: string, callId: string): Promise<Value | null> {

@@ -2,7 +2,7 @@ import { type LedgerRow, readRow, streamRowKeys } from './ledger';
 import type { Store } from './store';
 import { eachInParallel } from './sweep';
 
-/** What costs can be summed by. A workflow is a solve that a person asked for, with everything it called. */
+/** A workflow is a solve that a person asked for, with everything it called. */
 export const COST_GROUPS = ['day', 'worker', 'workflow', 'model'] as const;
 
 export type CostGroup = (typeof COST_GROUPS)[number];
@@ -15,7 +15,7 @@ export interface CostQuery {
   readonly zone: Zone;
 }
 
-/** What a number of calls came to. */
+/** The sums of a number of calls. */
 export interface CostLine {
   /** The day, worker, workflow or model; `total` for all of them. */
   readonly name: string;
@@ -30,17 +30,15 @@ export interface CostLine {
   readonly nanoUsd: number;
 }
 
-/** Sums over the calls of a time. */
 export interface CostReport {
   readonly by: CostGroup;
-  /** By day in order of time, else the dearest first. A group without a call has no line. */
+  /** Days in order of time, else the dearest first. A group without a call has no line. */
   readonly lines: readonly CostLine[];
   readonly total: CostLine;
 }
 
 /**
- * Sums what the calls in a ledger cost. Every row is read, some at a time, since its key names no day; what is kept in
- * memory are the sums.
+ * Sums what the calls in a ledger cost. Every row is read, since its key names no day; only the sums are in memory.
  *
  * @param onRow is called with the number of rows read so far
  */
@@ -51,7 +49,7 @@ export async function sumCosts(
 ): Promise<CostReport> {
   const nameOf = groupBy(by, zone);
   const lines = new Map<string, CostLine>();
-  let total = emptyLine('total');
+  let total: CostLine = { name: 'total', ...EMPTY };
   let count = 0;
   await eachInParallel(streamRowKeys(store), async (key) => {
     const row = await readRow(store, key);
@@ -59,7 +57,7 @@ export async function sumCosts(
     if (row === null) return;
     if (row.startedAt < (since?.begins ?? '') || row.startedAt >= (until?.ends ?? '~')) return;
     const name = nameOf(row);
-    lines.set(name, withRow(lines.get(name) ?? emptyLine(name), row));
+    lines.set(name, withRow(lines.get(name) ?? { name, ...EMPTY }, row));
     total = withRow(total, row);
   });
   const byName = (one: CostLine, other: CostLine): number => (one.name < other.name ? -1 : 1);
@@ -71,21 +69,15 @@ export async function sumCosts(
 function groupBy(by: CostGroup, zone: Zone): (row: LedgerRow) => string {
   // Sweden writes dates as ISO 8601 does.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone === 'utc' ? 'UTC' : undefined });
-  switch (by) {
-    case 'day':
-      return ({ startedAt }) => format.format(new Date(startedAt));
-    case 'worker':
-      return ({ worker }) => worker;
-    case 'workflow':
-      return ({ rootId }) => rootId;
-    case 'model':
-      return ({ model }) => model;
-  }
+  return {
+    day: ({ startedAt }: LedgerRow) => format.format(new Date(startedAt)),
+    worker: ({ worker }: LedgerRow) => worker,
+    workflow: ({ rootId }: LedgerRow) => rootId,
+    model: ({ model }: LedgerRow) => model,
+  }[by];
 }
 
-function emptyLine(name: string): CostLine {
-  return { name, calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
-}
+const EMPTY = { calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 
 function withRow(line: CostLine, { endedAt, usage, nanoUsd }: LedgerRow): CostLine {
   return {
@@ -99,28 +91,24 @@ function withRow(line: CostLine, { endedAt, usage, nanoUsd }: LedgerRow): CostLi
   };
 }
 
-/** A day of the calendar, and the instants (ISO 8601, UTC) it lies between: from `begins` on, and before `ends`. */
+/** A day of the calendar, from the instant `begins` (ISO 8601, UTC) until before `ends`. */
 export interface Day {
-  /** `YYYY-MM-DD` */
   readonly name: string;
   readonly begins: string;
   readonly ends: string;
 }
 
-/** Whose midnight parts the days: that of this machine's time zone (`TZ`), or of UTC. */
+/** Days begin at midnight in this machine's time zone (`TZ`), or in UTC. */
 export type Zone = 'local' | 'utc';
 
 /** Reads a date, `YYYY-MM-DD`; null for one that no calendar has. */
 export function readDay(name: string, zone: Zone): Day | null {
+  const dateOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
   const midnight = Date.parse(`${name}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(name) || Number.isNaN(midnight) || dateOf(midnight) !== name) return null;
   // Days in which clocks are put forward or back are not 24 hours long: each ends where the next begins.
   const next = dateOf(midnight + 24 * 60 * 60 * 1000);
   return { name, begins: beginOf(name, zone), ends: beginOf(next, zone) };
-}
-
-function dateOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }
 
 /** A date and time without an offset is one of the local time zone, says ECMAScript. */

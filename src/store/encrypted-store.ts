@@ -32,6 +32,15 @@ export class EncryptedStore implements Store {
     await this.inner.write(nameOfKey(key, first), sealContent(bytes, key, first));
   }
 
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    const { first } = this.keys;
+    const name = nameOfKey(key, first);
+    const others = this.namesOf(key).filter((each) => each !== name);
+    const found = await Promise.all(others.map((each) => this.inner.stat(each)));
+    if (found.some((entry) => entry !== null)) return false;
+    return this.inner.create(name, sealContent(bytes, key, first));
+  }
+
   async stat(key: string): Promise<StoredEntry | null> {
     const entry = await this.newest(key);
     return entry === null ? null : { ...entry, key };
@@ -57,7 +66,7 @@ export class EncryptedStore implements Store {
     return removed.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** What was written last under a key, with its name: during a change of keys, processes may differ in the first one. */
+  /** What was written last under a key, by its name: during a change of keys, processes may differ in the first one. */
   private async newest(key: string): Promise<StoredEntry | null> {
     const found = await Promise.all(this.namesOf(key).map((name) => this.inner.stat(name)));
     return found.reduce((best, entry) => {

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, opendir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { checkKey, type Store, type StoredEntry } from './store';
-
-const FOLDERS_AT_A_TIME = 64;
 
 /**
  * A store in a folder of this machine (or of a shared disk): one file a key.
  *
- * Files are written beside their place and moved there, so a killed process leaves no half-written one. They are
- * not flushed to the device: a loss of power can lose the last moments, as it can for the embedded server's
- * database (SQLite, `synchronous=NORMAL`).
+ * Files are written beside their place and moved there, so a killed process leaves no half-written one. They are not
+ * flushed to the device: a loss of power can cost the last moments, as it can in the embedded server's database (SQLite,
+ * `synchronous=NORMAL`).
  */
 export class FileStore implements Store {
   readonly url: string;
@@ -26,15 +24,27 @@ export class FileStore implements Store {
   }
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
+    await this.beside(key, bytes, rename);
+  }
+
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    return this.beside(key, bytes, linkNew);
+  }
+
+  /** Writes a whole file beside its place, and has it put there. */
+  private async beside<T>(
+    key: string,
+    bytes: Uint8Array,
+    put: (unfinished: string, path: string) => Promise<T>,
+  ): Promise<T> {
     const path = this.pathOf(key);
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const unfinished = hiddenBeside(path);
     try {
       await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600 });
-      await rename(unfinished, path);
-    } catch (error) {
+      return await put(unfinished, path);
+    } finally {
       await rm(unfinished, { force: true });
-      throw error;
     }
   }
 
@@ -44,7 +54,9 @@ export class FileStore implements Store {
   }
 
   async list(prefix: string): Promise<string[]> {
-    return (await this.allBelow(prefix)).sort();
+    const keys = [];
+    for await (const key of this.keysBelow(prefix)) keys.push(key);
+    return keys.sort();
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
@@ -59,32 +71,18 @@ export class FileStore implements Store {
     const path = this.pathOf(key);
     const entry = await this.stat(key);
     if (entry === null || entry.modifiedAt >= than) return 0;
-    // A write between that look and the removal must not be lost: the file is taken out of the way first, so that the
+    // A write between that look and the removal must not be lost: the file is moved out of the way first, so that the
     // second look is at the very file that goes.
     const taken = hiddenBeside(path);
     if ((await unlessMissing(rename(path, taken).then(() => true))) === null) return 0;
     try {
       const { mtime, size } = await stat(taken);
       if (mtime < than) return size;
-      await putBack(taken, path);
+      await linkNew(taken, path);
       return 0;
     } finally {
       await rm(taken, { force: true });
     }
-  }
-
-  /** Many folders at a time: of many small ones, as in the ledger, several times as fast as one after the other. */
-  private async allBelow(prefix: string): Promise<string[]> {
-    const folder = this.pathOf(prefix.replace(/\/$/, ''));
-    const found = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? [];
-    const visible = found.filter(({ name }) => !name.startsWith('.'));
-    const keys = visible.filter((entry) => !entry.isDirectory()).map(({ name }) => prefix + name);
-    const folders = visible.filter((entry) => entry.isDirectory()).map(({ name }) => `${prefix}${name}/`);
-    for (let begin = 0; begin < folders.length; begin += FOLDERS_AT_A_TIME) {
-      const batch = folders.slice(begin, begin + FOLDERS_AT_A_TIME);
-      for (const below of await Promise.all(batch.map((each) => this.allBelow(each)))) keys.push(...below);
-    }
-    return keys;
   }
 
   private async *keysBelow(prefix: string): AsyncGenerator<string> {
@@ -108,12 +106,14 @@ function hiddenBeside(path: string): string {
   return join(dirname(path), `.${randomUUID()}`);
 }
 
-/** Puts a file back, unless its place was taken by a newer one. */
-async function putBack(taken: string, path: string): Promise<void> {
+/** Gives a file a second name, unless that is taken. */
+async function linkNew(file: string, path: string): Promise<boolean> {
   try {
-    await link(taken, path);
+    await link(file, path);
+    return true;
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
   }
 }
 

@@ -2,19 +2,15 @@ import type { Call } from '../protocol/call';
 import type { Store } from './store';
 
 /**
- * What was, or may have been, paid: one row per request to a model, written before the request is sent and never
- * removed.
- *
- * A row whose process died stays as it was opened, `nanoUsd: null`: it is counted and makes every sum "at least".
+ * What was, or may have been, paid: one row per request to a model, written before it is sent and never removed. A row
+ * whose process died stays as it was opened, `nanoUsd: null`, and makes every sum "at least".
  */
 export interface LedgerRow extends Call {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
   readonly workflowId: string;
   readonly runId: string;
   /** Where the price came from that `nanoUsd` was computed with. */
   readonly priceVersion: string | null;
-  /** ISO 8601. */
   readonly startedAt: string;
   /** null while the request is under way, and for good when its process died. */
   readonly endedAt: string | null;
@@ -26,13 +22,16 @@ export function callOf(row: LedgerRow): Call {
   return { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd };
 }
 
-/** Writes or completes the row of one attempt. */
-export async function writeRow(store: Store, row: LedgerRow): Promise<void> {
-  const key = `${callFolder(row.runId, row.callId)}${row.attempt}.json`;
-  await store.write(key, Buffer.from(JSON.stringify(row)));
+/** Opens the row of one attempt; false where a live attempt has that number already, whose row it stays. */
+export function createRow(store: Store, row: LedgerRow): Promise<boolean> {
+  return store.create(keyOf(row), Buffer.from(JSON.stringify(row)));
 }
 
-/** One row; null when nothing lies under the key. */
+/** Completes the row of one attempt. */
+export function writeRow(store: Store, row: LedgerRow): Promise<void> {
+  return store.write(keyOf(row), Buffer.from(JSON.stringify(row)));
+}
+
 export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
   const bytes = await store.read(key);
   return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as LedgerRow);
@@ -40,24 +39,14 @@ export async function readRow(store: Store, key: string): Promise<LedgerRow | nu
 
 /** The rows of one call, by attempt. */
 export async function rowsOfCall(store: Store, runId: string, callId: string): Promise<LedgerRow[]> {
-  const rows = await readRows(store, await store.list(callFolder(runId, callId)));
-  return rows.sort((a, b) => a.attempt - b.attempt);
-}
-
-/** The rows of a whole run, in the order their requests started. */
-export async function rowsOfRun(store: Store, runId: string): Promise<LedgerRow[]> {
-  const rows = await readRows(store, await rowKeys(store, runId));
-  return rows.sort((a, b) => a.attempt - b.attempt).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
-}
-
-async function readRows(store: Store, keys: readonly string[]): Promise<LedgerRow[]> {
+  const keys = await store.list(callFolder(runId, callId));
   const rows = await Promise.all(keys.map((key) => readRow(store, key)));
-  return rows.filter((row) => row !== null);
+  return rows.filter((row) => row !== null).sort((a, b) => a.attempt - b.attempt);
 }
 
-/** Where each row lies: the keys of all rows, or of one run's, in ascending order. */
-export function rowKeys(store: Store, runId?: string): Promise<string[]> {
-  return store.list(runId === undefined ? 'ledger/' : `ledger/${runId}/`);
+/** The keys of the rows of one run, in ascending order. */
+export function rowKeys(store: Store, runId: string): Promise<string[]> {
+  return store.list(`ledger/${runId}/`);
 }
 
 /** The key of every row, as the store finds them: there may be millions. */
@@ -71,6 +60,10 @@ export async function* streamRowKeys(store: Store): AsyncGenerator<string> {
     if (!seen.has(key)) yield key;
     seen.add(key);
   }
+}
+
+function keyOf({ runId, callId, attempt }: LedgerRow): string {
+  return `${callFolder(runId, callId)}${attempt}.json`;
 }
 
 function callFolder(runId: string, callId: string): string {

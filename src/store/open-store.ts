@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
+import { readStoreUrl, STORE_URL_FORMS } from '../config/store-url';
 import type { KeyRing } from '../encryption/keys';
 import { EncryptedStore } from './encrypted-store';
 import { FileStore } from './file-store';
 import { S3Store } from './s3-store';
-import { type Store } from './store';
-import { readStoreUrl, STORE_URL_FORMS } from '../config/store-url';
+import type { Store } from './store';
 
-/** What holds for a store of either kind. */
 export interface StoreOptions {
   /** Keeps everything encrypted: contents, and the digests in names. Default: as it is. */
   readonly keys?: KeyRing;

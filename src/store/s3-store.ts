@@ -1,13 +1,8 @@
 import type * as Sdk from '@aws-sdk/client-s3';
-import { checkKey, type Store, type StoredEntry } from './store';
 import { isKey, type StorePlace } from '../config/store-url';
+import { checkKey, type Store, type StoredEntry } from './store';
 
-type S3Place = Extract<StorePlace, { kind: 's3' }>;
-/** The vendor's SDK, and one client of it. */
-interface Opened {
-  readonly sdk: typeof Sdk;
-  readonly s3: Sdk.S3;
-}
+type Opened = Awaited<ReturnType<typeof openS3Client>>;
 
 /**
  * A store in a bucket of Amazon S3 or of a server that speaks its API: one object a key, below a prefix.
@@ -19,14 +14,10 @@ interface Opened {
  */
 export class S3Store implements Store {
   readonly url: string;
-  private readonly bucket: string;
-  private readonly prefix: string;
   private client: Promise<Opened> | undefined;
 
-  constructor({ bucket, prefix }: S3Place) {
-    this.url = `s3://${bucket}/${prefix}`.replace(/\/$/, '');
-    this.bucket = bucket;
-    this.prefix = prefix;
+  constructor(private readonly place: Extract<StorePlace, { kind: 's3' }>) {
+    this.url = `s3://${place.bucket}/${place.prefix}`.replace(/\/$/, '');
   }
 
   async read(key: string): Promise<Buffer | null> {
@@ -42,6 +33,21 @@ export class S3Store implements Store {
     await this.ask(({ s3 }) => s3.putObject({ ...at, Body: bytes }));
   }
 
+  /** Servers of other vendors may ignore the condition; with the look before, only two writes at one moment can meet. */
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    const at = this.placeOf(key);
+    if ((await this.stat(key)) !== null) return false;
+    const { s3 } = await this.open();
+    try {
+      await s3.putObject({ ...at, Body: bytes, IfNoneMatch: '*' });
+      return true;
+    } catch (error) {
+      // 409: another such request for the key is under way.
+      if ([409, 412].includes(factsOf(error).status)) return false;
+      throw explainS3(error, this.url);
+    }
+  }
+
   async stat(key: string): Promise<StoredEntry | null> {
     const at = this.placeOf(key);
     const found = await this.ask(({ s3 }) => s3.headObject(at));
@@ -55,13 +61,13 @@ export class S3Store implements Store {
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
-    const { Key: below } = this.placeOf(prefix.replace(/\/$/, ''));
+    const { Bucket, Key: below } = this.placeOf(prefix.replace(/\/$/, ''));
     const { sdk, s3 } = await this.open();
     try {
-      const pages = sdk.paginateListObjectsV2({ client: s3 }, { Bucket: this.bucket, Prefix: `${below}/` });
+      const pages = sdk.paginateListObjectsV2({ client: s3 }, { Bucket, Prefix: `${below}/` });
       for await (const { Contents = [] } of pages) {
         for (const { Key = '', Size, LastModified } of Contents) {
-          const key = Key.slice(this.prefix.length);
+          const key = Key.slice(this.place.prefix.length);
           // Consoles show folders by empty objects whose names end with a slash.
           if (isKey(key)) yield entryOf(key, Size, LastModified);
         }
@@ -82,7 +88,6 @@ export class S3Store implements Store {
     return entry.bytes;
   }
 
-  /** Asks the server, once or as often as the SDK thinks right; null where there is no such object. */
   private async ask<T>(work: (opened: Opened) => Promise<T>): Promise<T | null> {
     const opened = await this.open();
     try {
@@ -99,7 +104,7 @@ export class S3Store implements Store {
 
   private placeOf(key: string): { Bucket: string; Key: string } {
     checkKey(key);
-    return { Bucket: this.bucket, Key: `${this.prefix}${key}` };
+    return { Bucket: this.place.bucket, Key: `${this.place.prefix}${key}` };
   }
 }
 
@@ -114,21 +119,21 @@ function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | unde
  * Opens a client that is set up by AWS's own environment and profiles alone: region, credentials, endpoint, number of
  * attempts (https://docs.aws.amazon.com/sdkref/latest/guide/environment-variables.html).
  *
- * Throttling and failures of the server are left to the SDK's own retries. Temporal's are for what is billed or has
- * consequences; to read or write a content address once more has none.
+ * Throttling and failures of the server are left to the SDK's own retries: Temporal's are for what is billed or has
+ * consequences, and reading or writing a content address once more has none.
  */
-async function openS3Client(env: NodeJS.ProcessEnv = process.env): Promise<Opened> {
+async function openS3Client(): Promise<{ sdk: typeof Sdk; s3: Sdk.S3 }> {
   const sdk = await importSdk();
   const s3 = new sdk.S3({
     // Servers of other vendors rarely have a host name for each bucket.
-    forcePathStyle: Boolean(env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL),
+    forcePathStyle: Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL),
     // The SDK's own default is to wait without end.
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
   });
   return { sdk, s3 };
 }
 
-/** Loaded when it is first needed: it is an optional peer dependency. */
+/** It is an optional peer dependency. */
 async function importSdk(): Promise<typeof Sdk> {
   try {
     return await import('@aws-sdk/client-s3');
@@ -141,74 +146,68 @@ async function importSdk(): Promise<typeof Sdk> {
   }
 }
 
-/** What an error of the SDK says; by shape, since not every one of them is an `Error` of this realm. */
-interface ErrorFacts {
-  readonly name: string;
-  readonly message: string;
-  /** Of Node's network errors, e.g. `ECONNREFUSED`. */
-  readonly code: string;
-  readonly status: number;
-}
+type ErrorFacts = ReturnType<typeof factsOf>;
 
-/** Codes of Node. Where the SDK has wrapped an error, its code is found in the message alone. */
+/** Codes of Node. Where the SDK has wrapped an error, only the message holds its code. */
 const NETWORK =
-  /\b(ECONN[A-Z]+|EAI_[A-Z]+|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w+|ERR_TLS\w+)\b/;
+  /\b(?:ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,40}|ERR_TLS\w{1,40})\b/;
 
-/** The first that fits. Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
-const RULES: readonly {
-  readonly fits: (facts: ErrorFacts) => boolean;
-  readonly say: (store: string, facts: ErrorFacts) => string;
-}[] = [
-  {
-    fits: ({ name }) => name === 'NoSuchBucket',
-    say: (store) =>
-      `the bucket of ${store} does not exist: create it, or correct "store" in the configuration`,
-  },
-  {
-    fits: ({ name }) => name === 'CredentialsProviderError',
-    say: (store) =>
-      `there are no credentials for ${store}: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
-  },
-  {
-    fits: ({ message }) => /^Region (is missing|not accepted)/.test(message),
-    say: (store) =>
-      `there is no region for ${store}: set AWS_REGION; a server of another vendor mostly takes us-east-1`,
-  },
-  {
-    fits: ({ name, status }) => name === 'AuthorizationHeaderMalformed' || status === 301,
-    say: (store, { name }) =>
-      `the bucket of ${store} lies in another region (${name}): set AWS_REGION to the bucket's own`,
-  },
-  {
-    fits: ({ name, status }) => status === 401 || status === 403 || name === 'ExpiredToken',
-    say: (store, { name }) =>
-      `access to ${store} is denied (${name}): check AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they ` +
-      'allow s3:GetObject, s3:PutObject and s3:DeleteObject on its objects and s3:ListBucket on the bucket',
-  },
-  {
-    fits: ({ name, code, message }) => NETWORK.test(`${code} ${message}`) || name === 'TimeoutError',
-    say: (store, { code, message }) =>
-      `the endpoint of ${store} cannot be reached (${NETWORK.exec(`${code} ${message}`)?.[0] ?? message}): check AWS_ENDPOINT_URL_S3, AWS_REGION and the network`,
-  },
+type Rule = readonly [
+  fits: (facts: ErrorFacts) => boolean,
+  say: (store: string, facts: ErrorFacts) => string,
 ];
 
-/** The sentence for an error of the SDK: what happened, in which bucket, what to do. */
+/** The first that fits. Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+const RULES: readonly Rule[] = [
+  [
+    ({ name }) => name === 'NoSuchBucket',
+    (store) => `the bucket of ${store} does not exist: create it, or correct "store" in the configuration`,
+  ],
+  [
+    ({ name }) => name === 'CredentialsProviderError',
+    (store) =>
+      `there are no credentials for ${store}: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+  ],
+  [
+    ({ message }) => /^Region (is missing|not accepted)/.test(message),
+    (store) =>
+      `there is no region for ${store}: set AWS_REGION; a server of another vendor mostly takes us-east-1`,
+  ],
+  [
+    ({ name, status }) => name === 'AuthorizationHeaderMalformed' || status === 301,
+    (store, { name }) =>
+      `the bucket of ${store} lies in another region (${name}): set AWS_REGION to the bucket's own`,
+  ],
+  [
+    ({ name, status }) => status === 401 || status === 403 || name === 'ExpiredToken',
+    (store, { name }) =>
+      `access to ${store} is denied (${name}): check AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they ` +
+      'allow s3:GetObject, s3:PutObject and s3:DeleteObject on its objects and s3:ListBucket on the bucket',
+  ],
+  [
+    ({ name, code, message }) => NETWORK.test(`${code} ${message}`) || name === 'TimeoutError',
+    (store, { code, message }) =>
+      `the endpoint of ${store} cannot be reached (${NETWORK.exec(`${code} ${message}`)?.[0] ?? message}): check AWS_ENDPOINT_URL_S3, AWS_REGION and the network`,
+  ],
+];
+
+/** An error of the SDK in one sentence: what happened, in which bucket, what to do. */
 export function explainS3(error: unknown, store: string): Error {
   const facts = factsOf(error);
-  const rule = RULES.find(({ fits }) => fits(facts));
+  const [, say] = RULES.find(([fits]) => fits(facts)) ?? [];
   const { name, message } = facts;
   return new Error(
-    rule?.say(store, facts) ??
+    say?.(store, facts) ??
       `${store} failed with ${name}: ${message}; look at the state of the service, and try again later`,
   );
 }
 
-/** Whether there is no such object. The answer to a HEAD request has no body that could say more. */
 function isMissing(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(factsOf(error).name);
 }
 
-function factsOf(error: unknown): ErrorFacts {
+/** By shape, since not every error of the SDK is an `Error` of this realm. */
+function factsOf(error: unknown): { name: string; message: string; code: string; status: number } {
   const { name, message, code, $metadata } = Object(error) as Readonly<Record<string, unknown>>;
   const { httpStatusCode } = Object($metadata) as Readonly<Record<string, unknown>>;
   return {

@@ -4,9 +4,8 @@ import { isKey } from '../config/store-url';
 export interface StoredEntry {
   /** As `write` was given it, however a driver or a wrapper spells it. */
   readonly key: string;
-  /** The room it takes. */
   readonly bytes: number;
-  /** When it was written last, by the clock of where it lies. */
+  /** By the clock of where it lies. */
   readonly modifiedAt: Date;
 }
 
@@ -14,7 +13,7 @@ export interface StoredEntry {
  * Where everything too long or too precious for a workflow history lies: texts, finished answers and the ledger.
  *
  * A small interface on purpose: a driver is one file, and a wrapper (encryption, say) is another store around it.
- * `write` is atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies when.
+ * `write` and `create` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies when.
  */
 export interface Store {
   /** For messages and traces, e.g. `file:.conductor/store`. */
@@ -22,6 +21,8 @@ export interface Store {
   /** null when nothing lies under the key. */
   read(key: string): Promise<Buffer | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
+  /** Writes only where nothing lies under the key: of many that do so at once, one is told `true`. */
+  create(key: string, bytes: Uint8Array): Promise<boolean>;
   /** What lies under the key, without reading it; null when nothing does. */
   stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */
@@ -36,11 +37,7 @@ export interface Store {
   removeOlder(key: string, than: Date): Promise<number>;
 }
 
-/**
- * Refuses what is no key.
- *
- * @throws Error that says what a key is made of
- */
+/** @throws Error that says what a key is made of, for what is none */
 export function checkKey(key: string): void {
   if (isKey(key)) return;
   throw new Error(

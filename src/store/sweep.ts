@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Store, StoredEntry } from './store';
 
-/** How much there is of something. */
 export interface Tally {
   readonly count: number;
   readonly bytes: number;
@@ -13,25 +12,16 @@ export interface Swept {
   readonly live: Tally;
 }
 
-export interface SweepOptions {
-  /** What was written at this time or later is not looked at. */
-  readonly than: Date;
-  /** Whether what lies under the key may still be asked for. */
-  readonly isLive: (key: string) => boolean;
-  /** Counts and removes nothing. */
-  readonly dryRun: boolean;
-}
-
 /**
- * Removes from folders of a store what is old and dead.
+ * Removes from folders of a store what was written before a time and is not live. A dry run only counts.
  *
  * What is written while it runs stays: its age is looked at once more right before the removal (see `removeOlder` of
- * each driver for how right before that is).
+ * each driver).
  */
 export async function sweep(
   store: Store,
   folders: readonly string[],
-  { than, isLive, dryRun }: SweepOptions,
+  { than, isLive, dryRun }: { than: Date; isLive: (key: string) => boolean; dryRun: boolean },
 ): Promise<Swept> {
   const removed = { count: 0, bytes: 0 };
   const live = { count: 0, bytes: 0 };
@@ -48,10 +38,10 @@ export async function sweep(
   return { removed, live };
 }
 
-/** Enough to hide the way to a distant store or server, and few enough to be no burden to it. */
+/** Enough to hide the latency of a distant store or server, and few enough to be no burden to it. */
 const AT_ONCE = 16;
 
-/** Does one thing for each item as they come, some of them side by side. The first failure ends it. */
+/** Does one thing for each item as it comes, 16 at a time. The first failure ends it. */
 export async function eachInParallel<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   work: (item: Item) => Promise<void>,

@@ -8,12 +8,11 @@ export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 const PREVIEW_CHARACTERS = 120;
 
 /**
- * The age from which a text that is kept again is written anew. A collection under way, which takes only what is older
- * than a day, then cannot take what was just kept and has no reference yet.
+ * A text that is this old is written anew when it is kept again, so that a collection under way, which only takes what
+ * is older than a day, cannot take it before anything refers to it.
  */
 const REFRESH_AFTER_MS = 60 * 60 * 1000;
 
-/** Thrown for a text over the cap. Trying again would not help. */
 export class TextTooLargeError extends ConductorError {
   override readonly name = 'TextTooLargeError';
   readonly code = 'TextTooLarge';

@@ -11,13 +11,12 @@ export const WARM_START_WORKFLOW = 'conductorWarmStart';
 /** Workflow type that has the trainer write a checkpoint as a model of its own, for a person. */
 export const EXPORT_WORKFLOW = 'conductorExportCheckpoint';
 
-/** Signals, without an answer. */
 export const PAUSE_SIGNAL = 'pauseTraining';
 export const RESUME_SIGNAL = 'resumeTraining';
 export const STOP_SIGNAL = 'stopTraining';
-/** Update: another budget for the rest of the night, answered with what now holds. */
+/** Update: changes the budget for the rest of the night, and answers with what now holds. */
 export const SET_BUDGET_UPDATE = 'setBudget';
-/** Query: how far the night has come. */
+/** Query. */
 export const PROGRESS_QUERY = 'progress';
 
 /** Activities of the TypeScript worker. */

@@ -2,24 +2,27 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../config/schema';
 import { providerQueue } from '../protocol/names';
 
-/**
- * The workers that poll what a configuration keeps apart: beside each worker that a plugin is mounted on, with its
- * connection and options.
- */
+/** A queue that is polled beside a worker's own. */
+export interface SideQueue {
+  readonly taskQueue: string;
+  readonly activities: object;
+  /** Turns the options of the worker beside it into those of its own. */
+  readonly adapt: (options: WorkerOptions) => WorkerOptions;
+}
+
+/** Polls further queues beside each worker that a plugin is mounted on, with its connection and options. */
 export class SideWorkers {
-  /** By task queue, as they were before Temporal put its defaults in, which would not be taken twice. */
+  /** By task queue, as they were before Temporal put its defaults in, which it would not take twice. */
   private readonly mounted = new Map<string, WorkerOptions>();
   private readonly own = new WeakSet<Worker>();
 
   /** @param queuesBeside the queues to poll beside a worker's own, by its task queue */
   constructor(private readonly queuesBeside: (taskQueue: string) => readonly SideQueue[]) {}
 
-  /** To be told the options of a worker that will run. */
   mount(options: WorkerOptions): void {
     this.mounted.set(options.taskQueue, { ...options });
   }
 
-  /** Runs a worker, and with it the ones for the queues beside its own, where there are such queues. */
   async run(main: Worker, runMain: () => Promise<void>): Promise<void> {
     const { taskQueue } = main.options;
     const mounted = this.mounted.get(taskQueue);
@@ -48,14 +51,6 @@ export class SideWorkers {
   }
 }
 
-/** A queue that is polled beside a worker's own. */
-export interface SideQueue {
-  readonly taskQueue: string;
-  readonly activities: object;
-  /** Makes the options of the worker beside it into those of its own. */
-  readonly adapt: (options: WorkerOptions) => WorkerOptions;
-}
-
 /** A queue for the calls of each provider, where the configuration keeps them apart. */
 export function providerQueues(
   { conductor, workers, temporal: { queuePerProvider, callsPerSecond } }: Config,
@@ -71,7 +66,6 @@ export function providerQueues(
   }));
 }
 
-/** Activities alone. */
 function forCalls(options: WorkerOptions, perSecond: number | undefined): WorkerOptions {
   const adapted = { ...options };
   delete adapted.workflowsPath;
@@ -80,16 +74,14 @@ function forCalls(options: WorkerOptions, perSecond: number | undefined): Worker
   return { ...adapted, ...(perSecond !== undefined && { maxTaskQueueActivitiesPerSecond: perSecond }) };
 }
 
-/** What it takes to run a worker and to stop it. */
 export type Runnable = Pick<Worker, 'run' | 'getState' | 'shutdown'>;
 
 /**
- * Runs workers as one: whichever of them ends first, as it was told to or because it broke down, ends them all.
+ * Runs workers as one: whichever of them ends first, whether asked to or broken down, ends them all.
  *
- * @param first runs at once, since its owner may stop it from the first moment on
- * @param run what makes it run
+ * @param first runs at once, by `run`, since its owner may stop it from the first moment on
  * @param others on their way to run beside it
- * @throws what the first to break down threw, when all have ended
+ * @throws what the first to break down threw, once all have ended
  */
 export async function runTogether(
   first: Runnable,
@@ -97,13 +89,12 @@ export async function runTogether(
   others: readonly Promise<Runnable>[],
 ): Promise<void> {
   const runs = [run(), ...others.map(async (other) => (await other).run())];
+  const stop = (worker: Runnable): void => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
   const stopAll = (): void => {
     for (const each of [Promise.resolve(first), ...others]) each.then(stop, () => undefined);
   };
   const ends = await Promise.allSettled(runs.map((each) => each.finally(stopAll)));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
-}
-
-function stop(worker: Runnable): void {
-  if (worker.getState() === 'RUNNING') worker.shutdown();
 }

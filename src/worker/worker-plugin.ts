@@ -2,8 +2,7 @@ import { SimplePlugin } from '@temporalio/plugin';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities';
 import type { PolicyProvider } from '../activities/dependencies';
-import { backgroundOpenAI } from '../activities/models';
-import type { Complete } from '../activities/models/model';
+import { backgroundOpenAI } from '../activities/models/openai';
 import { createPacing } from '../activities/rate-limits/pacing';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
@@ -21,7 +20,7 @@ export interface AddOn {
   queuesBeside(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
 }
 
-/** What every plugin of ours does to a worker: it brings activities, checks encryption, and polls queues beside. */
+/** What every plugin of ours does to a worker: brings activities, checks encryption, and polls queues beside it. */
 export abstract class WorkerPlugin extends SimplePlugin {
   private readonly encrypts: boolean;
   private readonly sideWorkers: SideWorkers;
@@ -37,7 +36,10 @@ export abstract class WorkerPlugin extends SimplePlugin {
     const solving = createActivities({
       config,
       store,
-      complete: addOn === undefined ? complete : orAsk(addOn.policy),
+      complete: (request) => {
+        const isPolicy = request.card.provider === 'policy';
+        return isPolicy && addOn ? addOn.policy.complete(request) : complete(request);
+      },
       background: backgroundOpenAI,
       pacing: createPacing(config),
       policy: addOn?.policy,
@@ -46,7 +48,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
     super({ name, activities: { ...solving, ...addOn?.activities } });
     this.encrypts = config.encryption !== undefined;
     this.sideWorkers = new SideWorkers((taskQueue) => [
-      ...providerQueues(config, taskQueue, { ...solving }),
+      ...providerQueues(config, taskQueue, solving),
       ...(addOn?.queuesBeside(taskQueue, solving) ?? []),
     ]);
   }
@@ -61,9 +63,4 @@ export abstract class WorkerPlugin extends SimplePlugin {
   override runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     return this.sideWorkers.run(worker, () => super.runWorker(worker, next));
   }
-}
-
-/** Any other model is asked as without the add-on. */
-function orAsk(policy: PolicyProvider): Complete {
-  return (request) => (request.card.provider === 'policy' ? policy : { complete }).complete(request);
 }

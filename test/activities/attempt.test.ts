@@ -1,8 +1,8 @@
 import { closeRow, openRow, type AttemptOutcome } from '../../src/activities/ledger-row';
 import type { ModelCall } from '../../src/activities/model-call';
 import { FileStore } from '../../src/store/file-store';
-import { rowsOfRun } from '../../src/store/ledger';
 import { freshFolder } from '../local/fresh-folder';
+import { rowsOfRun } from '../support/ledger-of';
 import { aCard } from './models/ask';
 
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -27,8 +27,16 @@ function aCall(changes: Partial<ModelCall> = {}): ModelCall {
 async function openedRow(call: ModelCall) {
   const store = new FileStore(await freshFolder());
   const row = await openRow(store, call, { callId: 'c'.repeat(64), attempt: 1, info });
+  if (row === null) throw new Error('The row was there already.');
   return { store, row };
 }
+
+test('a row that is there is left alone, whoever wants its number', async () => {
+  const { store, row } = await openedRow(aCall());
+  const again = await openRow(store, aCall({ worker: 'bob' }), { callId: row.callId, attempt: 1, info });
+  expect(again).toBeNull();
+  expect(await rowsOfRun(store, 'run-1')).toEqual([row]);
+});
 
 test('a row is there before its request: open, of unknown cost, under the root of its tree', async () => {
   const { store, row } = await openedRow(aCall());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { callInBackground } from '../../src/activities/call-in-background';
 import type { ModelCall } from '../../src/activities/model-call';
-import { backgroundOpenAI } from '../../src/activities/models';
+import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { outcomeOf } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
 import { findBegun } from '../../src/store/answers';

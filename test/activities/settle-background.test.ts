@@ -1,4 +1,4 @@
-import { settleBackground } from '../../src/activities/background-wait';
+import { settleBackground } from '../../src/activities/call-in-background';
 import type { CallContext } from '../../src/activities/models/failure';
 import type { ModelReply } from '../../src/activities/models/model';
 import { FAILURES } from '../../src/protocol/failures';
@@ -43,7 +43,7 @@ test('what failed with usage was billed, and Temporal must not repeat it', () =>
 });
 
 test.each([
-  ['cancelled', { status: 'cancelled', reply: NOTHING }, 'was told by somebody else to give up its answer'],
+  ['cancelled', { status: 'cancelled', reply: NOTHING }, 'was asked by someone else to give up its answer'],
   ['lost', { status: 'lost' }, 'no longer knows the answer that it had begun'],
 ] as const)('one that is %s may have been billed: the workflow decides', (_, ended, happened) => {
   expect(settleBackground(ended, CONTEXT)).toMatchObject({

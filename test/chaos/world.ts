@@ -6,8 +6,8 @@ import { KillableServer } from '../../examples/learn/support/killable-server';
 import type { Keeping, Memory } from '../../examples/learn/support/worker';
 import { ConductorClient } from '../../src';
 import type { SolveResult } from '../../src/protocol/solve';
-import { readRow, rowKeys } from '../../src/store/ledger';
 import { FileStore } from '../../src/store/file-store';
+import { readLedger } from '../support/ledger-of';
 import { askAll } from './ask-all';
 import type { Evidence } from './evidence';
 import type { Victim } from './kill-script';
@@ -86,10 +86,9 @@ async function openWorld(
     kill: (victim) => victims[victim].kill(),
     memory: () => fleet.memory(),
     leavings: async () => {
-      const rows = await Promise.all((await rowKeys(store)).map((key) => readRow(store, key)));
       return {
         requests: providers.requests(),
-        rows: rows.filter((row) => row !== null),
+        rows: await readLedger(store),
         keepings: await readKeepings(witness),
         broken: fleet.broken,
       };

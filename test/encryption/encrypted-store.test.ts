@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { FileStore } from '../../src/store/file-store';
-import { rowsOfRun, writeRow, type LedgerRow } from '../../src/store/ledger';
+import { writeRow, type LedgerRow } from '../../src/store/ledger';
 import { keepText, readText } from '../../src/store/texts';
 import { freshFolder } from '../local/fresh-folder';
+import { rowsOfRun } from '../support/ledger-of';
 import { keyRing } from './test-keys';
 
 const TEXT = 'a text that is longer than what travels inline. '.repeat(200);

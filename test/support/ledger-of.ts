@@ -1,5 +1,5 @@
 import type { Amount } from '../../src/budget/amount';
-import { type LedgerRow, readRow, rowKeys } from '../../src/store/ledger';
+import { type LedgerRow, readRow } from '../../src/store/ledger';
 import type { Store } from '../../src/store/store';
 
 /** Every row of a run and of all that runs below it. */
@@ -8,8 +8,18 @@ export async function ledgerOf(store: Store, rootId: string): Promise<LedgerRow[
 }
 
 /** Every row there is. */
-export async function readLedger(store: Store): Promise<LedgerRow[]> {
-  const rows = await Promise.all((await rowKeys(store)).map((key) => readRow(store, key)));
+export function readLedger(store: Store): Promise<LedgerRow[]> {
+  return rowsBelow(store, 'ledger/');
+}
+
+/** The rows of a whole run, in the order their requests started. */
+export async function rowsOfRun(store: Store, runId: string): Promise<LedgerRow[]> {
+  const rows = await rowsBelow(store, `ledger/${runId}/`);
+  return rows.sort((a, b) => a.attempt - b.attempt).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+}
+
+async function rowsBelow(store: Store, prefix: string): Promise<LedgerRow[]> {
+  const rows = await Promise.all((await store.list(prefix)).map((key) => readRow(store, key)));
   return rows.filter((row) => row !== null);
 }
 

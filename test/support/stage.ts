@@ -10,9 +10,10 @@ import type { Step } from '../../src/plan/plan';
 import { renderPlan } from '../../src/plan/render';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
 import { FileStore } from '../../src/store/file-store';
-import { type LedgerRow, rowsOfRun } from '../../src/store/ledger';
+import type { LedgerRow } from '../../src/store/ledger';
 import type { Store } from '../../src/store/store';
 import { type SimulatedProviders, type Simulation, startSimulatedProviders } from '../../src/testing';
+import { rowsOfRun } from './ledger-of';
 import { searchForSecrets, TEST_KEY } from './search-for-secrets';
 import { connect, testTaskQueue, type TestTemporal, workflowBundle } from './temporal';
 

@@ -89,6 +89,16 @@ class WitnessStore extends FileStore {
 
   override async write(key: string, bytes: Uint8Array): Promise<void> {
     await super.write(key, bytes);
+    this.note(key, bytes);
+  }
+
+  override async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    const created = await super.create(key, bytes);
+    if (created) this.note(key, bytes);
+    return created;
+  }
+
+  private note(key: string, bytes: Uint8Array): void {
     const [, folder, callId] = KEEPING.exec(key) ?? [];
     if (callId === undefined) return;
     const content = JSON.parse(Buffer.from(bytes).toString('utf8')) as KeptAnswer | BegunAnswer;

@@ -15,87 +15,64 @@ export interface Diagnosis {
   readonly type: ProviderFailureType;
   /** What the provider did, to follow its name: `answered 401`. */
   readonly happened: string;
-  /** The provider's or the system's own words: may hold a key. */
+  /** In the provider's or the system's own words: may hold a key. */
   readonly reason: string;
-  /** When the provider wants to be asked again, in milliseconds; absent or null where it did not say. */
+  /** When the provider wants to be asked again, where it says so. */
   readonly nextRetryDelayMs?: number | null;
   /** The provider asks not to be asked again. */
   readonly final?: boolean;
-  /** What a person can do, where it is not what usually helps against this type: one sentence. */
+  /** One sentence on what to do, where that is not what usually helps against this type. */
   readonly remedy?: string;
-  /** Whether it was charged, where that is surer than what the type tells. */
+  /** Set where it is more certain than the type tells. */
   readonly billed?: 'no';
 }
 
 /** The failure types of the boundary between us and a provider. */
 export type ProviderFailureType = Extract<FailureType, `Provider.${string}`>;
 
-/** What follows from a failure: who tries again, who pays, and what a person can do. */
+/** Who tries again after a failure, who pays, and what a person can do. */
 export interface Consequence {
   /** True where Temporal tries again behind the workflow's back. */
   readonly retryable: boolean;
   /** Whether the provider charges for it. Never `unknown` or `yes` where Temporal tries again. */
   readonly billed: 'no' | 'unknown' | 'yes';
-  /** One sentence. */
   readonly remedy: string;
 }
 
 /** The law of `protocol/failures.ts` as a table. */
 export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = {
-  [FAILURES.rateLimited]: {
-    retryable: true,
-    billed: 'no',
-    remedy: 'Wait, send less at once, or ask the provider for a higher rate.',
-  },
-  [FAILURES.unavailable]: {
-    retryable: true,
-    billed: 'no',
-    remedy: 'Check that the server runs and that baseUrl is right; nothing was billed.',
-  },
-  [FAILURES.timeout]: {
-    retryable: false,
-    billed: 'unknown',
-    remedy: "Raise the worker's time-out or choose a faster model; the call may have been billed.",
-  },
-  [FAILURES.interrupted]: {
-    retryable: false,
-    billed: 'unknown',
-    remedy: 'Check the network and any proxy on the way; the call may have been billed.',
-  },
-  [FAILURES.badResponse]: {
-    retryable: false,
-    billed: 'unknown',
-    remedy:
-      "Check that baseUrl is the API's root and that the server speaks this API; the call may have been billed.",
-  },
-  [FAILURES.truncated]: {
-    retryable: false,
-    billed: 'yes',
-    remedy: "Raise the worker's maxOutputTokens or lower its effort.",
-  },
-  [FAILURES.refused]: {
-    retryable: false,
-    billed: 'yes',
-    remedy: 'Give the step to another worker or name one as fallback.',
-  },
-  [FAILURES.badRequest]: {
-    retryable: false,
-    billed: 'no',
-    remedy: "Correct the worker's model, baseUrl or settings in conductor.yaml.",
-  },
-  [FAILURES.authentication]: {
-    retryable: false,
-    billed: 'no',
-    remedy: "Set the key's variable and start again.",
-  },
-  [FAILURES.quotaExceeded]: {
-    retryable: false,
-    billed: 'no',
-    remedy: "Add credit or raise the account's limit, then start again.",
-  },
+  [FAILURES.rateLimited]: retried('Wait, send less at once, or ask the provider for a higher rate.'),
+  [FAILURES.unavailable]: retried(
+    'Check that the server runs and that baseUrl is right; nothing was billed.',
+  ),
+  [FAILURES.timeout]: final(
+    'unknown',
+    "Raise the worker's time-out or choose a faster model; the call may have been billed.",
+  ),
+  [FAILURES.interrupted]: final(
+    'unknown',
+    'Check the network and any proxy on the way; the call may have been billed.',
+  ),
+  [FAILURES.badResponse]: final(
+    'unknown',
+    "Check that baseUrl is the API's root and that the server speaks this API; the call may have been billed.",
+  ),
+  [FAILURES.truncated]: final('yes', "Raise the worker's maxOutputTokens or lower its effort."),
+  [FAILURES.refused]: final('yes', 'Give the step to another worker or name one as fallback.'),
+  [FAILURES.badRequest]: final('no', "Correct the worker's model, baseUrl or settings in conductor.yaml."),
+  [FAILURES.authentication]: final('no', "Set the key's variable and start again."),
+  [FAILURES.quotaExceeded]: final('no', "Add credit or raise the account's limit, then start again."),
 };
 
-/** What a provider of an add-on throws: it knows best what its own failures come to. */
+function retried(remedy: string): Consequence {
+  return { retryable: true, billed: 'no', remedy };
+}
+
+function final(billed: Consequence['billed'], remedy: string): Consequence {
+  return { retryable: false, billed, remedy };
+}
+
+/** Thrown by a provider of an add-on, which knows best what its own failures come to. */
 export class DiagnosedError extends ConductorError {
   override readonly name = 'DiagnosedError';
   readonly code = 'Provider';
@@ -112,7 +89,7 @@ export class DiagnosedError extends ConductorError {
 export function diagnose(error: unknown): Diagnosis {
   if (error instanceof DiagnosedError) return error.diagnosis;
   const http = readHttpError(error);
-  if (http !== null) return diagnoseHttp(http, Date.now());
+  if (http !== null) return diagnoseHttp(http);
   const fault = readNetworkFault(error);
   if (fault !== null) return diagnoseFault(fault);
   const reason = isErrorLike(error) ? error.message : String(error);
@@ -134,11 +111,8 @@ function diagnoseFault({ code, sent, reason }: NetworkFault): Diagnosis {
   if (code === null) return { type: FAILURES.badRequest, happened: 'could not be asked', reason };
   if (!sent) return { type: FAILURES.unavailable, happened: 'could not be reached', reason };
   if (OUT_OF_TIME.has(code)) return { type: FAILURES.timeout, happened: 'gave no answer in time', reason };
-  return {
-    type: FAILURES.interrupted,
-    happened: 'closed the connection before its answer was whole',
-    reason,
-  };
+  const happened = 'closed the connection before its answer was whole';
+  return { type: FAILURES.interrupted, happened, reason };
 }
 
 /** OpenAI's error classes keep the name `Error`. */
@@ -168,15 +142,15 @@ const OUT_OF_CREDIT = /credit balance is too low/i;
 /** Gemini rejects a key with 400. */
 const KEY_REJECTED = /^(api_key_invalid|invalid_api_key)$/;
 
-/** Judges an answer other than 2xx; `now` in epoch milliseconds. */
-function diagnoseHttp(error: HttpError, now: number): Diagnosis {
+function diagnoseHttp(error: HttpError): Diagnosis {
+  const { status, reason, headers } = error;
   return {
     type: typeOf(error),
-    happened: `answered ${error.status}`,
-    reason: error.reason,
-    nextRetryDelayMs: readRetryAfter(error, now),
+    happened: `answered ${status}`,
+    reason,
+    nextRetryDelayMs: readRetryAfter(error, Date.now()),
     // `true` changes nothing: the provider does not weigh what a second answer costs.
-    final: error.headers?.get('x-should-retry') === 'false',
+    final: headers?.get('x-should-retry') === 'false',
   };
 }
 

@@ -18,7 +18,7 @@ export interface CallContext {
   readonly model: string;
   /** The signal the request was sent with: aborted with a `TimeoutError` when its time was up, else by cancellation. */
   readonly signal: AbortSignal;
-  /** The key's value, so that it can be kept out of the message; null where there is none. */
+  /** The key's value, to keep it out of the message; null where there is none. */
   readonly secret: string | null;
   readonly timeoutMs: number;
 }
@@ -26,9 +26,7 @@ export interface CallContext {
 /** A failed call in our own words, as plain data and free of secrets. */
 export interface ProviderFailure extends Omit<Consequence, 'remedy'> {
   readonly type: ProviderFailureType;
-  /** Who did what, why, and what to do about it. */
   readonly message: string;
-  /** When the provider wants to be asked again, in milliseconds; null where it did not say. */
   readonly nextRetryDelayMs: number | null;
 }
 
@@ -40,7 +38,8 @@ export interface ProviderFailure extends Omit<Consequence, 'remedy'> {
 export function toProviderFailure(error: unknown, context: CallContext): ProviderFailure | null {
   const { signal, timeoutMs } = context;
   if (!signal.aborted) return describeFailure(diagnose(error), context);
-  if (!isTimeout(signal.reason)) return null;
+  const reason: unknown = signal.reason;
+  if (!isErrorLike(reason) || reason.name !== 'TimeoutError') return null;
   const happened = `gave no answer within ${timeoutMs / 1000} s`;
   return describeFailure({ type: FAILURES.timeout, happened, reason: '' }, context);
 }
@@ -61,7 +60,7 @@ export function describeFailure(diagnosis: Diagnosis, context: CallContext): Pro
   };
 }
 
-/** The same as Temporal carries it. The SDK's error is not attached: it may hold the key, and its class says nothing there. */
+/** As Temporal carries it. The SDK's error is not attached: it may hold the key, and its class means nothing there. */
 export function toApplicationFailure(
   { type, message, retryable, nextRetryDelayMs }: ProviderFailure,
   details: CallFailureDetails,
@@ -71,46 +70,38 @@ export function toApplicationFailure(
     message,
     nonRetryable: !retryable,
     details: [details],
-    ...(nextRetryDelayMs !== null && { nextRetryDelay: nextRetryDelayMs }),
+    nextRetryDelay: nextRetryDelayMs ?? undefined,
   });
 }
 
-/** As `AbortSignal.timeout` gives it. */
-function isTimeout(reason: unknown): boolean {
-  return isErrorLike(reason) && reason.name === 'TimeoutError';
+/** What a request came to that the provider ended. */
+export type Ended = { readonly kind: 'answered'; readonly reply: ModelReply } | Failed;
+
+interface Failed {
+  readonly kind: 'failed';
+  readonly failure: ProviderFailure;
+  /** What came back all the same: a refusal, a cut or an empty answer. */
+  readonly reply: ModelReply | null;
+  /** Text that came before a length stop. */
+  readonly partial: string | null;
 }
 
-/** What a reply is worth: a text to go on with, or a failure that was billed all the same. */
-export type Judgement =
-  | { readonly usable: true; readonly text: string }
-  | {
-      readonly usable: false;
-      readonly failure: ProviderFailure;
-      /** What had arrived before a length stop; null where nothing had. */
-      readonly partial: string | null;
-    };
-
-/**
- * Decides whether a reply is an answer. A refusal, a cut answer and an empty one are not, and their usage is known.
- */
-export function judgeReply(reply: ModelReply, context: CallContext): Judgement {
+/** Decides whether a reply is an answer. A refusal, a cut answer and an empty one are not, and were billed. */
+export function judgeReply(reply: ModelReply, context: CallContext): Ended {
   const { text, finish, refusal } = reply;
-  const blank = text.trim() === '';
-  const fail = (type: Parameters<typeof describeFailure>[0]['type'], happened: string, reason: string) =>
-    describeFailure({ type, happened, reason }, context);
-  if (finish === 'refusal') {
-    return { usable: false, failure: fail(FAILURES.refused, 'declined', refusal ?? ''), partial: null };
-  }
-  if (finish === 'length') {
-    const happened = blank
-      ? 'used up its output tokens before the first word'
-      : 'reached its output limit before the answer was whole';
-    return { usable: false, failure: fail(FAILURES.truncated, happened, ''), partial: blank ? null : text };
-  }
-  if (!blank) return { usable: true, text };
-  return {
-    usable: false,
-    failure: { ...fail(FAILURES.badResponse, 'sent an empty answer', ''), billed: 'yes' },
-    partial: null,
+  const isBlank = text.trim() === '';
+  if (finish === 'stop' && !isBlank) return { kind: 'answered', reply };
+  const partial = finish === 'length' && !isBlank ? text : null;
+  const fail = (type: ProviderFailureType, happened: string, reason = ''): Failed => {
+    const failure = describeFailure({ type, happened, reason }, context);
+    return { kind: 'failed', failure: { ...failure, billed: 'yes' }, reply, partial };
   };
+  if (finish === 'refusal') return fail(FAILURES.refused, 'declined', refusal ?? '');
+  if (finish === 'stop') return fail(FAILURES.badResponse, 'sent an empty answer');
+  return fail(
+    FAILURES.truncated,
+    isBlank
+      ? 'used up its output tokens before the first word'
+      : 'reached its output limit before the answer was whole',
+  );
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** An answer other than 2xx, in no SDK's words. */
+/** An answer other than 2xx, whichever SDK reports it. */
 export interface HttpError {
   readonly status: number;
-  /** What the provider said, as it said it: may hold a key. */
+  /** In the provider's own words: may hold a key. */
   readonly reason: string;
-  /** The provider's own names for what went wrong, in lower case. */
+  /** The provider's error codes, in lower case. */
   readonly codes: readonly string[];
-  /** Google's list of typed details (google.rpc.Status); empty elsewhere. */
+  /** Google's typed details (google.rpc.Status); empty elsewhere. */
   readonly details: readonly unknown[];
-  /** null where the SDK does not keep them: Google's. */
+  /** null with Google's SDK, which does not keep them. */
   readonly headers: Pick<Headers, 'get'> | null;
 }
 
@@ -32,7 +32,7 @@ const bodySchema = z.union([
   problemSchema,
 ]);
 
-/** Details that carry a code of their own (google.rpc.ErrorInfo), and which quota was used up (QuotaFailure). */
+/** google.rpc.ErrorInfo and QuotaFailure. */
 const detailSchema = z.object({
   reason: z.string().optional(),
   violations: z.array(z.object({ quotaId: z.string().optional() })).optional(),
@@ -56,7 +56,7 @@ export function readHttpError(error: unknown): HttpError | null {
   };
 }
 
-/** Proxies answer in their own name with a page of HTML, which Google's SDK puts into a body of its own making. */
+/** Proxies answer with a page of HTML, which Google's SDK puts into a body of its own making. */
 function plainReason(text: string): string {
   if (!/^\s*<(!doctype|html)\b/i.test(text)) return text;
   const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim() ?? '';
@@ -81,10 +81,11 @@ function isHeaders(value: unknown): value is Pick<Headers, 'get'> {
   return typeof value === 'object' && value !== null && 'get' in value && typeof value.get === 'function';
 }
 
-/** What broke below HTTP. Whether the request had been sent decides whether it may have been billed. */
+/** What broke below HTTP. */
 export interface NetworkFault {
   /** The system's or undici's code; null where the request was rejected before any connection was tried. */
   readonly code: string | null;
+  /** A request that was sent may have been billed. */
   readonly sent: boolean;
   readonly reason: string;
 }
@@ -108,7 +109,7 @@ const SOCKET_CODE =
   /^(ECONN[A-Z]+|EPIPE|ETIMEDOUT|EHOST[A-Z]+|ENET[A-Z]+|EADDRNOTAVAIL|ENOTFOUND|EAI_[A-Z]+|UND_ERR_\w+|HPE_\w+)$/;
 const HANDSHAKE_CODE =
   /^(CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
-const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
+const BEFORE_SENDING = new Set<unknown>(['connect', 'getaddrinfo']);
 
 /** Finds what broke below HTTP in an error, its causes and its parts; null where nothing there did. */
 export function readNetworkFault(error: unknown): NetworkFault | null {
@@ -124,18 +125,14 @@ function faultOf(error: ErrorLike): NetworkFault | null {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const reason = error.message;
   if (HANDSHAKE_CODE.test(code)) return { code, sent: false, reason };
-  if (SOCKET_CODE.test(code)) return { code, sent: !isBeforeSending(error, code), reason };
-  // fetch's own words for a body that broke off, and for a URL that it will not ask.
-  if (error.message === 'terminated') return { code: 'terminated', sent: true, reason };
-  if (error.message === 'bad port' || error.message === 'unknown scheme') {
-    return { code: null, sent: false, reason };
+  if (SOCKET_CODE.test(code)) {
+    const syscall = 'syscall' in error ? error.syscall : undefined;
+    return { code, sent: code !== 'UND_ERR_CONNECT_TIMEOUT' && !BEFORE_SENDING.has(syscall), reason };
   }
+  // fetch's own words for a body that broke off, and for a URL that it will not ask.
+  if (reason === 'terminated') return { code: 'terminated', sent: true, reason };
+  if (reason === 'bad port' || reason === 'unknown scheme') return { code: null, sent: false, reason };
   return null;
-}
-
-function isBeforeSending(error: ErrorLike, code: string): boolean {
-  const syscall = 'syscall' in error ? error.syscall : undefined;
-  return code === 'UND_ERR_CONNECT_TIMEOUT' || (typeof syscall === 'string' && BEFORE_SENDING.has(syscall));
 }
 
 /** Innermost first: `fetch failed` and the SDKs' wrappers say less than what they wrap. */
@@ -149,26 +146,19 @@ function causesOf(error: unknown): ErrorLike[] {
   return chain;
 }
 
-/** What every thrown error has, whichever realm or copy of a library made its class. */
-export interface ErrorLike {
+interface ErrorLike {
   readonly name: string;
   readonly message: string;
   readonly cause?: unknown;
 }
 
-/** Tells errors by shape: `instanceof` fails between realms, and fetch's errors come from another than a test's. */
+/** By shape: `instanceof` fails between realms, and fetch's errors come from another than a test's. */
 export function isErrorLike(value: unknown): value is ErrorLike {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'name' in value &&
-    typeof value.name === 'string' &&
-    'message' in value &&
-    typeof value.message === 'string'
-  );
+  const { name, message } = Object(value) as Readonly<Record<string, unknown>>;
+  return typeof name === 'string' && typeof message === 'string';
 }
 
-/** No provider is waited for longer than this: the run's own wall clock is worth more than a far date. */
+/** No provider is waited for longer: the run's own wall clock is worth more than a far date. */
 const LONGEST_MS = 10 * 60 * 1000;
 
 const retryInfoSchema = z.object({
@@ -188,19 +178,14 @@ export function readRetryAfter({ headers, details }: HttpError, now: number): nu
   const header = (name: string): string => headers?.get(name)?.trim() ?? '';
   const delay =
     readNumber(header('retry-after-ms')) ??
-    readSeconds(header('retry-after')) ??
+    readNumber(header('retry-after'), 1000) ??
     readDate(header('retry-after'), readTime(header('date')) ?? now) ??
     readRetryInfo(details);
   return delay === null || delay <= 0 ? null : Math.min(Math.ceil(delay), LONGEST_MS);
 }
 
-function readNumber(text: string): number | null {
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : null;
-}
-
-function readSeconds(text: string): number | null {
-  const seconds = readNumber(text);
-  return seconds === null ? null : seconds * 1000;
+function readNumber(text: string, unitMs = 1): number | null {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) * unitMs : null;
 }
 
 function readDate(text: string, from: number): number | null {
@@ -215,17 +200,13 @@ function readTime(text: string): number | null {
 }
 
 function readRetryInfo(details: readonly unknown[]): number | null {
-  for (const detail of details) {
-    const { data } = retryInfoSchema.safeParse(detail);
-    if (data) return readSeconds(data.retryDelay.slice(0, -1));
-  }
-  return null;
+  const [delay] = details.flatMap((detail) => retryInfoSchema.safeParse(detail).data?.retryDelay ?? []);
+  return delay === undefined ? null : readNumber(delay.slice(0, -1), 1000);
 }
 
-/** How much of a provider's own words a failure repeats, in characters. */
 const LONGEST = 300;
 
-/** What looks like a credential, no matter whose: providers repeat keys, whole or in part. */
+/** What looks like anyone's credential: providers repeat keys, whole or in part. */
 const CREDENTIALS = [
   /\bbearer\s+(?=\S*[\d*])[\w.~+/=*-]{6,}/gi,
   /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,}/gi,

@@ -3,10 +3,8 @@ import type { ModelProvider } from '../../protocol/cards';
 import { completeAnthropic } from './anthropic';
 import { completeGoogle } from './google';
 import { createCompleteLocal, type LocalModelOptions } from './local';
-import type { Complete, ModelRequest } from './model';
+import type { Complete } from './model';
 import { completeOpenAI } from './openai';
-
-export { backgroundOpenAI } from './openai';
 
 /**
  * The one verb for every provider: asks the model that a request's card names.
@@ -19,14 +17,11 @@ export function createComplete(options: LocalModelOptions): Complete {
     anthropic: completeAnthropic,
     google: completeGoogle,
     local: createCompleteLocal(options),
-    policy: noPolicy,
+    // The configuration is checked where the worker is set up; a card may still come from elsewhere.
+    policy: ({ card }) => {
+      const problem = `this worker serves no checkpoint, and ${card.model} is one: mount TrainingPlugin on it`;
+      return Promise.reject(new ConfigError(problem));
+    },
   };
   return (request) => providers[request.card.provider](request);
-}
-
-/** A configuration with such a Conductor is refused where the worker is set up; a card may still come from elsewhere. */
-function noPolicy({ card }: ModelRequest): Promise<never> {
-  return Promise.reject(
-    new ConfigError(`this worker serves no checkpoint, and ${card.model} is one: mount TrainingPlugin on it`),
-  );
 }

@@ -9,7 +9,7 @@ import type { Usage } from '../../protocol/call';
 import type { Message } from './model';
 
 /** How one answer is generated. */
-export interface Generation {
+interface Generation {
   /** 0 takes the likeliest token each time. */
   readonly temperature: number;
   readonly maxTokens: number;
@@ -19,23 +19,19 @@ export interface Generation {
   readonly signal: AbortSignal;
 }
 
-/** What a model wrote, and why it stopped. */
-export interface Generated {
-  readonly text: string;
-  /** `maxTokens` where it was cut off. */
-  readonly stopReason: string;
-  readonly usage: Usage;
-}
-
 /** A model in memory, ready to answer one request at a time. */
-export interface LoadedModel {
-  readonly generate: (messages: readonly Message[], how: Generation) => Promise<Generated>;
+interface LoadedModel {
+  /** `stopReason` is `maxTokens` where the text was cut off. */
+  generate(
+    messages: readonly Message[],
+    how: Generation,
+  ): Promise<{ text: string; stopReason: string; usage: Usage }>;
 }
 
-/** The longest context made, in tokens: what SmolLM2 was trained with, and little memory. */
+/** What SmolLM2 was trained with, and little memory. */
 const MAX_CONTEXT_TOKENS = 8192;
 
-/** Loads the engine with the first model that is asked for, and keeps all it loads for the life of this process. */
+/** Loads the engine with the first model that is asked for, and keeps all it loads. */
 export function createLoader(): (file: string) => Promise<LoadedModel> {
   const engine = keepMade(startEngine);
   const models = new Map<string, () => Promise<LoadedModel>>();
@@ -46,7 +42,10 @@ export function createLoader(): (file: string) => Promise<LoadedModel> {
   };
 }
 
-async function loadModel({ code, llama }: LoadedEngine, file: string): Promise<LoadedModel> {
+async function loadModel(
+  { code, llama }: Awaited<ReturnType<typeof startEngine>>,
+  file: string,
+): Promise<LoadedModel> {
   const model = await llama.loadModel({ modelPath: file });
   const context = await model.createContext({ contextSize: { max: MAX_CONTEXT_TOKENS }, threads: THREADS });
   const sequence = context.getSequence();
@@ -54,19 +53,30 @@ async function loadModel({ code, llama }: LoadedEngine, file: string): Promise<L
 
   return {
     async generate(messages, { schema, maxTokens, seed, ...how }) {
-      const history = messages.map(asHistoryItem);
+      const history = messages.map(({ role, text }): ChatHistoryItem =>
+        role === 'assistant' ? { type: 'model', response: [text] } : { type: role, text },
+      );
       const promptTokens = countTokens(chat, model, history);
       const room = context.contextSize - promptTokens;
       // The engine would rather drop the beginning of the prompt, and with it the question.
-      if (room <= 0) throw tooLong(promptTokens, context.contextSize);
+      if (room <= 0) {
+        throw new Error(
+          `the prompt has ${promptTokens} tokens and the model's context holds ${context.contextSize}; ` +
+            'ask a shorter question, or give the step to a worker with a longer context',
+        );
+      }
       // What the context still holds from the request before would save reading and, by rounding, change the answer.
       await sequence.clearHistory();
       const before = sequence.tokenMeter.getState();
       const { response, metadata } = await chat.generateResponse(history, {
         ...how,
         maxTokens: Math.min(maxTokens, room),
-        ...(seed !== null && { seed }),
-        ...(schema !== null && { grammar: await llama.createGrammarForJsonSchema(asGbnf(schema)) }),
+        seed: seed ?? undefined,
+        // The engine's types only fit a schema that is written in place.
+        grammar:
+          schema === null
+            ? undefined
+            : await llama.createGrammarForJsonSchema(schema as GbnfJsonObjectSchema),
       });
       const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.diff(before);
       return {
@@ -83,33 +93,11 @@ async function loadModel({ code, llama }: LoadedEngine, file: string): Promise<L
   };
 }
 
-function asHistoryItem({ role, text }: Message): ChatHistoryItem {
-  return role === 'assistant' ? { type: 'model', response: [text] } : { type: role, text };
-}
-
-/** Our schemas are objects within the engine's dialect, whose types only a schema written in place would satisfy. */
-function asGbnf(schema: Readonly<Record<string, unknown>>): GbnfJsonObjectSchema {
-  return schema as GbnfJsonObjectSchema;
-}
-
 /** The prompt as the model is shown it, with the marks of its chat template. */
 function countTokens({ chatWrapper }: LlamaChat, model: LlamaModel, history: ChatHistoryItem[]): number {
   const asked: ChatHistoryItem[] = [...history, { type: 'model', response: [] }];
   const { contextText } = chatWrapper.generateContextState({ chatHistory: asked });
   return contextText.tokenize(model.tokenizer).length;
-}
-
-function tooLong(promptTokens: number, contextSize: number): Error {
-  return new Error(
-    `the prompt has ${promptTokens} tokens and the model's context holds ${contextSize}; ` +
-      'ask a shorter question, or give the step to a worker with a longer context',
-  );
-}
-
-/** The engine's code and its one instance. */
-export interface LoadedEngine {
-  readonly code: typeof Engine;
-  readonly llama: Engine.Llama;
 }
 
 /** One core stays free for the rest of this process: its threads spin, and would starve heartbeats. */
@@ -119,7 +107,7 @@ const THREADS = Math.max(1, availableParallelism() - 1);
  * Starts the engine on the CPU with its prebuilt binary, silent. It never compiles and never downloads its own source:
  * a worker process is no place for a compiler.
  */
-async function startEngine(): Promise<LoadedEngine> {
+async function startEngine(): Promise<{ code: typeof Engine; llama: Engine.Llama }> {
   const code = await importEngine();
   const llama = await code.getLlama({
     gpu: false,
@@ -132,11 +120,7 @@ async function startEngine(): Promise<LoadedEngine> {
   return { code, llama };
 }
 
-/**
- * The engine's code, loaded when it is first needed.
- *
- * @throws Error that says how to install it: it is an optional peer dependency
- */
+/** @throws Error that says how to install the engine: it is an optional peer dependency */
 async function importEngine(): Promise<typeof Engine> {
   try {
     return await import('node-llama-cpp');
@@ -149,7 +133,7 @@ async function importEngine(): Promise<typeof Engine> {
   }
 }
 
-/** Makes a thing when it is first asked for, and keeps it. What failed may be mended: then the next ask tries again. */
+/** Makes a thing when it is first asked for, and keeps it. After a failure, which may be mended, it tries again. */
 export function keepMade<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () =>
@@ -159,7 +143,7 @@ export function keepMade<T>(make: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-/** Brings weights onto this machine, where they are not there already, and returns the path of their GGUF file. */
+/** Downloads weights, unless they are there already, and returns the path of their GGUF file. */
 export type FetchWeights = () => Promise<string>;
 
 /** The one model that has a name of its own. */

@@ -1,10 +1,9 @@
 import { createLoader, type FetchWeights, findModelFile } from './local-engine';
-import type { Complete, FinishReason } from './model';
+import type { Complete } from './model';
 import { chooseSettings } from './settings';
 
-/** What the engine cannot know by itself. */
 export interface LocalModelOptions {
-  /** Brings the weights that `model: smollm2` stands for onto this machine, and says where they are. */
+  /** Fetches the weights that `model: smollm2` stands for. */
   readonly fetchSmolLm2: FetchWeights;
 }
 
@@ -34,32 +33,22 @@ export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Comple
         seed,
         signal,
       });
-      const finish: FinishReason = stopReason === 'maxTokens' ? 'length' : 'stop';
+      const finish = stopReason === 'maxTokens' ? 'length' : 'stop';
       return { text, finish, refusal: null, usage, reportedNanoUsd: null, dropped };
     });
 }
 
-/** Runs work when its turn comes. Work whose signal is aborted before that never starts. */
-type InTurn = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
-
-/** One thing at a time, in the order of asking. */
-export function createQueue(): InTurn {
-  let last = Promise.resolve();
-  return async (signal, work) => {
-    const before = last;
-    let leave = (): void => undefined;
-    const mine = new Promise<void>((resolve) => (leave = resolve));
-    last = before.then(() => mine);
-    try {
-      await unlessAborted(signal, before);
-      return await work();
-    } finally {
-      leave();
-    }
+/** Runs one thing at a time, in the order of asking. Work whose signal is aborted before its turn never starts. */
+export function createQueue(): <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (signal, work) => {
+    const mine = unlessAborted(signal, last).then(() => work());
+    last = Promise.allSettled([last, mine]);
+    return mine;
   };
 }
 
-/** Waits for something that cannot be stopped, but no longer than until the signal is aborted; then its reason is thrown. */
+/** Waits for work that cannot be stopped, or throws the reason of the signal once that is aborted. */
 export function unlessAborted<T>(signal: AbortSignal, awaited: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {

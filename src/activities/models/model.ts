@@ -11,7 +11,7 @@ export interface ModelRequest {
   readonly maxOutputTokens: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;
-  /** The key's value, read from the environment by the caller; null where the server wants none. */
+  /** null where the server wants none. */
   readonly apiKey: string | null;
   /** The same for each attempt of one call. */
   readonly callId?: string;
@@ -19,7 +19,7 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
 }
 
-/** Why a model stopped: `stop` is a whole answer, `length` a cut one, `refusal` none. */
+/** `stop` is a whole answer, `length` a cut one, `refusal` none. */
 export type FinishReason = 'stop' | 'length' | 'refusal';
 
 /** What came back, in no vendor's dialect. A refusal or length stop is a reply too: it was billed. */
@@ -35,15 +35,15 @@ export interface ModelReply {
   readonly dropped: readonly string[];
 }
 
-/** The one verb behind every provider. Sends exactly one HTTP request; throws whatever the SDK throws. */
+/** The one verb behind every provider: sends exactly one HTTP request, and throws whatever the SDK throws. */
 export type Complete = (request: ModelRequest) => Promise<ModelReply>;
 
-/** How far a vendor has come with an answer that it writes in the background. */
+/** The state of an answer that a vendor writes in the background. */
 export type Progress =
   | { readonly status: 'running' }
-  /** Over, as any other call: a whole answer, a cut one or a refusal. */
+  /** A whole answer, a cut one or a refusal. */
   | { readonly status: 'answered'; readonly reply: ModelReply }
-  /** Over without an answer. The reply holds what there was of text and usage, which may be nothing. */
+  /** The reply holds what there was of text and usage, which may be nothing. */
   | { readonly status: 'cancelled'; readonly reply: ModelReply }
   | { readonly status: 'failed'; readonly reply: ModelReply; readonly code: string; readonly reason: string }
   /** The vendor knows of no such answer, or no longer. */
@@ -61,25 +61,18 @@ export interface BackgroundCalls {
   readonly cancel: (request: ModelRequest, id: string) => Promise<Progress>;
 }
 
-/** One side's words; two turns in a row never have the same role. */
-export interface Turn {
+interface Turn {
   readonly role: 'user' | 'assistant';
   readonly text: string;
 }
 
-/** A conversation in the shape every vendor accepts: one system text, then turns that alternate. */
-export interface Conversation {
-  /** Empty where there is none. */
-  readonly system: string;
-  readonly turns: readonly Turn[];
-}
-
 /**
- * Brings messages into that shape, joining neighbours of one role with a blank line.
+ * A conversation in the shape every vendor accepts: one system text, which may be empty, then turns that alternate.
+ * Neighbours of one role are joined with a blank line.
  *
  * Vendors' own APIs would take repeated roles, but many chat templates behind OpenAI-compatible servers raise on them.
  */
-export function toConversation(messages: readonly Message[]): Conversation {
+export function toConversation(messages: readonly Message[]): { system: string; turns: readonly Turn[] } {
   const system: string[] = [];
   const turns: Turn[] = [];
   for (const { role, text } of messages) {

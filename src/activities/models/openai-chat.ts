@@ -31,7 +31,6 @@ const usageSchema = z
       cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
       reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
       cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
-      hourCacheWriteTokens: 0,
     },
     nanoUsd: usage.cost ?? null,
   }));

@@ -18,11 +18,11 @@ import {
   UnreadableReply,
   USUAL_TIER,
 } from './reply';
-import type { Settings } from './settings';
+import { chooseSettings } from './settings';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
-/** What a request to the Responses API may ask for. */
-export type ResponseSettings = Settings<NonNullable<OpenAI.ReasoningEffort>>;
+
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** One item of the output; only messages have text of ours, the rest is reasoning and tools. */
 const itemSchema = z.object({
@@ -47,12 +47,10 @@ const usageSchema = z
       cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
       reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
       cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
-      hourCacheWriteTokens: 0,
     },
     nanoUsd: usage.cost ?? null,
   }));
 
-/** The parts of a response that matter here; what is left of it when it is over. */
 const responseSchema = z.object({
   output: z.array(itemSchema),
   error: z.object({ message: z.string() }).nullish(),
@@ -62,47 +60,38 @@ const responseSchema = z.object({
 });
 
 /** One request to the Responses API. Nothing is left with the vendor (`store: false`): the run keeps its own texts. */
-export async function completeResponse(
-  client: OpenAI,
-  request: ModelRequest,
-  settings: ResponseSettings,
-): Promise<ModelReply> {
+export async function completeResponse(client: OpenAI, request: ModelRequest): Promise<ModelReply> {
+  const { body, dropped } = bodyOf(request);
   // Read here and not by the SDK, which trips over a body that is no response before we could say so.
   const response = await client.responses
-    .create({ ...bodyOf(request, settings), store: false }, { signal: request.signal })
+    .create({ ...body, store: false }, { signal: request.signal })
     .asResponse();
   const read = readReply(responseSchema, await response.json());
   if (read.error) throw new UnreadableReply(`an error in place of a reply: ${read.error.message}`);
-  return replyOf(read, settings);
+  return replyOf(read, dropped);
 }
 
-/** A response in no vendor's dialect. */
-function replyOf(response: z.output<typeof responseSchema>, settings: ResponseSettings): ModelReply {
+function replyOf(response: z.output<typeof responseSchema>, dropped: readonly string[]): ModelReply {
   const { output, incomplete_details: incomplete, usage, service_tier: serviceTier } = response;
-  const { text, refusal } = wordsIn(output);
+  const parts = output.filter(({ type }) => type === 'message').flatMap(({ content }) => content ?? []);
+  const refusal = parts.find(({ type }) => type === 'refusal')?.refusal ?? null;
   return {
-    text,
+    text: parts.map(({ type, text }) => (type === 'output_text' ? (text ?? '') : '')).join(''),
     finish: refusal === null ? finishOf(incomplete?.reason) : 'refusal',
     refusal,
     usage: usage ? toUsage({ ...usage.tokens, serviceTier }) : null,
     reportedNanoUsd: usage?.nanoUsd ?? null,
-    dropped: settings.dropped,
+    dropped,
   };
 }
 
-function wordsIn(output: readonly z.output<typeof itemSchema>[]): Pick<ModelReply, 'text' | 'refusal'> {
-  const parts = output.filter(({ type }) => type === 'message').flatMap(({ content }) => content ?? []);
-  return {
-    text: parts.map(({ type, text }) => (type === 'output_text' ? (text ?? '') : '')).join(''),
-    refusal: parts.find(({ type }) => type === 'refusal')?.refusal ?? null,
-  };
-}
-
-/** What is asked; whether the vendor keeps the answer is for the caller to say. */
-function bodyOf({ card, messages }: ModelRequest, settings: ResponseSettings): Body {
+/** The body without `store`, and the settings that were left out: this API has no seed. */
+function bodyOf(request: ModelRequest): { body: Body; dropped: readonly string[] } {
+  const { card, messages } = request;
   const { system, turns } = toConversation(messages);
-  const { temperature, effort, outputSchema, maxOutputTokens } = settings;
-  return {
+  const settings = chooseSettings(request, { seed: false, efforts: EFFORTS });
+  const { temperature, effort, outputSchema, maxOutputTokens, dropped } = settings;
+  const body: Body = {
     model: card.model,
     ...(system !== '' && { instructions: system }),
     input: turns.map(({ role, text }) => ({ role, content: text })),
@@ -116,6 +105,7 @@ function bodyOf({ card, messages }: ModelRequest, settings: ResponseSettings): B
       },
     }),
   };
+  return { body, dropped };
 }
 
 function finishOf(reason: string | null | undefined): FinishReason {
@@ -123,16 +113,9 @@ function finishOf(reason: string | null | undefined): FinishReason {
   return reason === 'content_filter' ? 'refusal' : 'stop';
 }
 
-/**
- * OpenAI's background mode (developers.openai.com/api/docs/guides/background): the first request brings an id at once,
- * and the answer is asked for by that id until its status is a final one.
- *
- * It is asked for with `store: true`, whatever the vendor's default: background answers were refused without it, and
- * today those without it are gone after some ten minutes, which a worker that was lost may need longer than.
- */
 const backgroundSchema = responseSchema.extend({
   id: z.string().min(1),
-  /** Servers that know no background answer at once, some of them without a status. */
+  /** Servers without a background mode answer at once, some of them without a status. */
   status: z.string().nullish(),
   output: responseSchema.shape.output.nullish().transform((output) => output ?? []),
   error: z.object({ message: z.string(), code: z.string().nullish() }).nullish(),
@@ -140,49 +123,46 @@ const backgroundSchema = responseSchema.extend({
 
 const UNFINISHED = new Set<unknown>(['queued', 'in_progress']);
 
-/** Starts a response. The id is all it takes to come back to it. */
+/**
+ * Starts a response in OpenAI's background mode (developers.openai.com/api/docs/guides/background): the request brings
+ * an id at once, and the answer is asked for by that id until its status is a final one.
+ *
+ * With `store: true`, whatever the vendor's default: background answers were refused without it, and today those without
+ * it are gone after some ten minutes, and a worker that was lost may need longer.
+ */
 export async function beginResponse(
   client: OpenAI,
   request: ModelRequest,
-  settings: ResponseSettings,
 ): Promise<{ id: string; progress: Progress }> {
-  const body = { ...bodyOf(request, settings), background: true, store: true };
-  const response = await client.responses.create(body, { signal: request.signal }).asResponse();
+  const { body, dropped } = bodyOf(request);
+  const response = await client.responses
+    .create({ ...body, background: true, store: true }, { signal: request.signal })
+    .asResponse();
   const read = readReply(backgroundSchema, await response.json());
-  return { id: read.id, progress: progressOf(read, settings) };
+  return { id: read.id, progress: progressOf(read, dropped) };
 }
 
 /** Asks how far a response is. */
-export async function lookAtResponse(
-  client: OpenAI,
-  { signal }: ModelRequest,
-  settings: ResponseSettings,
-  id: string,
-): Promise<Progress> {
+export async function lookAtResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
   try {
-    const response = await client.responses.retrieve(id, {}, { signal }).asResponse();
-    return progressOf(readReply(backgroundSchema, await response.json()), settings);
+    const response = await client.responses.retrieve(id, {}, { signal: request.signal }).asResponse();
+    return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
   } catch (error) {
     if (readHttpError(error)?.status === 404) return { status: 'lost' };
     throw error;
   }
 }
 
-/** Has a response given up; by the guide, cancelling what is over changes nothing and returns it as it ended. */
-export async function cancelResponse(
-  client: OpenAI,
-  { signal }: ModelRequest,
-  settings: ResponseSettings,
-  id: string,
-): Promise<Progress> {
-  const response = await client.responses.cancel(id, { signal }).asResponse();
-  return progressOf(readReply(backgroundSchema, await response.json()), settings);
+/** Gives up a response; by the guide, cancelling what is over changes nothing and returns it as it ended. */
+export async function cancelResponse(client: OpenAI, request: ModelRequest, id: string): Promise<Progress> {
+  const response = await client.responses.cancel(id, { signal: request.signal }).asResponse();
+  return progressOf(readReply(backgroundSchema, await response.json()), bodyOf(request).dropped);
 }
 
-function progressOf(response: z.output<typeof backgroundSchema>, settings: ResponseSettings): Progress {
+function progressOf(response: z.output<typeof backgroundSchema>, dropped: readonly string[]): Progress {
   const { status, error } = response;
   if (UNFINISHED.has(status)) return { status: 'running' };
-  const reply = replyOf(response, settings);
+  const reply = replyOf(response, dropped);
   if (status === 'cancelled') return { status, reply };
   if (status !== 'failed' && !error) return { status: 'answered', reply };
   return { status: 'failed', reply, code: error?.code ?? '', reason: error?.message ?? '' };

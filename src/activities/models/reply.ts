@@ -6,16 +6,15 @@ export class UnreadableReply extends Error {
   override readonly name = 'UnreadableReply';
 }
 
-/** A count of tokens that a usage record must hold to be of use. */
 export const tokensSchema = z.int().nonnegative();
 
 /** A count that many servers leave out where it is 0. */
 export const partSchema = tokensSchema.nullish().transform((count) => count ?? 0);
 
-/** In which service tier a request was served, in the vendor's word. */
+/** The service tier, in the vendor's word. */
 export const tierSchema = z.string().nullish().catch(null);
 
-/** What OpenRouter and its like say they charged: USD beside the token counts, read as 10⁻⁹ USD; null where they do not. */
+/** What OpenRouter and its like say they charged: USD beside the token counts, read as 10⁻⁹ USD. */
 export const nanoUsdSchema = z
   .number()
   .positive()
@@ -24,44 +23,38 @@ export const nanoUsdSchema = z
   .catch(null);
 
 /**
- * Reads the parts of a reply that matter here.
- *
- * The SDKs check nothing: their types say what the vendor promises, while a proxy's web page arrives as a string and an
- * OpenAI-compatible server may leave half of it out.
+ * Reads the parts of a reply that matter here. The SDKs check nothing: a proxy's web page arrives as a string, and an
+ * OpenAI-compatible server may leave out half of what the types promise.
  *
  * @throws UnreadableReply naming the first part that is amiss
  */
 export function readReply<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  if (typeof body === 'string')
+  if (typeof body === 'string') {
     throw new UnreadableReply(`no JSON but text that begins "${body.slice(0, 80)}"`);
+  }
   const [issue] = result.error.issues;
   throw new UnreadableReply(
     `JSON that is wrong at "${issue?.path.join('.') ?? ''}": ${issue?.message ?? ''}`,
   );
 }
 
-/** A usage as an adapter reads it: every count there, the tier in the vendor's word. */
-interface ReadUsage extends Omit<Required<Usage>, 'serviceTier'> {
-  readonly serviceTier: string | null | undefined;
-}
-
 /** What vendors call the tier that their plain price is for. */
 const USUAL_TIERS = new Set(['default', 'standard', 'on_demand', 'auto', 'unspecified']);
 
 /**
- * A usage that names nothing that did not happen: few requests write to a cache or are served in a tier of their own.
+ * A usage without what did not happen: few requests write to a cache or are served in a tier of their own.
  *
- * null where no input was counted. No prompt is empty, so a server that says 0 does not count, and what it charges is
- * unknown: to book the call as free would be wrong.
+ * null where no input was counted. No prompt is empty, so a server that says 0 does not count, and the cost is unknown,
+ * not free.
  */
 export function toUsage({
-  cacheWriteTokens,
-  hourCacheWriteTokens,
+  cacheWriteTokens = 0,
+  hourCacheWriteTokens = 0,
   serviceTier,
   ...tokens
-}: ReadUsage): Usage | null {
+}: Omit<Usage, 'serviceTier'> & { serviceTier?: string | null }): Usage | null {
   if (tokens.inputTokens === 0) return null;
   const tier = serviceTier?.toLowerCase();
   return {
@@ -73,8 +66,8 @@ export function toUsage({
 }
 
 /**
- * The tier that OpenAI's own endpoint is asked to serve every request in, the one whose price the cost limits reckon
- * with. A request that names none is served in the tier of its project's settings, which may be `priority` at twice the
- * price (developers.openai.com/api/docs/guides/priority-processing). Other servers may not know the field.
+ * Named in every request to OpenAI's own endpoint, since the cost limits calculate with its price. A request that names
+ * none is served in the tier of its project's settings, which may be `priority` at twice the price
+ * (developers.openai.com/api/docs/guides/priority-processing). Other servers may not know the field.
  */
 export const USUAL_TIER = 'default';

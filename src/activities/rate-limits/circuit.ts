@@ -1,6 +1,5 @@
 /** When a model is left alone, and for how long. */
 export interface CircuitSettings {
-  /** Failures in a row that open the circuit. */
   readonly failures: number;
   /** How long it stays open the first time; twice as long after each probe that fails. */
   readonly pauseMs: number;
@@ -18,9 +17,9 @@ const HEALTHY: State = { kind: 'closed', failures: 0 };
 /**
  * A circuit breaker: closed while a model answers, open after too many failures in a row.
  *
- * When the pause is over one call may probe. It closes the circuit by an answer, and opens it for twice as long by a
- * failure; one that ends without telling anything, or never, leaves room for another after one more pause. There are no
- * timers: time is what the caller says it is, in milliseconds.
+ * When the pause is over one call may probe. An answer closes the circuit, a failure opens it for twice as long; a probe
+ * that shows neither, or never ends, leaves room for another after one more pause. There are no timers: the caller says
+ * what time it is, in milliseconds.
  */
 export class Circuit {
   private state = HEALTHY;
@@ -32,7 +31,7 @@ export class Circuit {
     return this.state.kind === 'open' ? Math.max(0, this.state.until - now) : 0;
   }
 
-  /** To be told when a call goes through, which `waitAt` allowed; true when it is the probe. */
+  /** Notes that a call, allowed by `waitAt`, goes through; true when it is the probe. */
   pass(now: number): boolean {
     if (this.state.kind === 'closed') return false;
     this.state = { ...this.state, until: now + this.settings.pauseMs };
@@ -44,21 +43,18 @@ export class Circuit {
   }
 
   failed(now: number, wasProbe: boolean): void {
+    const { failures: most, pauseMs } = this.settings;
     if (this.state.kind === 'open') {
       // Calls that were sent before it opened say nothing new.
-      if (wasProbe) this.openFor(Math.min(this.state.pauseMs * 2, this.longestMs()), now);
+      if (wasProbe) this.openFor(Math.min(this.state.pauseMs * 2, Math.max(LONGEST_MS, pauseMs)), now);
       return;
     }
     const failures = this.state.failures + 1;
-    if (failures >= this.settings.failures) this.openFor(this.settings.pauseMs, now);
+    if (failures >= most) this.openFor(pauseMs, now);
     else this.state = { kind: 'closed', failures };
   }
 
   private openFor(pauseMs: number, now: number): void {
     this.state = { kind: 'open', until: now + pauseMs, pauseMs };
-  }
-
-  private longestMs(): number {
-    return Math.max(LONGEST_MS, this.settings.pauseMs);
   }
 }

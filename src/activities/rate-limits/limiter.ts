@@ -1,37 +1,41 @@
 import { Circuit, type CircuitSettings } from './circuit';
 
-/** What calls of one model are held to; Infinity: not at all. */
+/** How much may be sent within any 60 seconds; Infinity: no limit. */
+export interface Rate {
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+}
+
+/** Limits on the calls of one model; Infinity: none. */
 export interface RateLimiterSettings extends Rate {
-  /** Requests at a time. */
   readonly concurrency: number;
   /** null: it is asked however often it fails. */
   readonly circuit: CircuitSettings | null;
 }
 
-/** What a rate limiter cannot know by itself. */
-export interface Surroundings {
+/** Time and chance, which a test replaces. */
+interface Surroundings {
   /** Milliseconds, never going back. */
   readonly now: () => number;
   /** From 0 to below 1. */
   readonly random: () => number;
 }
 
-/** Who is turned away, why, and in how many milliseconds to come again. */
+/** Why a request was turned away, and in how many milliseconds to come again. */
 export interface RateRefusal {
   readonly admitted: false;
   readonly reason: 'rate' | 'concurrency' | 'circuit';
   readonly waitMs: number;
 }
 
-/** What a call tells when it is over. */
+/** What a finished call shows of its model. */
 export interface Report {
   /** Tokens in and out as the provider counted them; null where it did not, and the estimate stands. */
   readonly tokens: number | null;
-  /** Whether the model is in order, as far as this call can tell. */
   readonly health: 'good' | 'bad' | 'unknown';
 }
 
-/** Somebody who was let through, and must leave again. */
+/** Of a request that was let through, to be released when it is over. */
 export interface Permit {
   readonly admitted: true;
   release(report: Report): void;
@@ -39,22 +43,20 @@ export interface Permit {
 
 /** While it is unknown how long this model takes. */
 const GUESSED_CALL_MS = 1_000;
-/** Those who wait for another call's end ask neither all the time nor too seldom. */
 const SHORTEST_MS = 100;
 const LONGEST_MS = 30_000;
-/** Those who wait for a circuit come within this part of a pause after its end: the probe goes first, most come later. */
+/** Calls that wait for a circuit come within this part of a pause after its end: first the probe, then the rest. */
 const CIRCUIT_SPREAD = 1 / 4;
 
 /**
- * Stands before one model in one process. No request waits at it: one that cannot pass learns when to come again, each at
- * another time, at the pace at which there will be room. So no activity slot is held, and no timer runs.
+ * Limits the calls of one model in one process. No request waits in it: one that cannot pass is told when to come again,
+ * each at another time, at the pace at which there will be room. So no activity slot is held, and no timer runs.
  */
 export class RateLimiter {
   private readonly minute: Minute;
   private readonly circuit: Circuit | null;
   private inside = 0;
   private lastCallMs = GUESSED_CALL_MS;
-  /** When those who were turned away come again. */
   private expected: number[] = [];
 
   constructor(
@@ -65,20 +67,20 @@ export class RateLimiter {
     this.circuit = settings.circuit === null ? null : new Circuit(settings.circuit);
   }
 
-  /** @param tokens how many the request will take, in and out, as far as one can tell */
+  /** @param tokens an estimate of what the request will take, in and out */
   acquire(tokens: number): Permit | RateRefusal {
     const now = this.surroundings.now();
     return this.refusal(tokens, now) ?? this.admit(tokens, now);
   }
 
   private refusal(tokens: number, now: number): RateRefusal | null {
-    const { circuit, random } = { ...this.settings, ...this.surroundings };
+    const { circuit, concurrency } = this.settings;
     const pause = this.circuit?.waitAt(now) ?? 0;
     if (pause > 0) {
       const spread = (circuit?.pauseMs ?? 0) * CIRCUIT_SPREAD;
-      return { admitted: false, reason: 'circuit', waitMs: pause + random() * spread };
+      return { admitted: false, reason: 'circuit', waitMs: pause + this.surroundings.random() * spread };
     }
-    if (this.inside >= this.settings.concurrency) {
+    if (this.inside >= concurrency) {
       const next = Math.min(Math.max(this.callMs(), SHORTEST_MS), LONGEST_MS);
       return { admitted: false, reason: 'concurrency', waitMs: this.comeAgain(next, tokens, now) };
     }
@@ -90,21 +92,15 @@ export class RateLimiter {
     const isProbe = this.circuit?.pass(now) ?? false;
     const request = this.minute.take(tokens, now);
     this.inside += 1;
-    return {
-      admitted: true,
-      release: (report) => {
-        this.leave(request, isProbe, report);
-      },
+    const release = ({ tokens: counted, health }: Report): void => {
+      const end = this.surroundings.now();
+      this.inside -= 1;
+      this.lastCallMs = end - request.at;
+      if (counted !== null) request.tokens = counted;
+      if (health === 'good') this.circuit?.answered();
+      if (health === 'bad') this.circuit?.failed(end, isProbe);
     };
-  }
-
-  private leave(request: Sent, isProbe: boolean, { tokens, health }: Report): void {
-    const now = this.surroundings.now();
-    this.inside -= 1;
-    this.lastCallMs = now - request.at;
-    if (tokens !== null) request.tokens = tokens;
-    if (health === 'good') this.circuit?.answered();
-    if (health === 'bad') this.circuit?.failed(now, isProbe);
+    return { admitted: true, release };
   }
 
   /** The next room, and a time after it in which those turned away before will have had theirs. */
@@ -121,21 +117,13 @@ export class RateLimiter {
     return waitMs;
   }
 
-  /** How often a call ends, where only so many are made at a time. */
   private callMs(): number {
     return this.lastCallMs / this.settings.concurrency;
   }
 }
 
-/** How much may be sent within any 60 seconds; Infinity: as much as one likes. */
-export interface Rate {
-  readonly requestsPerMinute: number;
-  readonly tokensPerMinute: number;
-}
-
-/** A request as a minute remembers it. Its tokens are an estimate until its reply tells them. */
-export interface Sent {
-  /** Milliseconds on the caller's clock. */
+/** A request within the last minute. Its tokens are an estimate until its reply brings the count. */
+interface Sent {
   readonly at: number;
   tokens: number;
 }
@@ -153,8 +141,8 @@ export class Minute {
   constructor(private readonly rate: Rate) {}
 
   /**
-   * Milliseconds until a request of so many tokens fits; 0: it does now. One that is larger than a whole minute may hold
-   * would wait for ever, so it goes when the minute is empty.
+   * Milliseconds until a request of so many tokens fits; 0: now. One that is larger than a whole minute may hold would
+   * wait for ever, so it goes when the minute is empty.
    */
   waitFor(tokens: number, now: number): number {
     this.sent = this.sent.filter(({ at }) => at + MINUTE_MS > now);
@@ -171,7 +159,6 @@ export class Minute {
     return wait;
   }
 
-  /** Takes a request's place; the caller may correct its tokens. */
   take(tokens: number, now: number): Sent {
     const request = { at: now, tokens };
     this.sent.push(request);

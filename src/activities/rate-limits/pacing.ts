@@ -5,37 +5,32 @@ import { durationMs } from '../../config/duration';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import type { LedgerRow } from '../../store/ledger';
-import { callDetails } from '../call-details';
 import type { Pacing } from '../dependencies';
+import { callDetails } from '../ledger-row';
 import type { ModelCall } from '../model-call';
 import type { CircuitSettings } from './circuit';
-import {
-  RateLimiter,
-  type RateLimiterSettings,
-  type Permit,
-  type RateRefusal,
-  type Surroundings,
-} from './limiter';
+import { type Permit, RateLimiter, type RateLimiterSettings, type RateRefusal } from './limiter';
 
-const SURROUNDINGS: Surroundings = { now: () => performance.now(), random: () => Math.random() };
-
-/** Where this process's configuration knows nothing of a model, nothing holds it back. */
-const UNHINDERED: Permit = { admitted: true, release: () => undefined };
+/** A model that this process's configuration does not name is not limited. */
+const UNLIMITED: Permit = { admitted: true, release: () => undefined };
 
 /**
- * The limiters of one worker process: one before each model of its configuration, whichever cards and runs share it.
+ * The limiters of one worker process: one for each model of its configuration, whichever cards and runs share it.
  *
- * By the configuration of the process and not of the run: limits are the process's own affair, as keys are, and a worker
- * that is started with other ones keeps them at once.
+ * By the configuration of the process and not of the run: limits are the process's own, as keys are, and a worker that
+ * is started with other ones keeps them at once.
  */
-export function createPacing(config: Config, surroundings = SURROUNDINGS): Pacing {
+export function createPacing(
+  config: Config,
+  surroundings = { now: () => performance.now(), random: () => Math.random() },
+): Pacing {
   const limiters = new Map(
     [...settingsByModel(config)].map(([key, each]) => [key, new RateLimiter(each, surroundings)]),
   );
   return {
     enter: (call, earlier) => {
       const limiter = limiters.get(keyOf(call.card));
-      if (limiter === undefined) return UNHINDERED;
+      if (limiter === undefined) return UNLIMITED;
       const permit = limiter.acquire(estimateTokens(call));
       if (!permit.admitted) throw refused(call, permit, limiter.settings, earlier);
       return permit;
@@ -51,10 +46,10 @@ function settingsByModel({ conductor, workers }: Config): Map<string, RateLimite
   };
   const today = new Date();
   // A checkpoint is not known before a run is resolved, and its server has no rates that cost money.
-  if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), gateSettingsOf(conductor));
+  if (conductor.provider !== 'policy') add(resolveConductor(conductor, today), settingsOf(conductor));
   for (const worker of workers) {
     const card = resolveWorker(worker, today);
-    if (card.kind === 'model' && 'model' in worker) add(card, gateSettingsOf(worker));
+    if (card.kind === 'model' && 'model' in worker) add(card, settingsOf(worker));
   }
   return settings;
 }
@@ -66,26 +61,17 @@ function keyOf({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | ModelCar
 
 /** As many failures in a row as one call may come to: a fault that only one question meets opens nothing by chance. */
 const FAILURES_IN_A_ROW = 5;
-/** Restarts and failovers are over by then; who waits loses little. */
+/** Restarts and failovers are over by then; a call that waits loses little. */
 const PAUSE = '30s';
 
-/** What the configuration of a card asks of the calls of its model. */
-function gateSettingsOf({
-  rate = {},
-  concurrency = Infinity,
-  circuit = {},
-}: ModelConfig): RateLimiterSettings {
+function settingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelConfig): RateLimiterSettings {
   const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate;
-  return { requestsPerMinute, tokensPerMinute, concurrency, circuit: circuitSettingsOf(circuit) };
-}
-
-function circuitSettingsOf(circuit: NonNullable<ModelConfig['circuit']>): CircuitSettings | null {
-  if (circuit === false) return null;
+  const limits = { requestsPerMinute, tokensPerMinute, concurrency };
+  if (circuit === false) return { ...limits, circuit: null };
   const { failures = FAILURES_IN_A_ROW, pause = PAUSE } = circuit;
-  return { failures, pauseMs: durationMs(pause) };
+  return { ...limits, circuit: { failures, pauseMs: durationMs(pause) } };
 }
 
-/** Where several cards are of one model, the strictest of them holds in each respect. */
 function strictest(a: RateLimiterSettings, b: RateLimiterSettings): RateLimiterSettings {
   return {
     requestsPerMinute: Math.min(a.requestsPerMinute, b.requestsPerMinute),
@@ -100,10 +86,9 @@ function strictestCircuit(a: CircuitSettings | null, b: CircuitSettings | null):
   return { failures: Math.min(a.failures, b.failures), pauseMs: Math.max(a.pauseMs, b.pauseMs) };
 }
 
-/** Of English text, in the tokenizers of all large vendors; other languages come to fewer bytes, and are set right after. */
+/** Of English text, in the tokenizers of all large vendors; other languages have fewer bytes, and are corrected after. */
 const BYTES_PER_TOKEN = 4;
 
-/** How many tokens a call takes at its provider, before anybody counted: its words, and all it may answer. */
 function estimateTokens({ messages, maxOutputTokens }: ModelCall): number {
   const bytes = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   return Math.ceil(bytes / BYTES_PER_TOKEN) + maxOutputTokens;
@@ -113,7 +98,7 @@ function estimateTokens({ messages, maxOutputTokens }: ModelCall): number {
  * The failure of a call that its limiter turned away: no request was sent and no row opened, so it is no attempt.
  *
  * Temporal makes the call again when there is room. Only a worker that fails too often is not waited for where another
- * one stands in: there the failure is final, and the trace tells why the other one answered.
+ * one stands in: there the failure is final, and the trace shows why the other one answered.
  */
 function refused(
   call: ModelCall,
@@ -121,35 +106,30 @@ function refused(
   settings: RateLimiterSettings,
   earlier: readonly LedgerRow[],
 ): ApplicationFailure {
+  const { step, worker, card } = call;
   const isFinal = reason === 'circuit' && call.hasFallback === true;
+  const name = `${step === null ? 'the Conductor' : `worker ${worker}`} (${card.provider} ${card.model})`;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
   return ApplicationFailure.create({
     type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
-    message: `${nameOf(call)} ${REASONS[reason](settings)}; no request was sent. ${then}`,
+    message: `${name} ${REASONS[reason](settings)}; no request was sent. ${then}`,
     nonRetryable: isFinal,
     details: [callDetails(earlier)],
-    ...(!isFinal && { nextRetryDelay: Math.ceil(waitMs) }),
+    nextRetryDelay: isFinal ? undefined : Math.ceil(waitMs),
   });
 }
 
 const REASONS: Readonly<Record<RateRefusal['reason'], (settings: RateLimiterSettings) => string>> = {
-  rate: ({ requestsPerMinute, tokensPerMinute }) =>
-    `has had its ${rateOf(requestsPerMinute, tokensPerMinute)}`,
+  rate: ({ requestsPerMinute: requests, tokensPerMinute: tokens }) => {
+    const rates = [
+      ...(requests < Infinity ? [`${requests} requests`] : []),
+      ...(tokens < Infinity ? [`${tokens} tokens`] : []),
+    ];
+    return `has had its ${rates.join(' or ')} a minute from this process`;
+  },
   concurrency: ({ concurrency }) =>
     `has as many requests of this process as it may at a time, ${concurrency}`,
   circuit: ({ circuit }) =>
     `failed ${circuit?.failures ?? 0} times in a row or more, and is left alone for a while`,
 };
-
-function rateOf(requests: number, tokens: number): string {
-  const parts = [
-    ...(requests < Infinity ? [`${requests} requests`] : []),
-    ...(tokens < Infinity ? [`${tokens} tokens`] : []),
-  ];
-  return `${parts.join(' or ')} a minute from this process`;
-}
-
-function nameOf({ step, worker, card }: ModelCall): string {
-  return `${step === null ? 'the Conductor' : `worker ${worker}`} (${card.provider} ${card.model})`;
-}

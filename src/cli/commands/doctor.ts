@@ -95,8 +95,8 @@ function checkNode(): Finding {
 /** Python serves to download two things; where they are already here, it is not needed. */
 async function checkPython(): Promise<Finding> {
   try {
-    const printed = await runProgram('python3', ['-m', 'pip', '--version'], { timeoutMs: 10_000 });
-    return fine('Python', printed.replace(/ from .*(\(.*\))/, ' $1').trim());
+    const printed = await runProgram('python3', ['-I', '-m', 'pip', '--version'], { timeoutMs: 10_000 });
+    return fine('Python', printed.replace(/ from [^\n(]{0,1000}/, ' ').trim());
   } catch (error) {
     return note(
       'Python',

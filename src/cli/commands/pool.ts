@@ -79,7 +79,7 @@ async function pingModel(
     const judgement = judgeReply(reply, context);
     const { usage, reportedNanoUsd } = reply;
     return {
-      problem: judgement.usable ? null : judgement.failure.message,
+      problem: judgement.kind === 'answered' ? null : judgement.failure.message,
       latencyMs: since(),
       tokens: usage === null ? null : usage.inputTokens + usage.outputTokens,
       nanoUsd: reportedNanoUsd ?? billOf(usage, card.price),

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../cli/arguments';
+import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
 import { addList } from './list';
 import { addNight } from './night';
 import { addNotes } from './notes';
@@ -23,4 +23,8 @@ export const addTraining: AddCommands = (train, settle) => {
     addServing,
   ];
   for (const add of all) add(train, settle);
+  for (const command of train.commands) {
+    if (command.name() !== 'list') command.option(...RUN);
+    command.option(...CONFIG);
+  }
 };

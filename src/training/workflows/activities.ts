@@ -1,11 +1,9 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
-import type { TrainerActivities, TrainingActivities } from '../contract';
+import type { TrainingActivities } from '../contract';
 import type { PolicySettings, TrainingSettings } from '../settings';
+import type { TrainerActivities } from '../trainer-contract';
 
-/**
- * The activities that only read and write the store. A minute is long for them; half an hour is enough to free a
- * full disk.
- */
+/** Activities that only read and write the store. Two minutes are long for them; half an hour is enough to free a disk. */
 export function storeActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {
   return proxyActivities<TrainingActivities>({
     startToCloseTimeout: '2m',
@@ -16,8 +14,8 @@ export function storeActivities(summary: string): ActivityInterfaceFor<TrainingA
 }
 
 /**
- * The activity that samples plans. One request may take as long as the policy's `timeout` says; a server that restarts is
- * waited for, as long as its `patience` says, and one that stays away ends the night.
+ * The activity that samples plans. One request may take the policy's `timeout`; a server that restarts is waited for, up
+ * to its `patience`, and one that stays away ends the night.
  */
 export function samplingActivities(
   summary: string,
@@ -34,10 +32,8 @@ export function samplingActivities(
   });
 }
 
-/** Where the trainer listens, and how long it is waited for. */
 export interface TrainerCallOptions {
   readonly taskQueue: string;
-  /** What is left of the night. */
   readonly remainingMs: number;
   readonly heartbeatMs: number;
 }
@@ -47,8 +43,8 @@ export function trainerOptions({ trainer, run }: TrainingSettings, remainingMs: 
 }
 
 /**
- * The activities of the trainer, which is a worker of its own on a machine of its own. It may be restarted, replaced or
- * still starting: a lost one is noticed by its heartbeats, and every activity of it may be repeated.
+ * The activities of the trainer, a worker on a machine of its own. It may be restarted, replaced or still starting: a lost
+ * one is noticed by its heartbeats, and each activity may be repeated.
  */
 export function trainerActivities(
   summary: string,

@@ -23,7 +23,7 @@ export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDG
 /** How far the night has come. */
 export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
-/** Answers the messages of a night, from its first moment on. */
+/** Answers a night's messages, from before it is opened. */
 export function listen(control: NightControl, date: string): void {
   setHandler(pauseTrainingSignal, () => {
     control.isPaused = true;
@@ -65,7 +65,7 @@ function notOpened(date: string): NightProgress {
 
 const MAX_HOURS = 24 * 7;
 
-/** What is wrong with a budget, in one sentence; null where nothing is. */
+/** What is wrong with a budget, in a sentence; null: nothing. */
 function findBudgetProblem(budget: unknown): string | null {
   if (typeof budget !== 'object' || budget === null || Array.isArray(budget)) {
     return `a budget is an object { costUsd?, hours? }, not ${JSON.stringify(budget)}`;

@@ -25,12 +25,12 @@ function judge(reply: Partial<ModelReply>) {
 }
 
 test('a whole answer is usable as it came', () => {
-  expect(judge({ text: ' Eight. \n' })).toEqual({ usable: true, text: ' Eight. \n' });
+  expect(judge({ text: ' Eight. \n' })).toMatchObject({ kind: 'answered', reply: { text: ' Eight. \n' } });
 });
 
 test("a refusal fails with the model's own words, whatever text came with it", () => {
   expect(judge({ finish: 'refusal', refusal: 'Not that.', text: 'Sorry' })).toMatchObject({
-    usable: false,
+    kind: 'failed',
     failure: {
       type: FAILURES.refused,
       message: expect.stringContaining('worker gpt (openai gpt-6-sol) declined: Not that. ') as string,
@@ -43,7 +43,7 @@ test("a refusal fails with the model's own words, whatever text came with it", (
 
 test('a cut answer fails and keeps what had arrived', () => {
   expect(judge({ finish: 'length', text: 'Eight legs, some' })).toMatchObject({
-    usable: false,
+    kind: 'failed',
     failure: { type: FAILURES.truncated, retryable: false, billed: 'yes' },
     partial: 'Eight legs, some',
   });
@@ -51,7 +51,7 @@ test('a cut answer fails and keeps what had arrived', () => {
 
 test('reasoning that used up the limit leaves nothing to keep', () => {
   expect(judge({ finish: 'length', text: ' ' })).toMatchObject({
-    usable: false,
+    kind: 'failed',
     failure: {
       type: FAILURES.truncated,
       message: expect.stringContaining('before the first word') as string,
@@ -62,7 +62,7 @@ test('reasoning that used up the limit leaves nothing to keep', () => {
 
 test('an empty answer is a bad response that was billed', () => {
   expect(judge({ text: '\n' })).toMatchObject({
-    usable: false,
+    kind: 'failed',
     failure: { type: FAILURES.badResponse, retryable: false, billed: 'yes' },
     partial: null,
   });

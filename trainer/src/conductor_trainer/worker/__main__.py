@@ -16,7 +16,7 @@ from conductor_trainer.encryption import KeyProblem, read_encryption_keys
 from conductor_trainer.errors import TrainerError
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.store import open_store
-from conductor_trainer.worker.activities import TrainerActivities
+from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
 
@@ -31,7 +31,8 @@ async def serve(options: argparse.Namespace) -> None:
     root = options.checkpoints.resolve()
     root.mkdir(parents=True, exist_ok=True)
     steps = StepRunner(root)
-    activities = TrainerActivities(root, open_store(options.store, keys), steps)
+    allowed = Allowed(options.allow_server, options.export_root)
+    activities = TrainerActivities(root, open_store(options.store, keys), steps, allowed)
     # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
     connection = ClientConfig.load_client_connect_config()
     if options.namespace is not None:
@@ -63,6 +64,20 @@ def _read_arguments() -> argparse.Namespace:
         type=Path,
         metavar="FOLDER",
         help="where checkpoints are kept",
+    )
+    parser.add_argument(
+        "--allow-server",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="a policy server that checkpoints may be loaded into, as `training.policy.baseUrl` "
+        "names it; may be given more than once",
+    )
+    parser.add_argument(
+        "--export-root",
+        type=Path,
+        metavar="FOLDER",
+        help="below which `train export` may write (default: there are no exports)",
     )
     parser.add_argument("--task-queue", default="conductor-trainer", metavar="NAME")
     parser.add_argument(
