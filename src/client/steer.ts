@@ -14,15 +14,15 @@ export class RefusedError extends ConductorError {
   readonly code = 'Refused';
 }
 
-interface RunMessage {
-  readonly name: string;
-  readonly argument?: unknown;
-}
-
 /** Signals a run, without an answer. @throws RefusedError for a run that has ended */
-export async function signalRun(client: Client, id: string, { name, argument }: RunMessage): Promise<void> {
+export async function signalRun(
+  client: Client,
+  id: string,
+  name: string,
+  ...args: readonly unknown[]
+): Promise<void> {
   try {
-    await client.workflow.getHandle(id).signal(name, argument);
+    await client.workflow.getHandle(id).signal(name, ...args);
   } catch (error) {
     throw await explain(client, id, error);
   }
@@ -36,12 +36,12 @@ export async function signalRun(client: Client, id: string, { name, argument }: 
 export async function updateRun<Answer>(
   client: Client,
   id: string,
-  { name, argument }: RunMessage,
+  name: string,
+  ...args: unknown[]
 ): Promise<Answer> {
-  const handle = client.workflow.getHandle(id);
   try {
-    if (argument === undefined) return await handle.executeUpdate<Answer, []>(name);
-    return await handle.executeUpdate<Answer, [unknown]>(name, { args: [argument] });
+    // The type wants an argument at least; the server does not.
+    return await client.workflow.getHandle(id).executeUpdate(name, { args: args as [unknown] });
   } catch (error) {
     throw await explain(client, id, error);
   }
@@ -54,8 +54,8 @@ async function explain(client: Client, id: string, cause: unknown): Promise<unkn
   if (!isNotFound(cause)) return cause;
   // For a run that has ended, the server answers as for one that never was.
   const { status } = await client.workflow.getHandle(id).describe();
-  const ended = status.name.toLowerCase();
-  return new RefusedError(`run ${id} has ended already: ${ended}; nothing of it can be changed`, { cause });
+  const problem = `run ${id} has ended already: ${status.name.toLowerCase()}; nothing of it can be changed`;
+  return new RefusedError(problem, { cause });
 }
 
 /** Whether the server said that there is no such run, or none that goes on. */
@@ -77,10 +77,9 @@ export function checkDepth(depth: number | null): void {
 
 /** @throws RefusedError for a hint without a word, or longer than a page */
 export function checkHint(hint: string): void {
-  const { length } = hint;
   if (isHint(hint)) return;
   throw new RefusedError(
-    `the hint has ${length} characters: it must be a text of 1 to ${MAX_HINT_CHARACTERS} characters`,
+    `the hint has ${hint.length} characters: it must be a text of 1 to ${MAX_HINT_CHARACTERS} characters`,
   );
 }
 

@@ -20,6 +20,11 @@ export function roundsOf({ id: root, rounds }: RunTree, id = root): RoundTrace[]
   return rounds.filter(({ childId }) => (childId ?? root).replace(REVIEWS, '') === line);
 }
 
+/** A run's own round of this number; those of its children are in the same list. */
+export function ownRound({ rounds }: Pick<SolveTrace, 'rounds'>, number: number): RoundTrace | undefined {
+  return rounds.find(({ childId, round }) => childId === null && round === number);
+}
+
 /** Whether a round reviews the answer of the one before. */
 export function isReview({ childId }: Pick<RoundTrace, 'childId'>): boolean {
   return childId?.endsWith('-review') ?? false;

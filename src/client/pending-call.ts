@@ -1,0 +1,119 @@
+import { CONDUCTOR_ID, type Plan } from '../plan/plan';
+import type {
+  Parent,
+  WorkerRequest,
+  WorkerResult,
+  WritePlanRequest,
+  WritePlanResult,
+} from '../protocol/activities';
+import { readExternalResult } from '../protocol/external-worker';
+import type { SolveInput } from '../protocol/input';
+import { SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import type { SolveTrace } from '../protocol/solve';
+import {
+  type ChildOutcome,
+  conductorCalled,
+  ownStepEnded,
+  ownStepStarted,
+  readFailure,
+  reviewed,
+  revisionIn,
+  type RunEvent,
+  stepAnswered,
+  stepFailed,
+  stepStarted,
+  traceIn,
+  unaccountedCall,
+} from '../trace/events';
+
+/** A call of a model, or a solve by a child, and what the workflow records of it. */
+export interface PendingCall {
+  readonly started: RunEvent;
+  /** The plan of a run that has none when this call starts. */
+  readonly standIn?: Plan;
+  readonly succeed: (result: unknown, at: string) => RunEvent[];
+  readonly fail: (error: Error, at: string) => RunEvent[];
+}
+
+/** Where a run is when it starts a call; `now` is the workflow's clock. */
+interface RunPosition {
+  readonly round: number;
+  readonly depth: number;
+  readonly now: string;
+}
+
+/** What was started, as far as a trace is concerned; null for anything else. `childId` is a child's workflow id. */
+export function readPendingCall(
+  { type, childId, input }: { type?: string | null; childId?: string | null; input: unknown },
+  { round, depth, now }: RunPosition,
+): PendingCall | null {
+  if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, depth);
+  const parent = type === SOLVE_WORKFLOW ? (input as SolveInput).parent : undefined;
+  if (childId && parent !== undefined) return childCall(childId, parent, round, now);
+  return isWorkerRequest(input) ? stepCall(input, now) : null;
+}
+
+function planCall(request: WritePlanRequest, depth: number): PendingCall {
+  const { round } = request;
+  return {
+    started: { kind: 'plan-asked', round, depth },
+    succeed: (result) => {
+      const written = result as WritePlanResult;
+      const called = conductorCalled(request, written);
+      const { plan } = written;
+      return plan === null ? [called] : [called, { kind: 'planned', round, plan, degraded: false }];
+    },
+    fail: (error) => [conductorCalled(request, readFailure(error, CONDUCTOR_ID))],
+  };
+}
+
+function stepCall(request: WorkerRequest, now: string): PendingCall {
+  const { worker, subtask } = request;
+  const fail = (error: unknown, at: string): RunEvent[] => [
+    stepFailed(request, readFailure(error, worker.id), at),
+  ];
+  return {
+    started: stepStarted(request, now),
+    standIn: { steps: [{ worker: worker.id, subtask, sees: [] }] },
+    succeed: (result, at) => {
+      try {
+        return [stepAnswered(request, workerResultOf(request, result, at))];
+      } catch (error) {
+        // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
+        return fail(error, at);
+      }
+    },
+    fail,
+  };
+}
+
+function workerResultOf(request: WorkerRequest, result: unknown, at: string): WorkerResult {
+  const { worker } = request;
+  if (worker.kind === 'model') return result as WorkerResult;
+  const { text, usage } = readExternalResult(result, worker);
+  const calls = [unaccountedCall(request, null, usage)];
+  return { output: text, calls, dropped: [], startedAt: at, endedAt: at };
+}
+
+function isWorkerRequest(input: unknown): input is WorkerRequest {
+  const isObject = typeof input === 'object' && input !== null;
+  return isObject && 'worker' in input && 'subtask' in input && 'step' in input;
+}
+
+function childCall(childId: string, parent: Parent, round: number, now: string): PendingCall {
+  const { step, run } = parent;
+  const end = (outcome: ChildOutcome, endedAt: string): RunEvent[] => [
+    { kind: 'child-ended', childId, trace: outcome.trace },
+    step === undefined
+      ? reviewed(round, revisionIn(outcome, parent.round))
+      : ownStepEnded({ round, step }, outcome, { startedAt: now, endedAt }),
+  ];
+  return {
+    started:
+      step === undefined
+        ? { kind: 'review-started', round: parent.round, depth: parent.depth, childId }
+        : ownStepStarted({ round, step }, { childId, model: run.conductor.model }, now),
+    succeed: (result, at) => end({ trace: result as SolveTrace, problem: null }, at),
+    fail: (error, at) => end({ trace: traceIn(error), problem: readFailure(error, childId).problem }, at),
+  };
+}
