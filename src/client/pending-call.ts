@@ -13,6 +13,7 @@ import type { SolveTrace } from '../protocol/solve';
 import {
   type ChildOutcome,
   conductorCalled,
+  failedChild,
   ownStepEnded,
   ownStepStarted,
   readFailure,
@@ -22,7 +23,6 @@ import {
   stepAnswered,
   stepFailed,
   stepStarted,
-  traceIn,
   unaccountedCall,
 } from '../trace/events';
 
@@ -45,15 +45,15 @@ interface RunPosition {
 /** What was started, as far as a trace is concerned; null for anything else. `childId` is a child's workflow id. */
 export function readPendingCall(
   { type, childId, input }: { type?: string | null; childId?: string | null; input: unknown },
-  { round, depth, now }: RunPosition,
+  at: RunPosition,
 ): PendingCall | null {
-  if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, depth);
+  if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, at);
   const parent = type === SOLVE_WORKFLOW ? (input as SolveInput).parent : undefined;
-  if (childId && parent !== undefined) return childCall(childId, parent, round, now);
-  return isWorkerRequest(input) ? stepCall(input, now) : null;
+  if (childId && parent !== undefined) return childCall(childId, parent, at);
+  return isWorkerRequest(input) ? stepCall(input, at) : null;
 }
 
-function planCall(request: WritePlanRequest, depth: number): PendingCall {
+function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCall {
   const { round } = request;
   return {
     started: { kind: 'plan-asked', round, depth },
@@ -67,7 +67,7 @@ function planCall(request: WritePlanRequest, depth: number): PendingCall {
   };
 }
 
-function stepCall(request: WorkerRequest, now: string): PendingCall {
+function stepCall(request: WorkerRequest, { now }: RunPosition): PendingCall {
   const { worker, subtask } = request;
   const fail = (error: unknown, at: string): RunEvent[] => [
     stepFailed(request, readFailure(error, worker.id), at),
@@ -100,20 +100,21 @@ function isWorkerRequest(input: unknown): input is WorkerRequest {
   return isObject && 'worker' in input && 'subtask' in input && 'step' in input;
 }
 
-function childCall(childId: string, parent: Parent, round: number, now: string): PendingCall {
+function childCall(childId: string, parent: Parent, { round, now }: RunPosition): PendingCall {
   const { step, run } = parent;
+  const { model } = run.conductor;
   const end = (outcome: ChildOutcome, endedAt: string): RunEvent[] => [
     { kind: 'child-ended', childId, trace: outcome.trace },
     step === undefined
       ? reviewed(round, revisionIn(outcome, parent.round))
-      : ownStepEnded({ round, step }, outcome, { startedAt: now, endedAt }),
+      : ownStepEnded({ round, step, startedAt: now, endedAt }, outcome),
   ];
   return {
     started:
       step === undefined
         ? { kind: 'review-started', round: parent.round, depth: parent.depth, childId }
-        : ownStepStarted({ round, step }, { childId, model: run.conductor.model }, now),
+        : ownStepStarted({ round, step, childId, model, at: now }),
     succeed: (result, at) => end({ trace: result as SolveTrace, problem: null }, at),
-    fail: (error, at) => end({ trace: traceIn(error), problem: readFailure(error, childId).problem }, at),
+    fail: (error, at) => end(failedChild(error, childId), at),
   };
 }

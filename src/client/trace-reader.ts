@@ -42,6 +42,14 @@ export async function* readRun(client: Client, id: string, follow: boolean): Asy
   }
 }
 
+/** An activity names the event that started it in one field, a child workflow in the other. */
+interface EndOfCall {
+  readonly scheduledEventId?: unknown;
+  readonly initiatedEventId?: unknown;
+  readonly result?: Payloads;
+  readonly failure?: ProtoFailure;
+}
+
 type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEvent) => void | Promise<void>;
 
 /**
@@ -132,22 +140,17 @@ export class TraceReader {
       this.start(event, activityType, null, input),
     startChildWorkflowExecutionInitiatedEventAttributes: ({ workflowType, workflowId, input }, event) =>
       this.start(event, workflowType, workflowId, input),
-    activityTaskCompletedEventAttributes: ({ scheduledEventId, result }, event) =>
-      this.succeed(scheduledEventId, result, event),
-    childWorkflowExecutionCompletedEventAttributes: ({ initiatedEventId, result }, event) =>
-      this.succeed(initiatedEventId, result, event),
-    activityTaskFailedEventAttributes: ({ scheduledEventId, failure }, event) =>
-      this.fail(scheduledEventId, failure, event),
-    activityTaskTimedOutEventAttributes: ({ scheduledEventId, failure }, event) =>
-      this.fail(scheduledEventId, failure, event),
-    childWorkflowExecutionFailedEventAttributes: ({ initiatedEventId, failure }, event) =>
-      this.fail(initiatedEventId, failure, event),
-    childWorkflowExecutionTerminatedEventAttributes: ({ initiatedEventId }, event) =>
-      this.fail(initiatedEventId, { message: 'the child was terminated' }, event),
-    childWorkflowExecutionCanceledEventAttributes: ({ initiatedEventId }, event) =>
-      this.fail(initiatedEventId, { message: 'the child was cancelled' }, event),
-    childWorkflowExecutionTimedOutEventAttributes: ({ initiatedEventId }, event) =>
-      this.fail(initiatedEventId, { message: 'the child exceeded its time-out' }, event),
+    activityTaskCompletedEventAttributes: (end, event) => this.succeed(end, event),
+    activityTaskFailedEventAttributes: (end, event) => this.fail(end, event),
+    activityTaskTimedOutEventAttributes: (end, event) => this.fail(end, event),
+    childWorkflowExecutionCompletedEventAttributes: (end, event) => this.succeed(end, event),
+    childWorkflowExecutionFailedEventAttributes: (end, event) => this.fail(end, event),
+    childWorkflowExecutionTerminatedEventAttributes: (end, event) =>
+      this.fail({ ...end, failure: { message: 'the child was terminated' } }, event),
+    childWorkflowExecutionCanceledEventAttributes: (end, event) =>
+      this.fail({ ...end, failure: { message: 'the child was cancelled' } }, event),
+    childWorkflowExecutionTimedOutEventAttributes: (end, event) =>
+      this.fail({ ...end, failure: { message: 'the child exceeded its time-out' } }, event),
     workflowExecutionCompletedEventAttributes: async ({ result }) => {
       this.adopt(await this.decoder.first(result));
     },
@@ -178,19 +181,21 @@ export class TraceReader {
     this.record(pending.started);
   }
 
-  private async succeed(call: unknown, result: Payloads, event: TemporalEvent): Promise<void> {
-    const succeeded = this.pending
-      .get(String(call))
-      ?.succeed(await this.decoder.first(result), timeOf(event));
-    for (const news of succeeded ?? []) {
+  private async succeed(end: EndOfCall, event: TemporalEvent): Promise<void> {
+    const result = await this.decoder.first(end.result);
+    for (const news of this.callOf(end)?.succeed(result, timeOf(event)) ?? []) {
       if (news.kind === 'planned') this.plan(news.plan, 'written');
       else this.record(news);
     }
   }
 
-  private async fail(call: unknown, failure: ProtoFailure, event: TemporalEvent): Promise<void> {
-    const error = await this.decoder.failure(failure);
-    this.record(...(this.pending.get(String(call))?.fail(error, timeOf(event)) ?? []));
+  private async fail(end: EndOfCall, event: TemporalEvent): Promise<void> {
+    const error = await this.decoder.failure(end.failure);
+    this.record(...(this.callOf(end)?.fail(error, timeOf(event)) ?? []));
+  }
+
+  private callOf({ scheduledEventId, initiatedEventId }: EndOfCall): PendingCall | undefined {
+    return this.pending.get(String(scheduledEventId ?? initiatedEventId));
   }
 
   private async end(failed: ProtoFailure): Promise<void> {

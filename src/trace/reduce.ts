@@ -17,9 +17,7 @@ export function emptyTrace(run: { id: string; runId: string; question: Text }): 
     checkpoint: null,
     rounds: [],
     calls: [],
-    usage: { inputTokens: 0, outputTokens: 0, calls: 0 },
-    costUsd: 0,
-    costIsLowerBound: false,
+    ...totalOf([]),
   };
 }
 
@@ -58,21 +56,23 @@ const CHANGES: {
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
   'step-answered': (trace, event) => {
-    const { output, startedAt, endedAt, dropped, calls } = event;
-    const done = { output, startedAt, endedAt, dropped: [...dropped], error: null };
-    const answered = changeStep(trace, event, (step) => ({ ...step, ...done }));
-    return withCalls(answered, calls);
+    const { output, startedAt, endedAt } = event;
+    const done = { output, startedAt, endedAt, dropped: [...event.dropped], error: null };
+    return withCalls(
+      changeStep(trace, event, (step) => ({ ...step, ...done })),
+      event.calls,
+    );
   },
   'step-failed': (trace, event) => {
-    const { output, problem: error, endedAt, dropped, calls } = event;
-    const done = { output, endedAt, dropped: [...dropped], error };
+    const { output, problem: error, endedAt } = event;
+    const done = { output, endedAt, dropped: [...event.dropped], error };
     const fail = (step: StepTrace): StepTrace => {
       // No call is made of a worker that is skipped: the step keeps a note of it, also when another one answers.
       const { worker, skipped = [] } = step;
       const isSkipped = error.type === FAILURES.circuitOpen;
       return { ...step, ...done, ...(isSkipped && { skipped: [...skipped, { worker, error }] }) };
     };
-    return withCalls(changeStep(trace, event, fail), calls);
+    return withCalls(changeStep(trace, event, fail), event.calls);
   },
   answered: (trace, { round, answer }) => {
     const answered = changeRound(trace, round, (each) => ({ ...each, answer, decision: 'accepted' }));
@@ -145,7 +145,7 @@ function failRounds(trace: SolveTrace, fails: (round: RoundTrace) => boolean): S
 }
 
 function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
-  const calls = [...trace.calls, ...added.map((call) => ({ ...call }))];
+  const calls = [...trace.calls, ...added];
   return { ...trace, calls, ...totalOf(calls) };
 }
 
