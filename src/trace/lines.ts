@@ -10,13 +10,6 @@ export function plainLine(text: string): Line {
   return (room) => oneLine(text, room);
 }
 
-/** A text after its label; no line where there is no text. */
-export function noteLines(paint: Paint, label: string, text: string | null | undefined): Line[] {
-  if (!text) return [];
-  return [(room) => `${paint.faint(label)} ${oneLine(text, room - label.length - 1)}`];
-}
-
-/** A name and facts about it. */
 export function headLine(paint: Paint, name: string, facts: readonly string[]): Line {
   const rest = joinFacts(...facts);
   return (room) => {
@@ -91,7 +84,6 @@ export interface Paint {
   readonly busy: Stroke;
 }
 
-/** How the state of a step is painted. */
 export function strokeOf(state: StepState, { good, bad, busy, faint }: Paint): Stroke {
   return { done: good, failed: bad, running: busy, waiting: faint }[state];
 }

@@ -5,7 +5,7 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
  * Which round of a trace's flat list belongs to which run. Workflow ids say it: `<parent>-r0s2` was started for the
  * second step of its parent's first round, `<parent>-review` for a look at its parent's answer.
  */
-type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;
+export type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;
 
 const REVIEWS = /(-review)+$/;
 
@@ -70,7 +70,6 @@ export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): strin
 /** The rounds that wait for a person: they have a plan, and nothing of it has started. */
 export function waitingRounds({ rounds, waitsFor }: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
   if (waitsFor === undefined) return [];
-  const isUntouched = (steps: readonly StepTrace[]): boolean =>
-    steps.length > 0 && steps.every((step) => step.startedAt === null);
-  return rounds.filter(({ plan, steps, decision }) => plan && decision === null && isUntouched(steps));
+  const isUntouched = ({ steps }: RoundTrace): boolean => steps.every((step) => step.startedAt === null);
+  return rounds.filter((round) => round.plan?.steps.length && round.decision === null && isUntouched(round));
 }
