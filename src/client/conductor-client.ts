@@ -2,7 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Plan, PlanContext } from '../plan/plan';
-import type { HeldLimits, LimitsChange } from '../protocol/messages';
+import {
+  type HeldLimits,
+  isDepth,
+  isHint,
+  type LimitsChange,
+  MAX_HINT_CHARACTERS,
+} from '../protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
@@ -22,7 +28,7 @@ import { keepText, readText } from '../store/texts';
 import { HistoryDecoder } from './history';
 import { contextOf, retryInput, type RetryRequest } from './retry';
 import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
-import { checkDepth, checkHint, checkQuestion, RefusedError, signalRun, updateRun } from './steer';
+import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
 import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-reader';
 
 export interface ConductorClientOptions {
@@ -112,13 +118,20 @@ export class ConductorClient {
 
   /** How deep the Conductor may call itself from now on, in children under way too; null: as deep as other limits let it. */
   async setMaxDepth(id: string, depth: number | null): Promise<void> {
-    checkDepth(depth);
+    // A signal has no answer: what a run would ignore is refused before it is sent.
+    if (!isDepth(depth)) {
+      const rule = 'it must be a whole number from 0, or null for no limit';
+      throw new RefusedError(`the depth is ${String(depth)}: ${rule}`);
+    }
     await signalRun(this.client, id, SET_MAX_DEPTH_SIGNAL, depth);
   }
 
   /** Gives the Conductor something to consider, from its next call on. */
   async addHint(id: string, hint: string): Promise<void> {
-    checkHint(hint);
+    if (!isHint(hint)) {
+      const rule = `it must be a text of 1 to ${MAX_HINT_CHARACTERS} characters`;
+      throw new RefusedError(`the hint has ${hint.length} characters: ${rule}`);
+    }
     await signalRun(this.client, id, ADD_HINT_SIGNAL, hint);
   }
 
@@ -211,10 +224,6 @@ async function resolveTrace(trace: SolveTrace, store: Store): Promise<SolveResul
     const steps = round.steps.map(async (step) => ({ ...step, output: await whole(step.output) }));
     return { ...round, steps: await Promise.all(steps), answer: await whole(round.answer) };
   });
-  return {
-    ...trace,
-    question: await readText(store, trace.question),
-    answer: await whole(trace.answer),
-    rounds: await Promise.all(rounds),
-  };
+  const question = await readText(store, trace.question);
+  return { ...trace, question, answer: await whole(trace.answer), rounds: await Promise.all(rounds) };
 }

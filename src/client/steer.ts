@@ -5,7 +5,6 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { isDepth, isHint, MAX_HINT_CHARACTERS } from '../protocol/messages';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 
 /** Thrown where a run does not do what it was asked to: its message is the run's own sentence, and nothing changed. */
@@ -65,24 +64,6 @@ export function isNotFound(error: unknown): boolean {
   return code === 5 || error instanceof WorkflowNotFoundError;
 }
 
-// A signal has no answer: what a run would ignore is refused before it is sent.
-
-/** @throws RefusedError unless it is a whole number from 0, or null for no limit */
-export function checkDepth(depth: number | null): void {
-  if (isDepth(depth)) return;
-  throw new RefusedError(
-    `the depth is ${String(depth)}: it must be a whole number from 0, or null for no limit`,
-  );
-}
-
-/** @throws RefusedError for a hint without a word, or longer than a page */
-export function checkHint(hint: string): void {
-  if (isHint(hint)) return;
-  throw new RefusedError(
-    `the hint has ${hint.length} characters: it must be a text of 1 to ${MAX_HINT_CHARACTERS} characters`,
-  );
-}
-
 export class BadQuestionError extends ConductorError {
   override readonly name = 'BadQuestionError';
   readonly code = 'BadQuestion';
@@ -95,7 +76,6 @@ export function checkQuestion(question: string): void {
   }
   const bytes = Buffer.byteLength(question);
   if (bytes <= MAX_QUESTION_BYTES) return;
-  throw new BadQuestionError(
-    `the question has ${bytes} bytes; at most ${MAX_QUESTION_BYTES} are accepted: shorten it, or give the part that matters`,
-  );
+  const rule = `at most ${MAX_QUESTION_BYTES} are accepted: shorten it, or give the part that matters`;
+  throw new BadQuestionError(`the question has ${bytes} bytes; ${rule}`);
 }

@@ -1,6 +1,6 @@
 import type { Message } from '../plan';
 
-/** What every worker may see in a solve that the Conductor started from another one. */
+/** What every worker of a child solve may see. */
 export interface GivenText {
   /** null: the answer so far, which a review may improve. */
   readonly subtask: string | null;
@@ -25,9 +25,8 @@ export interface WorkerPrompt {
  */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
   const { question, subtask, background = [], sees, layout } = prompt;
-  const hasOutput = ({ output }: { readonly output: string }): boolean => output.trim() !== '';
-  const given = background.filter(hasOutput);
-  const seen = sees.filter(hasOutput);
+  const given = background.filter(({ output }) => output.trim() !== '');
+  const seen = sees.filter(({ output }) => output.trim() !== '');
   const shown = [...given, ...seen].flatMap((text) => [text.subtask ?? '', text.output]);
   const fence = fenceAround([question, subtask, ...shown]);
 
