@@ -1,4 +1,5 @@
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
+import { isRecord } from '../plan/validate';
 import type {
   Parent,
   WorkerRequest,
@@ -36,11 +37,7 @@ export interface PendingCall {
 }
 
 /** Where a run is when it starts a call; `now` is the workflow's clock. */
-interface RunPosition {
-  readonly round: number;
-  readonly depth: number;
-  readonly now: string;
-}
+type RunPosition = Readonly<{ round: number; depth: number; now: string }>;
 
 /** What was started, as far as a trace is concerned; null for anything else. `childId` is a child's workflow id. */
 export function readPendingCall(
@@ -58,9 +55,8 @@ function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCal
   return {
     started: { kind: 'plan-asked', round, depth },
     succeed: (result) => {
-      const written = result as WritePlanResult;
-      const called = conductorCalled(request, written);
-      const { plan } = written;
+      const called = conductorCalled(request, result as WritePlanResult);
+      const { plan } = result as WritePlanResult;
       return plan === null ? [called] : [called, { kind: 'planned', round, plan, degraded: false }];
     },
     fail: (error) => [conductorCalled(request, readFailure(error, CONDUCTOR_ID))],
@@ -96,8 +92,7 @@ function workerResultOf(request: WorkerRequest, result: unknown, at: string): Wo
 }
 
 function isWorkerRequest(input: unknown): input is WorkerRequest {
-  const isObject = typeof input === 'object' && input !== null;
-  return isObject && 'worker' in input && 'subtask' in input && 'step' in input;
+  return isRecord(input) && 'worker' in input && 'subtask' in input && 'step' in input;
 }
 
 function childCall(childId: string, parent: Parent, { round, now }: RunPosition): PendingCall {

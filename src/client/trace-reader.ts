@@ -175,9 +175,8 @@ export class TraceReader {
     const pending = readPendingCall(call, { round, depth, now });
     if (pending === null) return;
     this.pending.set(String(event.eventId), pending);
-    if (pending.standIn && ownRound(this.current, round)?.plan === null) {
-      this.plan(pending.standIn, 'stand-in');
-    }
+    const { standIn } = pending;
+    if (standIn && ownRound(this.current, round)?.plan === null) this.plan(standIn, 'stand-in');
     this.record(pending.started);
   }
 

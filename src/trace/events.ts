@@ -67,7 +67,6 @@ export type RunEvent = { [Kind in keyof Happenings]: EventOf<Kind> }[keyof Happe
  */
 const UNACCOUNTED = { attempt: 1, usage: null, nanoUsd: null };
 
-/** The Conductor was asked, and answered or not. */
 export function conductorCalled(
   request: WritePlanRequest,
   outcome: WritePlanResult | CallFailure,
@@ -103,13 +102,12 @@ export function stepFailed(
   { problem, details }: CallFailure,
   at: string,
 ): EventOf<'step-failed'> {
-  const { partial = '', dropped = [], endedAt = at } = details ?? {};
-  const calls = details?.calls ?? [unaccountedCall(request, problem, null)];
   const { round, step } = request;
-  return { kind: 'step-failed', round, step, problem, output: partial, calls, dropped, endedAt };
+  const { partial: output = '', dropped = [], endedAt = at } = details ?? {};
+  const calls = details?.calls ?? [unaccountedCall(request, problem, null)];
+  return { kind: 'step-failed', round, step, problem, output, calls, dropped, endedAt };
 }
 
-/** A call of a step's worker that has no row in our ledger: see `UNACCOUNTED`. */
 export function unaccountedCall(request: WorkerRequest, error: Problem | null, usage: Usage | null): Call {
   const { round, step, worker } = request;
   const callId = `unaccounted/${round}/${step}/${worker.id}`;
@@ -121,7 +119,6 @@ function modelOf(worker: WorkerRequest['worker']): string {
   return worker.kind === 'model' ? worker.model : worker.type;
 }
 
-/** What came of a child. */
 export interface ChildOutcome {
   /** null where it vanished without leaving one. */
   readonly trace: SolveTrace | null;

@@ -75,7 +75,7 @@ export function drawTree({ line, notes = [], branches = [] }: Branch, columns: n
 
 type Stroke = (text: string) => string;
 
-/** How a renderer sets its words apart; it knows meanings, the terminal knows colours. */
+/** A renderer knows meanings, the terminal knows colours. */
 export interface Paint {
   readonly strong: Stroke;
   readonly faint: Stroke;

@@ -22,16 +22,15 @@ export function renderMarkdown(trace: SolveTrace): string {
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
     ...(estimate === undefined ? [] : [`Plan: ${describeEstimate(estimate)}`]),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
-    ...rounds.flatMap(renderRound),
+    ...rounds.flatMap((round) => [
+      `### ${describeRound(round)}`,
+      ...(round.childId === null ? [] : [`Child workflow \`${round.childId}\``]),
+      renderPlan(round),
+    ]),
     ...(answer === null ? [] : ['### Answer', previewOf(answer)]),
     ...(error === null ? [] : ['### Error', `\`${error.type}\` ${error.message}`]),
     ...(stoppedBy === null ? [] : [explainStop(stoppedBy, trace).join(' ')]),
   ].join('\n\n');
-}
-
-function renderRound(round: RoundTrace): string[] {
-  const child = round.childId === null ? [] : [`Child workflow \`${round.childId}\``];
-  return [`### ${describeRound(round)}`, ...child, renderPlan(round)];
 }
 
 function renderPlan({ plan, steps, decision }: RoundTrace): string {

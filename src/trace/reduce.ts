@@ -101,15 +101,12 @@ function emptyRound(round: number, depth: number, childId: string | null): Round
 
 function stepsOf(plan: Plan): StepTrace[] {
   const waves = planWaves(plan);
-  return plan.steps.map((step, index) => ({
+  const blank = { model: null, output: null, error: null, childId: null, fallbackFor: null };
+  return plan.steps.map(({ worker }, index) => ({
     index,
     wave: waves[index] ?? 0,
-    worker: step.worker,
-    model: null,
-    output: null,
-    error: null,
-    childId: null,
-    fallbackFor: null,
+    worker,
+    ...blank,
     dropped: [],
     startedAt: null,
     endedAt: null,

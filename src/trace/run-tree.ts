@@ -42,24 +42,19 @@ export function pathOf({ id, rounds }: RunTree, { childId, round }: RoundTrace):
 }
 
 /** The Conductor's own calls of a round. */
-export function callsOfPlan(calls: readonly Call[], { round, childId }: RoundTrace): Call[] {
-  return calls.filter((call) => call.round === round && call.step === null && isFrom(call, childId));
+export function callsOfPlan(calls: readonly Call[], round: RoundTrace): Call[] {
+  return calls.filter((call) => isCallOf(call, round, null));
 }
 
 /** All calls of a step: its worker's, or those of the child that it was given to and of all runs below. */
-export function callsOfStep(
-  calls: readonly Call[],
-  { round, childId }: RoundTrace,
-  { index, childId: own }: StepTrace,
-): Call[] {
-  return calls.filter((call) => {
-    const isOwn = call.round === round && call.step === index && isFrom(call, childId);
-    return isOwn || (own !== null && isWithin(call.childId, own));
-  });
+export function callsOfStep(calls: readonly Call[], round: RoundTrace, step: StepTrace): Call[] {
+  const { index, childId } = step;
+  const isBelow = (call: Call): boolean => childId !== null && isWithin(call.childId, childId);
+  return calls.filter((call) => isCallOf(call, round, index) || isBelow(call));
 }
 
-function isFrom(call: Call, childId: string | null): boolean {
-  return (call.childId ?? null) === childId;
+function isCallOf(call: Call, { round, childId }: RoundTrace, step: number | null): boolean {
+  return call.round === round && call.step === step && (call.childId ?? null) === childId;
 }
 
 /** The runs of a tree that wait for a person. */
