@@ -76,7 +76,6 @@ export class ConductorClient {
 
   /**
    * Starts a solve and returns at once. The same workflow id is never started twice while it runs.
-   *
    * @throws BadQuestionError for a question that is empty or over 1 MiB
    */
   async start(request: SolveRequest, id = `solve-${randomUUID()}`): Promise<SolveHandle> {
@@ -187,9 +186,8 @@ export class ConductorClient {
   }
 
   /**
-   * Waits by one long poll, however much happens in the run: following it would take one for each event.
-   *
-   * @returns the trace that the run left; null where it left none, since it was cancelled or terminated
+   * Waits by one long poll, however much happens in the run: following it would take one for each event. null where the
+   * run left no trace, since it was cancelled or terminated.
    */
   private async awaitEnd({ id, runId }: SolveHandle): Promise<SolveTrace | null> {
     try {
@@ -207,7 +205,6 @@ export class ConductorClient {
     for await (const { trace } of readRun(this.client, id, follow)) yield trace;
   }
 
-  /** Where a run comes from, and its own trace. */
   private async readOrigin(id: string): Promise<RunOrigin & Pick<KnownRun, 'trace'>> {
     let known: KnownRun | undefined;
     for await (known of readRun(this.client, id, false));

@@ -18,9 +18,7 @@ export type ProtoFailure = NonNullable<TemporalEvent['activityTaskFailedEventAtt
 
 /**
  * Reads a run's history, page by page. With `follow`, waits for more until the run has ended, by a long poll that
- * needs no worker and is no billed Action.
- *
- * @throws what the server answers, e.g. gRPC's NOT_FOUND for an unknown id
+ * needs no worker and is no billed Action. Throws what the server answers, e.g. gRPC's NOT_FOUND for an unknown id.
  */
 export async function* readHistory(
   client: Client,
@@ -79,7 +77,7 @@ export class HistoryDecoder {
   }
 }
 
-/** When an event happened, ISO 8601 in UTC. */
+/** ISO 8601 in UTC. */
 export function timeOf({ eventTime }: TemporalEvent): string {
   const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
   return new Date(milliseconds).toISOString();

@@ -7,10 +7,7 @@ import { isNotFound } from './steer';
 /** Reads one run alone: its trace as it is now, or with `follow` as it grows until the run has ended. */
 export type ReadRun = (id: string, follow: boolean) => AsyncIterable<SolveTrace>;
 
-/**
- * The trace of a run with all runs below it, as it is now. A child that has ended is in its parent's history; any other
- * is looked up in its own.
- */
+/** The trace of a run with all runs below it, as it is now. */
 export async function readTree(read: ReadRun, id: string): Promise<SolveTrace> {
   let own: SolveTrace | undefined;
   for await (const trace of read(id, false)) own = trace;
@@ -18,7 +15,7 @@ export async function readTree(read: ReadRun, id: string): Promise<SolveTrace> {
   return addChildren(read, own);
 }
 
-/** A run's own trace with all that runs below it. */
+/** A child that has ended is in its parent's history; any other is looked up in its own. */
 export async function addChildren(read: ReadRun, own: SolveTrace): Promise<SolveTrace> {
   const children = childrenToRead(own);
   const known = new Map<string, SolveTrace>();
@@ -96,7 +93,6 @@ class Readers {
   private readonly readers = new Map<string, AsyncIterator<SolveTrace>>();
   private readonly pending = new Map<string, Promise<{ id: string; next: IteratorResult<SolveTrace> }>>();
 
-  /** Nothing is read twice. */
   add(id: string, traces: AsyncIterable<SolveTrace>): void {
     if (this.readers.has(id)) return;
     const reader = traces[Symbol.asyncIterator]();

@@ -27,11 +27,7 @@ export async function signalRun(
   }
 }
 
-/**
- * Sends an update to a run and waits for the answer, which takes a worker.
- *
- * @throws RefusedError with the run's own words when it refuses, and for a run that has ended
- */
+/** Waits for a run's answer, which takes a worker. @throws RefusedError where it refuses, and for a run that has ended */
 export async function updateRun<Answer>(
   client: Client,
   id: string,

@@ -89,7 +89,6 @@ export function describeDuration(startedAt: string, endedAt: string | null, now 
   return describeMs(Math.max(0, Date.parse(endedAt ?? now) - Date.parse(startedAt)));
 }
 
-/** `850 ms`, `3.2 s`, `1 min 4 s`. */
 export function describeMs(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;

@@ -18,7 +18,6 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { ownRound } from './run-tree';
 
-/** Which step of which round an event is about. */
 export interface StepAddress {
   readonly round: number;
   readonly step: number;
@@ -126,7 +125,6 @@ export interface ChildOutcome {
   readonly problem: Problem | null;
 }
 
-/** What came of a child that failed. */
 export function failedChild(error: unknown, childId: string): ChildOutcome {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   const left = cause instanceof ApplicationFailure ? detailsWith(cause, 'rounds', 'calls') : null;

@@ -3,7 +3,7 @@ import { joinFacts, type StepState } from './describe';
 
 /** Lines and trees of text for a terminal. Workflow code must not import this file: its library is for Node. */
 
-/** A line as wide as there is room for it. */
+/** A line for so many columns. */
 export type Line = (columns: number) => string;
 
 export function plainLine(text: string): Line {
@@ -90,5 +90,4 @@ export function strokeOf(state: StepState, { good, bad, busy, faint }: Paint): S
 
 const asItIs: Stroke = (text) => text;
 
-/** For files, pipes and people who want no colours. */
 export const PLAIN: Paint = { strong: asItIs, faint: asItIs, good: asItIs, bad: asItIs, busy: asItIs };

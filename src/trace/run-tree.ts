@@ -25,7 +25,6 @@ export function ownRound({ rounds }: Pick<SolveTrace, 'rounds'>, number: number)
   return rounds.find(({ childId, round }) => childId === null && round === number);
 }
 
-/** Whether a round reviews the answer of the one before. */
 export function isReview({ childId }: Pick<RoundTrace, 'childId'>): boolean {
   return childId?.endsWith('-review') ?? false;
 }
@@ -41,7 +40,6 @@ export function pathOf({ id, rounds }: RunTree, { childId, round }: RoundTrace):
   return above + inStep + (ofStep === childId ? '' : `round ${round + 1} › `);
 }
 
-/** The Conductor's own calls of a round. */
 export function callsOfPlan(calls: readonly Call[], round: RoundTrace): Call[] {
   return calls.filter((call) => isCallOf(call, round, null));
 }
@@ -57,7 +55,6 @@ function isCallOf(call: Call, { round, childId }: RoundTrace, step: number | nul
   return call.round === round && call.step === step && (call.childId ?? null) === childId;
 }
 
-/** The runs of a tree that wait for a person. */
 export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): string[] {
   return waitingRounds(tree).map(({ childId }) => childId ?? tree.id);
 }

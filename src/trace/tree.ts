@@ -34,9 +34,8 @@ import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
 const NARROWEST = 20;
 
 /**
- * The whole story of a run for a terminal of so many columns: who did what, in which wave, seeing what, for how much,
- * and what came of it; below a step that the Conductor gave to itself, the story of that child. Whole questions,
- * subtasks and outputs are in the JSON format.
+ * The story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it. Below
+ * a step that the Conductor gave to itself stands the story of that child. Whole texts are in the JSON format.
  */
 export function renderTree(
   trace: SolveTrace,
@@ -140,7 +139,6 @@ class TreeText {
     return ends.map(([title, ...notes]) => ({ line: () => title, notes: notes.map(plainLine) }));
   }
 
-  /** A text after its label; no line where there is no text. */
   private note(label: string, text: string | null | undefined): Line[] {
     if (!text) return [];
     return [(room) => `${this.paint.faint(label)} ${oneLine(text, room - label.length - 1)}`];

@@ -74,7 +74,7 @@ function compactMessages(prompt: ConductorPrompt): Message[] {
   ];
 }
 
-/** The given texts. In a review, the answer so far is shown after its plan instead. */
+/** In a review, the answer so far is shown after its plan instead. */
 function showBackground({ background = [], review }: ConductorPrompt): string[] {
   const given = review === undefined ? background : background.filter(({ subtask }) => subtask !== null);
   const fence = fenceAround(given.flatMap(({ subtask, output }) => [subtask ?? '', output]));
