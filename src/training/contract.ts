@@ -193,11 +193,6 @@ export interface ForgetCheckpointsRequest {
   readonly keep: TrainingSettings['keep'];
 }
 
-export interface RememberedCheckpoints {
-  /** Names of the training run's checkpoints that are still known. */
-  readonly kept: readonly string[];
-}
-
 /** What a cycle came to, to be summed up from its groups. */
 export interface CloseCycleRequest extends Pick<
   CycleMetrics,
@@ -273,7 +268,10 @@ export interface TrainingActivities {
   [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<KeptCheckpoint>;
   [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
   [names.CLOSE_NIGHT](request: CloseNightRequest): Promise<void>;
-  [names.FORGET_CHECKPOINTS](request: ForgetCheckpointsRequest): Promise<RememberedCheckpoints>;
+  /** Returns the names of the training run's checkpoints that are left. */
+  [names.FORGET_CHECKPOINTS](
+    request: ForgetCheckpointsRequest,
+  ): Promise<{ readonly kept: readonly string[] }>;
   [names.FIND_BASELINE](begun: CheckpointRef): Promise<PolicyRef>;
   [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;
   [names.JUDGE_CANARY](request: JudgeCanaryRequest): Promise<CanaryDecision>;

@@ -42,6 +42,3 @@ export const servingSchema = z.strictObject({
   at: z.string(),
 });
 export type Serving = z.infer<typeof servingSchema>;
-
-/** For errors: how a checkpoint is named. */
-export const CHECKPOINT_FORM = 'the name of a checkpoint, <training run>/<name>, e.g. nightly/000040';

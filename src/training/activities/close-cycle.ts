@@ -17,22 +17,17 @@ import { readGroup, readNight, readRun, writeNight, writeRecord, writeRun } from
  * run forwards. A second attempt does the same.
  */
 export async function closeCycle(store: Store, request: CloseCycleRequest): Promise<CycleMetrics> {
-  const { cycle, night, checkpoint, settings, weightsSha256, dropped, update, times, heldOut } = request;
+  const { settings, groups: keys, checkpoint, ...figures } = request;
   const { trainRun } = settings;
-  const groups = await Promise.all(request.groups.map((key) => readGroup(store, key)));
+  const { cycle, night } = figures;
+  const groups = await Promise.all(keys.map((key) => readGroup(store, key)));
   const metrics: CycleMetrics = {
     schema: 1,
     trainRun,
-    cycle,
-    night,
+    ...figures,
     checkpoint: checkpointId(checkpoint),
-    weightsSha256,
     at: new Date().toISOString(),
     ...summarizeCycle(groups),
-    dropped,
-    update,
-    times,
-    heldOut,
   };
   await writeRecord(store, metricsKey(trainRun, cycle), metrics);
   const record = await readNight(store, trainRun, night);
@@ -45,7 +40,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   return metrics;
 }
 
-/** Activity `conductor.train.closeNight`: keeps a night's result, the gate's decision, and where the next night begins. */
+/** Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins. */
 export async function closeNight(
   store: Store,
   { trainRun, date, done, checkpoint, decision }: CloseNightRequest,

@@ -7,7 +7,6 @@ import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, trainRunSchema } from '../config/schema';
 import type { OpenedNight, OpenNightRequest } from '../contract';
 import { questionSetKey } from '../keys';
-import { CHECKPOINT_FORM } from '../manifest';
 import { readManifest } from '../policy/serving';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import { askForFirstCheckpoint } from './first-checkpoint';
@@ -20,7 +19,9 @@ const requestSchema = z.object({
   cycles: z.int().positive().exactOptional(),
   from: z
     .string()
-    .refine((text) => readCheckpointId(text) !== null, { error: `expected ${CHECKPOINT_FORM}` })
+    .refine((text) => readCheckpointId(text) !== null, {
+      error: 'expected the name of a checkpoint, <training run>/<name>, e.g. nightly/000040',
+    })
     .exactOptional(),
 });
 
@@ -36,7 +37,12 @@ export async function openNight(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
   request: OpenNightRequest,
 ): Promise<OpenedNight> {
-  checkRequest(request);
+  const { error } = requestSchema.safeParse(request);
+  if (error !== undefined) {
+    throw new ConfigError(
+      error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'),
+    );
+  }
   const { date } = request;
   const training = trainingOf(config);
   const resolved = resolveTraining(config, request);
@@ -80,12 +86,6 @@ export async function openNight(
     train,
     heldOut,
   };
-}
-
-function checkRequest(request: OpenNightRequest): void {
-  const { error } = requestSchema.safeParse(request);
-  if (error === undefined) return;
-  throw new ConfigError(error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'));
 }
 
 /** Where the next cycle begins: a night that has trained cycles goes on from them. */
