@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { verdictSchema } from './rollout';
 import { updateMetricsSchema } from './trainer-contract';
 
-/** The parts of a group's work. */
 export type GroupPart = 'sampling' | 'rollouts' | 'grading';
 
 /** When a part of some work was under way, in epoch milliseconds. */

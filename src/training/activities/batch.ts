@@ -98,7 +98,14 @@ function invalid(groups: string, reason: string): ApplicationFailure {
 /** Takes its part of a kept sample, in the order of the contract. */
 const rowSchema = z.object(batchRowSchema.shape);
 
-const { promptTokenIds, completionTokenIds, sampledLogprobs, finishReason } = batchRowSchema.shape;
+const keptSampleSchema = z.object({
+  /** The reply without its end marker. */
+  text: z.string(),
+  promptTokenIds: batchRowSchema.shape.promptTokenIds.readonly(),
+  completionTokenIds: batchRowSchema.shape.completionTokenIds.readonly(),
+  sampledLogprobs: batchRowSchema.shape.sampledLogprobs.readonly(),
+  finishReason: batchRowSchema.shape.finishReason,
+});
 
 const keptSamplesSchema = z.object({
   /** SHA-256 over all that decides what is sampled, which tells these from another group's under the same key. */
@@ -107,19 +114,13 @@ const keptSamplesSchema = z.object({
   checkpoint: z.string(),
   temperature: z.number(),
   tokenizerSha256: z.string(),
-  rollouts: z.array(
-    z.object({
-      /** The reply without its end marker. */
-      text: z.string(),
-      promptTokenIds,
-      completionTokenIds,
-      sampledLogprobs,
-      finishReason,
-    }),
-  ),
+  /** In the order of the group's. */
+  rollouts: z.array(keptSampleSchema).readonly(),
 });
 
-/** What a policy wrote for one group, in the order of its rollouts. */
+/** One reply of a policy, token by token. */
+export type KeptSample = z.infer<typeof keptSampleSchema>;
+/** What a policy wrote for one group. */
 export type KeptSamples = z.infer<typeof keptSamplesSchema>;
 
 /** null where there are none. */
