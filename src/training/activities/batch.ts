@@ -5,10 +5,16 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { checkpointId } from '../checkpoint-ref';
-import type { StoredBatch, WriteBatchRequest } from '../contract';
+import type { WriteBatchRequest } from '../contract';
 import { batchKey, sixDigits } from '../keys';
 import type { GroupRecord } from '../rollout';
-import { type BatchHeader, batchHeaderSchema, type BatchRow, batchRowSchema } from '../trainer-contract';
+import {
+  type BatchHeader,
+  batchHeaderSchema,
+  type BatchRow,
+  batchRowSchema,
+  type UpdateRequest,
+} from '../trainer-contract';
 import { readGroup, readRecord } from './records';
 
 const compress = promisify(gzip);
@@ -19,7 +25,10 @@ const compress = promisify(gzip);
  *
  * @throws ApplicationFailure `Trainer.BatchInvalid`, not retryable, for samples of another checkpoint or temperature
  */
-export async function writeBatch(store: Store, request: WriteBatchRequest): Promise<StoredBatch> {
+export async function writeBatch(
+  store: Store,
+  request: WriteBatchRequest,
+): Promise<UpdateRequest['batch'] & { readonly rollouts: number }> {
   const parts = await Promise.all(request.groups.map((key) => partOf(store, key, request)));
   const rows = parts.flatMap(({ rows }) => rows).sort((a, b) => (a.rolloutId < b.rolloutId ? -1 : 1));
   const header = headerOf(request, parts, rows.length);

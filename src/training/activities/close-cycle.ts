@@ -1,15 +1,13 @@
 import type { Store } from '../../store/store';
-import { checkpointId } from '../checkpoint-ref';
-import type {
-  CloseCycleRequest,
-  CloseNightRequest,
-  KeepCheckpointRequest,
-  KeptCheckpoint,
-} from '../contract';
+import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
+import type { CloseCycleRequest, KeptCheckpoint } from '../contract';
 import { metricsKey } from '../keys';
 import { readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
+import type { NightRecord } from '../records';
+import type { TrainingSettings } from '../settings';
+import type { Checkpoint } from '../trainer-contract';
 import { readGroup, readNight, readRun, writeNight, writeRecord, writeRun } from './records';
 
 /**
@@ -43,15 +41,18 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
 /** Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins. */
 export async function closeNight(
   store: Store,
-  { trainRun, date, done, checkpoint, decision }: CloseNightRequest,
+  request: Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'> & {
+    readonly checkpoint: CheckpointRef;
+  },
 ): Promise<void> {
+  const { trainRun, date, done, checkpoint } = request;
   const night = await readNight(store, trainRun, date);
   if (night === null) {
     throw new Error(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }
-  await writeNight(store, { ...night, done, checkpoint, closedAt: new Date().toISOString(), decision });
+  await writeNight(store, { ...night, ...request, closedAt: new Date().toISOString() });
   const run = await readRun(store, trainRun);
   await writeRun(store, { schema: 1, trainRun, done: Math.max(run?.done ?? 0, done), checkpoint });
 }
@@ -62,12 +63,13 @@ export async function closeNight(
  */
 export async function keepCheckpoint(
   store: Store,
-  { checkpoint, model, settings: { policy, run } }: KeepCheckpointRequest,
+  request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: TrainingSettings },
 ): Promise<KeptCheckpoint> {
+  const { policy, run } = request.settings;
   await writeManifest(store, {
     schema: 1,
-    ...checkpoint,
-    model,
+    ...request.checkpoint,
+    model: request.model,
     prompt: policy.prompt,
     chat: 'chatml',
     describe: policy.describe,

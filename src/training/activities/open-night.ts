@@ -5,13 +5,18 @@ import type { Store } from '../../store/store';
 import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, trainRunSchema } from '../config/schema';
-import type { OpenedNight, OpenNightRequest } from '../contract';
+import type { OpenedNight, TrainInput } from '../contract';
 import { questionSetKey } from '../keys';
 import { readManifest } from '../policy/serving';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
 import { keepLines, readNight, readRun, writeNight } from './records';
+
+/** A night of a local calendar date, e.g. `2026-11-21`. */
+export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from'> {
+  readonly date: string;
+}
 
 const requestSchema = z.object({
   trainRun: trainRunSchema.exactOptional(),

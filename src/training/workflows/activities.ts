@@ -1,5 +1,5 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
-import type { TrainingActivities } from '../contract';
+import type { TrainingActivities } from '../activities';
 import type { PolicySettings, TrainingSettings } from '../settings';
 import type { TrainerActivities } from '../trainer-contract';
 
