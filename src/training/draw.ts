@@ -134,7 +134,6 @@ export function seedOf(...parts: readonly (string | number)[]): number {
   for (const character of JSON.stringify(parts)) {
     hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
   }
-  // The last step of MurmurHash3: every bit of the input changes each bit of the result half of the time.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 1;
@@ -151,7 +150,7 @@ export function randomFrom(...parts: readonly (string | number)[]): () => number
   };
 }
 
-/** The items in another order, each order as likely as any other. */
+/** Each order is as likely as any other. */
 export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   const keyed = items.map((item) => ({ item, key: random() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);

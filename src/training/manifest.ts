@@ -14,11 +14,10 @@ export const manifestSchema = z.strictObject({
   prompt: z.enum(['full', 'compact']),
   /** Turns are written as ChatML, with these markers known to the tokenizer. */
   chat: z.literal('chatml'),
-  /** What the prompt says about the workers. */
   describe: z.enum(['ordinals', 'names', 'notes']),
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),
-  /** What plans are sampled at when serving. */
+  /** Of serving. */
   temperature: z.number(),
   maxPromptTokens: z.int().positive(),
   maxOutputTokens: z.int().positive(),
