@@ -16,7 +16,6 @@ export const RESUME_SIGNAL = 'resumeTraining';
 export const STOP_SIGNAL = 'stopTraining';
 /** Update: changes the budget for the rest of the night, and answers with what now holds. */
 export const SET_BUDGET_UPDATE = 'setBudget';
-/** Query. */
 export const PROGRESS_QUERY = 'progress';
 
 /** Activities of the TypeScript worker. */

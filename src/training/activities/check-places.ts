@@ -9,10 +9,14 @@ import type { NamedPlaces } from '../contract';
  *
  * @throws ConfigError that says which place is another one
  */
-export function checkPlaces(config: TrainableConfig, { policyServer, trainerQueue }: NamedPlaces): void {
+export function checkPlaces(
+  { config }: { readonly config: TrainableConfig },
+  { policyServer, trainerQueue }: NamedPlaces,
+): Promise<void> {
   const { policy, trainer } = trainingOf(config);
   check('the policy server', policyServer, ['training.policy.baseUrl', policy.baseUrl]);
   check("the trainer's queue", trainerQueue, ['training.trainer.taskQueue', trainer.taskQueue]);
+  return Promise.resolve();
 }
 
 function check(what: string, named: string | undefined, [setting, own]: readonly [string, string]): void {

@@ -20,7 +20,6 @@ export interface TrainingClientOptions {
   readonly taskQueue?: string;
 }
 
-/** A night to be started now. */
 export type NightRequest = TrainInput & {
   readonly trainRun: string;
   /** Milliseconds, after which the server ends it, whatever it does. */
@@ -127,7 +126,6 @@ export class TrainingClient {
     await signalRun(this.client, await this.idOf(trainRun), name);
   }
 
-  /** Workflow id of the night under way. */
   private async idOf(trainRun: string): Promise<string> {
     if (await this.isUnderWay(trainRun)) return nightWorkflowId(trainRun);
     throw new RefusedError(

@@ -6,7 +6,8 @@ import {
   proxyLocalActivities,
 } from '@temporalio/workflow';
 import { orFail } from '../../workflows/failures';
-import type { NamedPlaces, TrainingActivities } from '../contract';
+import type { TrainingActivities } from '../activities';
+import type { NamedPlaces } from '../contract';
 import { CHECK_PLACES } from '../names';
 import type { PolicySettings, TrainingSettings } from '../settings';
 import type { TrainerActivities } from '../trainer-contract';
