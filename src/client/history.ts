@@ -138,11 +138,11 @@ const READERS = {
     const input = acceptedRequest?.input;
     return input ? { kind: 'updated', name: input.name ?? '', input: await decoder.first(input.args) } : null;
   },
-  // The one local activity of a solve: the SDK records in a marker what it returned.
+  // The local activities of a solve: the SDK records in a marker what they returned. The check of a given run returns nothing.
   markerRecordedEventAttributes: async ({ markerName, failure, details }, decoder) => {
     if (markerName !== 'core_local_activity' || failure) return null;
-    const { run } = (await decoder.first(details?.result)) as ResolveRunResult;
-    return { kind: 'run-resolved', run };
+    const resolved = (await decoder.first(details?.result)) as ResolveRunResult | undefined;
+    return resolved ? { kind: 'run-resolved', run: resolved.run } : null;
   },
   activityTaskScheduledEventAttributes: async ({ activityType, input }, decoder, call) => ({
     kind: 'call-started',

@@ -46,7 +46,8 @@ type EventOf<Kind extends HistoryEvent['kind']> = Extract<HistoryEvent, { kind: 
  * Law: the reader records the events that the workflow recorded (`trace/events.ts`), in the same order. It sees only the
  * workflow's commands and their results, so the workflow must keep to this:
  *
- * 1. The resolved run is the parent's in the input, or what the one local activity returned, which comes before all else.
+ * 1. The resolved run is the parent's in the input, or what the one local activity with a result returned, which comes
+ *    before all else.
  *    A plan is in the input too (`given`), or is asked for by the activity `WRITE_PLAN`, its round in the request; the
  *    plan in its result is the one that runs, unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
  * 2. A plan that asks for approval waits from the next workflow task on, until a step of it is scheduled.

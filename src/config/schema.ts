@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
+import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { someOf } from './errors';
 import {
@@ -11,11 +11,12 @@ import {
   keyNameSchema,
   pacing,
   priceSchema,
+  tokens,
 } from './settings';
 import { readStoreUrl, STORE_URL_FORMS } from './store-url';
 
-const name = z.string().min(1);
-const tokens = z.int().positive();
+/** Temporal refuses names of queues and activities that are longer. */
+const name = z.string().min(1).max(1000);
 
 const model = {
   model: name,
@@ -109,7 +110,7 @@ const workerSchema = z.discriminatedUnion('provider', [
 ]);
 
 const limitsSchema = z.strictObject({
-  steps: z.int().min(1).default(5),
+  steps: z.int().min(1).max(MAX_STEPS).default(5),
   wallClock: durationSchema.default('30m'),
   /** How deep the Conductor may call itself; null: no limit but the others. */
   depth: z.int().min(0).nullable().default(0),
