@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
 import { type Question, questionSchema } from '../../grading/question';
+import { composed } from '../../grading/read-answer';
 import type { Store } from '../../store/store';
 import type { QuestionRef } from '../contract';
 
@@ -44,7 +45,7 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
 }
 
 function normalized(question: string): string {
-  return question.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+  return composed(question).trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
 interface Row<T> {
