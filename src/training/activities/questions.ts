@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
 import { type Question, questionSchema } from '../../grading/question';
+import { composed } from '../../grading/read-answer';
 import type { Store } from '../../store/store';
 import type { TrainingConfig } from '../config/schema';
 import type { QuestionRef } from '../contract';
@@ -42,6 +43,10 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
     }
     return [];
   });
+}
+
+function normalized(question: string): string {
+  return composed(question).trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
 /** At `file:line`, lines counted from 1. */
