@@ -1,5 +1,6 @@
 import { type Collected, collectGarbage } from '../../client/collect-garbage';
-import type { Swept, Tally } from '../../store/sweep';
+import type { Tally } from '../../store/store';
+import { textsOfRecords } from '../../training/client/record-texts';
 import { type AddCommands, CONFIG, readDays } from '../arguments';
 import { EXIT, type ExitCode } from '../exit-code';
 import { withSession } from '../session';
@@ -32,21 +33,32 @@ export const addStore: AddCommands = (program, settle) => {
 async function collect({ config: file, olderThan, dryRun = false }: CollectOptions): Promise<ExitCode> {
   const loaded = await loadSettings(file);
   return withSession(loaded, { file, role: 'look', used: true }, async ({ temporal, store, server }) => {
-    const collected = await collectGarbage({ client: temporal, store, olderThanMs: olderThan, dryRun });
+    const collected = await collectGarbage({
+      client: temporal,
+      store,
+      olderThanMs: olderThan,
+      dryRun,
+      refsBeside: textsOfRecords,
+    });
     await print(describe(collected, dryRun, server.address));
     return EXIT.answered;
   });
 }
 
 function describe(collected: Collected, dryRun: boolean, address: string): string {
-  const { runs } = collected;
-  const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describePart(collected, 'removed')}.`;
-  const kept = `Kept, as old: ${describePart(collected, 'live')}.`;
+  const { texts, answers, unfinished, runs } = collected;
+  const gone = [
+    ...describeTally(texts.removed, 'text'),
+    ...describeTally(answers.removed, 'answer'),
+    ...describeTally(unfinished, 'unfinished file'),
+  ];
+  const old = [...describeTally(texts.live, 'text'), ...describeTally(answers.live, 'answer')];
+  const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${join(gone)}.`;
+  const kept = `Kept, as old: ${join(old)}.`;
   return `${removed}\n${kept} The server at ${address} holds ${runs} ${runs === 1 ? 'run' : 'runs'}.`;
 }
 
-function describePart({ texts, answers }: Collected, part: keyof Swept): string {
-  const parts = [...describeTally(texts[part], 'text'), ...describeTally(answers[part], 'answer')];
+function join(parts: readonly string[]): string {
   return parts.length === 0 ? 'nothing' : parts.join(' and ');
 }
 
