@@ -14,7 +14,7 @@ export async function measureCancel(server, { cancels }) {
   providers.answer('conductor', planText(FOUR_CALLS.slice(0, 1)));
   const delays = [];
   for (let run = 1; run <= cancels; run += 1) {
-    const { id } = await solver.conductor.start({ question: 'How soon?', heartbeatMs: 5000 });
+    const { id } = await solver.conductor.start({ question: 'How soon?' });
     const { sequence } = await providers.waitForRequest(({ sequence }) => sequence === 2 * run);
     delays.push(
       await time(async () => {
@@ -36,7 +36,7 @@ export async function measureRecovery(server) {
   await solver.close();
   providers.answer('conductor', { text: planText(FOUR_CALLS), delayMs: 500 });
   const first = await spawnWorker(server, solver.config);
-  const { id } = await solver.conductor.start({ question: 'How soon again?', heartbeatMs: 5000 });
+  const { id } = await solver.conductor.start({ question: 'How soon again?' });
   await providers.waitForRequest(({ model }) => model === 'b');
   let second;
   const took = await time(async () => {

@@ -90,7 +90,12 @@ export async function spawnProviders({ delayMs, answerBytes, plan }) {
   const script = join(folder, 'script.json');
   const models = { conductor: { delayMs, answer: planText(plan) } };
   await writeFile(script, JSON.stringify({ models, fallback: { delayMs, answer: 'x'.repeat(answerBytes) } }));
-  const child = spawn(process.execPath, [join(LIB, 'testing', 'serve.js'), '--script', script]);
+  const program = [
+    '--require',
+    join(LIB, '../scripts/run-typescript.cjs'),
+    join(LIB, '../examples/providers/serve.ts'),
+  ];
+  const child = spawn(process.execPath, [...program, '--script', script]);
   const [line] = await nextLine(child.stdout);
   return {
     url: line,

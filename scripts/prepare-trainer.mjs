@@ -28,17 +28,12 @@ function makeEnvironment(folder) {
   const unfinished = `${folder}.${randomUUID()}`;
   try {
     mkdirSync(unfinished, { recursive: true });
-    run(base, ['-m', 'venv', unfinished]);
+    // Isolated: a module of the current folder must not run in the place of `venv` or `pip`.
+    run(base, ['-I', '-m', 'venv', unfinished]);
     const quietly = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-cache-dir'];
     const locked = LOCKS.flatMap((lock) => ['--requirement', lock]);
-    run(join(unfinished, 'bin', 'python'), [
-      '-m',
-      'pip',
-      'install',
-      ...quietly,
-      '--require-hashes',
-      ...locked,
-    ]);
+    const install = ['-I', '-m', 'pip', 'install', '--require-hashes'];
+    run(join(unfinished, 'bin', 'python'), [...install, ...quietly, ...locked]);
     moveInto(unfinished, folder);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
@@ -56,7 +51,7 @@ function moveInto(unfinished, folder) {
 
 function findPython() {
   const found = ['python3', 'python3.13', 'python3.12', 'python3.11'].find(
-    (name) => spawnSync(name, ['-c', IS_NEW_ENOUGH], { stdio: 'ignore' }).status === 0,
+    (name) => spawnSync(name, ['-I', '-c', IS_NEW_ENOUGH], { stdio: 'ignore' }).status === 0,
   );
   if (found !== undefined) return found;
   fail(

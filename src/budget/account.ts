@@ -14,7 +14,7 @@ import {
 } from './amount';
 import type { WorstCase } from './worst-case';
 
-/** The most requests of one model call, free ones and lost ones included. */
+/** The most requests of one model call, including free and lost ones. */
 const MAX_REQUESTS = 5;
 /** Those of them that may be billed: the answered one, and one that was under way when its process was lost. */
 const MAX_BILLABLE = 2;
@@ -48,22 +48,26 @@ export class Account {
 
   /** All that is spent or set aside. `Infinity` where a child was given a share without a limit. */
   get committed(): Amount {
-    const reserved = [...this.reservations.values()].map(({ held }) => held);
-    return sumOf([this.spent, ...reserved, ...this.shares.values()]);
+    return sumOf([this.own, ...this.shares.values()]);
   }
 
-  /** What is known to be spent, and the worst case of what is unknown; nothing that is only set aside. */
+  /** What is spent or set aside for calls of the run's own. */
+  get own(): Amount {
+    return sumOf([this.spent, ...[...this.reservations.values()].map(({ held }) => held)]);
+  }
+
+  /** What is known to be spent, and the worst case of what is unknown; not what is only set aside. */
   get spentAtMost(): Amount {
     return this.spent;
   }
 
   /** What children were given and have not returned. */
-  get shared(): Amount {
-    return sumOf(this.shares.values());
+  get shared(): readonly Amount[] {
+    return [...this.shares.values()];
   }
 
   /**
-   * Sets aside what a call of a model may come to, as generously as fits: up to five requests, two of them billed.
+   * Sets aside what a call of a model may need, as generously as fits: up to five requests, two of them billed.
    *
    * Where a price or a number of tokens is unknown (null, 0 tokens), something must be left of that limit, so that an
    * overrun is not followed by the next.
@@ -84,7 +88,7 @@ export class Account {
   }
 
   /**
-   * Books the requests that a call came to and gives the rest back.
+   * Books the requests that a call made and gives the rest back.
    *
    * @param calls all of them; one that may have been billed unseen belongs here too, with what is unknown as null
    * @throws ApplicationFailure where nothing is reserved under the key: an error in the program

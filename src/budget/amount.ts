@@ -11,10 +11,8 @@ export interface Amount {
   readonly nanoUsd: number;
 }
 
-/** Where a sum starts. */
 export const NOTHING: Amount = { calls: 0, tokens: 0, nanoUsd: 0 };
 
-/** Combines two amounts, each measure by itself. */
 export function combine(one: Amount, other: Amount, by: (one: number, other: number) => number): Amount {
   return {
     calls: by(one.calls, other.calls),
@@ -23,83 +21,78 @@ export function combine(one: Amount, other: Amount, by: (one: number, other: num
   };
 }
 
-/** The sum of amounts. */
 export function sumOf(amounts: Iterable<Amount>): Amount {
   let sum = NOTHING;
   for (const amount of amounts) sum = combine(sum, amount, (one, other) => one + other);
   return sum;
 }
 
-/** Limits as an amount that can be calculated with. */
 export function boundOf({ calls, tokens, nanoUsd }: SpendingLimits): Amount {
   return { calls, tokens: tokens ?? Infinity, nanoUsd: nanoUsd ?? Infinity };
 }
 
-/** The limits that an amount stands for. */
 export function limitsOf({ calls, tokens, nanoUsd }: Amount): SpendingLimits {
   const finiteOrNull = (bound: number): number | null => (Number.isFinite(bound) ? bound : null);
   return { calls, tokens: finiteOrNull(tokens), nanoUsd: finiteOrNull(nanoUsd) };
 }
 
 /**
- * What is left of a child's share when the run's limits were lowered below what is committed: the excess is taken off
- * all shares in proportion. Nothing changes for a child where the limits hold all that was promised.
+ * What a child may still use once the run's limits were changed. Where they do not hold all that was promised, what is
+ * missing is taken off all shares in proportion; a share without a limit becomes an equal part of what no other share
+ * was promised. Nothing changes for a child where the limits hold everything.
  *
  * The parent keeps holding the whole share until the child has ended, so a message that comes too late breaks nothing.
  *
- * @param given all that the run has spent or set aside, and how much of it belongs to children
+ * @param given what the run itself has spent or set aside, and the shares of all its children
  */
 export function scaleShare(
   share: SpendingLimits,
   limits: SpendingLimits,
-  given: { readonly committed: Amount; readonly shared: Amount },
+  given: { readonly own: Amount; readonly shared: readonly Amount[] },
 ): SpendingLimits {
-  const excessOf = (committed: number, bound: number): number => Math.max(0, committed - bound);
-  const excess = combine(given.committed, boundOf(limits), excessOf);
-  const kept = combine(excess, given.shared, keptOf);
-  const scale = (held: number, part: number): number => (part === 1 ? held : Math.floor(held * part));
-  return limitsOf(combine(boundOf(share), kept, scale));
+  const [held, bound] = [boundOf(share), boundOf(limits)];
+  const scale = (measure: keyof Amount): number => {
+    const left = Math.max(0, bound[measure] - given.own[measure]);
+    const bounded = given.shared.map((each) => each[measure]).filter(Number.isFinite);
+    const promised = bounded.reduce((sum, each) => sum + each, 0);
+    if (held[measure] < Infinity)
+      return promised <= left ? held[measure] : Math.floor(held[measure] * (left / promised));
+    if (left === Infinity) return Infinity;
+    return Math.floor(Math.max(0, left - promised) / (given.shared.length - bounded.length));
+  };
+  return limitsOf({ calls: scale('calls'), tokens: scale('tokens'), nanoUsd: scale('nanoUsd') });
 }
 
-/** The part of each share that can be kept, from 0 to 1. */
-function keptOf(excess: number, shared: number): number {
-  if (!(excess > 0)) return 1;
-  return shared > excess && Number.isFinite(excess) ? (shared - excess) / shared : 0;
-}
-
-/** Why something may not begin: in the limit's own unit, which is nano-USD for `cost`. */
+/** Why something may not begin. */
 export interface LimitRefusal {
   /** By the name that `stoppedBy` gives it. */
   readonly limit: 'calls' | 'tokens' | 'cost';
-  /** What it would need at the least. */
+  /** At least, in the limit's own unit, which is nano-USD for `cost`. */
   readonly needed: number;
   readonly left: number;
-  /** So much is still set aside for others that it may fit once they have given back what they did not use. */
+  /** It may fit once others have given back what they set aside and did not use. */
   readonly mayFitLater: boolean;
 }
 
-const MEASURES = { calls: 'calls', tokens: 'tokens', cost: 'nanoUsd' } as const;
-
 /**
- * Finds the limit that forbids something, or null where it fits.
- *
- * Where several do, one that waiting cannot help comes first: no call must wait for one limit only to fail at another.
+ * The limit that forbids something, or null. Where several do, one that waiting cannot help comes first: no call must
+ * wait for one limit only to fail at another.
  *
  * @param left what is neither spent nor set aside
  * @param unspent what would be left if nothing were set aside
  */
 export function findRefusal(needed: Amount, left: Amount, unspent: Amount): LimitRefusal | null {
   const refusals = (['calls', 'tokens', 'cost'] as const).flatMap((limit): LimitRefusal[] => {
-    const of = MEASURES[limit];
-    if (needed[of] <= left[of]) return [];
-    return [{ limit, needed: needed[of], left: left[of], mayFitLater: needed[of] <= unspent[of] }];
+    const { measure } = LIMITS[limit];
+    if (needed[measure] <= left[measure]) return [];
+    const mayFitLater = needed[measure] <= unspent[measure];
+    return [{ limit, needed: needed[measure], left: left[measure], mayFitLater }];
   });
   return refusals.find(({ mayFitLater }) => !mayFitLater) ?? refusals[0] ?? null;
 }
 
-/** Why no call may begin, in a sentence: what it may come to, what which limit leaves, and what to do. */
 export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal): string {
-  const { name, amount, remedy } = WORDS[limit];
+  const { name, amount, remedy } = LIMITS[limit];
   const later = mayFitLater ? ' until calls under way give back what they do not use' : '';
   // What is needed is rounded up and what is left down, or a sentence might say that $0.0100 is too little for $0.0100.
   return (
@@ -108,24 +101,28 @@ export function describeLimit({ limit, needed, left, mayFitLater }: LimitRefusal
   );
 }
 
-interface Words {
+interface LimitWords {
+  readonly measure: keyof Amount;
   readonly name: string;
   readonly amount: (value: number, round: (value: number) => number) => string;
   readonly remedy: string;
 }
 
-const WORDS: Readonly<Record<LimitRefusal['limit'], Words>> = {
+const LIMITS: Readonly<Record<LimitRefusal['limit'], LimitWords>> = {
   calls: {
+    measure: 'calls',
     name: 'limits.calls',
     amount: (calls) => counted(calls, 'request'),
     remedy: 'raise limits.calls',
   },
   tokens: {
+    measure: 'tokens',
     name: 'limits.tokens',
     amount: (tokens) => `${tokens.toLocaleString('en-US')} tokens`,
     remedy: 'raise limits.tokens, or lower maxOutputTokens of its worker',
   },
   cost: {
+    measure: 'nanoUsd',
     name: 'limits.costUsd',
     amount: (nanoUsd, round) => {
       const digit = nanoUsd < 1e9 ? 1e5 : 1e7;

@@ -1,10 +1,7 @@
 import type { Usage } from '../protocol/call';
 import type { Price, Rates } from '../protocol/cards';
 
-/**
- * What a provider bills for a request, in nano-USD; null where that is unknown: without a usage, without a price, or in
- * a service tier that the price does not name.
- */
+/** What a provider bills for a request, in nano-USD; null where usage or price, or that of its tier, is unknown. */
 export function billOf(usage: Usage | null, price: Price | null): number | null {
   if (usage === null || price === null) return null;
   const inTier = priceInTier(price, usage.serviceTier);
@@ -36,15 +33,14 @@ function scaled(rates: Rates, factor: number): Rates {
  *
  * Rates are taken to the millionth of a USD per million tokens, which makes them whole pico-USD a token; the sum is
  * exact, and rounded once, half up. Reasoning tokens are output already. Tokens that were read from a cache or written
- * to one are part of the input, each at its own rate where the price has one; so is a long prompt, as a whole.
+ * to one are part of the input, each at its own rate where the price has one; a long prompt has rates of its own.
  *
- * It never falls as tokens are added, provided that no rate for a long prompt is below the one for a short prompt. To
- * be sure that no input can cost more, count all of it as written to the cache.
+ * It never falls as tokens are added, provided that no rate for a long prompt is below the one for a short prompt.
  */
 export function nanoUsdOf(usage: Usage, price: Price): number {
   const { inputTokens, outputTokens } = usage;
-  const long = price.longPrompt;
-  const rates = long && inputTokens > long.over ? long : price;
+  const { longPrompt } = price;
+  const rates = longPrompt && inputTokens > longPrompt.over ? longPrompt : price;
   const { input, output, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite } = rates;
   const cached = Math.min(usage.cachedInputTokens, inputTokens);
   const written = Math.min(usage.cacheWriteTokens ?? 0, inputTokens - cached);

@@ -5,6 +5,7 @@ import { planOutputSchema, renderPlan } from '../plan/render';
 import type { Background, ReviewedRound, WorkerRequest, WritePlanRequest } from '../protocol/activities';
 import type { ConductorCard } from '../protocol/cards';
 import type { PlanningRun, RunWorker, ResolvedRun } from '../protocol/run';
+import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { nanoUsdOf } from './nano-usd';
 
@@ -24,11 +25,9 @@ const UNSEEN_TOKENS = 256;
 /**
  * The most that one request can cost: each byte of the prompt a token, and the output as long as it may be.
  *
- * A tokenizer makes at most one token of a byte, so that this holds for every model without loading any. All input is
- * priced as fresh or as written to a cache, whichever costs more; cached input would cost less. It is the price of the
- * usual service tier, since no other is asked for, and OpenAI is asked for that one whatever the project's settings.
- *
- * Of a worker that is the user's own activity or workflow, nothing is known.
+ * A tokenizer makes at most one token of a byte, so this holds for every model without loading any. All input is
+ * priced as fresh or as written to a cache, whichever costs more, in the usual service tier: no other is asked for. Of
+ * the user's own activities and workflows, nothing is known.
  *
  * @param promptBytes of all messages and of the output schema, in UTF-8
  */
@@ -155,29 +154,19 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** What a plan may come to, known before its first step. */
-export interface Estimate {
-  readonly calls: number;
-  readonly tokens: number;
-  /** 10⁻⁹ USD; null where a price is unknown. */
-  readonly nanoUsd: number | null;
-  /** Steps of the Conductor's own, of which nothing is counted but a call: their plans are not written yet. */
-  readonly ownSteps?: number;
-}
-
 /**
  * The most that a plan may cost where every step is asked once and answered by its planned worker.
  *
  * A step that sees others reads answers that are not written yet: each counts as many tokens as its worker may write,
  * which is close and no bound, since two models split a text differently. Of the user's own activities and workflows
- * nothing but a call is counted, and nothing more of the Conductor's own steps.
+ * only a call is counted, and of the Conductor's own steps too, since their plans are not written yet.
  */
 export function estimatePlan(
   plan: Plan,
   run: ResolvedRun,
   question: Text,
   background: readonly Background[],
-): Estimate {
+): NonNullable<SolveTrace['estimate']> {
   const workers = new Map(run.workers.map((worker) => [worker.id, worker]));
   const worstCaseOfStep = ({ worker: id, subtask, sees }: Step): WorstCase => {
     if (id === CONDUCTOR_ID) return { tokens: 0, nanoUsd: 0 };
@@ -191,13 +180,12 @@ export function estimatePlan(
     return worstCaseOf(worker, bytes, worker.maxOutputTokens);
   };
   const cases = plan.steps.map(worstCaseOfStep);
+  const costs = cases.map(({ nanoUsd }) => nanoUsd);
   const ownSteps = plan.steps.filter(({ worker }) => worker === CONDUCTOR_ID).length;
   return {
     calls: cases.length,
     tokens: sum(cases.map(({ tokens }) => tokens)),
-    nanoUsd: cases.every(({ nanoUsd }) => nanoUsd !== null)
-      ? sum(cases.map(({ nanoUsd }) => nanoUsd ?? 0))
-      : null,
+    nanoUsd: costs.every((nanoUsd) => nanoUsd !== null) ? sum(costs) : null,
     ...(ownSteps > 0 && { ownSteps }),
   };
 }

@@ -9,7 +9,6 @@ export const EXIT = {
   failed: 1,
   /** The command line or the configuration is wrong: nothing was started. */
   usage: 2,
-  /** A limit ended the run. */
   stopped: 3,
   /** Ctrl-C, as shells count it: 128 and the signal's number. */
   interrupted: 130,
@@ -17,7 +16,6 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The exit code that an ended run stands for. */
 export function exitCodeOf({ status, stoppedBy }: Pick<SolveResult, 'status' | 'stoppedBy'>): ExitCode {
   if (stoppedBy !== null) return EXIT.stopped;
   return status === 'completed' ? EXIT.answered : EXIT.failed;
@@ -33,12 +31,11 @@ const BY_CODE: ReadonlyMap<string, ExitCode> = new Map([
   ['Interrupted', EXIT.interrupted],
 ]);
 
-/** The exit code of a command that threw. */
 export function exitCodeOfError(error: unknown): ExitCode {
   return (error instanceof ConductorError ? BY_CODE.get(error.code) : undefined) ?? EXIT.failed;
 }
 
-/** Thrown before anything is started, for a command that cannot be carried out as it was given. */
+/** A command that cannot be carried out as it was given; nothing was started. */
 export class UsageError extends ConductorError {
   override readonly name = 'UsageError';
   readonly code = 'Usage';

@@ -5,15 +5,14 @@ import { say } from './terminal';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Thrown where a command learns that it must stop before it has started: exit code 130. */
 class InterruptedError extends ConductorError {
   override readonly name = 'InterruptedError';
   readonly code = 'Interrupted';
 }
 
 /**
- * Listens for Ctrl-C. The first one aborts the returned signal, so that the command can take its leave; the second
- * ends the process at once. What is left running then, runs and server, is found by the next command.
+ * Listens for Ctrl-C. The first one aborts the returned signal; the second ends the process at once, and the next
+ * command finds what is left running.
  */
 export function listenForInterruption(): AbortSignal {
   const controller = new AbortController();
@@ -26,7 +25,7 @@ export function listenForInterruption(): AbortSignal {
   return controller.signal;
 }
 
-/** Waits for a promise, but no longer than until the interruption: undefined then. */
+/** The promise's value, or undefined where the interruption comes first. */
 export async function unlessInterrupted<Value>(
   interruption: AbortSignal,
   promise: Promise<Value>,

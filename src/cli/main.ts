@@ -1,71 +1,31 @@
 #!/usr/bin/env node
-// The command line: which commands there are, and what becomes of what they throw.
+// The command line: reads the arguments, and turns what a command throws into a sentence and an exit code.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
-import type { AddCommands } from './arguments';
+import { CommanderError } from 'commander';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-code';
+import { buildProgram } from './program';
 import { say } from './terminal';
-
-type Load = () => Promise<AddCommands>;
-
-const steering: Load = async () => (await import('./commands/steer.js')).addSteering;
-const services: Load = async () => (await import('./commands/serve.js')).addServices;
-
-/** Every command, in the order of the help, and the module that adds it. */
-const COMMANDS: Readonly<Record<string, Load>> = {
-  solve: async () => (await import('./commands/solve.js')).addSolve,
-  watch: async () => (await import('./commands/watch.js')).addWatch,
-  trace: async () => (await import('./commands/trace.js')).addTrace,
-  cost: async () => (await import('./commands/cost.js')).addCost,
-  depth: steering,
-  limits: steering,
-  approve: steering,
-  hint: steering,
-  retry: async () => (await import('./commands/retry.js')).addRetry,
-  cancel: async () => (await import('./commands/cancel.js')).addCancel,
-  up: services,
-  worker: services,
-  'codec-server': async () => (await import('./commands/codec-server.js')).addCodecServer,
-  train: async () => (await import('../training/cli/index.js')).addTraining,
-  doctor: async () => (await import('./commands/doctor.js')).addDoctor,
-  pool: async () => (await import('./commands/pool.js')).addPool,
-  store: async () => (await import('./commands/store.js')).addStore,
-};
 
 async function main(): Promise<void> {
   process.stdout.on('error', leaveQuietly);
+  const settle = (code: ExitCode): void => {
+    process.exitCode = code;
+  };
   try {
-    const program = await buildProgram(process.argv[2]);
+    const program = buildProgram(readVersion(), settle);
+    const train = program.commands.find((command) => command.name() === 'train');
+    // Its commands take longest to load: only for `train …` and `help train`.
+    if (train !== undefined && process.argv.slice(2, 4).includes('train')) {
+      const { addTraining } = await import('../training/cli/index.js');
+      addTraining(train, settle);
+    }
     await program.parseAsync();
   } catch (error) {
-    process.exitCode = report(error);
+    settle(report(error));
   }
 }
-
-/** Loads the module of the command that is called; all of them for help and for an unknown word. */
-async function buildProgram(word = ''): Promise<Command> {
-  const program = new Command('temporal-conductor')
-    .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
-    .version(readVersion())
-    .addHelpText('after', EXIT_CODES)
-    .exitOverride()
-    .showSuggestionAfterError();
-  if (word === '--version' || word === '-V') return program;
-  const called = Object.entries(COMMANDS).filter(([name]) => name === word);
-  const loads = called.length > 0 ? called.map(([, load]) => load) : Object.values(COMMANDS);
-  for (const add of await Promise.all([...new Set(loads)].map((load) => load()))) {
-    add(program, (code) => {
-      process.exitCode = code;
-    });
-  }
-  return program;
-}
-
-const EXIT_CODES = `
-Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
-The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
 
 function report(error: unknown): ExitCode {
   // Help and version are "errors" too; commander has printed what there is to say.
@@ -80,7 +40,6 @@ function leaveQuietly(error: NodeJS.ErrnoException): void {
   process.exit();
 }
 
-/** The version of the installed package: it is in `package.json`, two folders above, and nowhere else. */
 function readVersion(): string {
   const text = readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;

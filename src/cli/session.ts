@@ -1,13 +1,34 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
-import type { TrainableConfig } from '../training/config/schema';
+import { isNotFound } from '../client/steer';
+import { durationMs } from '../config/duration';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/keys';
-import type { TemporalServer } from '../local/configured-server';
+import { configuredServer, type TemporalServer } from '../local/configured-server';
+import { embeddedServer } from '../local/embedded-server';
+import { liveUsers, readServerRecord } from '../local/lease';
+import { DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
-import { attachServer, fitToServer, type ServerDemands } from './attach';
+import type { TrainableConfig } from '../training/config/schema';
+import { UsageError } from './exit-code';
+import { FOLDER, loadSettings } from './settings';
 import type { RunningWorker, WorkerManner } from './start-worker';
+import { say } from './terminal';
+
+/** What a server must be able to do for a command. */
+export interface ServerDemands {
+  /** The command runs until it is stopped, so that others may rely on its server. */
+  readonly stays?: boolean;
+  /** The option that needs the server after the command has ended, e.g. `--detach`. */
+  readonly outliving?: string;
+  /** The command is about a run that the server must know. */
+  readonly used?: boolean;
+  /** It must be one that Temporal's environment configuration names. */
+  readonly elsewhere?: boolean;
+}
 
 /** What a command works with while it runs. */
 export interface Session {
@@ -21,77 +42,128 @@ export interface Session {
   readonly worker: RunningWorker | null;
 }
 
-/** What a command is about to do, and what it needs for that. */
 export interface SessionOptions extends ServerDemands, Partial<Pick<WorkerManner, 'graceMs' | 'log'>> {
-  /** The file that `--config` names, if any. */
   readonly file: string | undefined;
   /**
-   * - `look`: it brings no worker.
-   * - `follow`: beside the embedded server it brings one, so that a run left behind goes on and a cancellation is heard.
-   * - `steer`: the same, but the worker makes no call: one made now would be broken off, and paid for, when the command
-   *   ends.
-   * - `work`: it brings a worker to any server.
+   * - `look`: no worker.
+   * - `follow`: a worker beside the embedded server, so that a run left behind goes on and a cancellation is heard.
+   * - `steer`: the same, but the worker makes no call: it would be broken off, and paid for, when the command ends.
+   * - `work`: a worker for any server.
    */
   readonly role: 'look' | 'follow' | 'steer' | 'work';
 }
 
-/** Does something with a server and its clients, and gives everything back, the server included. */
+/** Does something with a server and its clients, and closes everything, the server included. */
 export async function withSession<Result>(
   loaded: TrainableConfig,
-  options: SessionOptions,
+  { file, role, graceMs = 0, log, ...demands }: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const cleanup = new Cleanup();
-  try {
-    return await work(await openSession(loaded, options, cleanup));
-  } finally {
-    await cleanup.run();
-  }
-}
-
-async function openSession(
-  loaded: TrainableConfig,
-  { file, role, graceMs = 0, log, ...demands }: SessionOptions,
-  cleanup: Cleanup,
-): Promise<Session> {
   const server = await attachServer(loaded, demands);
-  cleanup.add(() => server.stop());
-  const config = fitToServer(server, loaded, file);
-  const keys = configuredKeys(config);
-  const store = openStore(config.store, process.cwd(), { keys });
-  const { namespace } = server;
-
-  let worker: RunningWorker | null = null;
-  if (role === 'work' || (role !== 'look' && server.embedded)) {
-    // Temporal's native part takes longest to load, and few commands need it.
-    const { startWorker } = await import('./start-worker.js');
-    const manner = { graceMs, log, makesCalls: role !== 'steer' };
-    const started = await startWorker(server, { config, store, keys }, manner);
-    cleanup.add(() => started.stop());
-    worker = started;
+  try {
+    const config = fitToServer(server, loaded, file);
+    const keys = configuredKeys(config);
+    const store = openStore(config.store, process.cwd(), { keys });
+    let worker: RunningWorker | null = null;
+    if (role === 'work' || (role !== 'look' && server.embedded)) {
+      // Temporal's native part takes longest to load, and few commands need it.
+      const { startWorker } = await import('./start-worker.js');
+      const manner = { graceMs, log, makesCalls: role !== 'steer' };
+      worker = await startWorker(server, { config, store, keys }, manner);
+    }
+    // Worker and client share a connection, so that a run can begin in the process that asked for it.
+    const connection = worker?.connection ?? (await Connection.connect(server.connection));
+    try {
+      const dataConverter = keys && encryptionConverter(keys, config.encryption);
+      const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
+      const { taskQueue } = config.temporal;
+      const conductor = new ConductorClient({ client: temporal, store, taskQueue });
+      return await work({ server, config, store, temporal, conductor, worker });
+    } finally {
+      await (worker?.stop() ?? connection.close());
+    }
+  } finally {
+    await server.stop();
   }
-  // Worker and client share a connection, so that a run can begin in the process that asked for it.
-  const connection = worker?.connection ?? (await Connection.connect(server.connection));
-  if (worker === null) cleanup.add(() => connection.close());
-  const dataConverter = keys && encryptionConverter(keys);
-  const temporal = new Client({ connection, namespace, dataConverter });
-  const conductor = new ConductorClient({ client: temporal, store, taskQueue: config.temporal.taskQueue });
-  return { server, config, store, temporal, conductor, worker };
 }
 
-type Step = () => Promise<void>;
+/** The same for a run that was started before. @throws UsageError for one that the server does not know */
+export async function withRun<Result>(
+  id: string,
+  { config: file }: { readonly config?: string },
+  role: SessionOptions['role'],
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  return withSession(await loadSettings(file), { file, role, used: true }, async (session) =>
+    work(session).catch((error: unknown) => {
+      throw explainUnknown(error, id, session);
+    }),
+  );
+}
 
-/** What was opened and must be closed, the latest first; a step that fails does not keep the others from their turn. */
-export class Cleanup {
-  private readonly steps: Step[] = [];
+/** Puts the server's "not found" into a sentence of ours; any other error stays what it is. */
+export function explainUnknown(error: unknown, id: string, { server }: Session): unknown {
+  if (!isNotFound(error)) return error;
+  return new UsageError(
+    `there is no run ${JSON.stringify(id)} in namespace ${server.namespace} at ${server.address}: ` +
+      'check the id, the folder you are in, and TEMPORAL_ADDRESS',
+  );
+}
 
-  add(step: Step): void {
-    this.steps.push(step);
+/** The configured server, else the folder's own. @throws UsageError where none can do what the command needs */
+async function attachServer(
+  config: TrainableConfig,
+  { stays, outliving, used, elsewhere }: ServerDemands,
+): Promise<TemporalServer> {
+  const options = { folder: FOLDER, namespace: config.temporal.namespace, say };
+  const configured = await configuredServer(options);
+  if (configured !== null) return configured;
+  const folder = resolve(FOLDER);
+  if (elsewhere === true) {
+    throw new UsageError(
+      'there is no Temporal server to work for: set TEMPORAL_ADDRESS to one that runs, ' +
+        'or use "temporal-conductor up" for one of this folder\'s own',
+    );
   }
-
-  /** Closes everything once; rejects with the last failure, if any step failed. */
-  async run(): Promise<void> {
-    const step = this.steps.pop();
-    if (step !== undefined) await step().finally(() => this.run());
+  if (used === true && (await readServerRecord(folder)) === null) {
+    throw new UsageError(
+      'no run was ever started in this folder: go to the folder where it was, or set TEMPORAL_ADDRESS',
+    );
   }
+  if (outliving !== undefined && !(await liveUsers(folder)).some((user) => user.stays)) {
+    throw new UsageError(
+      `${outliving} needs a Temporal server that goes on after this command: ` +
+        'start "temporal-conductor up" in this folder, or set TEMPORAL_ADDRESS to a server that runs',
+    );
+  }
+  return embeddedServer({ ...options, stays });
+}
+
+/** With this beside the embedded server, a run goes on some 8 s after its worker was killed. */
+const HEARTBEAT = '5s';
+
+/**
+ * The configuration as it holds on this server. Beside the embedded one, a lost worker is noticed within seconds, and
+ * a file that is not the folder's own gets a task queue of its own: two commands with different pools may share the
+ * server, and neither may make the other's calls.
+ */
+export function fitToServer(
+  { embedded }: Pick<TemporalServer, 'embedded'>,
+  config: TrainableConfig,
+  named = process.env.CONDUCTOR_CONFIG,
+): TrainableConfig {
+  if (!embedded) return config;
+  const { taskQueue, heartbeat } = config.temporal;
+  const isFoldersOwn = named === undefined || resolve(named) === resolve('conductor.yaml');
+  const isChosen = taskQueue !== DEFAULT_TASK_QUEUE;
+  const temporal = {
+    ...config.temporal,
+    taskQueue: isFoldersOwn || isChosen ? taskQueue : `${taskQueue}-${digestOf(resolve(named))}`,
+    heartbeat: durationMs(heartbeat) > durationMs(HEARTBEAT) ? HEARTBEAT : heartbeat,
+  };
+  return { ...config, temporal };
+}
+
+function digestOf(path: string): string {
+  return createHash('sha256').update(path).digest('hex').slice(0, 8);
 }

@@ -1,51 +1,84 @@
+import { readFileSync, statSync } from 'node:fs';
 import { keyFor } from '../config/keys';
-import type { LoadedConfig } from '../config/load';
+import { configPath, loadConfig, type LoadedConfig } from '../config/load';
+import { unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
-import type { TrainableConfig } from '../training/config/schema';
 import { configuredKeys } from '../encryption/keys';
-import { fetchSmolLm2 } from '../local/complete';
 import type { PoolFilter } from '../protocol/activities';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
-import { loadTrainableConfig } from '../training/config/load';
+import type { TrainableConfig } from '../training/config/schema';
+import { UsageError } from './exit-code';
 import { say } from './terminal';
 
-/** Keeps what commands leave behind in a folder: the embedded server's database, logs, records, and the cost index. */
+/** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
 export const FOLDER = '.conductor';
 
-/** Loads the configuration for a command that starts no work of its own. */
+/** Loads the configuration for a command that makes no calls of its own. */
 export async function loadSettings(path: string | undefined): Promise<TrainableConfig> {
-  return (await load(path)).config;
+  return (await loadChecked(path)).config;
 }
 
-/**
- * Loads the configuration for a command that makes calls, passes on what one should know about it, and makes sure
- * that this process could serve a run: none is started that cannot succeed.
- *
- * @throws ConfigError for an unknown worker, an empty pool, or a key that is not in the environment
- */
+/** The same for a command that makes calls. @throws ConfigError where this process cannot make all of them */
 export async function loadServable(
   path: string | undefined,
   pool: PoolFilter = {},
 ): Promise<TrainableConfig> {
-  const { config, notices } = await load(path);
+  const { config, notices } = await loadChecked(path);
   const cards = modelCardsOf(resolveRun(config, { pool }));
   for (const card of cards) keyFor(card, config, process.env);
   for (const notice of notices) say(notice);
-  // The default local model is downloaded before anything waits for it: 93 MB, once.
-  const isLocal = cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2');
-  if (isLocal) await fetchSmolLm2({ say });
+  if (cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2')) {
+    // 93 MB, once: before anything waits for it.
+    const { fetchSmolLm2 } = await import('../local/complete.js');
+    await fetchSmolLm2({ say });
+  }
   return config;
 }
 
-async function load(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
-  const loaded = await loadTrainableConfig({ env: process.env, cwd: process.cwd(), path });
-  // Nothing is written unencrypted because the keys are missing.
+/** Nothing must be written unencrypted because the keys are missing. */
+async function loadChecked(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
+  const loaded = await loadFile(path);
   configuredKeys(loaded.config);
   return loaded;
 }
 
-/** Every card whose model is called over a provider's API: the Conductor's and those of the workers. */
+/** Loads the configuration with its section `training`, whose schema is loaded only for a file that mentions it. */
+export async function loadFile(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
+  const options = { env: process.env, cwd: process.cwd(), path };
+  if (!mentionsTraining(configPath(options))) {
+    const loaded = await loadConfig(options);
+    return { ...loaded, config: { ...loaded.config, training: undefined } };
+  }
+  const { loadTrainableConfig } = await import('../training/config/load.js');
+  return loadTrainableConfig(options);
+}
+
+function mentionsTraining(file: string): boolean {
+  try {
+    // What is no plain file, such as a pipe, can be read only once.
+    return !statSync(file).isFile() || readFileSync(file, 'utf8').includes('training');
+  } catch {
+    return false;
+  }
+}
+
 export function modelCardsOf({ conductor, workers }: ResolvedRun): (ConductorCard | ModelCard)[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
+}
+
+/** Refuses `--max-cost` where it cannot be enforced: a caller who asks for it by name relies on it. */
+export function checkCostLimit(config: TrainableConfig, pool: PoolFilter): void {
+  const unpriced = unpricedOf(resolveRun(config, { pool }));
+  if (unpriced.length === 0) return;
+  const remedies = unpriced.flatMap(({ worker }) =>
+    worker === null ? [] : `leave it out with --deny ${worker}`,
+  );
+  if (unpriced.some(({ canBePriced }) => canBePriced)) {
+    remedies.unshift('add "price: { input, output }", in USD per million tokens, to it in conductor.yaml');
+  }
+  throw new UsageError(
+    `--max-cost cannot be enforced, since no price is known of ${unpriced.map(({ name }) => name).join(', ')}: ` +
+      remedies.join(', or '),
+  );
 }

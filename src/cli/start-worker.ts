@@ -1,26 +1,17 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { TrainableConfig } from '../training/config/schema';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/keys';
 import type { TemporalServer } from '../local/configured-server';
 import type { Say } from '../local/reason-of';
 import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
+import type { TrainableConfig } from '../training/config/schema';
 import { FOLDER } from './settings';
+import { harmless } from './terminal';
 
-/** What a worker works with. */
-export interface WorkerParts {
-  readonly config: TrainableConfig;
-  readonly store: Store;
-  /** Where what goes to Temporal is encrypted. */
-  readonly keys: KeyRing | undefined;
-}
-
-/** How a worker behaves. */
 export interface WorkerManner {
-  /** How long calls under way may go on once it must stop; then they are broken off. */
   readonly graceMs: number;
   /** False for one that answers for runs but leaves their calls to others. */
   readonly makesCalls: boolean;
@@ -28,22 +19,20 @@ export interface WorkerManner {
   readonly log?: Say;
 }
 
-/** A worker that polls. */
 export interface RunningWorker {
   readonly connection: NativeConnection;
   /** Settles when it has stopped; rejects if it broke down. */
   readonly ended: Promise<void>;
-  /** Lets it finish what it can, waits for its end, and closes the connection. */
+  /** Drains it, and closes the connection. */
   stop(): Promise<void>;
 }
 
 /** After the grace, breaking off takes milliseconds; what takes longer does not listen. */
 const BREAK_OFF_MS = 5_000;
 
-/** Runs the prebuilt workflows and the activities in this process. */
 export async function startWorker(
   server: TemporalServer,
-  { config, store, keys }: WorkerParts,
+  { config, store, keys }: { config: TrainableConfig; store: Store; keys: KeyRing | undefined },
   { graceMs, makesCalls, log = sayToFile }: WorkerManner,
 ): Promise<RunningWorker> {
   installRuntime(log);
@@ -59,7 +48,7 @@ export async function startWorker(
     namespace: server.namespace,
     taskQueue: config.temporal.taskQueue,
     workflowBundle: { codePath: join(__dirname, '..', bundle) },
-    dataConverter: keys && encryptionConverter(keys),
+    dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
@@ -81,10 +70,7 @@ export async function startWorker(
   return { connection, ended, stop };
 }
 
-/**
- * Sets up Temporal's native part for this process, once and before anything else of it is used: its warnings go where
- * we say, and signals are ours, since a command has more to end than its worker.
- */
+/** Must come before all else of Temporal's native part. Signals are ours: a command has more to end than its worker. */
 function installRuntime(log: Say): void {
   Runtime.install({
     logger: new DefaultLogger('WARN', (entry) => {
@@ -97,12 +83,10 @@ function installRuntime(log: Say): void {
 
 function sayToFile(line: string): void {
   const file = join(FOLDER, 'worker.log');
-  // With a server elsewhere, nothing may have made the folder yet.
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, `${line}\n`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  appendFileSync(file, `${harmless(line)}\n`, { mode: 0o600 });
 }
 
-/** What distinguishes one warning from another; the rest of an entry is for machines. */
 const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;
 
 function describeEntry({ level, message, timestampNanos, meta = {} }: LogEntry): string {

@@ -30,7 +30,7 @@ export interface CollectOptions {
 /** What was old in the store, and what became of it. */
 export interface Collected {
   readonly texts: Swept;
-  /** Kept answers, and answers begun at the vendor. */
+  /** Kept answers, and answers that a vendor was still writing. */
   readonly answers: Swept;
   /** What killed writers left. */
   readonly unfinished: Tally;
@@ -42,12 +42,11 @@ export interface Collected {
  * Removes from a store what is old and of no use: texts that no run refers to, and answers of runs that are gone. A run
  * that the server holds, open or within retention, keeps all that it has. The ledger is never collected.
  *
- * It works beside runs that go on. What they keep while it works is young, since `keepText` makes an old text young
- * again before anything refers to it; what they kept before is named by then in their histories, or by an answer that
- * is kept for one of their calls. Between keeping a text and naming it lie seconds; a day is far more, and therefore the
- * least age that is accepted.
+ * It works beside running runs. What they keep meanwhile is young, since `keepText` makes an old text young again before
+ * anything refers to it; what they kept before is named in their histories, or by an answer kept for one of their calls.
+ * Between keeping a text and naming it lie seconds, far less than the day that is the least age accepted.
  *
- * A store belongs to one namespace of one server. Where several share it, what only the others refer to is dead here.
+ * A store belongs to one namespace of one server. Where several share it, what only the others refer to is removed.
  *
  * @throws Error for a younger age, and where a history cannot be read; nothing is removed then
  */
@@ -58,48 +57,31 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   }
   const than = new Date(Date.now() - olderThanMs);
   const held = await findHeldRuns(client);
-  const calls = await callsOf(held, store);
+  // Whether or not histories hold them yet: the ledger does.
+  const calls = new Set<string>();
+  await eachInParallel(held.runIds, async (runId) => {
+    for (const key of await rowKeys(store, runId)) calls.add(key.split('/')[2] ?? '');
+  });
   const refs = new Set(held.refs);
-  for (const ref of await refsOfAnswers(calls, store)) refs.add(ref);
+  await eachInParallel(calls, async (callId) => {
+    for (const ref of refsIn(await readAnswer(store, callId))) refs.add(ref);
+  });
   for (const ref of (await refsBeside?.(store)) ?? []) refs.add(ref);
 
   const callIdAt = (key: string): string | null =>
     /^[a-z]{1,20}\/[^/]{1,100}\/([^/]{1,100})\.json$/.exec(key)?.[1] ?? null;
-  const isLiveCall = (key: string): boolean => isUnknownOr(calls, callIdAt(key));
-  const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive: isLiveCall });
-  const isLiveText = (key: string): boolean => isUnknownOr(refs, refAt(key));
-  const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: isLiveText });
+  // An object with a name that is not ours is not ours to remove.
+  const lives =
+    (live: ReadonlySet<string>, nameAt: (key: string) => string | null) =>
+    (key: string): boolean => {
+      const name = nameAt(key);
+      return name === null || live.has(name);
+    };
+  const isLive = lives(calls, callIdAt);
+  const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive });
+  const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: lives(refs, refAt) });
   const unfinished = (await store.removeUnfinished?.(than, dryRun)) ?? { count: 0, bytes: 0 };
   return { texts, answers, unfinished, runs: held.runIds.size };
-}
-
-/** The calls of those runs, whether or not their histories hold them yet: the ledger does. */
-async function callsOf({ runIds }: HeldRuns, store: Store): Promise<Set<string>> {
-  const calls = new Set<string>();
-  await eachInParallel(runIds, async (runId) => {
-    for (const key of await rowKeys(store, runId)) calls.add(key.split('/')[2] ?? '');
-  });
-  return calls;
-}
-
-async function refsOfAnswers(calls: ReadonlySet<string>, store: Store): Promise<Set<string>> {
-  const refs = new Set<string>();
-  await eachInParallel(calls, async (callId) => {
-    for (const ref of refsIn(await readAnswer(store, callId))) refs.add(ref);
-  });
-  return refs;
-}
-
-/** An object with a name that is not ours is not ours to remove. */
-function isUnknownOr(live: ReadonlySet<string>, name: string | null): boolean {
-  return name === null || live.has(name);
-}
-
-/** The runs that a Temporal server still holds, open ones and those within retention, children and all. */
-interface HeldRuns {
-  readonly runIds: ReadonlySet<string>;
-  /** Every text in the store that one of their histories names. */
-  readonly refs: ReadonlySet<string>;
 }
 
 interface Run {
@@ -108,16 +90,16 @@ interface Run {
   readonly type: string;
 }
 
-/** How long a run that was started may stay out of the server's lists, generously. */
+/** How long a run that was started may be missing from the server's lists, generously. */
 const LISTED_WITHIN_MS = 10 * 60 * 1000;
 
 /**
- * Reads the history of every run in the client's namespace, by the client's own converter. Every run: a workflow that
- * has nothing to do with us but started a solve holds its answer, too.
+ * All runs of the client's namespace, and every text in the store that one of their histories names. All runs: a
+ * stranger's workflow that started a solve holds its answer, too.
  *
  * @throws Error that names the run where a history of ours cannot be read
  */
-async function findHeldRuns(client: Client): Promise<HeldRuns> {
+async function findHeldRuns(client: Client): Promise<Record<'runIds' | 'refs', ReadonlySet<string>>> {
   const runIds = new Set<string>();
   const refs = new Set<string>();
   const read = async (run: Run): Promise<void> => {
@@ -128,7 +110,7 @@ async function findHeldRuns(client: Client): Promise<HeldRuns> {
 
   const started = new Date(Date.now() - LISTED_WITHIN_MS).toISOString();
   await eachInParallel(listRuns(client, ''), read);
-  // Those that started meanwhile, or were not listed yet.
+  // Those that started since, or were not listed yet.
   await eachInParallel(listRuns(client, `StartTime >= '${started}'`), read);
   return { runIds, refs };
 }

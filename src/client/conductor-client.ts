@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Plan, PlanContext } from '../plan/plan';
 import type { HeldLimits, LimitsChange } from '../protocol/messages';
 import {
@@ -21,8 +22,8 @@ import { keepText, readText } from '../store/texts';
 import { checkDepth, checkHint, checkQuestion, signalRun, updateRun } from './steer';
 import { HistoryDecoder, readHistory } from './history';
 import { contextOf, readOrigin, retryInput, type RetryRequest } from './retry';
-import { followTree, readRetries, readTree, type Retry } from './run-tree';
-import { TraceReader } from './trace-reader';
+import { addChildren, followTree, readRetries, readTree, type ReadRun, type Retry } from './run-tree';
+import { readTraceLeft, TraceReader } from './trace-reader';
 
 export { BadQuestionError } from './steer';
 
@@ -38,7 +39,6 @@ export interface ConductorClientOptions {
 /** A question, and what holds for this run alone. */
 export type SolveRequest = Omit<SolveInput, 'question'> & { readonly question: string };
 
-/** A run that was started. */
 export interface SolveHandle {
   readonly id: string;
   readonly runId: string;
@@ -63,9 +63,8 @@ export class ConductorClient {
   }
 
   /**
-   * Starts a solve and returns at once.
+   * Starts a solve and returns at once. The same workflow id is never started twice while it runs.
    *
-   * @param id workflow id; the same id is never started twice while it runs
    * @throws BadQuestionError for a question that is empty or over 1 MiB
    */
   async start(request: SolveRequest, id = `solve-${randomUUID()}`): Promise<SolveHandle> {
@@ -77,8 +76,9 @@ export class ConductorClient {
   /** Solves a question and waits for the end: an answered, failed or cancelled run is a result alike. */
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
     const run = await this.start(request, id);
-    await this.awaitEnd(run);
-    return this.trace(run.id);
+    const left = await this.awaitEnd(run);
+    const trace = left === null ? await this.readTrace(run.id) : await addChildren(this.readRun, left);
+    return resolveTrace(trace, this.store);
   }
 
   /** The trace of a run and all its children as it grows, from what has happened so far to its end. */
@@ -159,13 +159,18 @@ export class ConductorClient {
     return { id, runId: handle.firstExecutionRunId };
   }
 
-  /** By one long poll, however much happens in the run; to follow it would take one for each event. */
-  private async awaitEnd({ id, runId }: SolveHandle): Promise<void> {
+  /**
+   * Waits by one long poll, however much happens in the run: following it would take one for each event.
+   *
+   * @returns the trace that the run left; null where it left none, since it was cancelled or terminated
+   */
+  private async awaitEnd({ id, runId }: SolveHandle): Promise<SolveTrace | null> {
     try {
-      await this.client.workflow.getHandle(id, runId).result();
+      return readTraceLeft(await this.client.workflow.getHandle(id, runId).result());
     } catch (error) {
-      // However the run ended, its trace says so.
       if (!(error instanceof WorkflowFailedError)) throw error;
+      const { cause } = error;
+      return readTraceLeft(cause instanceof ApplicationFailure ? cause.details?.[0] : undefined);
     }
   }
 
@@ -175,7 +180,7 @@ export class ConductorClient {
     return trace;
   }
 
-  private readonly readRun = this.readOne.bind(this);
+  private readonly readRun: ReadRun = (workflowId, follow) => this.readOne(workflowId, follow);
 
   private async *readOne(workflowId: string, follow: boolean): AsyncGenerator<SolveTrace> {
     const reader = new TraceReader(workflowId, this.decoder());

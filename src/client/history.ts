@@ -10,18 +10,18 @@ import {
   visit,
   walkGetWorkflowExecutionHistoryResponse,
 } from '@temporalio/common/lib/internal-non-workflow';
-import type { ResolvedRun } from '../protocol/run';
 import type { ResolveRunResult } from '../protocol/activities';
+import type { ResolvedRun } from '../protocol/run';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 export type TemporalEvent = NonNullable<History['events']>[number];
-type ProtoFailure = NonNullable<NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure']>;
+type ProtoFailure = NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure'];
 
 /**
  * Reads a run's history, page by page. With `follow`, waits for more until the run has ended, by a long poll that
  * needs no worker and is no billed Action.
  *
- * @throws what the server answers, e.g. WorkflowNotFoundError's gRPC status for an unknown id
+ * @throws what the server answers, e.g. gRPC's NOT_FOUND for an unknown id
  */
 export async function* readHistory(
   client: Client,
@@ -74,7 +74,7 @@ export class HistoryDecoder {
     return decodeFromPayloadsAtIndex<unknown>(this.converter, 0, payloads.payloads);
   }
 
-  async failure(failure: ProtoFailure | null | undefined): Promise<Error> {
+  async failure(failure: ProtoFailure): Promise<Error> {
     const error = await decodeOptionalFailureToOptionalError(this.converter, failure);
     return error ?? new Error('no reason was given');
   }
@@ -109,95 +109,92 @@ export type HistoryEvent =
   | { readonly kind: 'run-failed'; readonly error: Error }
   | { readonly kind: 'run-cancelled' };
 
+type Read<Attributes> = (
+  attributes: NonNullable<Attributes>,
+  decoder: HistoryDecoder,
+  eventId: string,
+) => HistoryEvent | null | Promise<HistoryEvent | null>;
+
 /** Reads an event; null for one that means nothing to a trace. */
 export async function readHistoryEvent(
   event: TemporalEvent,
   decoder: HistoryDecoder,
 ): Promise<HistoryEvent | null> {
-  return (
-    (await readMessage(event, decoder)) ??
-    (await readResolved(event, decoder)) ??
-    (await readCall(event, decoder)) ??
-    (await readSuccess(event, decoder)) ??
-    (await readFailure(event, decoder)) ??
-    (await readEnd(event, decoder))
-  );
-}
-
-async function readMessage(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
-  const run = event.workflowExecutionStartedEventAttributes;
-  if (run) {
-    return {
-      kind: 'run-started',
-      runId: run.originalExecutionRunId ?? '',
-      input: await decoder.first(run.input),
-    };
-  }
-  const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
-  if (update) return { kind: 'updated', name: update.name ?? '', input: await decoder.first(update.args) };
-  return null;
-}
-
-/** The one local activity of a solve: the SDK records in a marker what it returned. */
-async function readResolved(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
-  const marker = event.markerRecordedEventAttributes;
-  if (marker?.markerName !== 'core_local_activity' || marker.failure) return null;
-  const { run } = (await decoder.first(marker.details?.result)) as ResolveRunResult;
-  return { kind: 'run-resolved', run };
-}
-
-async function readCall(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
-  const call = String(event.eventId);
-  const activity = event.activityTaskScheduledEventAttributes;
-  if (activity) {
-    const input = await decoder.first(activity.input);
-    return { kind: 'call-started', call, type: activity.activityType?.name ?? '', childId: null, input };
-  }
-  const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
-  if (!child) return null;
-  const [type, childId] = [child.workflowType?.name ?? '', child.workflowId ?? null];
-  return { kind: 'call-started', call, type, childId, input: await decoder.first(child.input) };
-}
-
-async function readSuccess(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
-  const activity = event.activityTaskCompletedEventAttributes;
-  const child = event.childWorkflowExecutionCompletedEventAttributes;
-  const done = activity ?? child;
-  if (!done) return null;
-  const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
-  return { kind: 'call-succeeded', call, result: await decoder.first(done.result) };
-}
-
-async function readFailure(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
-  const activity = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
-  const child = event.childWorkflowExecutionFailedEventAttributes;
-  const failed = activity ?? child;
-  if (failed) {
-    const call = String(activity?.scheduledEventId ?? child?.initiatedEventId);
-    return { kind: 'call-failed', call, error: await decoder.failure(failed.failure) };
-  }
-  // A child that left no failure of its own.
-  const ends = {
-    'was terminated': event.childWorkflowExecutionTerminatedEventAttributes,
-    'was cancelled': event.childWorkflowExecutionCanceledEventAttributes,
-    'exceeded its time-out': event.childWorkflowExecutionTimedOutEventAttributes,
-  };
-  for (const [how, end] of Object.entries(ends)) {
-    const error = new Error(`the child ${how}`);
-    if (end) return { kind: 'call-failed', call: String(end.initiatedEventId), error };
+  for (const [name, read] of Object.entries(READERS)) {
+    const attributes = event[name as keyof typeof READERS];
+    // The compiler does not see that the two belong together.
+    if (attributes) return (read as Read<unknown>)(attributes, decoder, String(event.eventId));
   }
   return null;
 }
 
-async function readEnd(event: TemporalEvent, decoder: HistoryDecoder): Promise<HistoryEvent | null> {
-  const completed = event.workflowExecutionCompletedEventAttributes;
-  if (completed) return { kind: 'run-completed', result: await decoder.first(completed.result) };
-  const failed = event.workflowExecutionFailedEventAttributes;
-  if (failed) return { kind: 'run-failed', error: await decoder.failure(failed.failure) };
-  const terminated = event.workflowExecutionTerminatedEventAttributes;
-  if (terminated) return { kind: 'run-failed', error: new Error(`terminated: ${terminated.reason ?? ''}`) };
-  if (event.workflowExecutionTimedOutEventAttributes) {
-    return { kind: 'run-failed', error: new Error('the run exceeded the time-out it was started with') };
-  }
-  return event.workflowExecutionCanceledEventAttributes ? { kind: 'run-cancelled' } : null;
+const READERS = {
+  workflowExecutionStartedEventAttributes: async ({ originalExecutionRunId, input }, decoder) => ({
+    kind: 'run-started',
+    runId: originalExecutionRunId ?? '',
+    input: await decoder.first(input),
+  }),
+  workflowExecutionUpdateAcceptedEventAttributes: async ({ acceptedRequest }, decoder) => {
+    const input = acceptedRequest?.input;
+    return input ? { kind: 'updated', name: input.name ?? '', input: await decoder.first(input.args) } : null;
+  },
+  // The local activities of a solve: the SDK records in a marker what they returned. The check of a given run returns nothing.
+  markerRecordedEventAttributes: async ({ markerName, failure, details }, decoder) => {
+    if (markerName !== 'core_local_activity' || failure) return null;
+    const resolved = (await decoder.first(details?.result)) as ResolveRunResult | undefined;
+    return resolved ? { kind: 'run-resolved', run: resolved.run } : null;
+  },
+  activityTaskScheduledEventAttributes: async ({ activityType, input }, decoder, call) => ({
+    kind: 'call-started',
+    call,
+    type: activityType?.name ?? '',
+    childId: null,
+    input: await decoder.first(input),
+  }),
+  startChildWorkflowExecutionInitiatedEventAttributes: async (child, decoder, call) => ({
+    kind: 'call-started',
+    call,
+    type: child.workflowType?.name ?? '',
+    childId: child.workflowId ?? null,
+    input: await decoder.first(child.input),
+  }),
+  activityTaskCompletedEventAttributes: async ({ scheduledEventId: call, result }, decoder) =>
+    succeeded(call, await decoder.first(result)),
+  childWorkflowExecutionCompletedEventAttributes: async ({ initiatedEventId: call, result }, decoder) =>
+    succeeded(call, await decoder.first(result)),
+  activityTaskFailedEventAttributes: async ({ scheduledEventId: call, failure }, decoder) =>
+    failed(call, await decoder.failure(failure)),
+  activityTaskTimedOutEventAttributes: async ({ scheduledEventId: call, failure }, decoder) =>
+    failed(call, await decoder.failure(failure)),
+  childWorkflowExecutionFailedEventAttributes: async ({ initiatedEventId: call, failure }, decoder) =>
+    failed(call, await decoder.failure(failure)),
+  childWorkflowExecutionTerminatedEventAttributes: ({ initiatedEventId: call }) =>
+    failed(call, new Error('the child was terminated')),
+  childWorkflowExecutionCanceledEventAttributes: ({ initiatedEventId: call }) =>
+    failed(call, new Error('the child was cancelled')),
+  childWorkflowExecutionTimedOutEventAttributes: ({ initiatedEventId: call }) =>
+    failed(call, new Error('the child exceeded its time-out')),
+  workflowExecutionCompletedEventAttributes: async ({ result }, decoder) => ({
+    kind: 'run-completed',
+    result: await decoder.first(result),
+  }),
+  workflowExecutionFailedEventAttributes: async ({ failure }, decoder) =>
+    runFailed(await decoder.failure(failure)),
+  workflowExecutionTerminatedEventAttributes: ({ reason }) =>
+    runFailed(new Error(`terminated: ${reason ?? ''}`)),
+  workflowExecutionTimedOutEventAttributes: () =>
+    runFailed(new Error('the run exceeded the time-out it was started with')),
+  workflowExecutionCanceledEventAttributes: () => ({ kind: 'run-cancelled' }),
+} satisfies { [Name in keyof TemporalEvent]?: Read<TemporalEvent[Name]> };
+
+function succeeded(call: unknown, result: unknown): HistoryEvent {
+  return { kind: 'call-succeeded', call: String(call), result };
+}
+
+function failed(call: unknown, error: Error): HistoryEvent {
+  return { kind: 'call-failed', call: String(call), error };
+}
+
+function runFailed(error: Error): HistoryEvent {
+  return { kind: 'run-failed', error };
 }

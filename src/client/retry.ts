@@ -4,26 +4,22 @@ import type { LimitsInput } from '../protocol/activities';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import { RefusedError } from './steer';
-import { type HistoryDecoder, readHistory, readHistoryEvent, type HistoryEvent } from './history';
+import { type HistoryDecoder, readHistory, type HistoryEvent, readHistoryEvent } from './history';
 import type { SolveInput } from '../protocol/input';
 
-/** From where a run is run again, and what is to be different there. */
 export interface RetryRequest {
   /** Index of the step, from 0. What steps before it gave is kept. */
   readonly from: number;
-  /** Another worker for that step. */
   readonly worker?: string;
-  /** Another task for that step. */
   readonly subtask?: string;
   /** Limits that differ from those of the earlier run; what it had spent does not count. */
   readonly limits?: LimitsInput;
 }
 
 /**
- * The input of a run that goes on from a step of an earlier one: its question, its pool and limits, and its first plan,
- * with the outputs that are kept. A step before it that had failed is run again, too.
+ * The input of a run that goes on from a step of an earlier one. An earlier step that had failed is run again, too.
  *
- * @throws RefusedError where there is no such step, no plan, or the run belongs to another one
+ * @throws RefusedError where there is no such step, no plan, or the run is a child
  */
 export function retryInput(before: SolveInput, trace: SolveTrace, request: RetryRequest): SolveInput {
   const { parent, ...input } = before;
@@ -33,7 +29,13 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   const first = trace.rounds.find(({ childId }) => childId === null);
   const planned = first?.plan?.steps ?? [];
   const { from, worker, subtask, limits } = request;
-  if (first === undefined || planned[from] === undefined) throw noSuchStep(trace.id, from, planned.length);
+  if (first === undefined || planned[from] === undefined) {
+    throw new RefusedError(
+      planned.length === 0
+        ? `run ${trace.id} has no plan to go on from`
+        : `the first plan of run ${trace.id} has no step ${from + 1}: name one from 1 to ${planned.length}`,
+    );
+  }
   const steps = planned.map((step, index) =>
     index === from ? { ...step, ...(worker && { worker }), ...(subtask && { subtask }) } : step,
   );
@@ -47,31 +49,18 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   };
 }
 
-function noSuchStep(id: string, from: number, count: number): RefusedError {
-  return new RefusedError(
-    count === 0
-      ? `run ${id} has no plan to go on from`
-      : `the first plan of run ${id} has no step ${from + 1}: name one from 1 to ${count}`,
-  );
-}
-
-/** What a run was started with, and what was resolved from it. */
 export interface RunOrigin {
   readonly input: SolveInput;
   readonly run: Pick<ResolvedRun, 'workers'> & Partial<ResolvedRun>;
 }
 
-/**
- * Reads what a run was started with and what was resolved from it, from its history: no worker is needed.
- *
- * @throws RefusedError for a run that has resolved nothing yet
- */
+/** What a run was started with, and what was resolved from it. @throws RefusedError while nothing is */
 export async function readOrigin(client: Client, id: string, decoder: HistoryDecoder): Promise<RunOrigin> {
   const origin: { input?: SolveInput; run?: ResolvedRun } = {};
   for await (const events of readHistory(client, { workflowId: id }, false)) {
     for (const event of events) {
       note(await readHistoryEvent(event, decoder), origin);
-      const { input, run = input?.parent?.run } = origin;
+      const { input, run } = origin;
       if (input && run) return { input, run };
     }
   }
@@ -79,7 +68,10 @@ export async function readOrigin(client: Client, id: string, decoder: HistoryDec
 }
 
 function note(event: HistoryEvent | null, origin: { input?: SolveInput; run?: ResolvedRun }): void {
-  if (event?.kind === 'run-started') origin.input = event.input as SolveInput;
+  if (event?.kind === 'run-started') {
+    origin.input = event.input as SolveInput;
+    origin.run = origin.input.parent?.run;
+  }
   if (event?.kind === 'run-resolved') origin.run = event.run;
 }
 

@@ -10,23 +10,27 @@ import { isNotFound } from './steer';
 export type ReadRun = (id: string, follow: boolean) => AsyncIterable<SolveTrace>;
 
 /**
- * The trace of a run with all that runs below it, as it is now. A child that has come to its end is in its parent's
- * history; any other is looked up in its own.
+ * The trace of a run with all runs below it, as it is now. A child that has ended is in its parent's history; any other
+ * is looked up in its own.
  */
 export async function readTree(read: ReadRun, id: string): Promise<SolveTrace | undefined> {
   let own: SolveTrace | undefined;
   for await (const trace of read(id, false)) own = trace;
-  if (own === undefined) return undefined;
+  return own && addChildren(read, own);
+}
+
+/** A run's own trace with all that runs below it. */
+export async function addChildren(read: ReadRun, own: SolveTrace): Promise<SolveTrace> {
   const children = await Promise.all(
     childrenToRead(own).map(async (childId) => ({ childId, trace: await readChild(read, childId) })),
   );
   return children.reduce(
-    (whole, { childId, trace }) => (trace === undefined ? whole : withChild(whole, childId, trace)),
+    (whole, { childId, trace }) => (trace ? withChild(whole, childId, trace) : whole),
     own,
   );
 }
 
-/** Undefined for a child that its parent has asked for and the server has not started yet. */
+/** Undefined for a child that the server has not started yet. */
 async function readChild(read: ReadRun, id: string): Promise<SolveTrace | undefined> {
   try {
     return await readTree(read, id);
@@ -36,7 +40,7 @@ async function readChild(read: ReadRun, id: string): Promise<SolveTrace | undefi
   }
 }
 
-/** The trace of a run with all that runs below it, anew whenever something happened anywhere, until the run has ended. */
+/** The trace of a run with all runs below it, anew whenever something happens anywhere, until the run has ended. */
 export async function* followTree(read: ReadRun, id: string): AsyncGenerator<SolveTrace> {
   const latest = new Map<string, SolveTrace>();
   const readers = new Readers();
@@ -52,7 +56,7 @@ export async function* followTree(read: ReadRun, id: string): AsyncGenerator<Sol
       for (const childId of children) readers.add(childId, followChild(read, childId));
       yield children.reduce((whole, childId) => {
         const child = latest.get(childId);
-        return child === undefined ? whole : withChild(whole, childId, child);
+        return child ? withChild(whole, childId, child) : whole;
       }, own);
       if (own.status !== 'running' && children.length === 0) return;
     }
@@ -74,10 +78,7 @@ async function* followChild(read: ReadRun, id: string): AsyncGenerator<SolveTrac
   }
 }
 
-/**
- * The children of a run, not of its children, whose work is not in its own history: those under way, and those that were
- * cancelled or killed, which leave no result.
- */
+/** The run's own children that its history does not hold: those under way, and those that were cancelled or killed. */
 function childrenToRead({ rounds, calls }: SolveTrace): string[] {
   const known = new Set(calls.map(({ childId }) => childId));
   const steps = rounds.filter((round) => round.childId === null).flatMap((round) => round.steps);
@@ -89,43 +90,44 @@ function childrenToRead({ rounds, calls }: SolveTrace): string[] {
   return children.filter((childId) => !known.has(childId));
 }
 
+interface Reading {
+  readonly id: string;
+  readonly reader: AsyncIterator<SolveTrace>;
+  readonly next: IteratorResult<SolveTrace, unknown>;
+}
+
 /** Several runs read at once, each by a reader of its own. */
 class Readers {
-  private readonly traces = new Map<string, AsyncIterator<SolveTrace>>();
-  private readonly pending = new Map<
-    string,
-    Promise<{ id: string; next: IteratorResult<SolveTrace, unknown> }>
-  >();
+  private readonly readers = new Map<string, AsyncIterator<SolveTrace>>();
+  private readonly pending = new Map<string, Promise<Reading>>();
 
   /** Nothing is read twice. */
   add(id: string, traces: AsyncIterable<SolveTrace>): void {
-    if (this.traces.has(id)) return;
+    if (this.readers.has(id)) return;
     const reader = traces[Symbol.asyncIterator]();
-    this.traces.set(id, reader);
+    this.readers.set(id, reader);
     this.read(id, reader);
   }
 
-  /** Waits for the first reader that sees something; null when all have come to their end. */
+  /** Waits for the first reader that sees something; null when all have ended. */
   async next(): Promise<{ id: string; trace: SolveTrace } | null> {
     while (this.pending.size > 0) {
-      const { id, next } = await Promise.race(this.pending.values());
-      const reader = this.traces.get(id);
-      if (next.done === true || reader === undefined) this.pending.delete(id);
-      else {
-        this.read(id, reader);
-        return { id, trace: next.value };
-      }
+      const { id, reader, next } = await Promise.race(this.pending.values());
+      this.pending.delete(id);
+      if (next.done === true) continue;
+      this.read(id, reader);
+      return { id, trace: next.value };
     }
     return null;
   }
 
   /** What a reader is in the middle of ends by itself. */
   close(): void {
-    for (const traces of this.traces.values()) traces.return?.().catch(() => undefined);
+    for (const reader of this.readers.values()) reader.return?.().catch(() => undefined);
   }
 
   private read(id: string, reader: AsyncIterator<SolveTrace>): void {
-    const reading = reader.next().then((next) => ({ id, next }));
+    const reading = reader.next().then((next) => ({ id, reader, next }));
     // The next call of `next` throws it; where none comes any more, it is no lost rejection.
     reading.catch(() => undefined);
     this.pending.set(id, reading);

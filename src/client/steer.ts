@@ -14,17 +14,12 @@ export class RefusedError extends ConductorError {
   readonly code = 'Refused';
 }
 
-/** A message to a run: its name, and what goes with it, if anything does. */
-export interface RunMessage {
+interface RunMessage {
   readonly name: string;
   readonly argument?: unknown;
 }
 
-/**
- * Signals a run. There is no answer: it is heard as soon as a worker works on the run.
- *
- * @throws RefusedError for a run that has ended
- */
+/** Signals a run, without an answer. @throws RefusedError for a run that has ended */
 export async function signalRun(client: Client, id: string, { name, argument }: RunMessage): Promise<void> {
   try {
     await client.workflow.getHandle(id).signal(name, argument);
@@ -34,7 +29,7 @@ export async function signalRun(client: Client, id: string, { name, argument }: 
 }
 
 /**
- * Sends an update to a run and waits for its answer, which takes a worker.
+ * Sends an update to a run and waits for the answer, which takes a worker.
  *
  * @throws RefusedError with the run's own words when it refuses, and for a run that has ended
  */
@@ -65,10 +60,9 @@ async function explain(client: Client, id: string, cause: unknown): Promise<unkn
 
 /** Whether the server said that there is no such run, or none that goes on. */
 export function isNotFound(error: unknown): boolean {
-  if (error instanceof WorkflowNotFoundError) return true;
-  const code: number | null = isGrpcServiceError(error) ? error.code : null;
   // gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes).
-  return code === 5;
+  const code: number | null = isGrpcServiceError(error) ? error.code : null;
+  return code === 5 || error instanceof WorkflowNotFoundError;
 }
 
 // A signal has no answer: what a run would ignore is refused before it is sent.
@@ -90,13 +84,12 @@ export function checkHint(hint: string): void {
   );
 }
 
-/** Thrown for a question that no run can be made of, before anything is started. */
 export class BadQuestionError extends ConductorError {
   override readonly name = 'BadQuestionError';
   readonly code = 'BadQuestion';
 }
 
-/** @throws BadQuestionError for a question that is empty or over 1 MiB, before anything is started for it */
+/** @throws BadQuestionError for a question that is empty or over 1 MiB, before anything is started */
 export function checkQuestion(question: string): void {
   if (question.trim() === '') {
     throw new BadQuestionError('the question is empty: give one with at least a word');

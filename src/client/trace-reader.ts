@@ -10,7 +10,7 @@ import type {
   WritePlanResult,
 } from '../protocol/activities';
 import { readExternalResult } from '../protocol/external-worker';
-import { questionOf, type SolveInput, asksApproval } from '../protocol/input';
+import { asksApproval, questionOf, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE, SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 import { type SolveTrace, solveTraceSchema } from '../protocol/solve';
@@ -38,13 +38,16 @@ import {
   timeOf,
 } from './history';
 
+type EventOf<Kind extends HistoryEvent['kind']> = Extract<HistoryEvent, { kind: Kind }>;
+
 /**
  * Rebuilds a run's trace from its history, without a worker and while it runs.
  *
- * Law: the reader records the events that the workflow recorded (`trace/events.ts`), in the same order. It sees nothing
- * but the workflow's commands and what came of them, so the workflow must keep to this:
+ * Law: the reader records the events that the workflow recorded (`trace/events.ts`), in the same order. It sees only the
+ * workflow's commands and their results, so the workflow must keep to this:
  *
- * 1. The resolved run is the parent's in the input, or what the one local activity returned, which comes before all else.
+ * 1. The resolved run is the parent's in the input, or what the one local activity with a result returned, which comes
+ *    before all else.
  *    A plan is in the input too (`given`), or is asked for by the activity `WRITE_PLAN`, its round in the request; the
  *    plan in its result is the one that runs, unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
  * 2. A plan that asks for approval waits from the next workflow task on, until a step of it is scheduled.
@@ -64,7 +67,7 @@ export class TraceReader {
   private input: Partial<SolveInput> = {};
   private run: ResolvedRun | null = null;
   private now = '';
-  /** A plan is written that needs approval, and the run has not seen it yet. */
+  /** A plan that needs approval is written, and the run has not seen it yet. */
   private waitsSoon = false;
   private current: SolveTrace;
 
@@ -83,97 +86,78 @@ export class TraceReader {
     if (event.workflowTaskStartedEventAttributes) this.now = timeOf(event);
     if (event.workflowTaskCompletedEventAttributes) this.askApproval();
     const read = await readHistoryEvent(event, this.decoder);
-    if (read !== null) this.apply(read, timeOf(event));
+    if (read === null) return;
+    // The compiler does not see that the two have one kind.
+    const take = this.handlers[read.kind] as (read: HistoryEvent, at: string) => void;
+    take(read, timeOf(event));
   }
 
-  private apply(event: HistoryEvent, at: string): void {
-    switch (event.kind) {
-      case 'run-started':
-        this.start(event);
-        break;
-      case 'run-resolved':
-        this.resolve(event.run);
-        break;
-      case 'call-started':
-        this.startCall(event);
-        break;
-      case 'call-succeeded':
-        this.succeed(this.pending.get(event.call), event.result, at);
-        break;
-      case 'call-failed':
-        this.fail(this.pending.get(event.call), event.error, at);
-        break;
-      case 'updated':
-        this.takeUpdate(event);
-        break;
-      case 'run-completed':
-        this.adopt(event.result);
-        break;
-      case 'run-failed':
-        this.endFailed(event.error);
-        break;
-      case 'run-cancelled':
-        this.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
-    }
-  }
+  private readonly handlers: {
+    readonly [Kind in HistoryEvent['kind']]: (event: EventOf<Kind>, at: string) => void;
+  } = {
+    'run-started': ({ runId, input }) => {
+      this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
+      // Any client may have started it with anything; a run that cannot be made of it fails by itself.
+      this.input = typeof input === 'object' && input !== null ? input : {};
+      this.run = this.input.parent?.run ?? null;
+    },
+    'run-resolved': ({ run }) => {
+      this.run = run;
+      const { given } = this.input;
+      if (given === undefined) return;
+      // A plan that was given is known from here on, and asked of no one.
+      this.record({ kind: 'plan-asked', round: this.round, depth: this.depth });
+      this.plan(inNormalForm(given.plan), { waits: asksApproval(this.input, this.depth) });
+    },
+    'call-started': (event) => {
+      const pending = readPendingCall(event, this.round, this.depth, this.now);
+      if (pending === null) return;
+      this.pending.set(event.call, pending);
+      const own = this.current.rounds.find((each) => each.childId === null && each.round === this.round);
+      if (pending.standIn !== undefined && own?.plan === null) this.plan(pending.standIn, { degraded: true });
+      this.record(pending.started);
+    },
+    'call-succeeded': ({ call, result }, at) => {
+      for (const event of this.pending.get(call)?.succeed(result, at) ?? []) {
+        if (event.kind === 'planned') this.plan(event.plan, { waits: asksApproval(this.input, this.depth) });
+        else this.record(event);
+      }
+    },
+    'call-failed': ({ call, error }, at) => {
+      this.record(...(this.pending.get(call)?.fail(error, at) ?? []));
+    },
+    updated: ({ name, input }) => {
+      if (name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(input as Plan), {});
+    },
+    'run-completed': ({ result }) => {
+      this.adopt(result);
+    },
+    'run-failed': ({ error }) => {
+      const failure = error instanceof ApplicationFailure ? error : undefined;
+      if (this.adopt(failure?.details?.[0])) return;
+      const problem = { type: failure?.type ?? 'Error', message: error.message };
+      this.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy: null });
+    },
+    'run-cancelled': () => {
+      this.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
+    },
+  };
 
-  private takeUpdate({ name, input }: Extract<HistoryEvent, { kind: 'updated' }>): void {
-    if (name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(input as Plan), false);
-  }
-
-  private record(event: RunEvent): void {
-    this.current = applyEvent(this.current, event);
-  }
-
-  private start({ runId, input }: Extract<HistoryEvent, { kind: 'run-started' }>): void {
-    this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
-    // Any client may have started it with anything; a run that cannot be made of it fails by itself.
-    this.input = typeof input === 'object' && input !== null ? input : {};
-    this.run = this.input.parent?.run ?? null;
-  }
-
-  /** A plan that was given is known from here on, and asked of no one. */
-  private resolve(run: ResolvedRun): void {
-    this.run = run;
-    const { given } = this.input;
-    if (given === undefined) return;
-    this.record({ kind: 'plan-asked', round: this.round, depth: this.depth });
-    this.plan(inNormalForm(given.plan), asksApproval(this.input, this.depth));
-  }
-
-  private startCall(event: Extract<HistoryEvent, { kind: 'call-started' }>): void {
-    const pending = readPendingCall(event, { depth: this.depth, round: this.round, now: this.now });
-    if (pending === null) return;
-    this.pending.set(event.call, pending);
-    const own = this.current.rounds.find(({ childId, round }) => childId === null && round === this.round);
-    if (pending.standIn !== undefined && own?.plan === null) {
-      this.plan(pending.standIn, false, true);
-    }
-    this.record(pending.started);
-  }
-
-  private succeed(pending: PendingCall | undefined, result: unknown, at: string): void {
-    for (const event of pending?.succeed(result, at) ?? []) {
-      if (event.kind === 'planned') this.plan(event.plan, asksApproval(this.input, this.depth));
-      else this.record(event);
-    }
-  }
-
-  private fail(pending: PendingCall | undefined, error: Error, at: string): void {
-    for (const event of pending?.fail(error, at) ?? []) this.record(event);
+  private record(...events: readonly RunEvent[]): void {
+    this.current = events.reduce(applyEvent, this.current);
   }
 
   /** A plan, what it may cost, and what is kept of an earlier run. */
-  private plan(plan: Plan, waits: boolean, degraded = false): void {
+  private plan(plan: Plan, how: { waits?: boolean; degraded?: boolean }): void {
     const { run, round, input } = this;
-    this.record({ kind: 'planned', round, plan, degraded });
+    this.record({ kind: 'planned', round, plan, degraded: how.degraded === true });
     if (plan.steps.length === 0) return;
     if (run !== null) {
       const background = input.parent?.background ?? [];
       const estimate = estimatePlan(plan, run, this.current.question, background);
       this.record({ kind: 'estimated', estimate });
     }
-    this.waitsSoon = waits;
+    this.waitsSoon = how.waits === true;
     for (const [step, output] of (input.given?.outputs ?? []).entries()) {
       if (output !== null) this.record({ kind: 'step-kept', round, step, output });
     }
@@ -193,23 +177,21 @@ export class TraceReader {
     return this.input.parent?.round ?? 0;
   }
 
-  private endFailed(error: Error): void {
-    const failure = error instanceof ApplicationFailure ? error : undefined;
-    if (this.adopt(failure?.details?.[0])) return;
-    const problem = { type: failure?.type ?? 'Error', message: error.message };
-    this.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy: null });
-  }
-
   /** Takes the trace that the run itself left, if that is one. */
   private adopt(candidate: unknown): boolean {
-    const parsed = solveTraceSchema.safeParse(candidate);
-    if (parsed.success) this.current = parsed.data;
-    return parsed.success;
+    const trace = readTraceLeft(candidate);
+    if (trace !== null) this.current = trace;
+    return trace !== null;
   }
 }
 
+/** The trace that an ended run left in its result or in the details of its failure; null for anything else. */
+export function readTraceLeft(candidate: unknown): SolveTrace | null {
+  return solveTraceSchema.safeParse(candidate).data ?? null;
+}
+
 /** A call of a model, or a solve by a child, and what the workflow records of it. */
-export interface PendingCall {
+interface PendingCall {
   readonly started: RunEvent;
   /** The plan of a run that has none when this call starts. */
   readonly standIn?: Plan;
@@ -217,27 +199,20 @@ export interface PendingCall {
   readonly fail: (error: Error, at: string) => RunEvent[];
 }
 
-/** Where a run stands in its tree, and when its own code ran last. */
-export interface Position {
-  readonly depth: number;
-  /** Number of its own plan. */
-  readonly round: number;
-  /** ISO 8601. */
-  readonly now: string;
-}
-
-/** What was started, as far as a trace is concerned; null for anything else. */
+/** What was started, as far as a trace is concerned; null for anything else. `now` is the workflow's clock. */
 function readPendingCall(
-  { type, childId, input }: Extract<HistoryEvent, { kind: 'call-started' }>,
-  position: Position,
+  { type, childId, input }: EventOf<'call-started'>,
+  round: number,
+  depth: number,
+  now: string,
 ): PendingCall | null {
-  if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, position);
+  if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, depth);
   const parent = type === SOLVE_WORKFLOW ? (input as SolveInput).parent : undefined;
-  if (childId !== null && parent !== undefined) return childCall(childId, parent, position);
-  return isWorkerRequest(input) ? stepCall(input, position) : null;
+  if (childId !== null && parent !== undefined) return childCall(childId, parent, round, now);
+  return isWorkerRequest(input) ? stepCall(input, now) : null;
 }
 
-function planCall(request: WritePlanRequest, { depth }: Position): PendingCall {
+function planCall(request: WritePlanRequest, depth: number): PendingCall {
   const { round } = request;
   return {
     started: { kind: 'plan-asked', round, depth },
@@ -251,7 +226,7 @@ function planCall(request: WritePlanRequest, { depth }: Position): PendingCall {
   };
 }
 
-function stepCall(request: WorkerRequest, { now }: Position): PendingCall {
+function stepCall(request: WorkerRequest, now: string): PendingCall {
   const { worker, subtask } = request;
   const fail = (error: unknown, at: string): RunEvent[] => [
     stepFailed(request, readFailure(error, worker.id), at),
@@ -284,7 +259,7 @@ function isWorkerRequest(input: unknown): input is WorkerRequest {
   return isObject && 'worker' in input && 'subtask' in input && 'step' in input;
 }
 
-function childCall(childId: string, parent: Parent, { round, now }: Position): PendingCall {
+function childCall(childId: string, parent: Parent, round: number, now: string): PendingCall {
   const { step, run } = parent;
   const end = (outcome: ChildOutcome, endedAt: string): RunEvent[] => [
     { kind: 'child-ended', childId, trace: outcome.trace },

@@ -9,14 +9,11 @@ import { readText, TextNotFoundError } from '../store/texts';
 /** Temporal sends no payload over 2 MB and no page of a history over 4 MB, base64 not counted. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
+const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
+
 /** Payloads as proto3 writes them in JSON: bytes are base64. */
 const bodySchema = z.object({
-  payloads: z.array(
-    z.object({
-      metadata: z.record(z.string(), z.base64()).nullish(),
-      data: z.base64().nullish(),
-    }),
-  ),
+  payloads: z.array(z.object({ metadata: z.record(z.string(), bytes).nullish(), data: bytes.nullish() })),
 });
 
 /**
@@ -29,65 +26,50 @@ export async function readPayloads(request: IncomingMessage): Promise<Payload[]>
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new HttpRefusal(415, `a codec server reads application/json, and was sent ${type}`);
   }
-  const { success, data } = bodySchema.safeParse(await readJson(request));
-  if (!success) {
-    throw new HttpRefusal(
-      400,
-      'the body must be {"payloads": [{"metadata": {…}, "data": …}, …]}, values of metadata and data in base64',
-    );
-  }
-  return data.payloads.map(({ metadata, data }) => ({
-    metadata: metadata && mapValues(metadata, fromBase64),
-    data: data == null ? undefined : fromBase64(data),
-  }));
+  const body = bodySchema.safeParse(await readJson(request));
+  if (body.success) return body.data.payloads;
+  throw new HttpRefusal(
+    400,
+    'the body must be {"payloads": [{"metadata": {…}, "data": …}, …]}, values of metadata and data in base64',
+  );
 }
 
-/** Payloads in the same form again. */
 export function payloadsToJson(payloads: readonly Payload[]): string {
-  const wire = payloads.map(({ metadata, data }) => ({
-    metadata: metadata ? mapValues(metadata, toBase64) : undefined,
-    data: data ? toBase64(data) : undefined,
-  }));
+  const toBase64 = (value: Uint8Array): string => Buffer.from(value).toString('base64');
+  const wire = payloads.map(({ metadata, data }) => {
+    const words = metadata && Object.entries(metadata).map(([name, value]) => [name, toBase64(value)]);
+    return {
+      metadata: words ? (Object.fromEntries(words) as unknown) : undefined,
+      data: data ? toBase64(data) : undefined,
+    };
+  });
   return JSON.stringify({ payloads: wire });
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    const piece = chunk as Buffer;
-    bytes += piece.length;
-    // What is too long is read to its end all the same, and let go: its sender gets to read the answer.
-    if (bytes <= MAX_BODY_BYTES) chunks.push(piece);
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    // What is too long is read to its end without being kept: only then does its sender read the answer.
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  if (bytes > MAX_BODY_BYTES) {
+  if (length > MAX_BODY_BYTES) {
     throw new HttpRefusal(413, `the body is over ${MAX_BODY_BYTES} bytes: send fewer payloads at once`);
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    throw new HttpRefusal(400, 'the body is no JSON');
+    throw new HttpRefusal(400, 'the body is not JSON');
   }
 }
 
-function fromBase64(text: string): Buffer {
-  return Buffer.from(text, 'base64');
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
-}
-
-function mapValues<From, To>(record: Record<string, From>, change: (value: From) => To): Record<string, To> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
-}
-
 /** Far more than a person reads, and little enough for a process to hold a few times over. */
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The same payload with every text that travels by reference whole, in the place of its reference. A payload without
- * any is left as it is, to the byte.
+ * The same payload with each reference to a text replaced by the whole text. A payload without any is left as it is, to
+ * the byte.
  *
  * @throws HttpRefusal where a text is not in the store, or all of them are too much for one answer
  */
@@ -97,11 +79,11 @@ export async function withWholeTexts(payload: Payload, store: Store): Promise<Pa
   const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'));
   const refs = [...refsIn(value)];
   if (refs.length === 0) return payload;
-  const bytes = refs.reduce((sum, ref) => sum + ref.bytes, 0);
-  if (bytes > MAX_BYTES) {
+  const length = refs.reduce((sum, ref) => sum + ref.bytes, 0);
+  if (length > MAX_TEXT_BYTES) {
     throw new HttpRefusal(
       413,
-      `the texts of this payload are ${bytes} bytes, over ${MAX_BYTES}: read them with temporal-conductor trace`,
+      `the texts of this payload are ${length} bytes, over ${MAX_TEXT_BYTES}: read them with temporal-conductor trace`,
     );
   }
   const texts = new Map<string, string>();
@@ -116,15 +98,14 @@ function* refsIn(value: unknown): Generator<TextRef> {
   else for (const part of Object.values(value)) yield* refsIn(part);
 }
 
+const textRefSchema = z.object({
+  ref: z.string().regex(/^sha256-[0-9a-f]{64}$/),
+  bytes: z.number(),
+  preview: z.string(),
+});
+
 function isTextRef(value: unknown): value is TextRef {
-  if (typeof value !== 'object' || value === null) return false;
-  const { ref, bytes, preview }: { ref?: unknown; bytes?: unknown; preview?: unknown } = value;
-  return (
-    typeof ref === 'string' &&
-    /^sha256-[0-9a-f]{64}$/.test(ref) &&
-    typeof bytes === 'number' &&
-    typeof preview === 'string'
-  );
+  return textRefSchema.safeParse(value).success;
 }
 
 async function load(ref: TextRef, store: Store): Promise<string> {
@@ -139,13 +120,13 @@ async function load(ref: TextRef, store: Store): Promise<string> {
   }
 }
 
-/** A request that is not answered as it was asked: what the answer says, and under which status (RFC 9110, 15). */
+/** A request that is refused: the answer's status (RFC 9110, 15) and sentence. */
 export class HttpRefusal extends ConductorError {
   override readonly name = 'HttpRefusal';
   readonly code = 'HttpRefusal';
 
   constructor(
-    readonly status: 400 | 401 | 403 | 404 | 405 | 413 | 415 | 422,
+    readonly status: number,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {

@@ -1,26 +1,25 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
 import { type KeyRing, UnknownKeyError } from '../encryption/keys';
 import type { Store } from '../store/store';
-import { payloadsToJson, readPayloads, HttpRefusal, withWholeTexts } from './payloads';
+import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './payloads';
 
-/** Where a codec server listens, for whom, and what it works with. */
+/** Where a codec server listens, who may ask it, and what it works with. */
 export interface CodecServerOptions {
-  /** An address of this machine, e.g. `127.0.0.1`. */
   readonly host: string;
-  /** 0 takes any that is free. */
   readonly port: number;
-  /** Of web pages that may ask, e.g. `http://127.0.0.1:8233`. What is no page sends no origin, and passes. */
+  /** Of web pages that may ask, e.g. `http://127.0.0.1:8233`. Other programs send no origin, and pass. */
   readonly origins: readonly string[];
   /** What must follow `Authorization: Bearer`; null asks for none. */
   readonly token: string | null;
   /** The one whose payloads the keys belong to. */
   readonly namespace: string;
   readonly keys: KeyRing;
-  /** Where texts lie that travel by reference. */
+  /** Holds the texts that travel by reference. */
   readonly store: Store;
   /** Takes what went wrong on our side, in a line. */
   readonly say: (line: string) => void;
@@ -28,9 +27,8 @@ export interface CodecServerOptions {
 
 type CodecService = Omit<CodecServerOptions, 'host' | 'port'>;
 
-/** A codec server that runs. */
+/** A codec server that runs; `url` is what Temporal's page and command line want as codec endpoint. */
 export interface CodecServer {
-  /** What Temporal's page and command line want as codec endpoint. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -46,21 +44,19 @@ export interface CodecServer {
  *
  * A payload it cannot decrypt is 422 with the reason, a text that is not in the store 404.
  *
- * @throws the reason why it cannot listen there
+ * @throws Error where it cannot listen there
  */
 export async function startCodecServer({ host, port, ...service }: CodecServerOptions): Promise<CodecServer> {
   const server = createServer((request, response) => {
     void answerRequest(request, service).then(({ status, headers, body }) => {
-      const type = body === '' ? {} : { 'content-type': 'application/json' };
-      response.writeHead(status, { ...type, 'cache-control': 'no-store', ...headers }).end(body);
+      response.writeHead(status, { 'cache-control': 'no-store', ...headers }).end(body);
     });
   });
   server.listen(port, host);
   await once(server, 'listening');
-  const address = server.address();
-  const bound = typeof address === 'object' ? address?.port : undefined;
+  const { port: bound } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound ?? port}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -69,16 +65,13 @@ export async function startCodecServer({ host, port, ...service }: CodecServerOp
   };
 }
 
-/** An HTTP answer; its body is JSON. */
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Answers one request, whatever is wrong with it. */
-async function answerRequest(request: IncomingMessage, service: CodecService): Promise<Answer> {
-  let cors: Record<string, string> = {};
+async function answerRequest(
+  request: IncomingMessage,
+  service: CodecService,
+): Promise<{ status: number; headers: Record<string, string>; body: string }> {
+  let cors = {};
   try {
     cors = corsHeaders(request.headers, service);
     if (request.method === 'OPTIONS') {
@@ -87,10 +80,10 @@ async function answerRequest(request: IncomingMessage, service: CodecService): P
     const convert = routeOf(request);
     checkAdmission(request.headers, service);
     const payloads = await convert(await readPayloads(request), service);
-    return { status: 200, headers: cors, body: payloadsToJson(payloads) };
+    return { status: 200, headers: { ...cors, ...JSON_TYPE }, body: payloadsToJson(payloads) };
   } catch (error) {
     const { status, message, headers } = refusalOf(error, service);
-    return { status, headers: { ...cors, ...headers }, body: JSON.stringify({ message }) };
+    return { status, headers: { ...cors, ...JSON_TYPE, ...headers }, body: JSON.stringify({ message }) };
   }
 }
 
@@ -114,10 +107,8 @@ function routeOf({ method, url = '' }: IncomingMessage): Convert {
   ]);
   const route = routes.get(path);
   if (route === undefined) {
-    throw new HttpRefusal(
-      404,
-      `there is nothing at ${path}: a codec server has ${[...routes.keys()].join(', ')}`,
-    );
+    const known = [...routes.keys()].join(', ');
+    throw new HttpRefusal(404, `there is nothing at ${path}: a codec server has ${known}`);
   }
   if (method === 'POST') return route;
   throw new HttpRefusal(405, `${path} takes POST, and was sent ${String(method)}`, {
@@ -125,26 +116,19 @@ function routeOf({ method, url = '' }: IncomingMessage): Convert {
   });
 }
 
-function refusalOf(
-  error: unknown,
-  { say }: CodecService,
-): Pick<HttpRefusal, 'message' | 'headers'> & { status: number } {
+function refusalOf(error: unknown, { say }: CodecService): HttpRefusal {
   if (error instanceof HttpRefusal) return error;
   if (error instanceof UnknownKeyError || error instanceof AlteredPayloadError) {
     return new HttpRefusal(422, error.message);
   }
   say(`codec server: ${error instanceof Error ? error.message : String(error)}`);
-  return {
-    status: 500,
-    headers: {},
-    message: 'the codec server failed; what went wrong is written where it runs',
-  };
+  return new HttpRefusal(500, 'the codec server failed; what went wrong is written where it runs');
 }
 
 /**
  * Headers that let a page read the answer (https://fetch.spec.whatwg.org/#http-cors-protocol).
  *
- * @throws HttpRefusal for a page of another origin, so that no page of a stranger uses a reader's way to the keys
+ * @throws HttpRefusal for a page of another origin: it must not use its reader's access to the keys
  */
 function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService): Record<string, string> {
   if (origin === undefined) return {};
@@ -162,7 +146,7 @@ function corsHeaders({ origin }: IncomingHttpHeaders, { origins }: CodecService)
 }
 
 /** What a browser asks for before it sends the headers that Temporal's page adds. */
-const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
+const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'authorization, authorization-extras, content-type, x-namespace',
   'access-control-max-age': '3600',
@@ -170,7 +154,7 @@ const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
 
 /** @throws HttpRefusal for a token that is missing or wrong, and for another namespace */
 function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: CodecService): void {
-  const shown = /^Bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  const shown = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   if (token !== null && !isEqual(shown, token)) {
     throw new HttpRefusal(401, 'this codec server wants "Authorization: Bearer" with its token', {
       'www-authenticate': 'Bearer',

@@ -1,14 +1,11 @@
-import type { Capabilities, ConductorCard, ExternalCard, ModelCard } from '../protocol/cards';
-import table from './capabilities.json';
-import { openAiApiOf } from './openai-api';
-import { priceOf, VENDORS } from './prices';
-import type { ConductorConfig, ModelConfig, WorkerConfig } from './schema';
-import { durationMs } from './settings';
+import type { Capabilities, ConductorCard, ExternalCard, ModelCard, Price } from '../protocol/cards';
+import capabilityTable from './capabilities.json';
+import priceTable from './prices.json';
+import { type ConductorConfig, type ModelConfig, openAiApiOf, type WorkerConfig } from './schema';
+import { durationMs } from './duration';
 
-/** Plans are short; workers may have more to say. */
 const CONDUCTOR_TOKENS = 1024;
 const WORKER_TOKENS = 4096;
-
 /** Low, so that the same question gets much the same plan. */
 const CONDUCTOR_TEMPERATURE = 0.2;
 
@@ -16,7 +13,7 @@ const CONDUCTOR_TEMPERATURE = 0.2;
 export function resolveConductor(config: ConductorConfig, day: Date): ConductorCard {
   if (config.provider === 'policy') return policyCard(config);
   const settings = settingsOf(config, day);
-  // A default that the model would refuse is left away quietly; only what somebody asked for is told as dropped.
+  // A default that the model would refuse is left out silently; only an explicit setting is reported as dropped.
   const usual = settings.capabilities.sampling ? CONDUCTOR_TEMPERATURE : null;
   return {
     ...settings,
@@ -62,42 +59,34 @@ function settingsOf(
   };
 }
 
-/** A vendor's own endpoint wants the vendor's key; of another server only its configuration can say so. */
+/** A vendor's own endpoint wants the vendor's key; whether another server wants one, only the configuration knows. */
 function addressOf(config: ModelConfig): Pick<ConductorCard, 'api' | 'baseUrl' | 'apiKeyEnv'> {
   if (config.provider === 'local') return { api: null, baseUrl: null, apiKeyEnv: null };
   const { provider, baseUrl = null } = config;
   const apiKeyEnv = config.apiKeyEnv ?? (baseUrl === null ? VENDORS[provider].apiKeyEnv : null);
-  if (config.provider !== 'openai') return { api: null, baseUrl, apiKeyEnv };
-  return { api: openAiApiOf(config), baseUrl, apiKeyEnv };
+  return { api: config.provider === 'openai' ? openAiApiOf(config) : null, baseUrl, apiKeyEnv };
 }
 
-/** Bundled capabilities by provider and the beginning of a model's name, longest beginning first: it tells most. */
-const KNOWN = table.models
+/** The longest prefix comes first, as the most specific. */
+const KNOWN = capabilityTable.models
   .flatMap(({ provider, prefixes, ...capabilities }) =>
     prefixes.map((prefix) => ({ provider, prefix, capabilities })),
   )
   .sort((a, b) => b.prefix.length - a.prefix.length);
 
 /**
- * What a model can be asked for: the card's own word, else the bundled table's.
- *
  * An unknown model of a vendor is taken for a newer one, which refuses sampling settings; an unknown model of another
  * server for an open one, which takes them and may know no schema.
  */
 function capabilitiesOf({ provider, model, capabilities, ...settings }: ModelConfig): Capabilities {
-  const { vendor, compatibleServer } = table.otherModels;
+  const { vendor, compatibleServer } = capabilityTable.otherModels;
   const other = 'baseUrl' in settings ? compatibleServer : vendor;
   const known = KNOWN.find((row) => row.provider === provider && model.startsWith(row.prefix));
   return { ...(known?.capabilities ?? other), ...capabilities };
 }
 
-type PolicyConfig = Extract<ConductorConfig, { readonly provider: 'policy' }>;
-
-/**
- * The card of a checkpoint as far as the configuration tells: which one it is, and so how it must be asked, stands in
- * the store and is filled in when a run is resolved.
- */
-function policyCard(config: PolicyConfig): ConductorCard {
+/** A checkpoint's card as far as the configuration tells; its manifest fills in the rest when a run is resolved. */
+function policyCard(config: Extract<ConductorConfig, { readonly provider: 'policy' }>): ConductorCard {
   const { baseUrl = null, checkpoint, timeout } = config;
   return {
     provider: 'policy',
@@ -115,3 +104,36 @@ function policyCard(config: PolicyConfig): ConductorCard {
     describe: 'ordinals',
   };
 }
+
+/** `from` (`YYYY-MM-DD`) is absent where a price held when the table was made. */
+interface DatedPrice {
+  readonly from?: string;
+  readonly price: Price;
+}
+
+const BUNDLED: Readonly<Record<string, Readonly<Record<string, readonly DatedPrice[]>>>> =
+  priceTable.endpoints;
+
+/**
+ * What a model costs and where the price came from, both null where unknown: the card's own price, else nothing for a
+ * local model, else the bundled price of exactly this model at exactly this endpoint on this day.
+ */
+export function priceOf(
+  config: ModelConfig,
+  day: Date,
+): { price: Price | null; priceVersion: string | null } {
+  if (config.price !== undefined) return { price: config.price, priceVersion: 'card' };
+  if (config.provider === 'local') return { price: { input: 0, output: 0 }, priceVersion: 'local' };
+  const { origin } = new URL(config.baseUrl ?? VENDORS[config.provider].endpoint);
+  const rows = BUNDLED[origin]?.[config.model] ?? [];
+  const today = day.toISOString().slice(0, 10);
+  const row = rows.findLast(({ from = today }) => from <= today);
+  return row ? { price: row.price, priceVersion: priceTable.version } : { price: null, priceVersion: null };
+}
+
+/** Where a vendor itself serves, and the variable its own tools read the key from. */
+export const VENDORS = {
+  openai: { endpoint: 'https://api.openai.com', apiKeyEnv: 'OPENAI_API_KEY' },
+  anthropic: { endpoint: 'https://api.anthropic.com', apiKeyEnv: 'ANTHROPIC_API_KEY' },
+  google: { endpoint: 'https://generativelanguage.googleapis.com', apiKeyEnv: 'GEMINI_API_KEY' },
+} as const;

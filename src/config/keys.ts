@@ -1,5 +1,6 @@
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { ConfigError, MissingKeyError } from './errors';
+import { nameOf } from './notices';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
 
@@ -8,9 +9,9 @@ type Card = ModelCard | ConductorCard;
 /**
  * The value of a card's key from the environment of this process; null where the server wants none.
  *
- * Cards travel through Temporal, where others may write. So a card counts only if this process's own configuration
- * asks the same place with the same variable: no one can have a key sent to a host of their own, a request made to an
- * address of theirs, or a file of this machine opened as a local model.
+ * Cards travel through Temporal, where others may write. So a card is served only if this process's own configuration
+ * asks the same place with the same variable: no one else can have a key sent to a host of theirs, a request made to
+ * their address, or a file of this machine opened as a local model.
  *
  * @throws MissingKeyError when the variable is not set
  * @throws ConfigError when the configuration of this process knows no such place
@@ -34,19 +35,13 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
 
 function isConfigured(card: Card, config: Config): boolean {
   const { conductor, workers } = resolveRun(config);
-  const known = [conductor, ...workers.filter((worker) => worker.kind === 'model')];
-  return known.some(
+  return [conductor, ...workers.filter((worker) => worker.kind === 'model')].some(
     (own) =>
       own.apiKeyEnv === card.apiKeyEnv &&
       own.provider === card.provider &&
       own.baseUrl === card.baseUrl &&
       (card.provider !== 'local' || own.model === card.model),
   );
-}
-
-function nameOf(card: Card): string {
-  const who = 'id' in card ? `worker ${card.id}` : 'the conductor';
-  return `${who} (${card.provider} ${card.model})`;
 }
 
 function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {

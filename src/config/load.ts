@@ -2,68 +2,47 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { defaultConfig, type Probe } from './default-pool';
-import { ConfigError, explainIssue } from './errors';
+import { ConfigError, explainIssue, someOf } from './errors';
 import { noticesOf } from './notices';
 import { type Config, type ConfigInput, configSchema } from './schema';
 import { readYaml } from './yaml-source';
 
 const FILE_NAME = 'conductor.yaml';
 
-/** A configuration and where it came from. */
 export interface LoadedConfig<Settings extends Config = Config> {
   readonly config: Settings;
   /** Absolute path of the file; null for the embedded default. */
   readonly path: string | null;
-  /** Plain sentences for the person who starts the command: what is read but has no effect, or is weak. */
+  /** Sentences for the person who starts the command: what is read but has no effect, or is weak. */
   readonly notices: readonly string[];
 }
 
-/** Where a command looks for its configuration. */
 export interface LoadConfigOptions {
   /** What `--config` names. */
   readonly path?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** How a local server is asked for its models; by HTTP unless a test knows better. */
+  /** How a local server is asked for its models. @default by HTTP */
   readonly probe?: Probe;
 }
 
-/** What turns files and objects into a checked configuration. */
+/** Turns files and objects into a checked configuration, or throws a ConfigError that names every place at fault. */
 export interface ConfigReader<Input, Settings extends Config> {
   /**
    * The configuration of a command: the named file, else `CONDUCTOR_CONFIG`, else `./conductor.yaml`, else the embedded
    * default, which depends on the keys and servers of this machine.
-   *
-   * @throws ConfigError
    */
   readonly load: (options: LoadConfigOptions) => Promise<LoadedConfig<Settings>>;
-  /**
-   * Reads and checks one configuration file.
-   *
-   * @throws ConfigError
-   */
   readonly readFile: (path: string) => Settings;
-  /**
-   * Checks a configuration that a program holds as an object.
-   *
-   * @throws ConfigError that names every place at fault
-   */
   readonly parse: (content: Input) => Settings;
 }
 
-/** How an add-on has its own section of the file read along with the rest. */
-interface ReaderOptions<Settings> {
-  readonly schema: z.ZodType<Settings>;
-  /** Completes what was written before it is checked. */
-  readonly complete?: (written: unknown) => unknown;
-  readonly noticesOf?: (config: Settings) => string[];
-}
-
-export function createConfigReader<Input, Settings extends Config>({
-  schema,
-  complete = (written) => written,
-  noticesOf: ownNoticesOf = () => [],
-}: ReaderOptions<Settings>): ConfigReader<Input, Settings> {
+/** @param complete fills in what was written before it is checked, for an add-on with a section of its own */
+export function createConfigReader<Input, Settings extends Config>(
+  schema: z.ZodType<Settings>,
+  complete: (written: unknown) => unknown,
+  allNoticesOf: (config: Settings) => string[],
+): ConfigReader<Input, Settings> {
   const check = (written: unknown, whereIs: (path: readonly PropertyKey[]) => string): Settings => {
     const content = complete(written);
     const { success, data, error } = schema.safeParse(content);
@@ -72,37 +51,41 @@ export function createConfigReader<Input, Settings extends Config>({
       const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
       return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, content)}`;
     });
-    throw new ConfigError(sentences.join('\n'));
+    throw new ConfigError(someOf(sentences, '\n'));
   };
   const parse = (content: unknown): Settings => check(content, () => 'configuration');
-  const readText = (text: string, name: string): Settings => {
-    const { content, placeOf } = readYaml(text, name);
-    return check(content, (path) => `${name}:${placeOf(path)}`);
+  const readFile = (path: string, name = path): Settings => {
+    const { content, placeOf } = readYaml(read(path), name);
+    return check(content, (place) => `${name}:${placeOf(place)}`);
   };
-  const allNotices = (config: Settings): string[] => [...noticesOf(config), ...ownNoticesOf(config)];
   return {
-    load: async ({ path, env, cwd, probe }) => {
+    load: async (options) => {
+      const { path, env, probe } = options;
       const named = path ?? env.CONDUCTOR_CONFIG;
-      const file = resolve(cwd, named ?? FILE_NAME);
+      const file = configPath(options);
       if (named === undefined && !existsSync(file)) {
         const { config: found, notices } = await defaultConfig(env, probe);
         const config = parse(found);
-        return { config, path: null, notices: [...notices, ...allNotices(config)] };
+        return { config, path: null, notices: [...notices, ...allNoticesOf(config)] };
       }
-      const config = readText(read(file), named ?? FILE_NAME);
-      return { config, path: file, notices: allNotices(config) };
+      const config = readFile(file, named ?? FILE_NAME);
+      return { config, path: file, notices: allNoticesOf(config) };
     },
-    readFile: (path) => readText(read(path), path),
+    readFile: (path) => readFile(path),
     parse,
   };
 }
 
-/** Reads all that a worker which solves needs. */
 export const {
   load: loadConfig,
   readFile: readConfigFile,
   parse: parseConfig,
-} = createConfigReader<ConfigInput, Config>({ schema: configSchema });
+} = createConfigReader<ConfigInput, Config>(configSchema, (written) => written, noticesOf);
+
+/** The file that a command reads its configuration from; it need not exist. */
+export function configPath({ path, env, cwd }: Omit<LoadConfigOptions, 'probe'>): string {
+  return resolve(cwd, path ?? env.CONDUCTOR_CONFIG ?? FILE_NAME);
+}
 
 function read(file: string): string {
   if (!existsSync(file)) {

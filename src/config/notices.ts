@@ -1,10 +1,10 @@
-import type { ResolvedRun } from '../protocol/run';
+import type { ConductorCard } from '../protocol/cards';
+import type { ResolvedRun, RunWorker } from '../protocol/run';
 import { resolveRun } from './resolve-run';
 import type { ConductorConfig, Config } from './schema';
 
-/** What a configuration asks for and cannot have, or not yet: one sentence each. */
+/** Sentences on what a configuration asks for and cannot have. */
 export function noticesOf(config: Config): string[] {
-  // Calls, tokens and time bind all the same, so a run need not be refused for it.
   const { costUsd } = config.limits;
   const names = unpricedOf(resolveRun(config)).map(({ name }) => name);
   if (costUsd === null || names.length === 0) return [];
@@ -14,32 +14,31 @@ export function noticesOf(config: Config): string[] {
   ];
 }
 
-/** A member of a pool whose calls have an unknown cost. */
+/** A member of a pool whose calls have an unknown cost, so that no limit on cost can be enforced for it. */
 export interface Unpriced {
-  /** As messages call it: `the Conductor (openai my-model)`, `worker beta (openai my-model)`. */
   readonly name: string;
   /** null for the Conductor, which no run can do without. */
   readonly worker: string | null;
-  /** False for an activity or workflow of the user's, which no price can be given. */
+  /** False for an activity or workflow of the user's, which cannot be given a price. */
   readonly canBePriced: boolean;
 }
 
-/** Whom no limit on cost can be held against. */
 export function unpricedOf({ conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>): Unpriced[] {
-  const { provider, model, price } = conductor;
-  const own =
-    price === null ? [{ name: `the Conductor (${provider} ${model})`, worker: null, canBePriced: true }] : [];
-  const others = workers.flatMap((card): Unpriced[] => {
-    const { id: worker, kind } = card;
-    if (kind !== 'model')
-      return [{ name: `worker ${worker} (${kind} ${card.type})`, worker, canBePriced: false }];
-    if (card.price !== null) return [];
-    return [{ name: `worker ${worker} (${card.provider} ${card.model})`, worker, canBePriced: true }];
-  });
-  return [...own, ...others];
+  const unpriced = [conductor, ...workers].filter((card) => !('price' in card) || card.price === null);
+  return unpriced.map((card) => ({
+    name: nameOf(card),
+    worker: 'id' in card ? card.id : null,
+    canBePriced: 'price' in card,
+  }));
 }
 
-/** Who writes plans, as commands say it: `openai gpt-6-sol`, `policy nightly/000040`. */
+/** As messages call it: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */
+export function nameOf(card: ConductorCard | RunWorker): string {
+  const what = 'provider' in card ? `${card.provider} ${card.model}` : `${card.kind} ${card.type}`;
+  return 'id' in card ? `worker ${card.id} (${what})` : `the Conductor (${what})`;
+}
+
+/** Who writes plans, as commands show it: `openai gpt-6-sol`, `policy nightly/000040`. */
 export function describeConductor(conductor: ConductorConfig): string {
   return conductor.provider === 'policy'
     ? `policy ${conductor.checkpoint ?? '(the checkpoint that serves)'}`

@@ -1,24 +1,23 @@
-import type { LimitsInput, PoolFilter } from '../protocol/activities';
+import type { LimitsInput, PoolFilter, ResolveRunRequest } from '../protocol/activities';
 import type { ResolvedRun, RunLimits } from '../protocol/run';
 import { resolveConductor, resolveWorker } from './cards';
-import { ConfigError } from './errors';
+import { quoteBriefly } from '../plan/plan-error';
+import { ConfigError, someOf } from './errors';
 import type { Config, WorkerConfig } from './schema';
-import { durationMs, durationSchema } from './settings';
-
-/** What one run asks for beside its question. */
-export interface RunOptions {
-  readonly pool?: PoolFilter;
-  readonly limits?: LimitsInput;
-}
+import { durationMs } from './duration';
+import { durationSchema } from './settings';
 
 /**
- * What a run keeps from its first call to its end: the cards it may use with every default filled in, and its limits,
- * its own before the configured ones.
+ * What a run keeps from start to end: the cards it may use, every default filled in, and its limits.
  *
- * @param day when prices must hold; today unless a test knows better
+ * @param day when prices must hold
  * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
  */
-export function resolveRun(config: Config, { pool, limits }: RunOptions = {}, day = new Date()): ResolvedRun {
+export function resolveRun(
+  config: Config,
+  { pool, limits }: Pick<ResolveRunRequest, 'pool' | 'limits'> = {},
+  day = new Date(),
+): ResolvedRun {
   const members = membersOf(config.workers, pool);
   const allowed = new Set(members.map(({ id }) => id));
   return {
@@ -52,20 +51,17 @@ function membersOf(workers: readonly WorkerConfig[], { allow, deny = [] }: PoolF
   const unknown = [...(allow ?? []), ...deny].filter((id) => !ids.includes(id));
   if (unknown.length > 0) {
     throw new ConfigError(
-      `the pool has no worker ${unknown.map((id) => JSON.stringify(id)).join(', ')}: name some of ${ids.join(', ')}`,
+      `the pool has no worker ${someOf(unknown.map(quoteBriefly))}: name some of ${someOf(ids)}`,
     );
   }
   const left = workers.filter(({ id }) => (allow?.includes(id) ?? true) && !deny.includes(id));
-  if (left.length === 0) {
-    throw new ConfigError(`the run may use no worker at all: allow some of ${ids.join(', ')}, or deny fewer`);
-  }
-  return left;
+  if (left.length > 0) return left;
+  throw new ConfigError(`the run may use no worker at all: allow some of ${someOf(ids)}, or deny fewer`);
 }
 
 function askedMs(name: 'wallClock' | 'approval', asked: string): number {
-  const { success, data } = durationSchema.safeParse(asked);
-  if (success) return durationMs(data);
+  if (durationSchema.safeParse(asked).success) return durationMs(asked);
   throw new ConfigError(
-    `limits.${name} is ${JSON.stringify(asked)}: expected a duration such as 90s, 30m or 2h`,
+    `limits.${name} is ${quoteBriefly(asked)}: expected a duration such as 90s, 30m or 2h`,
   );
 }

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
-import { DEFAULT_TASK_QUEUE } from '../protocol/names';
-import { checkBackground } from './openai-api';
+import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { someOf } from './errors';
 import {
   baseUrlSchema,
   callsPerSecondSchema,
   capabilitiesSchema,
-  checkQueues,
   durationSchema,
   effortSchema,
   keyNameSchema,
@@ -18,13 +17,12 @@ import { readStoreUrl, STORE_URL_FORMS } from './store-url';
 const name = z.string().min(1);
 const tokens = z.int().positive();
 
-/** What every model is set up by, whichever vendor serves it. */
 const model = {
   model: name,
   maxOutputTokens: tokens.exactOptional(),
   temperature: z.number().min(0).max(2).exactOptional(),
   effort: effortSchema.exactOptional(),
-  /** How long one request may take. */
+  /** Of one request. */
   timeout: durationSchema.default('10m'),
   background: z
     .literal(false, { error: "only OpenAI's Responses API has a background mode; remove it or set false" })
@@ -47,12 +45,12 @@ const anthropic = { provider: z.literal('anthropic'), ...remote };
 const google = { provider: z.literal('google'), ...remote };
 const local = { provider: z.literal('local'), ...model };
 
-/** A checkpoint trained here: how it is asked is the affair of its manifest. */
+/** A checkpoint trained here; how it is asked is a matter of its manifest. */
 const policy = {
   provider: z.literal('policy'),
-  /** Where it is served, instead of where it was published to. */
+  /** Where it is served, if not where it was published. */
   baseUrl: baseUrlSchema.exactOptional(),
-  /** The one to ask, instead of whichever is promoted. */
+  /** The one to ask instead of the promoted one. */
   checkpoint: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,62}\/[a-z0-9][a-z0-9-]{0,62}$/, {
@@ -64,12 +62,30 @@ const policy = {
 
 const conductor = { describe: z.enum(['ordinals', 'names', 'notes']).default('names') };
 
+interface OpenAiAddress {
+  readonly api?: 'chat' | 'responses';
+  readonly baseUrl?: string;
+  readonly background?: boolean;
+}
+
+/** The API a configuration names, else the newer one at OpenAI itself and the widely known one at other servers. */
+export function openAiApiOf({ api, baseUrl }: OpenAiAddress): 'chat' | 'responses' {
+  return api ?? (baseUrl === undefined ? 'responses' : 'chat');
+}
+
+function checkBackground(settings: OpenAiAddress, context: z.RefinementCtx): void {
+  if (settings.background !== true || openAiApiOf(settings) === 'responses') return;
+  const verb = settings.api === 'chat' ? 'set' : 'add';
+  const message = `Chat Completions has no background mode; ${verb} api: responses or remove it`;
+  context.addIssue({ code: 'custom', path: ['background'], message });
+}
+
 const member = {
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, {
     error: 'expected letters, digits, ".", "_" and "-", the first one a letter or digit',
   }),
   notes: name.exactOptional(),
-  /** Ids of workers that stand in, in this order, when this one has failed for good. */
+  /** Ids of workers that stand in, in this order. */
   fallback: z.array(z.string()).default([]),
 };
 const worker = { ...member, layout: z.enum(['tagged', 'chat']).default('tagged') };
@@ -114,14 +130,13 @@ const temporalSchema = z
     /** How soon a lost worker process is noticed. */
     heartbeat: durationSchema.default('30s'),
   })
-  .superRefine(checkQueues);
+  .refine(({ queuePerProvider, callsPerSecond }) => callsPerSecond === undefined || queuePerProvider, {
+    path: ['callsPerSecond'],
+    error:
+      'a rate by provider is kept by the queue of that provider; set queuePerProvider: true or remove it',
+  });
 
-/**
- * The content of a `conductor.yaml`.
- *
- * Everything the product will know is read, so that one file serves each version; what this version cannot do is
- * either refused here or told as a notice, never passed over.
- */
+/** The content of a `conductor.yaml`. What this version cannot do is refused or reported as a notice, never ignored. */
 export const configSchema = z.strictObject({
   conductor: conductorSchema,
   workers: z.array(workerSchema).min(1, { error: 'expected at least one worker' }).superRefine(checkWorkers),
@@ -133,51 +148,49 @@ export const configSchema = z.strictObject({
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
     .default('file:.conductor/store'),
   /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
-  encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
+  encryption: z
+    .strictObject({
+      keyEnv: keyNameSchema,
+      /** What is not encrypted is refused, not passed on. */
+      strict: z.boolean().exactOptional(),
+      /** A worker may mount a codec of its user's own in the place of ours, unchecked. */
+      codec: z.literal('own').exactOptional(),
+    })
+    .exactOptional(),
   /** How a Conductor is trained: read by `temporal-conductor/training`, and passed on unread here. */
   training: z.unknown().optional(),
 });
 
-/** A configuration as a program or a person writes it, defaults left out. */
+/** As a program or a person writes it, defaults left out. */
 export type ConfigInput = z.input<typeof configSchema>;
 
-/** A configuration that was checked, with its defaults; still free of what depends on a model or vendor. */
+/** Checked and with its defaults; what depends on a model or vendor is not resolved yet. */
 export type Config = z.output<typeof configSchema>;
 export type ConductorConfig = Config['conductor'];
 export type WorkerConfig = Config['workers'][number];
-/** Of the members of a pool that are asked by name, all but a checkpoint. */
+/** Not a checkpoint, activity or workflow. */
 export type ModelConfig = Extract<ConductorConfig | WorkerConfig, { readonly model: string }>;
 
-/** The part of a worker that says how it stands to the others. */
-interface Member {
-  readonly id: string;
-  readonly fallback: readonly string[];
-}
-
-/** In traces the Conductor's own calls carry this id. */
-const RESERVED_ID = 'conductor';
-
 /** Checks what no worker can be judged by alone: that ids differ, and that every fallback is another worker. */
-function checkWorkers(workers: readonly Member[], context: z.RefinementCtx): void {
-  const indexById = new Map<string, number>();
-  workers.forEach(({ id }, index) => {
-    const earlier = indexById.get(id);
-    if (id === RESERVED_ID) report(index, ['id'], 'this id is reserved for the Conductor; choose another');
-    if (earlier !== undefined)
-      report(index, ['id'], `workers[${earlier}] has this id already; choose another`);
-    indexById.set(id, earlier ?? index);
-  });
+function checkWorkers(
+  workers: readonly { readonly id: string; readonly fallback: readonly string[] }[],
+  context: z.RefinementCtx,
+): void {
+  const report = (path: readonly PropertyKey[], message: string): void => {
+    context.addIssue({ code: 'custom', path: [...path], message });
+  };
+  const first = new Map<string, number>();
+  for (const [index, { id }] of workers.entries()) first.set(id, first.get(id) ?? index);
+  const ids = someOf([...first.keys()]);
   workers.forEach(({ id, fallback }, index) => {
+    const earlier = first.get(id) ?? index;
+    // In traces, the Conductor's own calls carry this id.
+    if (id === CONDUCTOR_ID) report([index, 'id'], 'this id is reserved for the Conductor; choose another');
+    if (earlier < index) report([index, 'id'], `workers[${earlier}] has this id already; choose another`);
     fallback.forEach((other, position) => {
-      if (other === id)
-        report(index, ['fallback', position], 'a worker cannot stand in for itself; remove it');
-      else if (!indexById.has(other)) {
-        report(index, ['fallback', position], `expected one of ${[...indexById.keys()].join(', ')}`);
-      }
+      const place = [index, 'fallback', position];
+      if (other === id) report(place, 'a worker cannot stand in for itself; remove it');
+      else if (!first.has(other)) report(place, `expected one of ${ids}`);
     });
   });
-
-  function report(index: number, path: readonly PropertyKey[], message: string): void {
-    context.addIssue({ code: 'custom', path: [index, ...path], message });
-  }
 }

@@ -1,35 +1,17 @@
-import ms from 'ms';
 import { z } from 'zod';
-
-/** Below one second nothing of ours can be timed; beyond 24 days a timer of Node fires at once instead. */
-const SHORTEST_MS = 1000;
-const LONGEST_MS = 24 * 24 * 60 * 60 * 1000;
+import { isDuration } from './duration';
 
 /** A duration as people write it, in the notation of Temporal's own SDK: from one second to 24 days. */
 export const durationSchema = z.string().refine(isDuration, {
   error: 'expected a duration from 1s to 24d, e.g. 90s, 30m or 2h',
 });
 
-/** The milliseconds of a duration that was checked. */
-export function durationMs(duration: string): number {
-  return ms(duration as ms.StringValue);
-}
-
-function isDuration(text: string): boolean {
-  // The notation also takes bare numbers as milliseconds, which is not what `wallClock: 30` is meant to say.
-  if (text.length > 100 || !/[a-z]$/i.test(text)) return false;
-  // NaN or undefined for what is no duration, whatever its types say: no comparison holds then.
-  const length = ms(text as ms.StringValue);
-  return length >= SHORTEST_MS && length <= LONGEST_MS;
-}
-
-/** Effort levels of all vendors, lowest first; which of them a model has is a matter of its capabilities. */
+/** Effort levels of all vendors, lowest first; a model's capabilities tell which of them it has. */
 export const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
 
-/** USD per million tokens. */
 const rate = z.number().nonnegative();
 
-/** A card's own price, which wins over the bundled one. */
+/** In USD per million tokens. */
 export const priceSchema = z.strictObject({
   input: rate,
   output: rate,
@@ -37,7 +19,6 @@ export const priceSchema = z.strictObject({
   cacheWrite: rate.exactOptional(),
 });
 
-/** What a card knows better than the bundled table; each part stands alone. */
 export const capabilitiesSchema = z.strictObject({
   sampling: z.boolean().exactOptional(),
   effort: z.array(effortSchema).exactOptional(),
@@ -45,7 +26,7 @@ export const capabilitiesSchema = z.strictObject({
   maxOutputTokens: z.int().positive().nullable().exactOptional(),
 });
 
-/** The name of an environment variable. A key put here by mistake has another shape, and is not repeated in the error. */
+/** The name of an environment variable. A key put here by mistake has another shape, and no error repeats it. */
 export const keyNameSchema = z.string().regex(/^[A-Z_][A-Z0-9_]{0,63}$/, {
   error:
     'expected the name of an environment variable, e.g. OPENAI_API_KEY; a key itself never belongs in this file',
@@ -66,14 +47,13 @@ function isPlainHttpUrl(text: string): boolean {
 
 const count = z.int().positive();
 
-/** What one worker process holds its calls of a model to; each key stands alone. */
+/** How one worker process paces its calls of a model. */
 export const pacing = {
   rate: z
     .strictObject({ requestsPerMinute: count.exactOptional(), tokensPerMinute: count.exactOptional() })
     .exactOptional(),
-  /** Requests at a time. */
   concurrency: count.exactOptional(),
-  /** After so many failures in a row the model is left alone for a while; false: never. */
+  /** The model is left alone for a while after so many failures in a row; false: never. */
   circuit: z
     .union(
       [
@@ -85,25 +65,13 @@ export const pacing = {
     .exactOptional(),
 };
 
+const perSecond = z.number().positive().exactOptional();
+
 /** By provider: calls that Temporal starts in a second, over all worker processes. */
 export const callsPerSecondSchema = z.strictObject({
-  openai: z.number().positive().exactOptional(),
-  anthropic: z.number().positive().exactOptional(),
-  google: z.number().positive().exactOptional(),
-  local: z.number().positive().exactOptional(),
-  policy: z.number().positive().exactOptional(),
+  openai: perSecond,
+  anthropic: perSecond,
+  google: perSecond,
+  local: perSecond,
+  policy: perSecond,
 });
-
-/** Checks that rates of queues are asked for only where there are such queues. */
-export function checkQueues(
-  { queuePerProvider, callsPerSecond }: { queuePerProvider: boolean; callsPerSecond?: unknown },
-  context: z.RefinementCtx,
-): void {
-  if (callsPerSecond === undefined || queuePerProvider) return;
-  context.addIssue({
-    code: 'custom',
-    path: ['callsPerSecond'],
-    message:
-      'a rate by provider is kept by the queue of that provider; set queuePerProvider: true or remove it',
-  });
-}

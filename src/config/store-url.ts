@@ -1,4 +1,3 @@
-/** Where a configuration says that the store lies. */
 export type StorePlace =
   | { readonly kind: 'file'; readonly path: string }
   /** `prefix` is empty, or ends with `/`. */
@@ -7,7 +6,6 @@ export type StorePlace =
 /** Bucket names as AWS rules them: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** What is expected where a store is named. */
 export const STORE_URL_FORMS = 'file:PATH or s3://BUCKET/PREFIX, e.g. file:.conductor/store';
 
 /** Reads `file:PATH` or `s3://BUCKET[/PREFIX]`; null for anything else. */

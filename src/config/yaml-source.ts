@@ -1,5 +1,8 @@
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { ConfigError } from './errors';
+
+/** Far more than a person writes. What the parser needs grows with the square of a text: a megabyte takes minutes. */
+const MAX_CHARACTERS = 64 * 1024;
 
 /** A parsed YAML text that still knows where each of its values stands. */
 export interface YamlSource {
@@ -9,12 +12,16 @@ export interface YamlSource {
 }
 
 /**
- * Reads one YAML document.
- *
  * @param name what errors call the text, e.g. its path
  * @throws ConfigError with the place, and without the line itself, which may hold a key put there by mistake
  */
 export function readYaml(text: string, name: string): YamlSource {
+  if (text.length > MAX_CHARACTERS) {
+    throw new ConfigError(
+      `${name} has ${text.length.toLocaleString('en-US')} characters, and a configuration has at most ` +
+        `${MAX_CHARACTERS.toLocaleString('en-US')}: is this the right file?`,
+    );
+  }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const placeAt = (offset: number): string => {
@@ -23,45 +30,40 @@ export function readYaml(text: string, name: string): YamlSource {
   };
   const [error] = document.errors;
   if (error !== undefined) {
-    throw new ConfigError(`${name}:${placeAt(error.pos[0])}: this is not valid YAML: ${error.message}`);
+    throw new ConfigError(`${name}:${placeAt(error.pos[0])}: this is not valid YAML: ${verdictOf(error)}`);
   }
-  return {
-    content: contentOf(document, name),
-    placeOf: (path) => placeAt(offsetOf(document, path)),
-  };
+  try {
+    return {
+      // Only here can aliases turn out to multiply beyond measure.
+      content: document.toJS(),
+      placeOf: (path) => placeAt(offsetOf(document.contents, path)),
+    };
+  } catch (error) {
+    throw new ConfigError(`${name}: its aliases cannot be resolved: ${verdictOf(error)}`);
+  }
 }
 
-/** Builds the plain value; only here can aliases turn out to multiply beyond measure. */
-function contentOf(document: Document.Parsed, name: string): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`${name}: its aliases cannot be resolved: ${reason}`, { cause: error });
-  }
+/** What the parser found, without the piece of the text that its sentences may end with: it may be a key. */
+function verdictOf(error: unknown): string {
+  const sentence = error instanceof Error ? error.message : String(error);
+  return sentence.split(/(?<=\S): /)[0] ?? sentence;
 }
 
 /** Walks as far as the path goes: where a key is missing, the map that should hold it is the place to look at. */
-function offsetOf({ contents }: Document.Parsed, path: readonly PropertyKey[]): number {
-  let node: unknown = contents;
+function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
+  let node = contents;
   let offset = startOf(contents) ?? 0;
   for (const key of path) {
-    const next = childAt(node, String(key));
-    if (next === null) break;
-    offset = startOf(next.marker) ?? offset;
-    node = next.node;
+    const entry = isMap(node)
+      ? node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key))
+      : undefined;
+    // The place of a map's entry is its key.
+    const marker = isSeq(node) ? node.items[Number(key)] : entry?.key;
+    if (marker === undefined) break;
+    offset = startOf(marker) ?? offset;
+    node = entry === undefined ? marker : entry.value;
   }
   return offset;
-}
-
-/** One step down: the child, and what marks its place, which for a map's entry is the key. */
-function childAt(node: unknown, key: string): { node: unknown; marker: unknown } | null {
-  if (isMap(node)) {
-    const entry = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
-    return entry === undefined ? null : { node: entry.value, marker: entry.key };
-  }
-  const item = isSeq(node) ? node.items[Number(key)] : undefined;
-  return item === undefined ? null : { node: item, marker: item };
 }
 
 function startOf(node: unknown): number | null {

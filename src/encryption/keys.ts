@@ -3,25 +3,26 @@ import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { ConductorError } from '../conductor-error';
 
-/** Length of a key: that of AES-256. */
+/** That of AES-256. */
 const KEY_BYTES = 32;
 
 /**
  * One secret, known by its id, and what is derived from it: a key of its own for each purpose (HKDF-SHA-256, RFC 5869,
- * without salt, the purpose as `info`), so that nothing learned about one use of the secret helps against another.
+ * without salt, `info` = `temporal-conductor PURPOSE`), so that what is learned about one use of the secret does not
+ * help against another.
  *
  * Key objects, not bytes: to log one is to log no secret.
  */
 export class EncryptionKey {
-  /** `info` is `temporal-conductor payload`: AES-256-GCM of what travels through Temporal. */
+  /** AES-256-GCM of what travels through Temporal. */
   readonly payload: KeyObject;
   /** AES-256-GCM of what lies in the store. */
   readonly content: KeyObject;
-  /** HMAC-SHA-256 that nonces of stored content are made with. */
+  /** HMAC-SHA-256 that makes the nonces of stored content. */
   readonly contentNonce: KeyObject;
   /** AES-256-CTR of digests in the names of stored objects. */
   readonly name: KeyObject;
-  /** HMAC-SHA-256 that the counters of those are made with. */
+  /** HMAC-SHA-256 that makes the counters of those. */
   readonly nameCounter: KeyObject;
 
   constructor(
@@ -55,32 +56,27 @@ export class UnknownKeyError extends ConductorError {
  *    answers (`store gc`), and the ledger, whose rows stay for good.
  */
 export class KeyRing {
-  /** The first, then those that only decrypt. */
-  readonly all: readonly EncryptionKey[];
-  private readonly byId: ReadonlyMap<string, EncryptionKey>;
-
   /** @param source where the keys came from, for messages: the name of an environment variable */
   constructor(
-    readonly first: EncryptionKey,
-    others: readonly EncryptionKey[],
+    readonly all: readonly [first: EncryptionKey, ...others: EncryptionKey[]],
     private readonly source: string,
-  ) {
-    this.all = [first, ...others];
-    this.byId = new Map(this.all.map((key) => [key.id, key]));
+  ) {}
+
+  get first(): EncryptionKey {
+    return this.all[0];
   }
 
   /**
-   * The key of that id.
+   * The key of that id. `what` begins the sentence where there is none, e.g. `a payload`.
    *
-   * @param what begins the sentence where there is none, e.g. `a payload`
    * @throws UnknownKeyError
    */
   find(id: string, what: string): EncryptionKey {
-    const key = this.byId.get(id);
+    const key = this.all.find((each) => each.id === id);
     if (key !== undefined) return key;
     throw new UnknownKeyError(
       `${what} was encrypted with key ${JSON.stringify(id)}, which ${this.source} does not hold ` +
-        `(it holds ${[...this.byId.keys()].join(', ')}): add that key behind the first one`,
+        `(it holds ${this.all.map((each) => each.id).join(', ')}): add that key behind the first one`,
     );
   }
 }
@@ -91,8 +87,8 @@ const HOW = `a key is ${KEY_BYTES} random bytes in base64, e.g. of "openssl rand
 
 /**
  * Reads the keys from an environment variable: `id:key`, or several with commas between them. The first one encrypts,
- * and all of them decrypt. An id is 1 to 16 letters, digits, `_` and `-`; it is no secret, and is never used again for
- * another key.
+ * and all of them decrypt. An id is 1 to 16 letters, digits, `_` and `-`; it is no secret, and must never be used again
+ * for another key.
  *
  * @throws ConfigError that names the variable and the entry at fault, and never shows any of its content
  */
@@ -104,27 +100,25 @@ export function readEncryptionKeys(variable: string, env: NodeJS.ProcessEnv = pr
         `set it to "id:key", and to "new:key,old:key" for a change of keys; ${HOW}`,
     );
   }
-  const keys = text
-    .split(',')
-    .map((entry, index) => readKey(entry.trim(), `entry ${index + 1} of ${variable}`));
-  const ids = keys.map(({ id }) => id);
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined) {
-    throw new ConfigError(
-      `${variable} holds two keys named ${JSON.stringify(twice)}: give each an id of its own`,
-    );
-  }
-  const [first, ...others] = keys;
-  if (first === undefined) throw new ConfigError(`${variable} holds no key: set it to "id:key"; ${HOW}`);
-  return new KeyRing(first, others, variable);
+  const [first = '', ...others] = text.split(',');
+  const all: KeyRing['all'] = [
+    readKey(first.trim(), `entry 1 of ${variable}`),
+    ...others.map((entry, index) => readKey(entry.trim(), `entry ${index + 2} of ${variable}`)),
+  ];
+  const twice = all.find(({ id }, index) => all.findIndex((other) => other.id === id) !== index);
+  if (twice === undefined) return new KeyRing(all, variable);
+  throw new ConfigError(
+    `${variable} holds two keys named ${JSON.stringify(twice.id)}: give each an id of its own`,
+  );
 }
 
 function readKey(entry: string, place: string): EncryptionKey {
   const colon = entry.indexOf(':');
-  if (colon === -1)
+  if (colon === -1) {
     throw new ConfigError(`${place} has no ":" between an id and a key: write "id:key"; ${HOW}`);
+  }
   const [id, encoded] = [entry.slice(0, colon), entry.slice(colon + 1)];
-  // What is no id may be a key in the wrong place, so it is not repeated.
+  // What is not an id may be a key in the wrong place, so it is not repeated.
   if (!ID.test(id)) {
     throw new ConfigError(
       `${place} begins with no id: expected 1 to 16 letters, digits, "_" and "-", then ":" and a key; ${HOW}`,

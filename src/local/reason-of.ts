@@ -4,7 +4,6 @@ export function reasonOf(error: unknown): string {
   return String(error.message).trim();
 }
 
-/** The error code of a failed system call (`ENOENT`, …), if it carries one. */
 export function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

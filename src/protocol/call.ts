@@ -1,4 +1,4 @@
-/** What a model call was for. `review` belongs to recursion: the Conductor reads an earlier answer. */
+/** What a model call was for. `review`: the Conductor reads an earlier answer. */
 export type CallPurpose = 'plan' | 'repair' | 'step' | 'review';
 
 /** Tokens as the provider counted them; cached, written and reasoning tokens are parts of input and output. */
@@ -7,15 +7,15 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
   readonly reasoningTokens: number;
-  /** Input that was written to the provider's cache, which may cost more than other input; absent where none was. */
+  /** Input written to the provider's cache, which may cost more than other input; absent where none was. */
   readonly cacheWriteTokens?: number;
   /** The part of those that Anthropic keeps for an hour instead of five minutes. */
   readonly hourCacheWriteTokens?: number;
-  /** The vendor's word for how it served the request, e.g. `flex`, `batch`; absent where it was as usual. */
+  /** The vendor's word for how it served the request, e.g. `flex`, `batch`; absent for the usual tier. */
   readonly serviceTier?: string;
 }
 
-/** A failure as the trace tells it: a type of `failures.ts` and one sentence, free of secrets. */
+/** A failure as the trace shows it: a type of `failures.ts` and one sentence, free of secrets. */
 export interface Problem {
   readonly type: string;
   readonly message: string;
@@ -29,14 +29,14 @@ export interface Call {
   readonly round: number;
   /** Index of the step in its plan; null for a call of the Conductor itself. */
   readonly step: number | null;
-  /** 1 for the first request sent under this call id. */
+  /** Counted from 1 under this call id. */
   readonly attempt: number;
   readonly worker: string;
   readonly model: string;
-  /** The child workflow that made it; absent for a call of the run's own. */
+  /** Absent for the run's own calls. */
   readonly childId?: string;
   readonly error: Problem | null;
-  /** null while unknown: the request may have been billed, but nothing told us how much. */
+  /** null while unknown: the request may have been billed, but nothing says how much. */
   readonly usage: Usage | null;
   /** 10⁻⁹ USD; null while unknown, 0 only where nothing was billed. */
   readonly nanoUsd: number | null;

@@ -4,7 +4,6 @@ export interface Capabilities {
   readonly sampling: boolean;
   /** Effort levels, lowest first; empty where the model has no such setting. */
   readonly effort: readonly string[];
-  /** Output can be held to a JSON schema. */
   readonly jsonSchema: boolean;
   /** The most output tokens one request may ask for; null where unknown. */
   readonly maxOutputTokens: number | null;
@@ -14,21 +13,19 @@ export interface Capabilities {
 export interface Rates {
   readonly input: number;
   readonly output: number;
-  /** For the part of the input that the provider had cached; absent where that costs the same. */
+  /** For input that the provider had cached; absent where that costs the same. */
   readonly cachedInput?: number;
-  /** For the part that it wrote to its cache; absent where that costs the same. */
+  /** For input that it wrote to its cache; absent where that costs the same. */
   readonly cacheWrite?: number;
   /** For what it writes to be kept for an hour; absent where that costs as much as other writes. */
   readonly hourCacheWrite?: number;
 }
 
-/** What a model costs in one service tier. */
 interface TierPrice extends Rates {
   /** Rates of a whole request whose input has more than `over` tokens. */
   readonly longPrompt?: Rates & { readonly over: number };
 }
 
-/** What a model costs. */
 export interface Price extends TierPrice {
   /**
    * Service tiers but the usual one, by the vendor's word: a factor on every rate above, or a price of its own. A tier
@@ -37,10 +34,9 @@ export interface Price extends TierPrice {
   readonly tiers?: Readonly<Record<string, number | TierPrice>>;
 }
 
-/** `policy`: a checkpoint that was trained here, of which only a Conductor can be one. */
+/** `policy`: a checkpoint that was trained here; only a Conductor can be one. */
 export type ModelProvider = 'openai' | 'anthropic' | 'google' | 'local' | 'policy';
 
-/** How to reach one model, with every default filled in. */
 interface ModelSettings {
   readonly provider: ModelProvider;
   readonly model: string;
@@ -54,7 +50,7 @@ interface ModelSettings {
   readonly maxOutputTokens: number;
   readonly temperature: number | null;
   readonly effort: string | null;
-  /** How long one request may take. */
+  /** Of one request. */
   readonly timeoutMs: number;
   readonly capabilities: Capabilities;
   /** null: unknown, so costs of this card are unknown too. */
@@ -63,7 +59,6 @@ interface ModelSettings {
   readonly priceVersion: string | null;
 }
 
-/** A worker that is a language model. */
 export interface ModelCard extends ModelSettings {
   readonly kind: 'model';
   readonly id: string;
@@ -75,20 +70,14 @@ export interface ModelCard extends ModelSettings {
 }
 
 /** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns `{ text, usage? }`. */
-export interface ExternalCard {
+export interface ExternalCard extends Pick<ModelCard, 'id' | 'notes' | 'fallback' | 'timeoutMs'> {
   readonly kind: 'activity' | 'workflow';
-  readonly id: string;
-  /** The activity or workflow type. */
   readonly type: string;
   readonly taskQueue: string;
-  readonly timeoutMs: number;
-  readonly notes: string | null;
-  readonly fallback: readonly string[];
 }
 
-/** The model that writes plans. */
 export interface ConductorCard extends ModelSettings {
-  /** What the prompt tells about the workers: nothing but ordinals, their ids, or ids and notes. */
+  /** What the prompt tells about the workers: only ordinals, their ids, or ids and notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   readonly checkpoint?: string;

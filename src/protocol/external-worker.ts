@@ -1,16 +1,10 @@
 import type { Usage } from './call';
 import type { ExternalCard } from './cards';
 
-/** What a worker of kind `activity` or `workflow` returns; parts of the usage that were not counted are left out. */
+/** What a worker of kind `activity` or `workflow` returns; counts that are unknown are left out of the usage. */
 export interface ExternalAnswer {
   readonly text: string;
   readonly usage?: Pick<Usage, 'inputTokens' | 'outputTokens'> & Partial<Usage>;
-}
-
-/** The same, read: with every part of the usage, or null where none was given. */
-export interface ExternalResult {
-  readonly text: string;
-  readonly usage: Usage | null;
 }
 
 /**
@@ -18,18 +12,17 @@ export interface ExternalResult {
  *
  * @throws Error that names the activity or workflow and what is wrong with its result
  */
-export function readExternalResult(result: unknown, { kind, type }: ExternalCard): ExternalResult {
+export function readExternalResult(
+  result: unknown,
+  { kind, type }: ExternalCard,
+): { text: string; usage: Usage | null } {
   const fail = (reason: string): Error =>
     new Error(`${kind} ${type} did not return { text, usage? }: ${reason}`);
   if (typeof result !== 'object' || result === null) throw fail(`it returned ${String(result)}`);
   const { text, usage }: { text?: unknown; usage?: unknown } = result;
   if (typeof text !== 'string') throw fail(`text is ${typeof text}, and must be a string`);
   if (usage === undefined || usage === null) return { text, usage: null };
-  return { text, usage: readUsage(usage, fail) };
-}
-
-function readUsage(usage: unknown, fail: (reason: string) => Error): Usage {
-  if (typeof usage !== 'object' || usage === null) throw fail('usage must be an object');
+  if (typeof usage !== 'object') throw fail('usage must be an object');
   const counts: Readonly<Record<string, unknown>> = { ...usage };
   const count = (name: keyof Usage, ifMissing?: number): number => {
     const value = counts[name] ?? ifMissing;
@@ -37,9 +30,12 @@ function readUsage(usage: unknown, fail: (reason: string) => Error): Usage {
     throw fail(`usage.${name} must be a whole number from 0`);
   };
   return {
-    inputTokens: count('inputTokens'),
-    outputTokens: count('outputTokens'),
-    cachedInputTokens: count('cachedInputTokens', 0),
-    reasoningTokens: count('reasoningTokens', 0),
+    text,
+    usage: {
+      inputTokens: count('inputTokens'),
+      outputTokens: count('outputTokens'),
+      cachedInputTokens: count('cachedInputTokens', 0),
+      reasoningTokens: count('reasoningTokens', 0),
+    },
   };
 }

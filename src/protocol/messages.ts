@@ -4,7 +4,7 @@
  */
 export const MAX_CALLS = 200;
 
-/** The highest cost limit: in nano-USD it must stay an exact integer, and no one means more. */
+/** The highest cost limit: in nano-USD it must stay an exact integer. */
 export const MAX_COST_USD = 1_000_000;
 
 /** The longest hint, or reason for a rejection: a page. It travels in signals and prompts, and is shown whole. */
@@ -12,8 +12,11 @@ export const MAX_HINT_CHARACTERS = 4000;
 
 /** What a run, or a child of it, may spend at most; null: no such limit. */
 export interface SpendingLimits {
+  /** Requests to models, free ones included. Never unlimited: a result with more would not fit a payload. */
   readonly calls: number;
+  /** Input and output. */
   readonly tokens: number | null;
+  /** 10⁻⁹ USD. */
   readonly nanoUsd: number | null;
 }
 
@@ -32,55 +35,76 @@ export interface LimitsChange {
  * The answer to `setLimits`: what now holds. A limit is never lower than what is spent or promised to calls under way,
  * so that it is kept whatever happens; nothing more starts then.
  */
-export interface HeldLimits {
-  readonly steps: number;
-  readonly depth: number | null;
-  readonly calls: number;
-  readonly tokens: number | null;
-  readonly costUsd: number | null;
-  readonly wallClockMs: number;
-}
+export type HeldLimits = Required<LimitsChange>;
 
 /** Update `rejectPlan`. */
 export interface PlanRejection {
-  /** What the Conductor is told before it writes another plan. */
+  /** Shown to the Conductor before it writes another plan. */
   readonly reason: string;
+}
+
+/** What a value must be, and how that is said. */
+export interface Rule {
+  readonly isMet: (value: unknown) => boolean;
+  readonly expected: string;
+}
+
+export const LIMIT_RULES: Readonly<Record<keyof LimitsChange, Rule>> = {
+  steps: wholeFrom(1),
+  depth: orNull(wholeFrom(0)),
+  calls: {
+    isMet: (value) => isWhole(value, 1, MAX_CALLS),
+    expected: `a whole number from 1 to ${MAX_CALLS}`,
+  },
+  tokens: orNull(wholeFrom(1)),
+  costUsd: orNull({
+    isMet: (value) => typeof value === 'number' && value >= 0 && value <= MAX_COST_USD,
+    expected: `an amount of USD up to ${MAX_COST_USD}`,
+  }),
+  wallClockMs: { isMet: (value) => isWhole(value, 1), expected: 'a whole number of milliseconds from 1' },
+};
+
+function wholeFrom(least: number): Rule {
+  return { isMet: (value) => isWhole(value, least), expected: `a whole number from ${least}` };
+}
+
+function orNull({ isMet, expected }: Rule): Rule {
+  return { isMet: (value) => value === null || isMet(value), expected: `${expected}, or null for no limit` };
 }
 
 /** What is wrong with a change of limits, in a sentence; null where nothing is. By hand: see `input.ts`. */
 export function findLimitsProblem(change: unknown): string | null {
+  const names = Object.keys(LIMIT_RULES);
   if (typeof change !== 'object' || change === null || Array.isArray(change)) {
-    return `setLimits wants one object, { ${Object.keys(RULES).join('?, ')}? }`;
+    return `setLimits wants one object, { ${names.join('?, ')}? }`;
   }
-  // None at all is a question: what holds?
+  // No limit at all is a question: what holds?
   for (const [name, value] of Object.entries(change)) {
-    const rule = isName(name) ? RULES[name] : null;
-    if (rule === null)
-      return `there is no limit ${JSON.stringify(name)}: name ${Object.keys(RULES).join(', ')}`;
-    if (!rule.isMet(value)) return `${name} is ${JSON.stringify(value)}: it must be ${rule.expected}`;
+    if (!isLimitName(name)) return `there is no limit ${JSON.stringify(name)}: name ${names.join(', ')}`;
+    const { isMet, expected } = LIMIT_RULES[name];
+    if (!isMet(value)) return `${name} is ${JSON.stringify(value)}: it must be ${expected}`;
   }
   return null;
 }
 
-/** What is wrong with the rejection of a plan. */
+function isLimitName(name: string): name is keyof LimitsChange {
+  return Object.hasOwn(LIMIT_RULES, name);
+}
+
 export function findRejectionProblem(rejection: unknown): string | null {
   const isObject = typeof rejection === 'object' && rejection !== null;
-  const reason = isObject && 'reason' in rejection ? rejection.reason : undefined;
-  if (isHint(reason)) return null;
+  if (isObject && 'reason' in rejection && isHint(rejection.reason)) return null;
   return `rejectPlan wants { reason }, a text of 1 to ${MAX_HINT_CHARACTERS} characters that the Conductor is told`;
 }
 
-/** Whether a value says how deep the Conductor may call itself; null: no limit. */
 export function isDepth(value: unknown): value is number | null {
-  return value === null || isWhole(value, 0);
+  return LIMIT_RULES.depth.isMet(value);
 }
 
-/** Whether a value is something that the Conductor can be told by a person. */
 export function isHint(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_HINT_CHARACTERS;
 }
 
-/** Whether a value says what a child may spend. Whole numbers from 0; null: no limit. */
 export function isSpending(value: unknown): value is SpendingLimits {
   if (typeof value !== 'object' || value === null) return false;
   const { calls, tokens, nanoUsd, ...strays }: Record<string, unknown> = { ...value };
@@ -88,37 +112,6 @@ export function isSpending(value: unknown): value is SpendingLimits {
   return isWhole(calls, 0) && isBound(tokens) && isBound(nanoUsd) && Object.keys(strays).length === 0;
 }
 
-interface Rule {
-  readonly isMet: (value: unknown) => boolean;
-  readonly expected: string;
-}
-
-const RULES: Readonly<Record<keyof LimitsChange, Rule>> = {
-  steps: { isMet: (value) => isWhole(value, 1), expected: 'a whole number from 1' },
-  depth: { isMet: isDepth, expected: 'a whole number from 0, or null for no limit' },
-  calls: {
-    isMet: (value) => isWhole(value, 1, MAX_CALLS),
-    expected: `a whole number from 1 to ${MAX_CALLS}`,
-  },
-  tokens: {
-    isMet: (value) => value === null || isWhole(value, 1),
-    expected: 'a whole number from 1, or null for no limit',
-  },
-  costUsd: { isMet: isCost, expected: `an amount of USD up to ${MAX_COST_USD}, or null for no limit` },
-  wallClockMs: { isMet: (value) => isWhole(value, 1), expected: 'a whole number of milliseconds from 1' },
-};
-
-function isName(name: string): name is keyof LimitsChange {
-  return Object.hasOwn(RULES, name);
-}
-
-/** Whether a value is a limit on cost in USD; null: none. */
-export function isCost(value: unknown): boolean {
-  if (value === null) return true;
-  return typeof value === 'number' && value >= 0 && value <= MAX_COST_USD;
-}
-
-/** Whether a value is a whole number between these bounds. */
 export function isWhole(value: unknown, least: number, most = Infinity): boolean {
   return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
 }

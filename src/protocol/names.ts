@@ -1,20 +1,19 @@
 import type { ModelProvider } from './cards';
 
-/** Names that cross process borders. They are written into histories: never rename one. */
+// Names that cross process borders. They are written into histories: never rename one.
 
-/** Workflow type of a solve. */
 export const SOLVE_WORKFLOW = 'conductorSolve';
 
 /** Query that returns the live trace, texts by reference. */
 export const STATE_QUERY = 'state';
 
-/** Signals: no answer, never refused. */
+// Signals: no answer, never refused.
 export const SET_MAX_DEPTH_SIGNAL = 'setMaxDepth';
 export const ADD_HINT_SIGNAL = 'addHint';
 /** From a parent to its children: spend no more than this. */
 export const LIMIT_SPENDING_SIGNAL = 'conductor.limitSpending';
 
-/** Updates: checked before they are accepted, and answered. */
+// Updates: checked before they are accepted, and answered.
 export const SET_LIMITS_UPDATE = 'setLimits';
 export const APPROVE_PLAN_UPDATE = 'approvePlan';
 export const EDIT_PLAN_UPDATE = 'editPlan';
@@ -22,8 +21,9 @@ export const REJECT_PLAN_UPDATE = 'rejectPlan';
 
 export { CONDUCTOR_ID } from '../plan/plan';
 
-/** Activity types carry a prefix, since plugins on one worker share one name space. */
+// Activity types carry a prefix, since plugins on one worker share one name space.
 export const RESOLVE_RUN = 'conductor.resolveRun';
+export const CHECK_RUN = 'conductor.checkRun';
 export const WRITE_PLAN = 'conductor.writePlan';
 export const CALL_WORKER = 'conductor.callWorker';
 export const KEEP_TEXT = 'conductor.keepText';

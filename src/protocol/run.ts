@@ -1,32 +1,22 @@
 import type { PlanContext } from '../plan/plan';
 import type { ConductorCard, ExternalCard, ModelCard } from './cards';
+import type { SpendingLimits } from './messages';
 import { CONDUCTOR_ID } from './names';
 
-/** A member of the pool as a run holds it. */
 export type RunWorker = ModelCard | ExternalCard;
 
 /** What a run and everything below it may use; null: no such limit. */
-export interface RunLimits {
+export interface RunLimits extends SpendingLimits {
   /** Of one plan. */
   readonly steps: number;
   readonly wallClockMs: number;
   /** How deep the Conductor may call itself; 0: not at all. */
   readonly depth: number | null;
-  /** Requests to models, free ones included. Never unlimited: a result with more would not fit a payload. */
-  readonly calls: number;
-  /** Input and output. */
-  readonly tokens: number | null;
-  /** 10⁻⁹ USD. */
-  readonly nanoUsd: number | null;
-  /** How long a plan waits for a person's approval. */
   readonly approvalMs: number;
 }
 
-/** How the Conductor may call itself while depth remains: to review an answer, as a worker of its plan, or both. */
-export type Recursion = 'review' | 'worker' | 'both' | 'never';
-
 /**
- * The configuration one run keeps from its first Conductor call to its end, whatever changes on disk meanwhile.
+ * The configuration that one run keeps from its first Conductor call to its end, whatever changes on disk meanwhile.
  * Keys are never in it, only the names of environment variables.
  */
 export interface ResolvedRun {
@@ -34,27 +24,27 @@ export interface ResolvedRun {
   /** The workers this run may use, in the order of the configuration: the index is the plan's ordinal. */
   readonly workers: readonly RunWorker[];
   readonly limits: RunLimits;
-  readonly recursion: Recursion;
+  /** How the Conductor may call itself while depth remains: to review an answer, as a worker of its plan, or both. */
+  readonly recursion: 'review' | 'worker' | 'both' | 'never';
   /** How soon a lost worker process is noticed, and a cancellation heard. */
   readonly heartbeatMs: number;
   /** Calls of a model go to `<task queue>-<provider>` instead of the run's own queue. */
   readonly queuePerProvider: boolean;
 }
 
-/** How a run may recurse, and how deep. */
-type Rules = Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<ResolvedRun['limits'], 'depth'> };
+type RecursionRules = Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<RunLimits, 'depth'> };
 
 /** Whether the Conductor may be given steps of its own plan, in a solve at this depth. */
-export function mayCallItself({ recursion, limits }: Rules, depth: number): boolean {
-  return (recursion === 'worker' || recursion === 'both') && isDepthLeft(limits, depth);
+export function mayCallItself({ recursion, limits }: RecursionRules, depth: number): boolean {
+  return (recursion === 'worker' || recursion === 'both') && isDepthLeft(limits.depth, depth);
 }
 
 /** Whether the Conductor may review the answer of its own plan, in a solve at this depth. */
-export function mayReview({ recursion, limits }: Rules, depth: number): boolean {
-  return (recursion === 'review' || recursion === 'both') && isDepthLeft(limits, depth);
+export function mayReview({ recursion, limits }: RecursionRules, depth: number): boolean {
+  return (recursion === 'review' || recursion === 'both') && isDepthLeft(limits.depth, depth);
 }
 
-function isDepthLeft({ depth: most }: Rules['limits'], depth: number): boolean {
+function isDepthLeft(most: number | null, depth: number): boolean {
   return most === null || depth < most;
 }
 

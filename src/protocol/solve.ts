@@ -1,17 +1,15 @@
 import { z } from 'zod';
 import { findInputProblem, type SolveInput } from './input';
-import type { TextRef } from './text';
+import type { Text } from './text';
 import { stepSchema } from '../plan/schema';
 
 /** The longest question accepted, in UTF-8 bytes: far beyond any model's context, well below a payload's limit. */
 export const MAX_QUESTION_BYTES = 1024 * 1024;
 
-const textRefSchema: z.ZodType<TextRef> = z.object({
-  ref: z.string(),
-  bytes: z.number(),
-  preview: z.string(),
-});
-const textSchema = z.union([z.string(), textRefSchema]);
+const textSchema: z.ZodType<Text> = z.union([
+  z.string(),
+  z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
+]);
 
 const problemSchema = z.object({ type: z.string(), message: z.string() });
 
@@ -46,7 +44,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
   const step = z.object({
     index: z.int(),
     wave: z.int(),
-    /** Who gave the output: the planned worker, or the fallback that stood in. */
+    /** Who answered: the planned worker, or the fallback that stood in. */
     worker: z.string(),
     model: z.string().nullable(),
     output: text.nullable(),
@@ -55,7 +53,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
     /** The planned worker's id where a fallback answered. */
     fallbackFor: z.string().nullable(),
     dropped: z.array(z.string()),
-    /** Workers that were not asked, in this order, since they had failed too often lately; absent where none was. */
+    /** Workers passed over, in this order, since they had failed too often lately; absent where none was. */
     skipped: z.array(z.object({ worker: z.string(), error: problemSchema })).exactOptional(),
     startedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
@@ -88,7 +86,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
     costIsLowerBound: z.boolean(),
     /** What counts against the limits: all that is known, and the worst case of what is not. */
     spentAtMost: amountSchema.exactOptional(),
-    /** What the plan may cost at most, told before its first step; `nanoUsd` null where a price is unknown. */
+    /** What the plan may cost at most, known before its first step; `nanoUsd` null where a price is unknown. */
     estimate: amountSchema
       .extend({ nanoUsd: z.int().nullable(), ownSteps: z.int().exactOptional() })
       .exactOptional(),

@@ -10,10 +10,9 @@ export interface TextRef {
   readonly preview: string;
 }
 
-/** A question, an output or an answer: itself when short, else a reference into the store. */
+/** A question, an output or an answer: itself when short, otherwise a reference into the store. */
 export type Text = string | TextRef;
 
-/** What a person is shown of a text that is not loaded. */
 export function previewOf(text: Text): string {
   return typeof text === 'string' ? text : `${text.preview}…`;
 }

@@ -150,7 +150,7 @@ type ErrorFacts = ReturnType<typeof factsOf>;
 
 /** Codes of Node. Where the SDK has wrapped an error, only the message holds its code. */
 const NETWORK =
-  /\b(ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,50}|ERR_TLS\w{1,50})\b/;
+  /\b(?:ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,40}|ERR_TLS\w{1,40})\b/;
 
 type Rule = readonly [
   fits: (facts: ErrorFacts) => boolean,

@@ -7,69 +7,66 @@ import type { SimulatedModel } from './simulated-model';
 import { encodeUnfinished, openAiResponses } from './wire/openai-responses';
 import { encodeOpenAiError } from './wire/wire';
 
-/** A response started in the background, from its creation on. */
-export interface BackgroundResponse {
+interface Started {
   readonly record: RequestRecord;
   readonly request: SimulatedRequest;
   readonly simulated: SimulatedModel;
   readonly delivery: Delivery;
 }
 
-type Known = BackgroundResponse & { status: 'queued' | 'in_progress' | 'over'; body: object };
+type Known = Started & { status: 'queued' | 'in_progress' | 'over'; body: object };
 
-/** A request about a response that was started in the background. */
-export interface Lookup {
+interface Lookup {
   readonly id: string;
   readonly verb: 'read' | 'cancel';
 }
 
-const ABOUT = /^\/v1\/responses\/([^/]+)(\/cancel)?$/;
-
-/** Reads what is asked about which response; null for any other address. */
 export function findLookup(method: string, path: string): Lookup | null {
-  const [, id, cancel] = ABOUT.exec(path) ?? [];
+  const [, id, cancel] = /^\/v1\/responses\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
   if (id === undefined || method !== (cancel === undefined ? 'GET' : 'POST')) return null;
   return { id, verb: cancel === undefined ? 'read' : 'cancel' };
 }
 
+const FREE = { usage: null, nanoUsd: 0 };
+
 /**
- * OpenAI's responses in the background: each is started and billed once, goes on whichever client leaves, and is reported as often as
- * one asks. While its model is held it is queued, for its latency in progress. One that is cancelled in progress is
- * billed, and says so, for the input that was read; one that is cancelled before costs nothing.
+ * OpenAI's responses in the background: each is billed once, goes on when its client leaves, and may be asked about any
+ * number of times. It is queued while its model is held, then in progress for its latency. One that is cancelled in
+ * progress is billed for the input that was read; one that is cancelled while queued costs nothing.
  */
 export class BackgroundResponses {
-  readonly #log: RequestLog;
   readonly #known = new Map<string, Known>();
 
-  constructor(log: RequestLog) {
-    this.#log = log;
-  }
+  constructor(private readonly log: RequestLog) {}
 
-  /** Begins a response and goes on with it by itself. */
-  begin(begun: BackgroundResponse, response: ServerResponse): void {
-    const body = encodeUnfinished(begun.request, 'queued');
-    const known: Known = { ...begun, status: 'queued', body };
+  start(started: Started, response: ServerResponse): void {
+    const body = encodeUnfinished(started.request, 'queued');
+    const known: Known = { ...started, status: 'queued', body };
     this.#known.set(body.id, known);
     sendJson(response, 200, body);
     void this.#write(known);
   }
 
   /** Answers a request about a response; it is logged, and costs nothing. */
-  tell({ id, verb }: Lookup, path: string, { headers }: RequestHead, response: ServerResponse): void {
+  answer(
+    { id, verb }: Lookup,
+    { path, headers }: Pick<RequestRecord, 'path' | 'headers'>,
+    response: ServerResponse,
+  ): void {
     const known = this.#known.get(id);
     const model = known?.request.model ?? null;
-    const record = this.#log.open({ protocol: 'openai-responses', model, path, headers, body: '' });
-    const fault = known?.simulated.nextLookupFault();
+    const record = this.log.open({ protocol: 'openai-responses', model, path, headers, body: '' });
+    const fault = known?.simulated.lookupFaults.shift();
     if (known === undefined) {
-      this.#log.finish(record, { outcome: 'rejected', ...FREE });
+      this.log.finish(record, { outcome: 'rejected', ...FREE });
       sendJson(response, 404, encodeOpenAiError('not-found', `Response with id '${id}' not found.`).body);
     } else if (fault !== undefined) {
       const { outcome, send } = deliverFault(openAiResponses, known.request, fault, { text: '' });
-      this.#log.finish(record, { outcome, ...FREE });
+      this.log.finish(record, { outcome, ...FREE });
       send?.(response);
     } else {
       if (verb === 'cancel') this.#cancel(known);
-      this.#log.finish(record, { outcome: 'answered', ...FREE });
+      this.log.finish(record, { outcome: 'answered', ...FREE });
       sendJson(response, 200, known.body);
     }
   }
@@ -77,39 +74,30 @@ export class BackgroundResponses {
   async #write(known: Known): Promise<void> {
     const { request, simulated, delivery } = known;
     await simulated.opened();
-    if (known.status === 'over') return;
+    if (isOver(known)) return;
     known.status = 'in_progress';
     known.body = encodeUnfinished(request, 'in_progress');
     await delay(simulated.delayMs + delivery.delayMs, undefined, { ref: false });
-    if (isOver(known)) return;
-    this.#end(known, delivery, delivery.written ?? {});
+    if (!isOver(known)) this.#end(known, delivery, delivery.written ?? {});
   }
 
   #cancel(known: Known): void {
-    if (known.status === 'over') return;
+    if (isOver(known)) return;
     const { usage } = known.delivery;
     const read = usage && { ...usage, outputTokens: 0, reasoningTokens: 0 };
     const billed = known.status === 'in_progress' ? read : null;
-    this.#end(
-      known,
-      { outcome: 'cancelled', usage: billed },
-      encodeUnfinished(known.request, 'cancelled', billed),
-    );
+    const body = encodeUnfinished(known.request, 'cancelled', billed);
+    this.#end(known, { outcome: 'cancelled', usage: billed }, body);
   }
 
   #end(known: Known, { outcome, usage }: Pick<Delivery, 'outcome' | 'usage'>, body: object): void {
-    const nanoUsd = usage === null ? 0 : known.simulated.charge(usage);
-    this.#log.finish(known.record, { outcome, usage, nanoUsd });
+    this.log.finish(known.record, { outcome, usage, nanoUsd: known.simulated.charge(usage) });
     known.status = 'over';
     known.body = body;
   }
 }
 
-type RequestHead = Pick<RequestRecord, 'headers'>;
-
-const FREE = { usage: null, nanoUsd: 0 };
-
-/** Asked anew after a wait, in which a cancellation may have come. */
+/** A function, since the compiler takes a status that was read before a wait for the one after it. */
 function isOver({ status }: Known): boolean {
   return status === 'over';
 }

@@ -1,103 +1,51 @@
-import { z } from 'zod';
-import { priceSchema } from '../config/settings';
-import { type Fault, faultSchema } from './faults';
+import type { Usage } from '../protocol/call';
+import type { Price } from '../protocol/cards';
+import type { Fault } from './faults';
 import type { Prompt, Protocol } from './wire/wire';
 
-const tokens = z.int().nonnegative().exactOptional();
-
-/** A reply as scripts write it. */
-const replySchema = z.strictObject({
-  text: z.string(),
-  /** Default `stop`. `refusal`: the model declined; `filtered`: a safety filter stopped it. */
-  finish: z.enum(['stop', 'length', 'refusal', 'filtered']).exactOptional(),
-  /** The model's words on why it declined; only with `finish: 'refusal'`. */
-  refusal: z.string().exactOptional(),
-  /** What is left out is counted from the texts, the same each time; cached and reasoning tokens default to 0. */
-  usage: z
-    .strictObject({
-      inputTokens: tokens,
-      outputTokens: tokens,
-      cachedInputTokens: tokens,
-      reasoningTokens: tokens,
-    })
-    .exactOptional(),
-  /** Added to the model's own latency, in milliseconds. */
-  delayMs: z.int().nonnegative().exactOptional(),
-});
 /** A well-formed answer of a simulated model. */
-export type Reply = z.infer<typeof replySchema>;
+export interface Reply {
+  readonly text: string;
+  /** Default `stop`. `refusal`: the model declined; `filtered`: a safety filter stopped it. */
+  readonly finish?: 'stop' | 'length' | 'refusal' | 'filtered';
+  /** Why it declined; only with `finish: 'refusal'`. */
+  readonly refusal?: string;
+  /** What is left out is counted from the texts, the same each time; cached and reasoning tokens default to 0. */
+  readonly usage?: Partial<Usage>;
+  /** Added to the model's own latency, in milliseconds. */
+  readonly delayMs?: number;
+}
 
-/**
- * An answer as scripts write it: a text, a reply or a fault. What it is meant to be is read off its shape first, so that
- * an error speaks of that and not of all three.
- */
-const answerSchema = z.unknown().transform((value, context): Answer => {
-  const isFault = typeof value === 'object' && value !== null && 'fault' in value;
-  const meant = isFault ? faultSchema : typeof value === 'string' ? z.string() : replySchema;
-  const read = meant.safeParse(value);
-  if (read.success) return read.data;
-  for (const { message, path } of read.error.issues) context.addIssue({ code: 'custom', message, path });
-  return z.NEVER;
-});
 /** What one request gets. A string stands for a reply of that text. */
 export type Answer = string | Reply | Fault;
 
-/** A request as an answering function sees it: decoded, in no vendor's dialect. */
+/** A request as an answering function sees it. */
 export interface SimulatedRequest extends Prompt {
-  /** Position in the log, from 1. */
   readonly sequence: number;
   readonly protocol: Protocol;
-  /** The caller's own name for the call, from the header `X-Client-Request-Id`; null where it gives none. */
+  /** From the header `X-Client-Request-Id`; null where there is none. */
   readonly callId: string | null;
   /** All messages, one after the other, for simple recognition. */
   readonly text: string;
 }
 
-/** Shares are sums of decimal fractions, which floats miss by a hair. */
-const ROUNDING = 1e-9;
-
-/**
- * Which share of the unscripted requests, 0 to 1, gets which answer; the rest gets the standing one.
- *
- * Who gets what is drawn from the seed, the model, the prompt and how often that prompt came: the same requests meet
- * the same answers in whatever order they arrive, and a retry is drawn anew.
- */
-const scheduleSchema = z
-  .array(z.strictObject({ share: z.number().min(0).max(1), answer: answerSchema }))
-  .refine((parts) => sharesOf(parts) <= 1 + ROUNDING, {
-    error: 'the shares of a schedule add up to more than 1: lower some of them',
-  });
-
-function sharesOf(parts: readonly { readonly share: number }[]): number {
-  return parts.reduce((sum, { share }) => sum + share, 0);
-}
-
-/** A behaviour as files write it: as plain data. */
-const behaviourSchema = z.strictObject({
-  /** Default: a short text that differs between models and between prompts. */
-  answer: answerSchema.exactOptional(),
-  /** Answers of the first requests, in order. */
-  script: z.array(answerSchema).exactOptional(),
-  /** Latency in milliseconds; default 0. */
-  delayMs: z.int().nonnegative().exactOptional(),
-  schedule: scheduleSchema.exactOptional(),
-  /** USD per million tokens, for the amounts in the log; as on the card of a caller who is to come to the same sum. */
-  price: priceSchema.exactOptional(),
-});
-
 /** Answers each request by what it asks; the same request should get the same answer. */
 export type AnswerFunction = (request: SimulatedRequest) => Answer;
 
 /** How one simulated model behaves. */
-export type ModelBehaviour = Omit<z.infer<typeof behaviourSchema>, 'answer'> & {
+export interface ModelBehaviour {
+  /** Default: a short text that differs between models and between prompts. */
   readonly answer?: Answer | AnswerFunction;
-};
-
-/** A whole simulation as plain data, for a file: behaviours by model name. */
-export const simulationSchema = z.strictObject({
-  /** Decides what a `schedule` gives to whom; default 0. */
-  seed: z.int().exactOptional(),
-  models: z.record(z.string(), behaviourSchema).exactOptional(),
-  /** For every model not named; default: plain answers. */
-  fallback: behaviourSchema.exactOptional(),
-});
+  readonly script?: readonly Answer[];
+  /** Latency in milliseconds; default 0. */
+  readonly delayMs?: number;
+  /**
+   * Which share of the unscripted requests, 0 to 1, gets which answer; the rest gets the standing one.
+   *
+   * Drawn from the seed, the model, the prompt and how often that prompt arrived: the same requests meet the same
+   * answers in whatever order they arrive, and a retry is drawn anew.
+   */
+  readonly schedule?: readonly { readonly share: number; readonly answer: Answer }[];
+  /** USD per million tokens, for the amounts in the log; the same as on the caller's card, for the sums to agree. */
+  readonly price?: Price;
+}

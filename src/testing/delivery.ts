@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Usage } from '../protocol/call';
-import type { Answer, Reply, SimulatedRequest } from './behaviour';
+import type { Reply, SimulatedRequest } from './behaviour';
 import {
+  BROKEN_FAULTS,
   type BrokenFaultKind,
-  type ErrorFault,
+  ERROR_FAULTS,
   type Fault,
-  type FlawedFault,
+  type FaultOf,
+  FLAWED_FAULTS,
   type FlawedFaultKind,
-  isErrorFault,
-  isFlawedFault,
-  isSpoiledFault,
+  isFaultOf,
   retryAfterHeaders,
   type SpoiledFaultKind,
 } from './faults';
@@ -19,7 +19,9 @@ import type { SimulatedModel } from './simulated-model';
 import { encodeFailed } from './wire/openai-responses';
 import type { WholeReply, Wire } from './wire/wire';
 
-/** An answer made ready for one request: what the log will call it, what it costs, and how to send it. */
+type Send = (response: ServerResponse) => void;
+
+/** An answer made ready for one request: its name in the log, its cost, and how to send it. */
 export interface Delivery {
   readonly outcome: RequestOutcome;
   readonly usage: Usage | null;
@@ -27,33 +29,28 @@ export interface Delivery {
   readonly delayMs: number;
   /** What a response in the background ends as; null where none is started, since the request itself goes wrong. */
   readonly written: object | null;
-  /** null: never. */
-  readonly send: ((response: ServerResponse) => void) | null;
+  readonly send: Send | null;
 }
 
 /** Lets a model answer; an answering function that throws is the test's mistake, and the client gets a 400. */
 export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: SimulatedModel): Delivery {
-  let answer: Answer;
-  let own: Reply;
   try {
-    answer = model.next(request);
-    own = typeof answer === 'object' && 'fault' in answer ? model.ownReply(request) : { text: '' };
+    const answer = model.next(request);
+    if (typeof answer === 'object' && 'fault' in answer) {
+      return deliverFault(wire, request, answer, model.ownReply(request));
+    }
+    const reply = typeof answer === 'string' ? { text: answer } : answer;
+    return deliverReply(wire, wholeReply(request, reply), 'answered', reply.delayMs);
   } catch (error) {
     return prepareRejection(wire, `The answering function of ${request.model} threw: ${String(error)}`);
   }
-  if (typeof answer === 'string') return deliverReply(wire, request, { text: answer }, 'answered');
-  return 'fault' in answer
-    ? deliverFault(wire, request, answer, own)
-    : deliverReply(wire, request, answer, 'answered');
 }
 
-/** What the vendor says to a request that is none. */
 export function prepareRejection(wire: Wire, problem: string): Delivery {
   const { status, body } = wire.encodeError('bad-request', problem, null);
-  return { outcome: 'rejected', usage: null, delayMs: 0, written: null, send: jsonSender(status, body) };
+  return { outcome: 'rejected', ...UNBILLED, send: jsonSender(status, body) };
 }
 
-/** Sends a JSON body, its length in the header. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -61,49 +58,50 @@ export function sendJson(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': bytes.length,
-    ...headers,
-  });
+  response.writeHead(status, { ...JSON_TYPE, 'content-length': bytes.length, ...headers });
   response.end(bytes);
 }
 
 /** Makes one fault ready; `own` is what the model would say otherwise. */
 export function deliverFault(wire: Wire, request: SimulatedRequest, fault: Fault, own: Reply): Delivery {
-  if (isErrorFault(fault)) return deliverError(wire, request, fault);
-  if (isFlawedFault(fault)) return deliverFlawed(wire, request, fault, own);
-  if (!isSpoiledFault(fault)) return deliverBroken(wire, request, fault.fault);
-  const reply = spoiledReply(fault.fault, request.maxOutputTokens);
-  return deliverReply(wire, request, reply, `fault:${fault.fault}`);
+  if (isFaultOf(ERROR_FAULTS, fault)) return deliverError(wire, request, fault);
+  if (isFaultOf(BROKEN_FAULTS, fault)) return deliverBroken(wire, request, fault.fault);
+  const outcome = `fault:${fault.fault}` as const;
+  if (!isFaultOf(FLAWED_FAULTS, fault)) {
+    const reply = spoiledReply(fault.fault, request.maxOutputTokens);
+    return deliverReply(wire, wholeReply(request, reply), outcome);
+  }
+  const whole = flawedReply(fault.fault, wholeReply(request, own));
+  const delivery = deliverReply(wire, whole, outcome, own.delayMs);
+  if (fault.fault !== 'drip') return delivery;
+  const body = Buffer.from(JSON.stringify(delivery.written));
+  return { ...delivery, send: (response) => void drip(response, body, fault.ms) };
 }
 
-function deliverReply(
-  wire: Wire,
-  request: SimulatedRequest,
-  reply: Reply,
-  outcome: RequestOutcome,
-): Delivery {
-  const whole = wholeReply(request, reply);
+const JSON_TYPE = { 'content-type': 'application/json' };
+const UNBILLED = { usage: null, delayMs: 0, written: null };
+
+function deliverReply(wire: Wire, whole: WholeReply, outcome: RequestOutcome, delayMs = 0): Delivery {
   const body = wire.encodeReply(whole);
-  const { delayMs = 0 } = reply;
   return { outcome, usage: whole.usage, delayMs, written: body, send: jsonSender(200, body) };
 }
 
-function jsonSender(status: number, body: object): Delivery['send'] {
+function jsonSender(status: number, body: object): Send {
   return (response) => {
     sendJson(response, status, body);
   };
 }
 
-function deliverError(wire: Wire, request: SimulatedRequest, { late, ...error }: ErrorFault): Delivery {
-  const { fault, retryAfter, message = `Simulated fault: ${fault}.` } = error;
+function deliverError(
+  wire: Wire,
+  request: SimulatedRequest,
+  { fault, retryAfter, late, message = `Simulated fault: ${fault}.` }: FaultOf<(typeof ERROR_FAULTS)[number]>,
+): Delivery {
   const inBody = retryAfter?.as === 'retry-info' ? retryAfter.ms : null;
   const { status, body } = wire.encodeError(fault, message, inBody);
   return {
+    ...UNBILLED,
     outcome: `fault:${fault}`,
-    usage: null,
-    delayMs: 0,
     written: late === true ? encodeFailed(request, fault, message) : null,
     send: (response) => {
       sendJson(response, status, body, retryAfterHeaders(retryAfter, Date.now()));
@@ -112,55 +110,32 @@ function deliverError(wire: Wire, request: SimulatedRequest, { late, ...error }:
 }
 
 function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultKind): Delivery {
+  const outcome = `fault:${kind}` as const;
+  if (kind === 'hang') return { ...UNBILLED, outcome, send: null };
   const whole = wholeReply(request, { text: 'This answer never arrives whole.' });
   const body = Buffer.from(JSON.stringify(wire.encodeReply(whole)));
   const { isBilled, send } = BREAKAGES[kind];
   return {
-    outcome: `fault:${kind}`,
+    ...UNBILLED,
+    outcome,
     usage: isBilled ? whole.usage : null,
-    delayMs: 0,
-    written: null,
-    send:
-      send &&
-      ((response) => {
-        send(response, body);
-      }),
-  };
-}
-
-function deliverFlawed(wire: Wire, request: SimulatedRequest, fault: FlawedFault, own: Reply): Delivery {
-  const whole = flawedReply(fault.fault, wholeReply(request, own));
-  const body = wire.encodeReply(whole);
-  return {
-    outcome: `fault:${fault.fault}`,
-    usage: whole.usage,
-    delayMs: own.delayMs ?? 0,
-    written: body,
     send: (response) => {
-      if (fault.fault === 'drip') void drip(response, Buffer.from(JSON.stringify(body)), fault.ms);
-      else sendJson(response, 200, body);
+      send(response, body);
     },
   };
 }
 
-/** Fills in what a reply leaves open. */
-function wholeReply(request: SimulatedRequest, reply: Reply): WholeReply {
+function wholeReply({ model, sequence, text: prompt }: SimulatedRequest, reply: Reply): WholeReply {
+  const { text, finish = 'stop', refusal = 'I cannot help with that.' } = reply;
   const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = reply.usage ?? {};
   const usage: Usage = {
-    inputTokens: inputTokens ?? countTokens(request.text),
-    outputTokens: outputTokens ?? countTokens(reply.text) + reasoningTokens,
+    inputTokens: inputTokens ?? countTokens(prompt),
+    outputTokens: outputTokens ?? countTokens(text) + reasoningTokens,
     cachedInputTokens,
     reasoningTokens,
   };
-  return {
-    model: request.model,
-    sequence: request.sequence,
-    text: reply.text,
-    finish: reply.finish ?? 'stop',
-    refusal: reply.finish === 'refusal' ? (reply.refusal ?? 'I cannot help with that.') : null,
-    usage,
-    stated: usage,
-  };
+  const declined = finish === 'refusal' ? refusal : null;
+  return { model, sequence, text, finish, refusal: declined, usage, stated: usage };
 }
 
 /** Four characters a token: no tokenizer's count, but the same count each time. */
@@ -168,17 +143,13 @@ function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-/** What a transport fault does to an answer. */
 interface Breakage {
-  /** Sends what is left of the body that was due; null: nothing, ever. */
-  readonly send: ((response: ServerResponse, body: Buffer) => void) | null;
-  /** Whether the model wrote the answer before it was lost, for which the provider sends a bill. */
+  /** Whether the model wrote the answer before it was lost, so that the provider bills it. */
   readonly isBilled: boolean;
+  readonly send: (response: ServerResponse, body: Buffer) => void;
 }
 
-/** The transport faults. */
-const BREAKAGES: Readonly<Record<BrokenFaultKind, Breakage>> = {
-  hang: { isBilled: false, send: null },
+const BREAKAGES: Readonly<Record<Exclude<BrokenFaultKind, 'hang'>, Breakage>> = {
   stall: {
     isBilled: true,
     send: (response, body) => {
@@ -230,8 +201,6 @@ const BREAKAGES: Readonly<Record<BrokenFaultKind, Breakage>> = {
   },
 };
 
-const JSON_TYPE = { 'content-type': 'application/json' };
-
 function halfOf(body: Buffer): Buffer {
   return body.subarray(0, Math.floor(body.length / 2));
 }
@@ -243,33 +212,27 @@ function sendPage(response: ServerResponse, status: number, title: string, text:
   );
 }
 
-/** Tokens that no text of a test has: a factor would leave an empty text at zero. */
+const NO_TOKENS: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+/** More tokens than any text of a test has: a factor would leave an empty text at zero. */
 const ABSURD_TOKENS = 12_345;
-const PIECES = 20;
-const DRIP_MS = 1000;
 
 /** The answer as it goes out under a flawed fault: what it says of its tokens, and what is billed. */
 function flawedReply(kind: FlawedFaultKind, reply: WholeReply): WholeReply {
-  switch (kind) {
-    case 'drip':
-      return reply;
-    case 'usage-missing':
-      return { ...reply, stated: null };
-    case 'usage-zero':
-      return {
-        ...reply,
-        stated: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
-      };
-    case 'usage-wrong': {
-      const usage = { ...reply.usage, inputTokens: ABSURD_TOKENS, outputTokens: 2 * ABSURD_TOKENS };
-      return { ...reply, usage, stated: usage };
-    }
-  }
+  const absurd = { ...reply.usage, inputTokens: ABSURD_TOKENS, outputTokens: 2 * ABSURD_TOKENS };
+  const flaws: Record<FlawedFaultKind, Partial<WholeReply>> = {
+    drip: {},
+    'usage-missing': { stated: null },
+    'usage-zero': { stated: NO_TOKENS },
+    'usage-wrong': { usage: absurd, stated: absurd },
+  };
+  return { ...reply, ...flaws[kind] };
 }
 
+const PIECES = 20;
+
 /** Sends a JSON body piece by piece, the last one after `ms` milliseconds, for as long as it is read. */
-async function drip(response: ServerResponse, body: Buffer, ms = DRIP_MS): Promise<void> {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+async function drip(response: ServerResponse, body: Buffer, ms = 1000): Promise<void> {
+  response.writeHead(200, { ...JSON_TYPE, 'content-length': body.length });
   const size = Math.ceil(body.length / PIECES);
   for (let start = 0; start < body.length && !response.destroyed; start += size) {
     await delay(ms / PIECES, undefined, { ref: false });
@@ -279,24 +242,18 @@ async function drip(response: ServerResponse, body: Buffer, ms = DRIP_MS): Promi
 }
 
 const HUGE_BYTES = 2 * 1024 * 1024;
-const REASONING_TOKENS = 64;
 
 /** The reply that a spoiled fault stands for. `maxOutputTokens` is the request's own limit. */
 function spoiledReply(kind: SpoiledFaultKind, maxOutputTokens: number | null): Reply {
-  switch (kind) {
-    case 'empty':
-      return { text: '' };
-    case 'refusal':
-      return { text: '', finish: 'refusal' };
-    case 'filtered':
-      return { text: '', finish: 'filtered' };
-    case 'length':
-      return { text: 'This answer ends in the middle of a', finish: 'length' };
-    case 'length-without-text': {
-      const reasoningTokens = maxOutputTokens ?? REASONING_TOKENS;
-      return { text: '', finish: 'length', usage: { outputTokens: reasoningTokens, reasoningTokens } };
-    }
-    case 'huge':
-      return { text: 'words '.repeat(HUGE_BYTES / 6 + 1).slice(0, HUGE_BYTES) };
-  }
+  const reasoningTokens = maxOutputTokens ?? 64;
+  const usage = { outputTokens: reasoningTokens, reasoningTokens };
+  const replies: Record<SpoiledFaultKind, Reply> = {
+    empty: { text: '' },
+    refusal: { text: '', finish: 'refusal' },
+    filtered: { text: '', finish: 'filtered' },
+    length: { text: 'This answer ends in the middle of a', finish: 'length' },
+    'length-without-text': { text: '', finish: 'length', usage },
+    huge: { text: 'words '.repeat(HUGE_BYTES / 6 + 1).slice(0, HUGE_BYTES) },
+  };
+  return replies[kind];
 }

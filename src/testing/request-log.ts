@@ -3,7 +3,7 @@ import type { Usage } from '../protocol/call';
 import type { FaultKind } from './faults';
 import type { Protocol } from './wire/wire';
 
-/** How a request ended. `rejected`: it was no request this vendor would take, and got a 400. */
+/** How a request ended. `rejected`: the vendor would not accept such a request, and it got a 400. */
 export type RequestOutcome =
   'answered' | 'rejected' | 'closed-by-client' | 'cancelled' | `fault:${FaultKind}`;
 
@@ -11,14 +11,11 @@ export type RequestOutcome =
  * One request as the server saw it, kept up to date until it ends. Headers and body are whole, keys included: tests
  * search them for leaks.
  *
- * A response in the background has one record, which is open until it is written, whether or not a client waits for it; requests about
- * it have records of their own, by their path.
+ * A response in the background has one record, open until it is written; requests about it have records of their own.
  */
 export interface RequestRecord {
-  /** Position in the log, from 1. */
   readonly sequence: number;
   readonly protocol: Protocol;
-  /** null where the request could not be decoded. */
   readonly model: string | null;
   readonly path: string;
   readonly headers: Readonly<IncomingHttpHeaders>;
@@ -27,7 +24,6 @@ export interface RequestRecord {
   readonly receivedAt: number;
   /** When the response was handed to the socket; null while open or where there was none. */
   readonly respondedAt: number | null;
-  /** null while the request is open. */
   readonly outcome: RequestOutcome | null;
   /** What the provider bills, whatever its reply said; null where it bills nothing, and while the request is open. */
   readonly usage: Usage | null;
@@ -35,47 +31,30 @@ export interface RequestRecord {
   readonly nanoUsd: number | null;
 }
 
-/** The end of a request, as far as the provider is concerned. */
-export type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: RequestOutcome };
-
-/** Told of each change the moment it happens, before the client can know of it. */
+/** Called at each change, before the client can know of it. */
 export type RequestObserver = (event: 'received' | 'finished', record: RequestRecord) => void;
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-interface Waiter {
-  readonly look: () => boolean;
-  readonly fail: (reason: Error) => void;
-}
-
-/** A request that its client left before the answer. */
-const LEFT: Ending = { outcome: 'closed-by-client', usage: null, nanoUsd: 0 };
+type Ending = Pick<RequestRecord, 'usage' | 'nanoUsd'> & { readonly outcome: RequestOutcome };
 
 /**
  * Every request in the order of arrival, and a way to wait for one without sleeping.
  *
  * An end is noted before its first byte is sent. So when the process is killed, a request without an end was not
- * billed, and one with an end was, though its answer may never have come.
+ * billed, and one with an end was, though its answer may never have arrived.
  */
 export class RequestLog {
-  readonly #records: Writable<RequestRecord>[] = [];
-  readonly #waiters = new Set<Waiter>();
-  readonly #firstSequence: number;
-  readonly #observe: RequestObserver;
+  readonly records: RequestRecord[] = [];
+  readonly #waiters = new Set<{ look(): void; fail(reason: Error): void }>();
   #closed = false;
 
-  constructor(options: { readonly firstSequence: number; readonly observe?: RequestObserver | undefined }) {
-    this.#firstSequence = options.firstSequence;
-    this.#observe = options.observe ?? (() => undefined);
-  }
-
-  get records(): readonly RequestRecord[] {
-    return this.#records;
-  }
+  constructor(
+    readonly firstSequence: number,
+    readonly observe?: RequestObserver,
+  ) {}
 
   open(request: Pick<RequestRecord, 'protocol' | 'model' | 'path' | 'headers' | 'body'>): RequestRecord {
     const record: RequestRecord = {
-      sequence: this.#firstSequence + this.#records.length,
+      sequence: this.firstSequence + this.records.length,
       ...request,
       receivedAt: now(),
       respondedAt: null,
@@ -83,46 +62,41 @@ export class RequestLog {
       usage: null,
       nanoUsd: null,
     };
-    this.#records.push(record);
-    this.#tell('received', record);
+    this.records.push(record);
+    this.#changed('received', record);
     return record;
   }
 
   /** Only the first end of a request counts. */
-  finish({ sequence }: RequestRecord, { outcome, usage, nanoUsd }: Ending): void {
-    const record = this.#records[sequence - this.#firstSequence];
-    if (record?.outcome !== null || this.#closed) return;
-    Object.assign(record, { outcome, usage, nanoUsd });
-    record.respondedAt = outcome === 'closed-by-client' ? null : now();
-    this.#tell('finished', record);
+  finish(record: RequestRecord, ending: Ending): void {
+    if (record.outcome !== null || this.#closed) return;
+    const respondedAt = ending.outcome === 'closed-by-client' ? null : now();
+    Object.assign(record, ending, { respondedAt });
+    this.#changed('finished', record);
   }
 
-  /** Notes that the client left, if the request is still open. */
-  abandon(record: RequestRecord): void {
-    this.finish(record, LEFT);
-  }
-
-  /** Resolves with the first value that `look` finds, now or after any later change; rejects with what it throws. */
+  /** Resolves with the first value that `look` finds, now or after a later change; rejects with what it throws. */
   waitFor<T>(look: () => T | undefined): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const attempt = (): boolean => {
+      const attempt = (): void => {
         try {
           const found = look();
-          if (found !== undefined) resolve(found);
-          return found !== undefined;
+          if (found === undefined) return;
+          resolve(found);
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
-          return true;
         }
+        this.#waiters.delete(waiter);
       };
-      if (!attempt()) this.#waiters.add({ look: attempt, fail: reject });
+      const waiter = { look: attempt, fail: reject };
+      this.#waiters.add(waiter);
+      attempt();
     });
   }
 
-  /** Takes nothing more, and fails every wait that can no longer come true. */
   close(): void {
     this.#closed = true;
-    const count = this.#records.length;
+    const count = this.records.length;
     const reason = new Error(
       `The simulated providers closed, with ${count} in the log, before what was waited for.`,
     );
@@ -130,11 +104,9 @@ export class RequestLog {
     this.#waiters.clear();
   }
 
-  #tell(event: 'received' | 'finished', record: RequestRecord): void {
-    this.#observe(event, record);
-    for (const waiter of [...this.#waiters]) {
-      if (waiter.look()) this.#waiters.delete(waiter);
-    }
+  #changed(event: 'received' | 'finished', record: RequestRecord): void {
+    this.observe?.(event, record);
+    for (const waiter of this.#waiters) waiter.look();
   }
 }
 

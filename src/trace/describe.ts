@@ -1,11 +1,15 @@
+import type { Plan } from '../plan/plan';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { isReview } from './run-tree';
-
-/** How sums, limits, steps and rounds are put into words, the same in every renderer. */
 
 /** `1 step`, `3 steps`: for nouns that take an s. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Facts in one line; those that are empty or do not hold are left out. */
+export function joinFacts(...facts: readonly (string | false | null | undefined)[]): string {
+  return facts.filter((fact) => fact).join(' · ');
 }
 
 /** `3 calls, 1,204 tokens`. */
@@ -42,24 +46,21 @@ type Limit = NonNullable<SolveTrace['stoppedBy']>;
 const WORST_CASE =
   'A call starts only where its worst case still fits, so a run stops before a limit, never behind it.';
 
-const EXPLANATIONS: Readonly<Record<Limit, Readonly<Record<'what' | 'why' | 'remedy', string>>>> = {
-  calls: { what: 'limit on calls', why: WORST_CASE, remedy: 'Raise limits.calls in conductor.yaml' },
-  tokens: { what: 'limit on tokens', why: WORST_CASE, remedy: 'Raise limits.tokens in conductor.yaml' },
-  cost: {
-    what: 'limit on cost',
-    why: WORST_CASE,
-    remedy: 'Raise limits.costUsd in conductor.yaml, or --max-cost',
-  },
-  wallClock: {
-    what: 'limit on time',
-    why: 'Calls that were under way were broken off.',
-    remedy: 'Raise limits.wallClock in conductor.yaml',
-  },
-  approval: {
-    what: 'deadline of approval',
-    why: 'Nobody approved its plan in time.',
-    remedy: 'Raise limits.approval in conductor.yaml',
-  },
+/** What the limit is called, why it ends a run where it does, and the setting to raise. */
+const EXPLANATIONS: Readonly<Record<Limit, readonly [what: string, why: string, setting: string]>> = {
+  calls: ['limit on calls', WORST_CASE, 'limits.calls in conductor.yaml'],
+  tokens: ['limit on tokens', WORST_CASE, 'limits.tokens in conductor.yaml'],
+  cost: ['limit on cost', WORST_CASE, 'limits.costUsd in conductor.yaml, or --max-cost'],
+  wallClock: [
+    'limit on time',
+    'Calls that were under way were broken off.',
+    'limits.wallClock in conductor.yaml',
+  ],
+  approval: [
+    'deadline of approval',
+    'No one approved its plan in time.',
+    'limits.approval in conductor.yaml',
+  ],
 };
 
 /** Which limit ended a run, why it may have done so early, and what to do: three sentences. */
@@ -67,11 +68,11 @@ export function explainStop(
   stoppedBy: Limit,
   { id, rounds }: Pick<SolveTrace, 'id' | 'rounds'>,
 ): readonly [string, string, string] {
-  const { what, why, remedy } = EXPLANATIONS[stoppedBy];
+  const [what, why, setting] = EXPLANATIONS[stoppedBy];
   const hasPlan = rounds.some(({ childId, plan }) => childId === null && plan !== null);
   const option = stoppedBy === 'cost' ? ' --max-cost USD' : '';
   const goOn = `; "temporal-conductor retry ${id} --from STEP${option}" then goes on from a step`;
-  return [`The run was stopped by its ${what}.`, why, `${remedy}${hasPlan ? goOn : ''}.`];
+  return [`The run was stopped by its ${what}.`, why, `Raise ${setting}${hasPlan ? goOn : ''}.`];
 }
 
 /** What a person types to let a waiting plan run, from any machine. */
@@ -82,7 +83,6 @@ export function howToApprove(id: string): string {
 /** The state of a step. A failed one may still be tried again, by its worker or by another. */
 export type StepState = 'waiting' | 'running' | 'done' | 'failed';
 
-/** The mark that stands before a step in a text. */
 export const MARKS: Readonly<Record<StepState, string>> = {
   waiting: '·',
   running: '▸',
@@ -124,15 +124,26 @@ export function describeWorker({ worker, fallbackFor }: Pick<StepTrace, 'worker'
   return fallbackFor === null ? worker : `${worker} for ${fallbackFor}`;
 }
 
-/** Rounds are counted from 0 in data and from 1 for people: `Round 2` and ` · review · depth 1 · accepted`. */
-export function describeRound(round: RoundTrace): { readonly name: string; readonly facts: string } {
+/** Rounds too: `Round 2 · review · depth 1 · accepted`. */
+export function describeRound(round: RoundTrace): string {
   const { depth, decision } = round;
-  const facts = [isReview(round) ? 'review' : '', depth === 0 ? '' : `depth ${depth}`, decision ?? ''];
-  const known = facts.filter((fact) => fact !== '');
-  return { name: `Round ${round.round + 1}`, facts: known.map((fact) => ` · ${fact}`).join('') };
+  return joinFacts(
+    `Round ${round.round + 1}`,
+    isReview(round) && 'review',
+    depth > 0 && `depth ${depth}`,
+    decision,
+  );
 }
 
-/** What the Conductor wrote: `3 steps`, or that it accepted the answer so far, or nothing yet, or nothing at all. */
+/** A line for each step of a plan: who does what, and what is seen. */
+export function describeSteps({ steps }: Plan, shown: (subtask: string) => string): string[] {
+  return steps.map(({ worker, subtask, sees }, index) => {
+    const who = sees.length === 0 ? worker : `${worker}, ${describeSees(sees)}`;
+    return `  step ${index + 1} (${who}): ${shown(subtask)}`;
+  });
+}
+
+/** What the Conductor wrote, e.g. `3 steps`. */
 export function describePlan({ plan, decision }: Pick<RoundTrace, 'plan' | 'decision'>): string {
   if (plan === null) return decision === 'failed' ? 'no plan' : 'no plan yet';
   return plan.steps.length === 0 ? 'accepts the answer' : counted(plan.steps.length, 'step');

@@ -14,7 +14,7 @@ import {
 } from '../protocol/activities';
 import type { Call, Problem, Usage } from '../protocol/call';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
-import type { RoundTrace, SolveTrace } from '../protocol/solve';
+import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 
 /** Which step of which round an event is about. */
@@ -24,10 +24,8 @@ export interface StepAddress {
 }
 
 /**
- * What can happen to a run, as far as its trace is concerned.
- *
- * The workflow records these as it goes; the same ones are read back from a history. Both feed `applyEvent`, so a
- * run looks the same live, finished, and seen from a machine without a worker.
+ * What can happen to a run, as far as its trace is concerned. The workflow records these as it goes, and the same ones
+ * are read back from a history, so that a run looks the same live, finished, and from a machine without a worker.
  */
 export type RunEvent =
   | { readonly kind: 'plan-asked'; readonly round: number; readonly depth: number }
@@ -37,45 +35,25 @@ export type RunEvent =
       /** The checkpoint that was asked, where the Conductor is one. */
       readonly checkpoint?: string;
     }
-  | {
-      readonly kind: 'planned';
-      readonly round: number;
-      readonly plan: Plan;
-      /** True for the stand-in plan of one step, when the Conductor wrote none. */
-      readonly degraded: boolean;
-    }
+  /** `degraded` marks the stand-in plan of one step, when the Conductor wrote none. */
+  | { readonly kind: 'planned'; readonly round: number; readonly plan: Plan; readonly degraded: boolean }
   /** What the plan may cost at most, known before its first step. */
   | { readonly kind: 'estimated'; readonly estimate: NonNullable<SolveTrace['estimate']> }
   /** A plan waits for a person; the wait ends with a plan, a step or the run. */
   | { readonly kind: 'approval-asked' }
-  | (StepAddress & {
-      readonly kind: 'step-started';
-      readonly worker: string;
-      readonly model: string | null;
-      readonly fallbackFor: string | null;
-      /** The child workflow, for a step that the Conductor was given itself. */
-      readonly childId?: string;
-      readonly at: string;
-    })
-  /** A step whose output is kept from an earlier run. */
+  | (StepAddress &
+      Readonly<Pick<StepTrace, 'worker' | 'model' | 'fallbackFor'>> & {
+        readonly kind: 'step-started';
+        /** The child workflow, for a step that the Conductor was given itself. */
+        readonly childId?: string;
+        readonly at: string;
+      })
+  /** The output is kept from an earlier run. */
   | (StepAddress & { readonly kind: 'step-kept'; readonly output: Text })
-  | (StepAddress & {
-      readonly kind: 'step-answered';
-      readonly output: Text;
-      readonly calls: readonly Call[];
-      readonly dropped: readonly string[];
-      readonly startedAt: string;
-      readonly endedAt: string;
-    })
-  | (StepAddress & {
-      readonly kind: 'step-failed';
-      readonly problem: Problem;
-      /** What arrived before the failure: all there will be, unless another attempt does better. */
-      readonly output: Text;
-      readonly calls: readonly Call[];
-      readonly dropped: readonly string[];
-      readonly endedAt: string;
-    })
+  | (StepAddress & WorkerResult & { readonly kind: 'step-answered' })
+  /** `output` is what arrived before the failure: all there will be, unless another attempt does better. */
+  | (StepAddress &
+      Omit<WorkerResult, 'startedAt'> & { readonly kind: 'step-failed'; readonly problem: Problem })
   | { readonly kind: 'answered'; readonly round: number; readonly answer: Text }
   /** A child reads the round's answer, and may replace it by a round of its own. */
   | {
@@ -84,21 +62,17 @@ export type RunEvent =
       readonly depth: number;
       readonly childId: string;
     }
-  /** null: the child vanished without leaving a trace. */
+  /** `trace` is null where the child vanished without one. */
   | { readonly kind: 'child-ended'; readonly childId: string; readonly trace: SolveTrace | null }
   | {
       readonly kind: 'decided';
       readonly round: number;
       readonly decision: NonNullable<RoundTrace['decision']>;
     }
-  | {
+  | (Readonly<Pick<SolveTrace, 'answer' | 'error' | 'stoppedBy' | 'spentAtMost'>> & {
       readonly kind: 'ended';
-      readonly status: 'completed' | 'failed' | 'cancelled';
-      readonly answer: Text | null;
-      readonly error: Problem | null;
-      readonly stoppedBy: SolveTrace['stoppedBy'];
-      readonly spentAtMost?: SolveTrace['spentAtMost'];
-    };
+      readonly status: Exclude<SolveTrace['status'], 'running'>;
+    });
 
 /** The events of this kind. */
 export type EventOf<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
@@ -116,14 +90,11 @@ export function conductorCalled(
   return { kind: 'conductor-called', calls, checkpoint: calls.length > 0 ? checkpoint : undefined };
 }
 
-/** A worker was asked. */
 export function stepStarted(request: WorkerRequest, at: string): RunEvent {
   const { round, step, worker, fallbackFor = null } = request;
-  const model = worker.kind === 'model' ? worker.model : worker.type;
-  return { kind: 'step-started', round, step, worker: worker.id, model, fallbackFor, at };
+  return { kind: 'step-started', round, step, worker: worker.id, model: modelOf(worker), fallbackFor, at };
 }
 
-/** A worker answered. */
 export function stepAnswered({ round, step }: WorkerRequest, result: WorkerResult): RunEvent {
   return { kind: 'step-answered', round, step, ...result };
 }
@@ -153,14 +124,17 @@ export function unaccountedCall(request: WorkerRequest, error: Problem | null, u
     step,
     attempt: 1,
     worker: worker.id,
-    model: worker.kind === 'model' ? worker.model : worker.type,
+    model: modelOf(worker),
     error,
     usage,
     nanoUsd: null,
   };
 }
 
-/** Such a call of the Conductor. */
+function modelOf(worker: WorkerRequest['worker']): string {
+  return worker.kind === 'model' ? worker.model : worker.type;
+}
+
 function unaccountedPlan(request: WritePlanRequest, error: Problem): Call {
   const { round, repairs, run } = request;
   return {
@@ -188,32 +162,28 @@ export interface ChildOutcome {
 /** The Conductor was given a step of its own plan. */
 export function ownStepStarted(
   address: StepAddress,
-  { childId, model }: { readonly childId: string; readonly model: string },
+  { childId, model }: { childId: string; model: string },
   at: string,
 ): RunEvent {
   return { kind: 'step-started', ...address, worker: CONDUCTOR_ID, model, fallbackFor: null, childId, at };
 }
 
-/** Such a step is over. Its calls are in its child's trace. */
+/** Such a step has ended. Its calls are in its child's trace. */
 export function ownStepEnded(
   address: StepAddress,
   { trace, problem }: ChildOutcome,
-  { startedAt, endedAt }: { readonly startedAt: string; readonly endedAt: string },
+  { startedAt, endedAt }: { startedAt: string; endedAt: string },
 ): RunEvent {
   const how = { ...address, calls: [], dropped: [], endedAt };
   if (problem !== null) return { kind: 'step-failed', ...how, problem, output: '' };
   return { kind: 'step-answered', ...how, output: trace?.answer ?? '', startedAt };
 }
 
-/** What a review did to the round it was about. */
 export function reviewed(round: number, revision: Text | null): RunEvent {
   return { kind: 'decided', round, decision: revision === null ? 'accepted' : 'revised' };
 }
 
-/**
- * The answer that a review put in the place of the one it was about; null where that one stands. An empty plan accepts
- * it; a corrective one was run, and its answer is the child's.
- */
+/** The answer of a review's corrective plan; null where the reviewed answer stands, which an empty plan accepts. */
 export function revisionIn({ trace, problem }: ChildOutcome, round: number): Text | null {
   if (trace === null || problem !== null) return null;
   const own = trace.rounds.find((each) => each.childId === null && each.round === round);
@@ -223,7 +193,7 @@ export function revisionIn({ trace, problem }: ChildOutcome, round: number): Tex
 /** What a failed activity or child says of itself. */
 export interface CallFailure {
   readonly problem: Problem;
-  /** null where the failure was not of our making, e.g. a time-out set by the server. */
+  /** null for a failure that is not ours, e.g. a time-out set by the server. */
   readonly details: CallFailureDetails | null;
 }
 
@@ -243,7 +213,7 @@ export function readFailure(error: unknown, who: string): CallFailure {
   return { problem: { type: 'Error', message: `worker ${who} failed: ${message}` }, details: null };
 }
 
-/** The trace that a failed solve left in its failure's details; null where it vanished without leaving one. */
+/** The trace that a failed solve left in its failure's details, if it left one. */
 export function traceIn(error: unknown): SolveTrace | null {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure)) return null;

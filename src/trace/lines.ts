@@ -1,24 +1,24 @@
 import stringWidth from 'string-width';
+import { joinFacts, type StepState } from './describe';
 
 /** Lines and trees of text for a terminal. Workflow code must not import this file: its library is for Node. */
 
 /** A line as wide as there is room for it. */
 export type Line = (columns: number) => string;
 
-/** A text as it is. */
 export function plainLine(text: string): Line {
   return (room) => oneLine(text, room);
 }
 
-/** A text with a word before it that says what it is; no line where there is no text. */
-export function noteLines(paint: Paint, label: string, text: string | undefined): Line[] {
-  if (text === undefined || text === '') return [];
+/** A text after its label; no line where there is no text. */
+export function noteLines(paint: Paint, label: string, text: string | null | undefined): Line[] {
+  if (!text) return [];
   return [(room) => `${paint.faint(label)} ${oneLine(text, room - label.length - 1)}`];
 }
 
-/** A name and what there is to know of it; facts that are empty are left out. */
+/** A name and facts about it. */
 export function headLine(paint: Paint, name: string, facts: readonly string[]): Line {
-  const rest = facts.filter((fact) => fact !== '').join(' · ');
+  const rest = joinFacts(...facts);
   return (room) => {
     const shown = oneLine(name, room);
     return `${paint.strong(shown)}  ${paint.faint(oneLine(rest, room - widthOf(shown) - 2))}`;
@@ -30,7 +30,7 @@ const UNSEEN = /[\s\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** No line shown is longer, however wide the terminal; what is beyond need not be looked at. */
+/** No line shown is longer, so what is beyond need not be looked at. */
 const MOST_CHARACTERS = 1000;
 
 /** A text as one harmless line of at most `columns` columns, ended by `…` where it was clipped. */
@@ -39,7 +39,7 @@ export function oneLine(text: string, columns: number): string {
   const line = start.trim().slice(0, MOST_CHARACTERS);
   let shown = '';
   let width = 0;
-  /** As much as fits beside the ellipsis. */
+  // As much as fits beside the ellipsis.
   let clipped = '';
   for (const { segment } of graphemes.segment(line)) {
     width += widthOf(segment);
@@ -89,6 +89,11 @@ export interface Paint {
   readonly good: Stroke;
   readonly bad: Stroke;
   readonly busy: Stroke;
+}
+
+/** How the state of a step is painted. */
+export function strokeOf(state: StepState, { good, bad, busy, faint }: Paint): Stroke {
+  return { done: good, failed: bad, running: busy, waiting: faint }[state];
 }
 
 const asItIs: Stroke = (text) => text;

@@ -8,6 +8,7 @@ import {
   explainStop,
   howToApprove,
   isKept,
+  joinFacts,
   stateOf,
 } from './describe';
 import { waitingRuns } from './run-tree';
@@ -16,7 +17,7 @@ import { waitingRuns } from './run-tree';
 export function renderMarkdown(trace: SolveTrace): string {
   const { status, degraded, checkpoint, question, estimate, rounds, answer, error, stoppedBy } = trace;
   return [
-    `**${status}**${degraded ? ' · degraded' : ''} · ${describeTokens(trace)} · ${describeCost(trace)}`,
+    joinFacts(`**${status}**`, degraded && 'degraded', describeTokens(trace), describeCost(trace)),
     previewOf(question).replace(/^/gm, '> '),
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
     ...(estimate === undefined ? [] : [`Plan: ${describeEstimate(estimate)}`]),
@@ -29,9 +30,8 @@ export function renderMarkdown(trace: SolveTrace): string {
 }
 
 function renderRound(round: RoundTrace): string[] {
-  const { name, facts } = describeRound(round);
   const child = round.childId === null ? [] : [`Child workflow \`${round.childId}\``];
-  return [`### ${name}${facts}`, ...child, renderPlan(round)];
+  return [`### ${describeRound(round)}`, ...child, renderPlan(round)];
 }
 
 function renderPlan({ plan, steps, decision }: RoundTrace): string {

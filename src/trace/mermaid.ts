@@ -28,15 +28,14 @@ export function renderMermaid(trace: SolveTrace): string {
   return ['flowchart TD', ...body.map(indent)].join('\n');
 }
 
-/** Lines of a chart, and the node that what follows hangs on; null where there is none yet. */
 interface Drawing {
   readonly lines: readonly string[];
+  /** The node that what follows hangs on. */
   readonly last: string | null;
 }
 
-/** The rounds of one run below each other. @param start what the first steps are given; null inside of a child's box */
-function drawRounds(trace: SolveTrace, id: string, start: string | null): Drawing {
-  let from = start;
+/** The rounds of one run; `from` is the node that the first steps are given, null inside of a child's box. */
+function drawRounds(trace: SolveTrace, id: string, from: string | null): Drawing {
   const lines: string[] = [];
   for (const round of roundsOf(trace, id)) {
     const drawing = drawRound(trace, round, from);
@@ -82,9 +81,8 @@ function label(...lines: string[]): string {
 
 // All that Mermaid or the Markdown inside its labels could read as syntax. The colon is among them since Mermaid takes
 // `style …: … #…;` for a style, and the beginnings of lists since it refuses to draw them.
-const SYNTAX = /[^\p{L}\p{M}\p{N} ,.!?'/=%+*_…-]|^[-+*]|(?<=^\d+)\./gu;
+const SYNTAX = /[^\p{L}\p{M}\p{N} ,.!?'/=%+*_…-]|^[-+*]|(?<=^\d{1,9})\./gu;
 
-/** Mermaid writes a character as `#` and its number. */
 function escape(line: string): string {
   return line.replace(SYNTAX, (character) => `#${character.codePointAt(0) ?? 0};`);
 }

@@ -6,7 +6,6 @@ import type { Text } from '../protocol/text';
 import type { EventOf, RunEvent, StepAddress } from './events';
 import { isWithin } from './run-tree';
 
-/** The trace of a run that has just started. */
 export function emptyTrace(run: { id: string; runId: string; question: Text }): SolveTrace {
   return {
     ...run,
@@ -53,29 +52,16 @@ const CHANGES: {
   'step-kept': (trace, event) => changeStep(trace, event, (step) => ({ ...step, output: event.output })),
   'step-started': (trace, event) => {
     const { worker, model, fallbackFor, childId = null, at } = event;
-    const started = changeStep(trace, event, (step) => {
-      const fresh = {
-        ...step,
-        worker,
-        model,
-        fallbackFor,
-        childId,
-        error: null,
-        output: null,
-        endedAt: null,
-      };
-      return { ...fresh, startedAt: step.startedAt ?? at };
-    });
-    const running = endWait(started);
+    const fresh = { worker, model, fallbackFor, childId, error: null, output: null, endedAt: null };
+    const start = (step: StepTrace): StepTrace => ({ ...step, ...fresh, startedAt: step.startedAt ?? at });
+    const running = endWait(changeStep(trace, event, start));
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
   'step-answered': (trace, event) => {
     const { output, startedAt, endedAt, dropped, calls } = event;
     const done = { output, startedAt, endedAt, dropped: [...dropped], error: null };
-    return withCalls(
-      changeStep(trace, event, (step) => ({ ...step, ...done })),
-      calls,
-    );
+    const answered = changeStep(trace, event, (step) => ({ ...step, ...done }));
+    return withCalls(answered, calls);
   },
   'step-failed': (trace, event) => {
     const { output, problem: error, endedAt, dropped, calls } = event;
@@ -136,7 +122,7 @@ function stepsOf(plan: Plan): StepTrace[] {
   }));
 }
 
-/** Changes the run's own round of this number. A run has one plan of its own; what its children planned is theirs. */
+/** Changes the run's own round, not one of a child's. */
 function changeRound(
   trace: SolveTrace,
   round: number,
@@ -146,7 +132,6 @@ function changeRound(
   return { ...trace, rounds };
 }
 
-/** Changes one step of the run's own plan. */
 function changeStep(trace: SolveTrace, at: StepAddress, change: (step: StepTrace) => StepTrace): SolveTrace {
   return changeRound(trace, at.round, (round) => ({
     ...round,
@@ -155,19 +140,15 @@ function changeStep(trace: SolveTrace, at: StepAddress, change: (step: StepTrace
 }
 
 function failRounds(trace: SolveTrace, fails: (round: RoundTrace) => boolean): SolveTrace {
-  const rounds = trace.rounds.map((round) =>
-    fails(round) ? { ...round, decision: 'failed' as const } : round,
-  );
-  return { ...trace, rounds };
+  const decision = 'failed' as const;
+  return { ...trace, rounds: trace.rounds.map((round) => (fails(round) ? { ...round, decision } : round)) };
 }
 
-/** Adds calls and the sums over all of them. */
 function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
   const calls = [...trace.calls, ...added.map((call) => ({ ...call }))];
   return { ...trace, calls, ...totalOf(calls) };
 }
 
-/** Ends the wait for a person, if there was one. */
 function endWait(trace: SolveTrace): SolveTrace {
   const { waitsFor, ...running } = trace;
   return waitsFor === undefined ? trace : running;
@@ -178,14 +159,12 @@ function isOwn({ childId }: RoundTrace): boolean {
 }
 
 /**
- * The trace of a run with what is known of one of its children, running or ended, put in place of what it held of that
- * child before. Pure, and safe in the sandbox: the workflow does it when a child has ended, a client at every look.
+ * The trace of a run with what is now known of one of its children in place of what was known before. The workflow does
+ * it when a child has ended, a client at every look.
  *
- * Rounds and calls of the child's own get its id; those of its own children have theirs already. The run's own rounds
- * come first, then its children in the order of the steps they were started for, and the review last. What a child
- * lost, what stopped it and whether it waits for a person is true of the whole run.
- *
- * @param childId workflow id of the child, which those of all its descendants begin with
+ * Rounds and calls of the child's own get its id, which the ids of its descendants begin with. The run's own rounds come
+ * first, then its children in the order of their steps, and the review last. What a child lost, what stopped it and
+ * whether it waits for a person is true of the whole run.
  */
 export function withChild(trace: SolveTrace, childId: string, child: SolveTrace): SolveTrace {
   const steps = trace.rounds.filter(isOwn).flatMap((round) => round.steps);
@@ -221,11 +200,8 @@ function rank(id: string | null | undefined, order: readonly string[]): number {
   return position === -1 ? order.length + 1 : position + 1;
 }
 
-/** What a number of calls came to. */
-export type Total = Pick<SolveTrace, 'usage' | 'costUsd' | 'costIsLowerBound'>;
-
 /** Adds calls up. What is unknown of a call counts as nothing, and makes the cost a lower bound. */
-export function totalOf(calls: readonly Call[]): Total {
+export function totalOf(calls: readonly Call[]): Pick<SolveTrace, 'usage' | 'costUsd' | 'costIsLowerBound'> {
   const sum = (amountOf: (call: Call) => number): number =>
     calls.reduce((total, call) => total + amountOf(call), 0);
   return {

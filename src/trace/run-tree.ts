@@ -7,17 +7,14 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
  */
 type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;
 
-const REVIEWS = /(-review)+$/;
+const REVIEWS = /(?<!-review)(?:-review)+$/;
 
 /** Whether an id is that of a run or of a run below it; what has no id belongs to the run of the trace itself. */
 export function isWithin(id: string | null | undefined, ancestor: string): boolean {
   return id === ancestor || (id ?? '').startsWith(`${ancestor}-`);
 }
 
-/**
- * The rounds of one run as a person counts them: its own, then that of the review of its answer, that of the review's
- * review, and so on. What its steps handed to children is not among them.
- */
+/** The rounds of one run as a person counts them: its own, that of its review, that of the review's review … */
 export function roundsOf({ id: root, rounds }: RunTree, id = root): RoundTrace[] {
   const line = id.replace(REVIEWS, '');
   return rounds.filter(({ childId }) => (childId ?? root).replace(REVIEWS, '') === line);
@@ -68,11 +65,7 @@ export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): strin
 /** The rounds that wait for a person: they have a plan, and nothing of it has started. */
 export function waitingRounds({ rounds, waitsFor }: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
   if (waitsFor === undefined) return [];
-  return rounds.filter(
-    ({ plan, steps, decision }) =>
-      plan !== null &&
-      steps.length > 0 &&
-      decision === null &&
-      steps.every((step) => step.startedAt === null),
-  );
+  const isUntouched = (steps: readonly StepTrace[]): boolean =>
+    steps.length > 0 && steps.every((step) => step.startedAt === null);
+  return rounds.filter(({ plan, steps, decision }) => plan && decision === null && isUntouched(steps));
 }

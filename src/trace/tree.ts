@@ -13,6 +13,7 @@ import {
   explainStop,
   howToApprove,
   isKept,
+  joinFacts,
   MARKS,
   stateOf,
 } from './describe';
@@ -22,28 +23,25 @@ import {
   headLine,
   type Line,
   noteLines,
-  oneLine,
   type Paint,
   PLAIN,
   plainLine,
+  strokeOf,
 } from './lines';
 import { totalOf } from './reduce';
 import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
 
-/** Where the tree will be read. */
-export interface TreeOptions {
-  readonly paint?: Paint;
-  /** Width of the terminal. Whole questions, subtasks and outputs are in the JSON format. @default 160 */
-  readonly columns?: number;
-}
-
 const NARROWEST = 20;
 
 /**
- * The whole story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it;
- * below a step that the Conductor gave to itself, the story of that child.
+ * The whole story of a run for a terminal of so many columns: who did what, in which wave, seeing what, for how much,
+ * and what came of it; below a step that the Conductor gave to itself, the story of that child. Whole questions,
+ * subtasks and outputs are in the JSON format.
  */
-export function renderTree(trace: SolveTrace, { paint = PLAIN, columns = 160 }: TreeOptions = {}): string {
+export function renderTree(
+  trace: SolveTrace,
+  { paint = PLAIN, columns = 160 }: { paint?: Paint; columns?: number } = {},
+): string {
   return drawTree(new TreeText(trace, paint).root(), Math.max(NARROWEST, columns)).join('\n');
 }
 
@@ -55,17 +53,17 @@ class TreeText {
 
   root(): Branch {
     const { id, status, degraded, stoppedBy, checkpoint, question, estimate, waitsFor } = this.trace;
-    const states = [
+    const state = joinFacts(
       status,
-      waitsFor === undefined ? '' : `waits for ${waitsFor}`,
-      degraded ? 'degraded' : '',
-      stoppedBy === null ? '' : `stopped by ${stoppedBy}`,
-    ];
+      waitsFor && `waits for ${waitsFor}`,
+      degraded && 'degraded',
+      stoppedBy && `stopped by ${stoppedBy}`,
+    );
     return {
-      line: headLine(this.paint, id, [...states, describeTokens(this.trace), describeCost(this.trace)]),
+      line: headLine(this.paint, id, [state, describeTokens(this.trace), describeCost(this.trace)]),
       notes: [
         plainLine(previewOf(question)),
-        ...this.note('checkpoint', checkpoint ?? undefined),
+        ...this.note('checkpoint', checkpoint),
         ...this.note('plan', estimate && describeEstimate(estimate)),
         ...waitingRuns(this.trace).flatMap((run) => this.note('to let it run:', howToApprove(run))),
       ],
@@ -74,43 +72,35 @@ class TreeText {
   }
 
   private rounds(id: string): Branch[] {
-    return roundsOf(this.trace, id).map((round) => this.round(round));
-  }
-
-  private round(round: RoundTrace): Branch {
-    const waves = [...new Set(round.steps.map((step) => step.wave))].sort((a, b) => a - b);
-    const { name, facts } = describeRound(round);
-    return {
-      line: (room) => this.paint.strong(oneLine(name, room)) + facts,
-      branches: [
-        this.conductor(round),
-        ...waves.map((wave) => ({
-          line: plainLine(`Wave ${wave + 1}`),
-          branches: round.steps.filter((step) => step.wave === wave).map((step) => this.step(round, step)),
-        })),
-      ],
-    };
-  }
-
-  private conductor(round: RoundTrace): Branch {
-    const calls = callsOfPlan(this.trace.calls, round);
-    const facts = [calls.at(-1)?.model ?? '', describePlan(round), ...sumOf(calls)];
-    return { line: headLine(this.paint, 'Conductor', facts), notes: this.failures(calls) };
+    return roundsOf(this.trace, id).map((round) => {
+      const waves = [...new Set(round.steps.map(({ wave }) => wave))].sort((a, b) => a - b);
+      const [name = '', ...facts] = describeRound(round).split(' · ');
+      const calls = callsOfPlan(this.trace.calls, round);
+      const plan = [calls.at(-1)?.model ?? '', describePlan(round), ...sumOf(calls)];
+      return {
+        line: () => joinFacts(this.paint.strong(name), ...facts),
+        branches: [
+          { line: headLine(this.paint, 'Conductor', plan), notes: this.failures(calls) },
+          ...waves.map((wave) => ({
+            line: plainLine(`Wave ${wave + 1}`),
+            branches: round.steps.filter((step) => step.wave === wave).map((step) => this.step(round, step)),
+          })),
+        ],
+      };
+    });
   }
 
   private step(round: RoundTrace, step: StepTrace): Branch {
     const { index, model, childId } = step;
-    const sees = describeSees(round.plan?.steps[index]?.sees ?? []);
     const calls = callsOfStep(this.trace.calls, round, step);
     const head = headLine(this.paint, `${index + 1} ${describeWorker(step)}`, [
       model ?? '',
-      sees,
+      describeSees(round.plan?.steps[index]?.sees ?? []),
       timeOf(step),
       ...sumOf(calls),
     ]);
-    const { good, bad, busy, faint } = this.paint;
     const state = stateOf(step);
-    const mark = { done: good, failed: bad, running: busy, waiting: faint }[state](MARKS[state]);
+    const mark = strokeOf(state, this.paint)(MARKS[state]);
     return {
       line: (room) => `${mark} ${head(room - 2)}`,
       notes: this.story(round, step, calls),
@@ -120,16 +110,14 @@ class TreeText {
 
   private story({ plan, childId }: RoundTrace, step: StepTrace, calls: readonly Call[]): Line[] {
     const { index, error, output, dropped, skipped = [] } = step;
-    const isNews = (other: { message: string } | null): boolean => other?.message !== error?.message;
+    const isNews = (other: { error: StepTrace['error'] }): boolean => other.error?.message !== error?.message;
     return [
       ...this.note('subtask', plan?.steps[index]?.subtask),
-      ...skipped
-        .filter((each) => isNews(each.error))
-        .flatMap((each) => this.note('passed over', each.error.message)),
+      ...skipped.filter(isNews).flatMap((each) => this.note('passed over', each.error.message)),
       // A child's failed attempts are in its own rounds, which are drawn below.
-      ...this.failures(calls.filter((call) => (call.childId ?? null) === childId && isNews(call.error))),
+      ...this.failures(calls.filter((call) => (call.childId ?? null) === childId && isNews(call))),
       ...this.note('error', error?.message),
-      ...this.note('output', output === null ? '' : previewOf(output)),
+      ...this.note('output', output && previewOf(output)),
       ...this.note('dropped', dropped.join(', ')),
     ];
   }
@@ -149,17 +137,19 @@ class TreeText {
   private end(): Branch[] {
     const { answer, error, stoppedBy } = this.trace;
     const { bad, busy, good } = this.paint;
+    const branch = (title: string, ...notes: readonly string[]): Branch => ({
+      line: () => title,
+      notes: notes.map(plainLine),
+    });
     const [stop = '', ...remedies] = stoppedBy === null ? [] : explainStop(stoppedBy, this.trace);
     return [
-      ...(stoppedBy === null ? [] : [{ line: () => busy(stop), notes: remedies.map(plainLine) }]),
-      ...(error === null
-        ? []
-        : [{ line: () => bad(`Error ${error.type}`), notes: [plainLine(error.message)] }]),
-      ...(answer === null ? [] : [{ line: () => good('Answer'), notes: [plainLine(previewOf(answer))] }]),
+      ...(stoppedBy === null ? [] : [branch(busy(stop), ...remedies)]),
+      ...(error === null ? [] : [branch(bad(`Error ${error.type}`), error.message)]),
+      ...(answer === null ? [] : [branch(good('Answer'), previewOf(answer))]),
     ];
   }
 
-  private note(label: string, text: string | undefined): Line[] {
+  private note(label: string, text: string | null | undefined): Line[] {
     return noteLines(this.paint, label, text);
   }
 }

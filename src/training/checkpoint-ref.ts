@@ -12,7 +12,7 @@ export function checkpointId({ trainRun, name }: CheckpointRef): string {
 /** What writes plans: a checkpoint, or the Conductor of `conductor.yaml` as it is prompted, which is no checkpoint. */
 export type PolicyRef = CheckpointRef | 'prompted';
 
-/** How a policy is called in sentences and records: `<training run>/<name>`, or `the prompted Conductor`. */
+/** How sentences and records call a policy: `<training run>/<name>`, or `the prompted Conductor`. */
 export function describePolicy(policy: PolicyRef): string {
   return policy === 'prompted' ? 'the prompted Conductor' : checkpointId(policy);
 }

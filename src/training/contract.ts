@@ -1,29 +1,19 @@
+import type { Verdict } from '../grading/grade';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
+import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
 import type * as names from './names';
 import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
-import type { GroupId, GroupPurpose, GroupRecord, SampledPlan } from './rollout';
-import type { PolicySettings, RewardSettings, TrainingSettings } from './settings';
+import type { NightRecord } from './records';
+import type { GroupId, GroupRecord, SampledPlan } from './rollout';
+import type { TrainingSettings } from './settings';
 import type {
   Checkpoint,
-  CheckpointResult,
-  CollectRequest,
-  CollectResult,
-  ExportRequest,
-  ExportResult,
   InitRequest,
-  PublishRequest,
-  PublishResult,
-  RetireRequest,
-  RetireResult,
-  UpdateMetrics,
+  TrainerMessage,
   UpdateRequest,
-  UpdateResult,
   WarmStartRequest,
-  WarmStartResult,
 } from './trainer-contract';
-import type { Verdict } from '../grading/grade';
-import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
 
 // What goes in and out of training's workflows, and then of its activities.
 
@@ -33,30 +23,25 @@ export interface TrainInput {
   readonly carried?: CarriedNight;
   /** Default: the one that the configuration names. */
   readonly trainRun?: string;
-  /** Local calendar date that the night counts as; default: of the time it was scheduled for. */
+  /** Local calendar date that the night counts as; default: of the time that it was scheduled for. */
   readonly date?: string;
   /** Where that calendar holds, e.g. `Europe/Berlin`; default UTC. */
   readonly timeZone?: string;
-  /** How many cycles, instead of as many as configured. */
+  /** Default: as many as configured. */
   readonly cycles?: number;
   /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
   readonly from?: string;
 }
 
 /** What a night that goes on in a new run of its workflow must not forget. */
-export interface CarriedNight {
+export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | 'best' | 'warning'> {
   readonly opened: OpenedNight;
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** What it began with. */
+  /** The checkpoint that it began with, and the one that it has now. */
   readonly begun: CheckpointRef;
-  /** What it has come to. */
   readonly checkpoint: CheckpointRef;
-  readonly done: number;
   readonly spentNanoUsd: number;
-  readonly rewards: readonly number[];
-  readonly best: NightProgress['best'];
-  readonly warning: NightProgress['warning'];
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
 }
@@ -67,29 +52,25 @@ export interface NightBudget {
   readonly hours?: number;
 }
 
-/** What a group is made of. The one argument of workflow `conductorTrainGroup`. */
-export interface GroupInput extends Omit<GroupId, 'question'> {
+/** The one argument of workflow `conductorTrainGroup`. */
+export interface GroupInput
+  extends
+    Omit<GroupId, 'question'>,
+    Pick<TrainingSettings, 'seed' | 'policy' | 'reward' | 'recursion' | 'window'> {
   readonly question: QuestionRef;
   /** Who writes the plans. */
   readonly writer: PolicyRef;
   readonly plans: number;
-  /** Seed of the sampling request. */
-  readonly seed: number;
   readonly temperature: number;
-  readonly policy: PolicySettings;
-  readonly reward: RewardSettings;
-  readonly recursion: { readonly rounds: 1 | 2; readonly rootDiscount: number };
   /** In the order of the prompt. */
   readonly workers: readonly RunWorker[];
   /** Its limits are those of the whole group; `steps` is of one plan. */
   readonly run: ResolvedRun;
-  /** Rollouts that run at once. */
-  readonly window: number;
   /** It waits in the queue of groups, where they have slots of their own. */
   readonly isApart: boolean;
 }
 
-/** One round of a group, as its workflow reports it: what it comes to in the batch, everything else in the store. */
+/** One round of a group, as its workflow reports it: what the batch is chosen by. */
 export interface GroupRound {
   readonly round: 0 | 1;
   /** Store key of its record. */
@@ -106,87 +87,27 @@ export interface GroupResult {
   readonly stoppedBy: string | null;
 }
 
-/** A policy, and the store keys of the groups in which it was tried: one for each question and round. */
-export interface Tried {
-  readonly policy: PolicyRef;
-  readonly groups: readonly string[];
-}
-
-/** Two policies tried on the same questions with the same seeds: one that may serve, and the one to be beaten. */
-export interface PairedEvaluation {
-  readonly candidate: Tried;
-  /** Whatever serves; where nothing does, the checkpoint that the night began with. */
-  readonly baseline: Tried;
-}
-
-/** A night's candidate, to be judged. */
-export interface JudgeCandidateRequest extends PairedEvaluation {
-  readonly trainRun: string;
-  /** The night, as a local calendar date. */
-  readonly date: string;
-  readonly maxCostRatio: number;
-}
-
-/** What the gate decided, in figures and in one sentence that prints them. */
-export interface GateDecision {
-  readonly promoted: boolean;
-  /** Questions that both could be graded on. */
-  readonly pairs: number;
-  /** Mean reward of the candidate less that of the baseline; null without a pair. */
-  readonly gain: number | null;
-  /** Lower 95 % bound of that difference; null with too few pairs for one. */
-  readonly lowerBound: number | null;
-  /** Mean cost of the candidate's rollouts in those of the baseline; null where a price is unknown. */
-  readonly costRatio: number | null;
-  readonly sentence: string;
-}
-
-/** How many held-out questions a checkpoint that was just promoted is tried on again. */
-export const CANARY_QUESTIONS = 20;
-
-/** A checkpoint that was just promoted, tried on some questions through the servers that now serve it. */
-export interface JudgeCanaryRequest {
-  readonly trainRun: string;
-  readonly date: string;
-  /** The one that serves now. */
-  readonly promoted: Tried;
-  /** What it replaced, on the same questions: its groups of the evaluation do. */
-  readonly replaced: Tried;
-  /** Largest difference of a log-probability on the probe, and how much it may be. */
-  readonly probe: { readonly logprobGap: number; readonly tolerance: number };
-}
-
-export interface CanaryDecision {
-  readonly rolledBack: boolean;
-  readonly sentence: string;
-}
-
-/** Questions of the canary, the same in every night. */
-export function canaryQuestions(set: string, count: number): readonly QuestionRef[] {
-  const stride = Math.max(1, Math.floor(count / CANARY_QUESTIONS));
-  const indices = Array.from({ length: Math.min(count, CANARY_QUESTIONS) }, (_, place) => place * stride);
-  return indices.map((index) => ({ set, index }));
-}
-
-/** The one argument of workflow `conductorWarmStart`: a base model, the examples, and what the checkpoint is to be asked by. */
+/** The one argument of workflow `conductorWarmStart`: a base model, the examples, and how the checkpoint is asked. */
 export interface WarmStartInput extends Pick<OpenedNight, 'init' | 'settings'> {
   readonly warmStart: NonNullable<OpenedNight['warmStart']>;
 }
 
 /** The one argument of workflow `conductorExportCheckpoint`. */
-export interface ExportInput {
-  readonly checkpoint: CheckpointRef;
-  /** As the trainer's machine sees it: not there yet, or empty. */
-  readonly directory: string;
-  /** Where the trainer listens. */
+export interface ExportInput extends TrainerMessage<'exportRequest'> {
+  /** Where the trainer listens, how soon its loss is noticed, and after which time it is given up. */
   readonly taskQueue: string;
-  /** How soon a lost trainer is noticed. */
   readonly heartbeatMs: number;
-  /** After which it is given up. */
   readonly timeoutMs: number;
 }
 
-/** A question of a set that lies in the store, checked before anything was spent. */
+/** What an input names beside the worker that it came to. */
+export interface NamedPlaces {
+  /** Base URL. */
+  readonly policyServer?: string;
+  readonly trainerQueue?: string;
+}
+
+/** A question of a set that lies in the store. */
 export interface QuestionRef {
   /** Store key of the set. */
   readonly set: string;
@@ -194,64 +115,43 @@ export interface QuestionRef {
   readonly index: number;
 }
 
-/** A whole set of questions in the store. */
-export interface QuestionSetRef {
-  /** Store key. */
-  readonly set: string;
-  readonly count: number;
-}
-
-/** What a night is to be. */
-export interface OpenNightRequest {
-  /** Default: the one that the configuration names. */
-  readonly trainRun?: string;
-  /** Local calendar date, e.g. `2026-11-21`. */
+export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from'> {
+  /** Local, e.g. `2026-11-21`. */
   readonly date: string;
-  readonly cycles?: number;
-  /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
-  readonly from?: string;
 }
 
 /** A night that has claimed its cycles, and what holds for all of them. */
 export interface OpenedNight {
   readonly settings: TrainingSettings;
-  readonly night: { readonly date: string; readonly first: number; readonly last: number };
-  /** True where the night was trained to its end before: nothing is to be done. */
+  readonly night: Pick<NightRecord, 'date' | 'first' | 'last'>;
+  /** True where it was trained to its end before: there is nothing to do. */
   readonly isTrained: boolean;
   /** The last cycle that is over; `first - 1` where none is. */
   readonly done: number;
-  /** Name, in this run or another, of the checkpoint to go on from; null: the trainer is to make the first one. */
+  /** The checkpoint to go on from; null: the trainer is to make the first one. */
   readonly from: CheckpointRef | null;
   readonly init: InitRequest;
   /** Supervised steps before the first cycle; null: none. */
   readonly warmStart: WarmStartRequest | null;
-  readonly train: QuestionSetRef;
-  readonly heldOut: QuestionSetRef;
+  readonly train: NightRecord['train'];
+  readonly heldOut: NightRecord['heldOut'];
 }
 
 /** Plans to be sampled for one question. */
-export interface SamplePlansRequest {
-  readonly trainRun: string;
-  readonly cycle: number;
-  readonly draw: number;
+export interface SamplePlansRequest extends Omit<
+  GroupInput,
+  'writer' | 'reward' | 'recursion' | 'run' | 'window' | 'isApart'
+> {
+  readonly checkpoint: CheckpointRef;
   /** 1: each prompt shows an earlier plan and its answer, which the reply accepts or corrects. */
   readonly round: 0 | 1;
-  /** Samples of different purposes are kept apart, though their cycle and draw be the same. */
-  readonly purpose: GroupPurpose;
-  readonly question: QuestionRef;
-  readonly checkpoint: CheckpointRef;
-  /** In the order of the prompt. */
-  readonly workers: readonly RunWorker[];
-  readonly maxSteps: number;
-  readonly plans: number;
+  /** Seed of this very request. */
   readonly seed: number;
-  readonly temperature: number;
-  readonly policy: PolicySettings;
+  readonly maxSteps: number;
   /** Only in round 1: a place for each plan. */
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
 }
 
-/** A question as a rollout needs it. */
 export interface AskedQuestion {
   readonly id: string;
   readonly text: Text;
@@ -279,13 +179,8 @@ export interface WriteBatchRequest {
   readonly groups: readonly string[];
 }
 
-export interface StoredBatch {
-  readonly key: string;
-  readonly sha256: string;
-  readonly rollouts: number;
-}
+export type StoredBatch = UpdateRequest['batch'] & { readonly rollouts: number };
 
-/** A checkpoint that a policy server has loaded, to be kept with how it must be asked. */
 export interface KeepCheckpointRequest {
   readonly checkpoint: Checkpoint;
   /** What requests to the policy server call it. */
@@ -293,16 +188,14 @@ export interface KeepCheckpointRequest {
   readonly settings: TrainingSettings;
 }
 
-/** A checkpoint that can be sampled from now on. */
 export interface KeptCheckpoint {
   /** Checkpoints of any training run that are asked beside it: what serves, and what the next rollback would bring back. */
   readonly served: readonly CheckpointRef[];
 }
 
-/** A training run whose old checkpoints may go. */
 export interface ForgetCheckpointsRequest {
   readonly trainRun: string;
-  /** Needed by the caller. */
+  /** By the caller. */
   readonly needed: readonly CheckpointRef[];
   readonly keep: TrainingSettings['keep'];
 }
@@ -312,65 +205,85 @@ export interface RememberedCheckpoints {
   readonly kept: readonly string[];
 }
 
-/** A night that is over. */
-export interface CloseNightRequest {
-  readonly trainRun: string;
-  readonly date: string;
-  /** The last cycle that is over; `first - 1` where none is. */
-  readonly done: number;
-  /** What the next night goes on from. */
-  readonly checkpoint: CheckpointRef;
-  /** What the gate decided, in one sentence; null where it was not asked. */
-  readonly decision: string | null;
-}
-
 /** What a cycle came to, to be summed up from its groups. */
-export interface CloseCycleRequest {
-  readonly night: string;
-  readonly cycle: number;
+export interface CloseCycleRequest extends Pick<
+  CycleMetrics,
+  'night' | 'cycle' | 'weightsSha256' | 'dropped' | 'update' | 'times' | 'heldOut'
+> {
   /** The one that the cycle made; where it learned nothing, the one that it began with. */
   readonly checkpoint: CheckpointRef;
-  /** null where it learned nothing. */
-  readonly weightsSha256: string | null;
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];
-  readonly dropped: number;
-  readonly update: UpdateMetrics | null;
-  readonly times: CycleMetrics['times'];
-  readonly heldOut: number | null;
+}
+
+export interface CloseNightRequest extends Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'> {
+  /** What the next night goes on from. */
+  readonly checkpoint: CheckpointRef;
+}
+
+/** A policy, and the store keys of the groups in which it was tried: one for each question and round. */
+export interface Tried {
+  readonly policy: PolicyRef;
+  readonly groups: readonly string[];
+}
+
+/** A night's candidate, tried on the same questions with the same seeds as the policy that it must beat. */
+export interface JudgeCandidateRequest {
+  readonly trainRun: string;
+  readonly date: string;
+  readonly candidate: Tried;
+  /** Whatever serves; where nothing does, the checkpoint that the night began with. */
+  readonly baseline: Tried;
+  readonly maxCostRatio: number;
+}
+
+/** What the gate decided, in figures and in one sentence that prints them. */
+export interface GateDecision {
+  readonly promoted: boolean;
+  /** Questions that both could be graded on. */
+  readonly pairs: number;
+  /** Mean reward of the candidate less that of the baseline; null without a pair. */
+  readonly gain: number | null;
+  /** Lower 95 % bound of that difference; null with too few pairs for one. */
+  readonly lowerBound: number | null;
+  /** Mean cost of the candidate's rollouts in those of the baseline; null where a price is unknown. */
+  readonly costRatio: number | null;
+  readonly sentence: string;
+}
+
+/** A checkpoint that was just promoted, tried on some questions through the servers that now serve it. */
+export interface JudgeCanaryRequest {
+  readonly trainRun: string;
+  readonly date: string;
+  readonly promoted: Tried;
+  /** What it replaced, on the same questions. */
+  readonly replaced: Tried;
+  /** Largest difference of a log-probability on the probe, and how much it may be. */
+  readonly probe: { readonly logprobGap: number; readonly tolerance: number };
+}
+
+export interface CanaryDecision {
+  readonly rolledBack: boolean;
+  readonly sentence: string;
 }
 
 /** The side effects of training, by activity type. */
 export interface TrainingActivities {
+  /** Refuses places that the configuration does not name. Local: it runs within a workflow task. */
+  readonly [names.CHECK_PLACES]: (places: NamedPlaces) => Promise<void>;
   [names.OPEN_NIGHT](request: OpenNightRequest): Promise<OpenedNight>;
   [names.READ_QUESTION](question: QuestionRef): Promise<AskedQuestion>;
   [names.SAMPLE_PLANS](request: SamplePlansRequest): Promise<SamplePlansResult>;
   [names.GRADE_ANSWERS](request: GradeAnswersRequest): Promise<readonly Verdict[]>;
-  /** Keeps a group, and returns its key. */
+  /** Returns the key. */
   [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
   [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
-  /** Keeps the manifest of a checkpoint, which can be sampled from then on, and returns what is served beside it. */
   [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<KeptCheckpoint>;
   [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
   [names.CLOSE_NIGHT](request: CloseNightRequest): Promise<void>;
-  /** Takes the manifests of checkpoints that no one needs out of the store: from then on no one can come to need them. */
   [names.FORGET_CHECKPOINTS](request: ForgetCheckpointsRequest): Promise<RememberedCheckpoints>;
-  /** What a candidate must beat: what serves, or where nothing does, what the night began with. */
   [names.FIND_BASELINE](begun: CheckpointRef): Promise<PolicyRef>;
-  /** Lets the candidate serve where it is better than what serves, and keeps the reasons. */
   [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;
-  /** Takes a checkpoint back that does not serve as well as it was tried. */
   [names.JUDGE_CANARY](request: JudgeCanaryRequest): Promise<CanaryDecision>;
-}
-
-/** The activities of the trainer that workflows call, by activity type. */
-export interface TrainerActivities {
-  [names.INIT](request: InitRequest): Promise<CheckpointResult>;
-  [names.WARM_START](request: WarmStartRequest): Promise<WarmStartResult>;
-  [names.UPDATE](request: UpdateRequest): Promise<UpdateResult>;
-  [names.PUBLISH](request: PublishRequest): Promise<PublishResult>;
-  [names.EXPORT](request: ExportRequest): Promise<ExportResult>;
-  [names.RETIRE](request: RetireRequest): Promise<RetireResult>;
-  [names.COLLECT](request: CollectRequest): Promise<CollectResult>;
 }

@@ -1,15 +1,13 @@
 import type { RunWorker } from '../protocol/run';
-import type { GroupPurpose } from './rollout';
+import type { GroupInput, QuestionRef } from './contract';
 import type { PoolSettings } from './settings';
 
-/** Where draws come from, and of which cycle they are. */
-export interface QuestionSource {
+interface QuestionSource {
   readonly seed: number;
-  /** Questions in the set, at least 1. */
+  /** Questions in the set. */
   readonly count: number;
-  /** Questions of a cycle, as configured. */
+  /** Questions of a cycle. */
   readonly questions: number;
-  /** From 1. */
   readonly cycle: number;
 }
 
@@ -24,7 +22,12 @@ export interface QuestionSource {
 export function drawQuestions(source: QuestionSource, draws: number): number[] {
   const regular = regularDraws(source);
   if (draws <= regular.length) return regular.slice(0, draws);
-  const others = topUps(source, new Set(regular));
+  const { seed, count, cycle } = source;
+  const order = orderOf(count, seed, 'top-up', cycle);
+  const others = [
+    ...order.filter((index) => !regular.includes(index)),
+    ...order.filter((index) => regular.includes(index)),
+  ];
   const drawn = [...regular];
   while (drawn.length < draws) drawn.push(...others.slice(0, draws - drawn.length));
   return drawn;
@@ -42,24 +45,18 @@ function regularDraws({ seed, count, questions, cycle }: QuestionSource): number
   return drawn;
 }
 
-function topUps({ seed, count, cycle }: QuestionSource, regular: ReadonlySet<number>): number[] {
-  const order = orderOf(count, seed, 'top-up', cycle);
-  return [...order.filter((index) => !regular.has(index)), ...order.filter((index) => regular.has(index))];
-}
-
 function orderOf(count: number, ...key: readonly (string | number)[]): number[] {
-  return shuffled(
-    Array.from({ length: count }, (_, index) => index),
-    randomFrom(...key),
-  );
+  return shuffled([...Array(count).keys()], randomFrom(...key));
 }
 
-/** Of which group the workers are, and how they are drawn. */
-export interface WorkerDraw {
-  readonly seed: number;
-  readonly cycle: number;
-  readonly draw: number;
-  readonly pool: PoolSettings;
+/** How many held-out questions a checkpoint that was just promoted is tried on again. */
+export const CANARY_QUESTIONS = 20;
+
+/** Questions of the canary, the same in every night. */
+export function canaryQuestions(set: string, count: number): readonly QuestionRef[] {
+  const stride = Math.max(1, Math.floor(count / CANARY_QUESTIONS));
+  const places = [...Array(Math.min(count, CANARY_QUESTIONS)).keys()];
+  return places.map((place) => ({ set, index: place * stride }));
 }
 
 /**
@@ -67,18 +64,18 @@ export interface WorkerDraw {
  *
  * With `adaptive`, each number of workers from `least` to all of them is as likely as any other, and so is each subset
  * of that size (paper section 3.2, which leaves the distribution open); a fallback outside the subset is left out. A
- * subset that is held out is put back, and another drawn: all workers together never are, so there is an end to it. With
+ * subset that is held out is drawn again; all workers together never are held out, so there is an end to it. With
  * `permuteIds` their order is drawn, too, so that a policy must read who is who instead of learning ordinals by heart;
  * else they keep the order of the configuration.
  */
 export function drawWorkers(
   workers: readonly RunWorker[],
-  { seed, cycle, draw, pool }: WorkerDraw,
+  { seed, cycle, draw, pool }: Pick<GroupInput, 'seed' | 'cycle' | 'draw'> & { readonly pool: PoolSettings },
 ): RunWorker[] {
   const random = randomFrom(seed, 'workers', cycle, draw);
   let chosen: readonly RunWorker[];
   do chosen = drawTeam(workers, pool, random);
-  while (pool.adaptive && isHeldOut(chosen, workers, pool));
+  while (chosen.length < workers.length && isHeldOut(chosen, pool));
   const ids = new Set(chosen.map(({ id }) => id));
   const present = pool.permuteIds ? chosen : workers.filter(({ id }) => ids.has(id));
   return present.map((worker) => ({ ...worker, fallback: worker.fallback.filter((id) => ids.has(id)) }));
@@ -86,43 +83,17 @@ export function drawWorkers(
 
 function drawTeam(
   workers: readonly RunWorker[],
-  pool: PoolSettings,
+  { adaptive, least }: PoolSettings,
   random: () => number,
-): readonly RunWorker[] {
+): RunWorker[] {
   const order = shuffled(workers, random);
-  if (!pool.adaptive) return order;
-  const least = Math.min(Math.max(pool.least, 1), workers.length);
-  return order.slice(0, least + Math.floor(random() * (workers.length - least + 1)));
+  if (!adaptive) return order;
+  const fewest = Math.min(Math.max(least, 1), workers.length);
+  return order.slice(0, fewest + Math.floor(random() * (workers.length - fewest + 1)));
 }
 
-function isHeldOut(
-  team: readonly RunWorker[],
-  { length: all }: readonly RunWorker[],
-  { heldOut = [] }: PoolSettings,
-): boolean {
-  const isTeam = (ids: readonly string[]): boolean =>
-    ids.length === team.length && team.every(({ id }) => ids.includes(id));
-  return team.length < all && heldOut.some(isTeam);
-}
-
-/** What a cycle's draws came to so far. */
-export interface Draws {
-  /** Groups that the cycle wants to learn from. */
-  readonly wanted: number;
-  /** The most groups that it may draw. */
-  readonly maxDraws: number;
-  /** For each draw that was started, in order: whether its group has a spread; null while it is under way. */
-  readonly spreads: readonly (boolean | null)[];
-}
-
-/** What to do next. */
-export interface GroupChoice {
-  /** Draws to learn from, in ascending order; may still grow while `isOver` is false. */
-  readonly keep: readonly number[];
-  /** How many further draws to start now. */
-  readonly more: number;
-  /** Nothing is under way, and nothing more is to be drawn: `keep` holds. */
-  readonly isOver: boolean;
+function isHeldOut(team: readonly RunWorker[], { heldOut = [] }: PoolSettings): boolean {
+  return heldOut.some((ids) => ids.length === team.length && team.every(({ id }) => ids.includes(id)));
 }
 
 /**
@@ -131,8 +102,20 @@ export interface GroupChoice {
  * A draw is started only when it is needed even if all that are under way turn out well. So a cycle always makes the
  * shortest run of draws with enough groups in it, in whatever order they finish: an interrupted cycle equals an
  * undisturbed one.
+ *
+ * `keep` are the draws to learn from, ascending; `more` is how many to start now; `isOver` says that nothing is under way
+ * and nothing more is to be drawn.
  */
-export function chooseGroups({ wanted, maxDraws, spreads }: Draws): GroupChoice {
+export function chooseGroups({
+  wanted,
+  maxDraws,
+  spreads,
+}: {
+  readonly wanted: number;
+  readonly maxDraws: number;
+  /** For each draw that was started, in order: whether its group has a spread; null while it is under way. */
+  readonly spreads: readonly (boolean | null)[];
+}): { keep: number[]; more: number; isOver: boolean } {
   const keep = spreads.flatMap((spread, draw) => (spread === true ? [draw] : []));
   const underWay = spreads.filter((spread) => spread === null).length;
   const missing = wanted - keep.length - underWay;
@@ -140,31 +123,26 @@ export function chooseGroups({ wanted, maxDraws, spreads }: Draws): GroupChoice 
   return { keep, more, isOver: underWay === 0 && more === 0 };
 }
 
-/** What a random choice is made from: it depends on these and on nothing else, so that a repeated cycle repeats it. */
-export type SeedPart = string | number;
-
 /**
  * A hash of its parts in 31 bits, which every sampling server takes as a seed.
  *
- * FNV-1a with the last mix of MurmurHash3: workflow code has no cryptography, and here it is enough that seeds
- * look unrelated. Two of a thousand seeds are equal once in some four thousand runs, and then two questions share
- * their luck. vLLM draws the replies of a request by its seed and the ones after it, so that there two seeds need only be
- * closer than the replies of a group are many for some of it: with 64, once in some 34 runs.
+ * FNV-1a with the last mix of MurmurHash3: workflow code has no cryptography, and here it is enough that seeds look
+ * unrelated. Two of a thousand are equal once in some four thousand runs, and then two questions share their luck. vLLM
+ * draws the replies of a request by its seed and the ones after it: with 64 replies, some are shared once in 34 runs.
  */
-export function seedOf(...parts: readonly SeedPart[]): number {
+export function seedOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const character of JSON.stringify(parts)) {
     hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
   }
-  return mixed(hash) >>> 1;
+  // The last step of MurmurHash3: every bit of the input changes each bit of the result half of the time.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 1;
 }
 
-/**
- * Evenly spread numbers in [0, 1), one after the other, the same for the same parts (mulberry32).
- *
- * @returns what gives the next one
- */
-export function randomFrom(...parts: readonly SeedPart[]): () => number {
+/** Gives evenly spread numbers in [0, 1), the same ones for the same parts (mulberry32). */
+export function randomFrom(...parts: readonly (string | number)[]): () => number {
   let state = seedOf(...parts);
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -174,27 +152,15 @@ export function randomFrom(...parts: readonly SeedPart[]): () => number {
   };
 }
 
-/** The items in another order, each order as likely as any other: each gets a random number, and they are sorted. */
+/** The items in another order, each order as likely as any other. */
 export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   const keyed = items.map((item) => ({ item, key: random() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
 }
 
 /** Seed of the request that samples the plans of one group; the same for each policy that is tried on it. */
-export function samplingSeed(group: {
-  /** Of the training run, from its settings. */
-  readonly seed: number;
-  readonly cycle: number;
-  readonly draw: number;
-  readonly round: number;
-  readonly purpose: GroupPurpose;
-}): number {
+export function samplingSeed(
+  group: Pick<GroupInput, 'seed' | 'purpose' | 'cycle' | 'draw'> & { readonly round: number },
+): number {
   return seedOf(group.seed, group.purpose, group.cycle, group.draw, group.round);
-}
-
-/** The last step of MurmurHash3: every bit of the input changes each bit of the result half of the time. */
-function mixed(hash: number): number {
-  let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return bits ^ (bits >>> 16);
 }

@@ -1,16 +1,14 @@
-import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
-import type { GroupRecord, Rollout } from './rollout';
-import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics';
 import { describePolicy, type PolicyRef } from './checkpoint-ref';
+import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
+import type { GroupRecord } from './rollout';
+import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics';
 
 /**
- * Decides whether a candidate may serve in place of its baseline: its reward must be higher beyond chance, and its cost
- * within bounds.
+ * Decides whether a candidate may serve in place of its baseline: its reward must be higher beyond chance, and its mean
+ * cost at most `maxCostRatio` times the baseline's.
  *
  * Beyond chance: the lower 95 % bound (one-sided, of the paired t distribution over questions) of the mean difference of
  * rewards lies above 0.
- *
- * @param maxCostRatio what the candidate's mean cost may be, in mean costs of the baseline
  */
 export function decideGate(
   candidate: ScoredPolicy,
@@ -27,32 +25,26 @@ export function decideGate(
   };
   const objections = objectionsTo(figures, maxCostRatio);
   const promoted = objections.length === 0;
-  const names = [describePolicy(candidate.policy), describePolicy(baseline.policy)] as const;
-  const verdict = promoted ? `${names[0]} beats ${names[1]}` : `${names[0]} does not replace ${names[1]}`;
-  const because = promoted ? '' : `: ${objections.join(', and ')}`;
-  return {
-    promoted,
-    ...figures,
-    sentence: `${verdict}${because} (${describe(pairs, figures, maxCostRatio)})`,
-  };
+  const [name, other] = [describePolicy(candidate.policy), describePolicy(baseline.policy)];
+  const verdict = promoted
+    ? `${name} beats ${other}`
+    : `${name} does not replace ${other}: ${objections.join(', and ')}`;
+  return { promoted, ...figures, sentence: `${verdict} (${describe(pairs, figures, maxCostRatio)})` };
 }
 
 type Figures = Pick<GateDecision, 'pairs' | 'gain' | 'lowerBound' | 'costRatio'>;
 
 /** Two that cost nothing cost the same; null where some price is unknown. */
 function costRatioOf(pairs: readonly Pair[]): number | null {
-  const costs = meanCosts(pairs);
-  if (costs === null) return null;
-  return costs.candidate === costs.baseline ? 1 : costs.candidate / costs.baseline;
+  const candidate = meanCost(pairs.map((pair) => pair.candidate));
+  const baseline = meanCost(pairs.map((pair) => pair.baseline));
+  if (candidate === null || baseline === null) return null;
+  return candidate === baseline ? 1 : candidate / baseline;
 }
 
-function meanCosts(pairs: readonly Pair[]): { readonly candidate: number; readonly baseline: number } | null {
-  const candidate = pairs.flatMap((pair) => pair.candidate.nanoUsd ?? []);
-  const baseline = pairs.flatMap((pair) => pair.baseline.nanoUsd ?? []);
-  const means = { candidate: meanOf(candidate), baseline: meanOf(baseline) };
-  const isKnown = candidate.length === pairs.length && baseline.length === pairs.length;
-  if (!isKnown || means.candidate === null || means.baseline === null) return null;
-  return { candidate: means.candidate, baseline: means.baseline };
+function meanCost(scores: readonly QuestionScore[]): number | null {
+  const costs = scores.flatMap(({ nanoUsd }) => nanoUsd ?? []);
+  return costs.length < scores.length ? null : meanOf(costs);
 }
 
 function objectionsTo({ pairs, lowerBound, costRatio }: Figures, maxCostRatio: number): string[] {
@@ -61,15 +53,15 @@ function objectionsTo({ pairs, lowerBound, costRatio }: Figures, maxCostRatio: n
       `${pairs} held-out questions that both were graded on are too few, at least ${FEWEST_VALUES} are needed`,
     ];
   }
-  return [
-    ...(lowerBound > 0 ? [] : ['its gain may be chance']),
-    ...(costRatio === null
-      ? [
-          'their costs cannot be compared, since a price is unknown: give each worker a "price" in conductor.yaml',
-        ]
-      : []),
-    ...(costRatio !== null && costRatio > maxCostRatio ? ['it costs too much'] : []),
-  ];
+  const objections = lowerBound > 0 ? [] : ['its gain may be chance'];
+  if (costRatio === null) {
+    objections.push(
+      'their costs cannot be compared, since a price is unknown: give each worker a "price" in conductor.yaml',
+    );
+  } else if (costRatio > maxCostRatio) {
+    objections.push('it costs too much');
+  }
+  return objections;
 }
 
 function describe(
@@ -102,55 +94,37 @@ function signed(value: number): string {
 export function decideCanary(
   promoted: ScoredPolicy,
   replaced: ScoredPolicy,
-  probe: JudgeCanaryRequest['probe'],
+  { logprobGap, tolerance }: JudgeCanaryRequest['probe'],
 ): CanaryDecision {
   const gains = gainsOf(pairUp(promoted.scores, replaced.scores));
   const gain = meanOf(gains);
-  const bound = upperBound95(gains);
+  const isGraded = replaced.scores.some(({ reward }) => reward !== null);
   const complaints = [
-    ...(probe.logprobGap <= probe.tolerance ? [] : ['the servers have other weights than were trained']),
-    ...(bound === null || bound >= 0 ? [] : ['it answers worse than before']),
-    ...(gain === null && isGraded(replaced) ? ['none of its answers could be graded'] : []),
+    ...(logprobGap <= tolerance ? [] : ['the servers have other weights than were trained']),
+    ...((upperBound95(gains) ?? 0) < 0 ? ['it answers worse than before'] : []),
+    ...(gain === null && isGraded ? ['none of its answers could be graded'] : []),
   ];
   const rolledBack = complaints.length > 0;
   const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
   const verdict = rolledBack
     ? `${name} gives way to ${before} again: ${complaints.join(', and ')}`
     : `${name} serves as it was tried`;
-  return { rolledBack, sentence: `${verdict} (${describeCanary(gains, probe)})` };
-}
-
-function isGraded({ scores }: ScoredPolicy): boolean {
-  return scores.some(({ reward }) => reward !== null);
-}
-
-function describeCanary(
-  gains: readonly number[],
-  { logprobGap, tolerance }: JudgeCanaryRequest['probe'],
-): string {
-  const gain = meanOf(gains);
   const figures =
     gain === null ? 'no reward to compare' : `gain ${gain.toFixed(3)} on ${gains.length} questions`;
-  return `${figures}, log-probabilities within ${logprobGap} of at most ${tolerance}`;
+  const probe = `log-probabilities within ${logprobGap} of at most ${tolerance}`;
+  return { rolledBack, sentence: `${verdict} (${figures}, ${probe})` };
 }
-
-/** A score that has a reward. */
-export type GradedScore = QuestionScore & { readonly reward: number };
 
 /** Two policies on the same question. */
-export interface Pair {
-  readonly candidate: GradedScore;
-  readonly baseline: GradedScore;
-}
+type Pair = Record<'candidate' | 'baseline', QuestionScore & { readonly reward: number }>;
 
 /** The questions on which both could be graded. One on which only one of them could counts for neither. */
 function pairUp(candidate: readonly QuestionScore[], baseline: readonly QuestionScore[]): Pair[] {
   const others = new Map(baseline.map((score) => [score.question, score]));
   return candidate.flatMap((score) => {
     const other = others.get(score.question);
-    return isScored(score) && other !== undefined && isScored(other)
-      ? [{ candidate: score, baseline: other }]
-      : [];
+    if (score.reward === null || other === undefined || other.reward === null) return [];
+    return [{ candidate: { ...score, reward: score.reward }, baseline: { ...other, reward: other.reward } }];
   });
 }
 
@@ -159,13 +133,8 @@ function gainsOf(pairs: readonly Pair[]): number[] {
   return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
 }
 
-function isScored(score: QuestionScore): score is GradedScore {
-  return score.reward !== null;
-}
-
-/** What one policy came to on one question that it was tried on. */
+/** What one policy earned on one question, given by its id. */
 export interface QuestionScore {
-  /** Id of the question. */
   readonly question: string;
   /** Mean over the rollouts that could be graded; null where none could. */
   readonly reward: number | null;
@@ -173,7 +142,6 @@ export interface QuestionScore {
   readonly nanoUsd: number | null;
 }
 
-/** A policy, and what it came to on each question that it was tried on. */
 export interface ScoredPolicy {
   readonly policy: PolicyRef;
   readonly scores: readonly QuestionScore[];
@@ -185,33 +153,23 @@ export interface ScoredPolicy {
  */
 export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] {
   const questions = [...new Set(groups.map(({ question }) => question))];
-  return questions.map((question) =>
-    scoreRounds(
-      question,
-      groups.filter((group) => group.question === question),
-    ),
-  );
+  return questions.map((question) => ({
+    question,
+    ...scoreRounds(groups.filter((group) => group.question === question)),
+  }));
 }
 
-function scoreRounds(question: string, rounds: readonly GroupRecord[]): QuestionScore {
-  const [first, ...reviews] = [...rounds].sort((a, b) => a.round - b.round);
+function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore, 'question'> {
+  const [first, ...reviews] = rounds.toSorted((a, b) => a.round - b.round);
   const reviewing = reviews.flatMap(({ rollouts }) => rollouts);
   const reviewed = new Set(reviewing.map(({ root }) => root));
   const begun = first?.rollouts ?? [];
   const final = [...begun.filter(({ index }) => !reviewed.has(index)), ...reviewing];
-  const rewards = final.flatMap(({ reward }) => reward ?? []);
+  const costs = [...begun, ...reviewing].map(({ nanoUsd }) => nanoUsd);
+  const known = costs.filter((nanoUsd) => nanoUsd !== null);
+  const isKnown = final.length > 0 && known.length === costs.length;
   return {
-    question,
-    reward: rewards.length === 0 ? null : sum(rewards) / rewards.length,
-    nanoUsd: costOf([...begun, ...reviewing], final.length),
+    reward: meanOf(final.flatMap(({ reward }) => reward ?? [])),
+    nanoUsd: isKnown ? known.reduce((sum, nanoUsd) => sum + nanoUsd, 0) / final.length : null,
   };
-}
-
-function costOf(rollouts: readonly Rollout[], answers: number): number | null {
-  const costs = rollouts.flatMap(({ nanoUsd }) => nanoUsd ?? []);
-  return answers === 0 || costs.length < rollouts.length ? null : sum(costs) / answers;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

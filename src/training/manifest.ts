@@ -1,12 +1,5 @@
 import { z } from 'zod';
-
-const promptStyleSchema = z.enum(['full', 'compact']);
-/** `full`: the whole instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
-export type PromptStyle = z.infer<typeof promptStyleSchema>;
-
-const describeSchema = z.enum(['ordinals', 'names', 'notes']);
-/** What the prompt says about the workers. */
-export type Describe = z.infer<typeof describeSchema>;
+import { checkpointSchema } from './trainer-contract';
 
 /**
  * How a checkpoint must be asked, so that it is served exactly as it was trained. Kept beside it in the store, never
@@ -14,24 +7,16 @@ export type Describe = z.infer<typeof describeSchema>;
  */
 export const manifestSchema = z.strictObject({
   schema: z.literal(1),
-  trainRun: z.string(),
-  /** `base`, `warm`, or the cycle that made it as six digits. */
-  name: z.string(),
+  ...checkpointSchema.shape,
   /** What requests to the policy server call it. */
   model: z.string(),
-  /** Folder that a policy server loads it from. */
-  path: z.string(),
-  kind: z.enum(['model', 'adapter']),
-  weightsSha256: z.string(),
-  tokenizerSha256: z.string(),
-  /** How many token ids the model knows, from 0 on. */
-  vocabulary: z.int().positive(),
-  prompt: promptStyleSchema,
+  /** `full`: the instructions that any Conductor gets; `compact`: question and team only, for a tiny policy that knows the rules by training. */
+  prompt: z.enum(['full', 'compact']),
   /** Turns are written as ChatML, with these markers known to the tokenizer. */
   chat: z.literal('chatml'),
-  describe: describeSchema,
+  /** What the prompt says about the workers. */
+  describe: z.enum(['ordinals', 'names', 'notes']),
   maxSteps: z.int().positive(),
-  /** What plans were sampled at in training. */
   trainedAtTemperature: z.number(),
   /** What plans are sampled at when serving. */
   temperature: z.number(),

@@ -4,36 +4,23 @@ import type { GroupId, RolloutId } from './rollout';
 import { describePolicy } from './checkpoint-ref';
 
 /** Workflow id of a training run's night: the same for each, so that no two are ever under way together. */
-export function nightWorkflowId(trainRun: string): string {
-  return `train-${trainRun}`;
-}
+export const nightWorkflowId = (trainRun: string): string => `train-${trainRun}`;
 
 /** Temporal appends the time that a run of the schedule was due at. */
-export function nightlyWorkflowId(trainRun: string): string {
-  return `nightly-${trainRun}`;
-}
+export const nightlyWorkflowId = (trainRun: string): string => `nightly-${trainRun}`;
 
 /** Id of the schedule that starts a training run's nights. */
-export function scheduleIdOf(trainRun: string): string {
-  return `train-${trainRun}`;
-}
+export const scheduleIdOf = (trainRun: string): string => `train-${trainRun}`;
 
 /** Nights give way to people who wait: Temporal's last priority (https://docs.temporal.io/develop/task-queue-priority-fairness). */
 export const NIGHT_PRIORITY = 5;
 
 /** Where groups wait, if nights have slots of their own. Never change how it is formed. */
-export function groupQueue(taskQueue: string): string {
-  return `${taskQueue}-nights`;
-}
+export const groupQueue = (taskQueue: string): string => `${taskQueue}-nights`;
 
 /** Workflow id of a group to learn from. */
-export function groupWorkflowId({
-  trainRun,
-  cycle,
-  draw,
-}: Pick<GroupId, 'trainRun' | 'cycle' | 'draw'>): string {
-  return `${trainRun}-${cycleName(cycle)}-${draw}`;
-}
+export const groupWorkflowId = (group: Pick<GroupId, 'trainRun' | 'cycle' | 'draw'>): string =>
+  `${group.trainRun}-${cycleName(group.cycle)}-${group.draw}`;
 
 /** Workflow id of a group by which a policy is tried. */
 export function trialWorkflowId(trial: GroupInput): string {
@@ -41,7 +28,7 @@ export function trialWorkflowId(trial: GroupInput): string {
   return `${groupWorkflowId(trial)}-${trial.purpose}-${who}`;
 }
 
-/** Whether it is a time zone that this process knows, e.g. `Europe/Berlin` or `UTC`. */
+/** Whether this process knows the time zone, e.g. `Europe/Berlin` or `UTC`. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -54,22 +41,17 @@ export function isTimeZone(name: string): boolean {
 /**
  * The date that a calendar in the time zone shows at an instant, e.g. `2026-11-21`: what a night is named by, so that
  * the hour which a clock change repeats, a retry and a backfill all mean the same night.
- *
- * @throws RangeError for a time zone that `isTimeZone` denies
  */
 export function nightDate(at: Date, timeZone: string): string {
-  const { year, month, day } = Object.fromEntries(
-    new Intl.DateTimeFormat('en', {
-      timeZone,
-      calendar: 'iso8601',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    })
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
-  return `${year ?? ''}-${month ?? ''}-${day ?? ''}`;
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'iso8601',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return [parts.get('year'), parts.get('month'), parts.get('day')].join('-');
 }
 
 /** Whether it is a day of the calendar, written as nights are. */

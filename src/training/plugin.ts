@@ -9,7 +9,6 @@ import { groupQueue } from './night-ids';
 import { createAskPolicy } from './policy/ask';
 import { createPolicyProvider } from './policy/conductor';
 
-/** What a worker that solves and trains is given. */
 export interface TrainingPluginOptions {
   /** Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment. */
   readonly config: string | TrainableInput;
@@ -19,10 +18,8 @@ export interface TrainingPluginOptions {
 
 /**
  * Turns any Temporal worker into one that solves and trains, and that serves checkpoints (`conductor.provider: policy`).
- * It is mounted instead of `ConductorPlugin`, since what a group does are the very calls of a solve. The trainer's own
- * activities are a Python worker's, see `trainer/`.
- *
- * Where the configuration says `training.slots`, a worker for the queue of groups runs beside yours, and ends with it.
+ * It is mounted instead of `ConductorPlugin`, since what a group does are the very calls of a solve. Where the
+ * configuration says `training.slots`, a worker for the queue of groups runs beside yours, and ends with it.
  *
  * @example
  * // workflows.ts
@@ -39,16 +36,11 @@ export class TrainingPlugin extends WorkerPlugin {
     super('temporal-conductor.TrainingPlugin', config, store, {
       activities,
       policy: createPolicyProvider(store, config),
-      queuesBeside: (taskQueue, solving) =>
-        slots === null
-          ? []
-          : [
-              {
-                taskQueue: groupQueue(taskQueue),
-                activities: { ...solving, ...activities },
-                adapt: (options) => forGroups(options, slots),
-              },
-            ],
+      queuesBeside: (queue, solving) => {
+        if (slots === null) return [];
+        const adapt = (options: WorkerOptions): WorkerOptions => forGroups(options, slots);
+        return [{ taskQueue: groupQueue(queue), activities: { ...solving, ...activities }, adapt }];
+      },
     });
   }
 }

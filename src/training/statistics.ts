@@ -18,7 +18,6 @@ export function lowerBound95(values: readonly number[]): number | null {
   return mean - tQuantile95(values.length - 1) * error;
 }
 
-/** The upper one. */
 export function upperBound95(values: readonly number[]): number | null {
   const bound = lowerBound95(values.map((value) => -value));
   return bound === null ? null : -bound;
@@ -39,8 +38,6 @@ const TERMS = [
  * 95 % of Student's t distribution lie below, by its expansion about the normal one (Abramowitz and Stegun 26.7.5). From
  * four degrees of freedom on it is right to three decimals, which is all that a gate needs; a library of statistics would
  * bring two hundred packages for this one number.
- *
- * @param degrees of freedom, at least 4
  */
 export function tQuantile95(degrees: number): number {
   return TERMS.reduce((sum, term, power) => sum + term / degrees ** (power + 1), Z);

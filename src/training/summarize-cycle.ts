@@ -1,49 +1,34 @@
-import type { Plan } from '../plan/plan';
-import type { CycleMetrics, CycleTimes, GroupPart, Span } from './progress';
-import type { GroupRecord, Rollout } from './rollout';
 import type { Verdict } from '../grading/grade';
+import type { Plan } from '../plan/plan';
+import type { CloseCycleRequest } from './contract';
+import type { CycleMetrics, CycleTimes, GroupPart, Span } from './progress';
+import type { GroupRecord } from './rollout';
+import { meanOf } from './statistics';
 
-/** The part of a cycle's figures that comes from its rollouts. */
-export type RolloutMetrics = Pick<
-  CycleMetrics,
-  | 'rewardMean'
-  | 'rewardSpread'
-  | 'formatRate'
-  | 'verdicts'
-  | 'draws'
-  | 'planLength'
-  | 'workerShares'
-  | 'topologyShares'
-  | 'workerTokens'
-  | 'planTokens'
-  | 'usd'
->;
-
-/** Sums up the groups of a cycle, those without spread included. A mean over nothing is 0. */
-export function summarizeCycle(groups: readonly GroupRecord[]): RolloutMetrics {
+/** The figures of a cycle that come from its rollouts, groups without spread included. A mean over nothing is 0. */
+export function summarizeCycle(
+  groups: readonly GroupRecord[],
+): Omit<CycleMetrics, keyof CloseCycleRequest | 'schema' | 'trainRun' | 'at'> {
   const rollouts = groups.flatMap((group) => group.rollouts);
   const plans = rollouts.flatMap(({ plan }) => plan ?? []);
   const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
-  const rewardMean = meanOf(rewards);
+  const costs = rollouts.flatMap(({ nanoUsd }) => nanoUsd ?? []);
+  const rewardMean = mean(rewards);
+  const verdicts: Record<Verdict, number> = { correct: 0, wrong: 0, unparseable: 0, ungraded: 0 };
+  for (const { verdict } of rollouts) verdicts[verdict] += 1;
   return {
     rewardMean,
-    rewardSpread: Math.sqrt(meanOf(rewards.map((reward) => (reward - rewardMean) ** 2))),
+    rewardSpread: Math.sqrt(mean(rewards.map((reward) => (reward - rewardMean) ** 2))),
     formatRate: rollouts.length === 0 ? 0 : plans.length / rollouts.length,
-    verdicts: countVerdicts(rollouts),
+    verdicts,
     draws: new Set(groups.map(({ draw }) => draw)).size,
-    planLength: meanOf(plans.map(({ steps }) => steps.length)),
+    planLength: mean(plans.map(({ steps }) => steps.length)),
     workerShares: sharesOf(plans.flatMap(({ steps }) => steps.map(({ worker }) => worker))),
     topologyShares: sharesOf(plans.flatMap((plan) => topologyOf(plan) ?? [])),
-    workerTokens: meanOf(rollouts.map(({ usage }) => usage.inputTokens + usage.outputTokens)),
-    planTokens: meanOf(rollouts.map(({ tokens }) => tokens)),
-    usd: meanCost(rollouts),
+    workerTokens: mean(rollouts.map(({ usage }) => usage.inputTokens + usage.outputTokens)),
+    planTokens: mean(rollouts.map(({ tokens }) => tokens)),
+    usd: costs.length === rollouts.length ? mean(costs) / 1e9 : null,
   };
-}
-
-function countVerdicts(rollouts: readonly Rollout[]): Record<Verdict, number> {
-  const counts = { correct: 0, wrong: 0, unparseable: 0, ungraded: 0 };
-  for (const { verdict } of rollouts) counts[verdict]++;
-  return counts;
 }
 
 /** How often each of the words is there, as a share of them all. */
@@ -53,23 +38,14 @@ function sharesOf(words: readonly string[]): Record<string, number> {
   return Object.fromEntries([...counts].map(([word, count]) => [word, count / words.length]));
 }
 
-function meanCost(rollouts: readonly Rollout[]): number | null {
-  const costs = rollouts.flatMap(({ nanoUsd }) => nanoUsd ?? []);
-  return costs.length === rollouts.length ? meanOf(costs) / 1e9 : null;
-}
-
-function meanOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
+function mean(numbers: readonly number[]): number {
+  return meanOf(numbers) ?? 0;
 }
 
 /** The parts of a cycle: those of its groups, and what is made of them. */
 export type CyclePart = GroupPart | 'update' | 'publish';
 
-/**
- * Sums up when the parts of a cycle were under way.
- *
- * @param whole milliseconds from the cycle's first draw to its figures
- */
+/** Sums up when the parts of a cycle were under way; `whole` is the milliseconds from its first draw to its figures. */
 export function cycleTimes(spans: readonly Span<CyclePart>[], whole: number): CycleTimes {
   const of = (part: CyclePart): number => covered(spans.filter((span) => span.part === part));
   return {
@@ -97,7 +73,6 @@ function covered(spans: readonly Span[]): number {
 
 /** Shapes of plans, in the order in which pictures show them. */
 export const TOPOLOGIES = ['single', 'chain', 'parallel', 'tree', 'other'] as const;
-export type Topology = (typeof TOPOLOGIES)[number];
 
 /**
  * The shape of a plan, for the picture of how shapes change while a policy learns (paper figure 3). What a step sees
@@ -109,9 +84,9 @@ export type Topology = (typeof TOPOLOGIES)[number];
  * - `tree`: every output but the last goes into exactly one later step, and somewhere several come together;
  * - `other`: anything else, such as an output that two steps use, or that none does.
  *
- * @returns null for a plan without steps, which accepts what is there
+ * A plan without steps accepts the answer that is there, and has no shape.
  */
-export function topologyOf({ steps }: Plan): Topology | null {
+export function topologyOf({ steps }: Plan): (typeof TOPOLOGIES)[number] | null {
   if (steps.length === 0) return null;
   if (steps.length === 1) return 'single';
   if (steps.every(({ sees }) => sees.length === 0)) return 'parallel';

@@ -1,20 +1,18 @@
 import { z } from 'zod';
+import * as names from './names';
 
 /**
  * What the trainer is asked and answers: the one source of the contract between the two languages. `npm run contract`
- * writes it as JSON Schema into `trainer/`, where the Python side checks every message against it.
- *
- * Its shape is Tinker's (tokens, sampler log-probabilities and rewards by reference; a named loss with its settings; Adam
- * parameters; save), so that another backend fits behind it.
+ * writes it as JSON Schema into `trainer/`, where the Python side checks every message against it. Its shape is Tinker's,
+ * so that another backend fits behind it.
  */
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const trainRun = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
-/** Bytes in the store, and what they must hash to. */
+/** Bytes in the store, and their SHA-256. */
 const stored = z.strictObject({ key: z.string(), sha256 });
 
-/** Where a model begins. */
 const baseSchema = z.discriminatedUnion('kind', [
   /** A folder with a Hugging Face model and its tokenizer, as the trainer's machine sees it. */
   z.strictObject({ kind: z.literal('folder'), path: z.string() }),
@@ -33,21 +31,7 @@ const baseSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-const optimizerSchema = z.strictObject({
-  learningRate: z.number().positive(),
-  beta1: z.number(),
-  beta2: z.number(),
-  epsilon: z.number().positive(),
-  weightDecay: z.number().nonnegative(),
-  maxGradNorm: z.number().positive(),
-  schedule: z.enum(['constant', 'cosine', 'linear']),
-  /** Optimizer steps. */
-  warmupSteps: z.int().nonnegative(),
-  /** Optimizer steps of the whole training run, for schedules that end. */
-  totalSteps: z.int().positive(),
-});
-
-/** Everything that decides an update but the batch. The same for all cycles of a run. */
+/** Everything that decides an update but the batch: the same for all cycles of a run. */
 export const trainerConfigSchema = z.strictObject({
   seed: z.int().nonnegative(),
   device: z.enum(['cpu', 'cuda']),
@@ -68,7 +52,18 @@ export const trainerConfigSchema = z.strictObject({
     /** Weight of the KL term against the base model; 0: none, and no reference model. */
     beta: z.number().nonnegative(),
   }),
-  optimizer: optimizerSchema,
+  optimizer: z.strictObject({
+    learningRate: z.number().positive(),
+    beta1: z.number(),
+    beta2: z.number(),
+    epsilon: z.number().positive(),
+    weightDecay: z.number().nonnegative(),
+    maxGradNorm: z.number().positive(),
+    schedule: z.enum(['constant', 'cosine', 'linear']),
+    warmupSteps: z.int().nonnegative(),
+    /** Of the whole training run, for schedules that end. */
+    totalSteps: z.int().positive(),
+  }),
   /** How rewards become advantages: divided by the group's spread, or not. */
   scale: z.enum(['group', 'none']),
   /** Rollouts of a whole batch; a shorter one is padded. */
@@ -76,9 +71,8 @@ export const trainerConfigSchema = z.strictObject({
   groupSize: z.int().min(2),
   /** Rollouts that pass through the model at once. */
   microBatch: z.int().positive(),
-  /** Optimizer steps that a batch is used for. */
+  /** Optimizer steps of a batch. */
   iterations: z.int().positive(),
-  /** What plans are sampled at. */
   temperature: z.number().positive(),
   maxPromptTokens: z.int().positive(),
   maxCompletionTokens: z.int().positive(),
@@ -86,8 +80,9 @@ export const trainerConfigSchema = z.strictObject({
 export type TrainerConfig = z.infer<typeof trainerConfigSchema>;
 
 /** A checkpoint as the trainer made it. */
-const checkpointSchema = z.strictObject({
+export const checkpointSchema = z.strictObject({
   trainRun,
+  /** `base`, `warm`, or the cycle that made it as six digits. */
   name,
   /** Folder with what the policy server loads, as the trainer's machine sees it. */
   path: z.string(),
@@ -101,7 +96,7 @@ const checkpointSchema = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-/** What an update came to, as it stands in the metrics of its cycle too. */
+/** What an update came to; the metrics of its cycle repeat it. */
 export const updateMetricsSchema = z.strictObject({
   loss: z.number(),
   gradNorm: z.number(),
@@ -118,82 +113,15 @@ export const updateMetricsSchema = z.strictObject({
   seconds: z.number(),
 });
 
+export type UpdateMetrics = z.infer<typeof updateMetricsSchema>;
+
 const parent = z.strictObject({ trainRun, name });
 
-export const initRequestSchema = z.strictObject({
-  trainRun,
-  base: baseSchema,
-  config: trainerConfigSchema,
-});
-export const warmStartRequestSchema = z.strictObject({
-  trainRun,
-  parent,
-  name,
-  /** One JSON object a line: `{ prompt, completion }`, both as the model reads and writes them, markers included. */
-  examples: stored,
-  steps: z.int().positive(),
-  batch: z.int().positive(),
-  learningRate: z.number().positive(),
-  warmupSteps: z.int().nonnegative(),
-  config: trainerConfigSchema,
-});
-export const updateRequestSchema = z.strictObject({
-  trainRun,
-  cycle: z.int().positive(),
-  parent,
-  batch: stored,
-  config: trainerConfigSchema,
-});
-export const publishRequestSchema = z.strictObject({
-  checkpoint: parent,
-  /** Base URLs of policy servers, each ending in `/v1`. */
-  servers: z.array(z.url()).min(1),
-  /** What the probe may differ by. */
-  tolerance: z.number().positive(),
-});
-export const retireRequestSchema = z.strictObject({
-  trainRun,
-  keep: z.array(name),
-  servers: z.array(z.url()),
-});
-export const collectRequestSchema = z.strictObject({ trainRun, keep: z.array(name) });
-export const exportRequestSchema = z.strictObject({ checkpoint: parent, directory: z.string() });
-
-export const checkpointResultSchema = z.strictObject({
+const checkpointResult = z.strictObject({
   checkpoint: checkpointSchema,
   /** True where it was there already, made from the same input. */
   replayed: z.boolean(),
 });
-export const warmStartResultSchema = checkpointResultSchema.extend({
-  loss: z.number(),
-  seconds: z.number(),
-});
-export const updateResultSchema = checkpointResultSchema.extend({ metrics: updateMetricsSchema });
-export const publishResultSchema = z.strictObject({
-  /** What a request to the policy server names. */
-  model: z.string(),
-  /** Largest difference of a log-probability on the probe, over all servers. */
-  logprobGap: z.number(),
-});
-export const retireResultSchema = z.strictObject({ retired: z.array(z.string()) });
-export const collectResultSchema = z.strictObject({ removed: z.array(name), bytes: z.int() });
-export const exportResultSchema = z.strictObject({ directory: z.string(), files: z.array(z.string()) });
-
-export type UpdateMetrics = z.infer<typeof updateMetricsSchema>;
-export type UpdateRequest = z.infer<typeof updateRequestSchema>;
-export type UpdateResult = z.infer<typeof updateResultSchema>;
-export type InitRequest = z.infer<typeof initRequestSchema>;
-export type WarmStartRequest = z.infer<typeof warmStartRequestSchema>;
-export type WarmStartResult = z.infer<typeof warmStartResultSchema>;
-export type CheckpointResult = z.infer<typeof checkpointResultSchema>;
-export type PublishRequest = z.infer<typeof publishRequestSchema>;
-export type PublishResult = z.infer<typeof publishResultSchema>;
-export type RetireRequest = z.infer<typeof retireRequestSchema>;
-export type RetireResult = z.infer<typeof retireResultSchema>;
-export type CollectRequest = z.infer<typeof collectRequestSchema>;
-export type CollectResult = z.infer<typeof collectResultSchema>;
-export type ExportRequest = z.infer<typeof exportRequestSchema>;
-export type ExportResult = z.infer<typeof exportResultSchema>;
 
 /** First line of a batch: gzip JSON lines, one rollout a line after it, in ascending order of `rolloutId`. */
 export const batchHeaderSchema = z.strictObject({
@@ -221,5 +149,80 @@ export const batchRowSchema = z.strictObject({
   reward: z.number().nullable(),
   finishReason: z.enum(['stop', 'length']),
 });
-export type BatchHeader = z.infer<typeof batchHeaderSchema>;
-export type BatchRow = z.infer<typeof batchRowSchema>;
+
+/** Everything that crosses between the two languages, by the name that golden payloads call it. */
+export const trainerMessages = {
+  initRequest: z.strictObject({ trainRun, base: baseSchema, config: trainerConfigSchema }),
+  warmStartRequest: z.strictObject({
+    trainRun,
+    parent,
+    name,
+    /** One JSON object a line: `{ prompt, completion }`, both as the model reads and writes them, markers included. */
+    examples: stored,
+    steps: z.int().positive(),
+    batch: z.int().positive(),
+    learningRate: z.number().positive(),
+    warmupSteps: z.int().nonnegative(),
+    config: trainerConfigSchema,
+  }),
+  updateRequest: z.strictObject({
+    trainRun,
+    cycle: z.int().positive(),
+    parent,
+    batch: stored,
+    config: trainerConfigSchema,
+  }),
+  publishRequest: z.strictObject({
+    checkpoint: parent,
+    /** Base URLs of policy servers, each ending in `/v1`. */
+    servers: z.array(z.url()).min(1),
+    /** What the probe may differ by. */
+    tolerance: z.number().positive(),
+  }),
+  retireRequest: z.strictObject({ trainRun, keep: z.array(name), servers: z.array(z.url()) }),
+  collectRequest: z.strictObject({ trainRun, keep: z.array(name) }),
+  /** The directory, as the trainer's machine sees it, is not there yet, or empty. */
+  exportRequest: z.strictObject({ checkpoint: parent, directory: z.string() }),
+  checkpointResult,
+  warmStartResult: checkpointResult.extend({ loss: z.number(), seconds: z.number() }),
+  updateResult: checkpointResult.extend({ metrics: updateMetricsSchema }),
+  publishResult: z.strictObject({
+    /** What a request to the policy server names. */
+    model: z.string(),
+    /** Largest difference of a log-probability on the probe, over all servers. */
+    logprobGap: z.number(),
+  }),
+  retireResult: z.strictObject({ retired: z.array(z.string()) }),
+  collectResult: z.strictObject({ removed: z.array(name), bytes: z.int() }),
+  exportResult: z.strictObject({ directory: z.string(), files: z.array(z.string()) }),
+  batchHeader: batchHeaderSchema,
+  batchRow: batchRowSchema,
+} as const;
+
+/** The activities of the trainer, and the names of their messages. */
+export const TRAINER_ACTIVITIES = {
+  [names.INIT]: { request: 'initRequest', result: 'checkpointResult' },
+  [names.WARM_START]: { request: 'warmStartRequest', result: 'warmStartResult' },
+  [names.UPDATE]: { request: 'updateRequest', result: 'updateResult' },
+  [names.PUBLISH]: { request: 'publishRequest', result: 'publishResult' },
+  [names.RETIRE]: { request: 'retireRequest', result: 'retireResult' },
+  [names.COLLECT]: { request: 'collectRequest', result: 'collectResult' },
+  [names.EXPORT]: { request: 'exportRequest', result: 'exportResult' },
+} as const;
+
+type Messages = typeof trainerMessages;
+export type TrainerMessage<Name extends keyof Messages> = z.infer<Messages[Name]>;
+export type InitRequest = TrainerMessage<'initRequest'>;
+export type WarmStartRequest = TrainerMessage<'warmStartRequest'>;
+export type UpdateRequest = TrainerMessage<'updateRequest'>;
+export type ExportResult = TrainerMessage<'exportResult'>;
+export type BatchHeader = TrainerMessage<'batchHeader'>;
+export type BatchRow = TrainerMessage<'batchRow'>;
+
+type Activities = typeof TRAINER_ACTIVITIES;
+/** The same for workflows that call them. */
+export type TrainerActivities = {
+  -readonly [Type in keyof Activities]: (
+    request: TrainerMessage<Activities[Type]['request']>,
+  ) => Promise<TrainerMessage<Activities[Type]['result']>>;
+};

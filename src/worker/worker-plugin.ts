@@ -23,8 +23,8 @@ export interface AddOn {
 
 /** What every plugin of ours does to a worker: brings activities, checks encryption, and polls queues beside it. */
 export abstract class WorkerPlugin extends SimplePlugin {
+  private readonly encryption: Config['encryption'];
   private readonly solving: ConductorActivities;
-  private readonly encrypts: boolean;
   private readonly sideWorkers: SideWorkers;
 
   /** @throws ConfigError where the Conductor is a checkpoint and no add-on serves one */
@@ -48,8 +48,8 @@ export abstract class WorkerPlugin extends SimplePlugin {
       env: process.env,
     });
     super({ name, activities: { ...solving, ...addOn?.activities } });
+    this.encryption = config.encryption;
     this.solving = solving;
-    this.encrypts = config.encryption !== undefined;
     this.sideWorkers = new SideWorkers((taskQueue) => [
       ...providerQueues(config, taskQueue, solving),
       ...(addOn?.queuesBeside(taskQueue, solving) ?? []),
@@ -65,7 +65,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
           'mount the other plugin on a worker with another task queue, or take it away',
       );
     }
-    if (this.encrypts) checkEncrypted(options.dataConverter);
+    if (this.encryption) checkEncrypted(options.dataConverter, this.encryption);
     const configured = super.configureWorker(options);
     this.sideWorkers.mount(configured, this);
     return configured;

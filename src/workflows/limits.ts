@@ -75,16 +75,16 @@ export class Limits {
    *
    * @throws ApplicationFailure of a `Limit.*` type when it cannot fit any more, or the run was stopped already
    */
-  async reserve(worst: WorstCase): Promise<Reservation> {
+  reserve(worst: WorstCase): Promise<Reservation> {
     const key = this.nextKey();
-    const allowance = await this.whenItFits(() => this.account.reserve(key, worst));
-    return {
-      allowance,
-      settle: (calls) => {
-        this.account.settle(key, calls);
-        this.changes += 1;
-      },
+    const settle = (calls: readonly Call[]): void => {
+      this.account.settle(key, calls);
+      this.changes += 1;
     };
+    return this.whenItFits(
+      () => this.account.reserve(key, worst),
+      (allowance) => ({ allowance, settle }),
+    );
   }
 
   /**
@@ -92,16 +92,16 @@ export class Limits {
    *
    * @throws ApplicationFailure as `reserve` does
    */
-  async share(parts: number): Promise<Share> {
+  share(parts: number): Promise<Share> {
     const key = this.nextKey();
-    const limits = await this.whenItFits(() => this.account.share(key, parts));
-    return {
-      limits,
-      settle: (spentAtMost) => {
-        this.account.settleChild(key, spentAtMost);
-        this.changes += 1;
-      },
+    const settle = (spentAtMost: Amount | null): void => {
+      this.account.settleChild(key, spentAtMost);
+      this.changes += 1;
     };
+    return this.whenItFits(
+      () => this.account.share(key, parts),
+      (limits) => ({ limits, settle }),
+    );
   }
 
   /** Whether something of this size would exceed the cost limit; false where there is none, or no price. */
@@ -146,12 +146,16 @@ export class Limits {
     return String(this.taken);
   }
 
-  private async whenItFits<Granted extends object>(ask: () => Granted | LimitRefusal): Promise<Granted> {
+  /** One promise and no more, here and in the callers: the SDK takes a stack trace of each that a workflow makes. */
+  private async whenItFits<Granted extends object, Kept>(
+    ask: () => Granted | LimitRefusal,
+    keep: (granted: Granted) => Kept,
+  ): Promise<Kept> {
     for (;;) {
       const stop = this.reasonToStop();
       if (stop !== null) throw stop;
       const answer = ask();
-      if (!isRefusal(answer)) return answer;
+      if (!isRefusal(answer)) return keep(answer);
       if (!answer.mayFitLater) throw this.stopBy(answer.limit, describeLimit(answer));
       const before = this.changes;
       await condition(() => this.changes !== before || this.stop !== null);

@@ -1,5 +1,6 @@
 import {
   ApplicationFailure,
+  CancellationScope,
   condition,
   defineQuery,
   defineSignal,
@@ -95,7 +96,8 @@ function ignore(signal: string, expected: string): void {
 /** A change holds at once. Its answer waits where the run has no limits yet: the first call resolves them soon. */
 async function setLimits({ steering }: MessageTargets, change: LimitsChange): Promise<HeldLimits> {
   await steering.changeLimits(runLimitsOf(change));
-  await condition(() => steering.limits !== null || steering.isOver);
+  // A cancellation does not reject the message: it is answered with what held, or once the run is over.
+  await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
   const { limits } = steering;
   if (limits === null) throw badMessage('the run ended before it had any limits to change');
   return heldLimitsOf(limits.current);
@@ -165,7 +167,7 @@ function runLimitsOf({ costUsd, ...change }: LimitsChange): Partial<RunLimits> {
   return { ...change, nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
 }
 
-/** The limits of a run as its operator is told them. */
+/** The limits of a run as its operator sees them. */
 function heldLimitsOf({ steps, depth, calls, tokens, nanoUsd, wallClockMs }: RunLimits): HeldLimits {
   return { steps, depth, calls, tokens, costUsd: nanoUsd === null ? null : nanoUsd / 1e9, wallClockMs };
 }

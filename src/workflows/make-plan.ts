@@ -45,9 +45,9 @@ export async function settlePlan(context: RunContext, review: ReviewedRound | un
   }
 }
 
-/** A plan, and the words it was read from. */
 interface ObtainedPlan {
   readonly plan: Plan;
+  /** The words it was read from. */
   readonly reply: Text;
 }
 
@@ -64,7 +64,7 @@ function takeGiven(context: RunContext, given: Plan): ObtainedPlan {
   }
 }
 
-/** What a plan for this run is judged by, as the limits are now. */
+/** As the limits are now. */
 function rulesOf(context: RunContext): PlanContext {
   const { run, limits, round } = context;
   return planContextOf({ ...run, limits: limits.current }, round, mayCallItself(context));
@@ -78,7 +78,7 @@ async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Pr
   const decision = await approval.ask(() => rulesOf(context), limits);
   if (decision === null) {
     const seconds = limits.current.approvalMs / 1000;
-    const message = `nobody decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
+    const message = `no one decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
     throw limits.stopBy('approval', message);
   }
   switch (decision.kind) {
@@ -123,7 +123,7 @@ export async function obtainPlan(
   rejected: readonly FailedReply[] = [],
 ): Promise<ObtainedPlan> {
   const { recorder, round, depth, limits } = context;
-  /** All that the Conductor is shown again: rejected plans first, then replies that were none. */
+  /** What the Conductor is shown again: rejected plans first, then replies that were no plan. */
   const repairs = [...rejected];
   let paidRetries = 0;
   recorder.record({ kind: 'plan-asked', round, depth });
@@ -185,10 +185,10 @@ function requestFor(
   };
 }
 
-/** What came of one call of the Conductor: a plan, a reply that is none, or a failure. */
+/** A plan, a reply that is none, or a failure. */
 type ConductorOutcome = WritePlanResult | CallFailure;
 
-/** Asks the Conductor once, if the limits allow it, and books what that came to. */
+/** Asks the Conductor once, if the limits allow it. */
 async function askConductor(context: RunContext, request: WritePlanRequest): Promise<ConductorOutcome> {
   const { run, limits, recorder } = context;
   const { conductor, heartbeatMs } = run;
@@ -199,12 +199,8 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
   } catch (error) {
     return readCallFailure(error, CONDUCTOR_ID);
   }
-  const activities = modelActivities({
-    remainingMs: limits.remainingMs(),
-    heartbeatMs,
-    summary: summaryOf(request),
-    ...queueFor(run, conductor),
-  });
+  const options = { remainingMs: limits.remainingMs(), heartbeatMs, summary: summaryOf(request) };
+  const activities = modelActivities({ ...options, ...queueFor(run, conductor) });
   const { allowance } = reservation;
   const outcome = await activities[WRITE_PLAN]({ ...request, allowance }).catch((error: unknown) =>
     readCallFailure(error, CONDUCTOR_ID),

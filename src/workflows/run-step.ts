@@ -8,7 +8,7 @@ import {
 import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
 import type { Plan, Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activities';
-import type { ExternalCard, ModelCard } from '../protocol/cards';
+import type { ExternalCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';
 import { CALL_WORKER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
@@ -42,8 +42,7 @@ export async function runStep(context: RunContext, ready: ReadyStep): Promise<vo
   const planned = ready.plan.steps[ready.step];
   if (planned === undefined) return;
   if (planned.worker === CONDUCTOR_ID && mayCallItself(context)) {
-    await callItself(context, ready, planned);
-    return;
+    return callItself(context, ready.step, { subtask: planned.subtask, sees: ready.sees });
   }
   const workers = candidates(context, planned.worker);
   for (const [index, worker] of workers.entries()) {
@@ -79,7 +78,7 @@ function requestFor(
   };
 }
 
-/** Asks one worker until it answers or has failed for good; true when it answered. */
+/** True once the worker has answered, false when it has failed for good. */
 async function askWorker(context: RunContext, first: WorkerRequest): Promise<boolean> {
   let request = first;
   for (let paidRetries = 0; ; paidRetries += 1) {
@@ -139,26 +138,18 @@ function moreRoom({ worker, maxOutputTokens }: WorkerRequest): number | null {
 const EXTERNAL_ATTEMPTS = 3;
 const SUMMARY_CHARACTERS = 80;
 
-/** Calls the worker a step names: a model through our activity, or the user's own activity or workflow. */
-async function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
+/** Calls the worker that a step names: a model through our activity, or the user's own activity or workflow. */
+function callWorker(context: RunContext, request: Reserved<WorkerRequest>): Promise<WorkerResult> {
   const { worker } = request;
-  return worker.kind === 'model'
-    ? callModelWorker(context, request, worker)
-    : callExternalWorker(context, request, worker);
-}
-
-async function callModelWorker(
-  { run, limits }: RunContext,
-  request: Reserved<WorkerRequest>,
-  worker: ModelCard,
-): Promise<WorkerResult> {
-  const activities = modelActivities({
+  if (worker.kind !== 'model') return callExternalWorker(context, request, worker);
+  const { run, limits } = context;
+  const { heartbeatMs } = run;
+  const options = {
     remainingMs: limits.remainingMs(),
-    heartbeatMs: run.heartbeatMs,
+    heartbeatMs,
     summary: summaryOf(request, worker.model),
-    ...queueFor(run, worker),
-  });
-  return activities[CALL_WORKER](request);
+  };
+  return modelActivities({ ...options, ...queueFor(run, worker) })[CALL_WORKER](request);
 }
 
 async function callExternalWorker(
@@ -169,13 +160,8 @@ async function callExternalWorker(
   const startedAt = now();
   const result = readExternalResult(await runExternal(context, request, worker), worker);
   const output = await keepIfLong(result.text);
-  return {
-    output,
-    calls: [unaccountedCall(request, null, result.usage)],
-    dropped: [],
-    startedAt,
-    endedAt: now(),
-  };
+  const calls = [unaccountedCall(request, null, result.usage)];
+  return { output, calls, dropped: [], startedAt, endedAt: now() };
 }
 
 async function runExternal(

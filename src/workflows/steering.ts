@@ -5,7 +5,6 @@ import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '..
 import type { RunLimits } from '../protocol/run';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace } from '../protocol/solve';
-import { isOwnCancellation } from './failures';
 import type { Limits } from './limits';
 
 /** What a child must know of the messages to its run. */
@@ -113,9 +112,9 @@ export class Steering {
       if (now.depth !== known.depth) await handle.signal(SET_MAX_DEPTH_SIGNAL, now.depth);
       for (const hint of now.hints.slice(known.hints.length)) await handle.signal(ADD_HINT_SIGNAL, hint);
       if (isLess(now.spending, known.spending)) await handle.signal(LIMIT_SPENDING_SIGNAL, now.spending);
-    } catch (error) {
-      // A child that has just ended needs no message; the run's own cancellation reaches it by itself.
-      if (isOwnCancellation(error)) throw error;
+    } catch {
+      // A child that has just ended needs no message, and neither does one that is being cancelled with this run: thrown
+      // from a handler, or before the child's end was awaited, the cancellation would end the run with calls still open.
     }
   }
 }

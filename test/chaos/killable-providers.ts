@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../src/testing';
 import { LogFollower } from '../../examples/learn/support/log-follower';
 import { simulationOf } from './scenario';
 
-const PROGRAM = join(__dirname, '..', '..', 'src', 'testing', 'serve.ts');
+const PROGRAM = join(__dirname, '..', '..', 'examples', 'providers', 'serve.ts');
 
 /** The simulated providers as a program, killed and started again on the same port; their log outlives them. */
 export class KillableProviders {

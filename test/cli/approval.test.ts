@@ -88,7 +88,7 @@ test('where nobody works on the run, an approval makes no call: it says how to g
 
   const approved = await run('approve', id);
   expect(approved).toMatchObject({ code: 0 });
-  expect(approved.stderr).toContain(`Nobody works on it now; go on with: temporal-conductor watch ${id}`);
+  expect(approved.stderr).toContain(`No worker runs it now; go on with: temporal-conductor watch ${id}`);
   // The call waits for somebody who stays for its answer, whatever else is asked of the run.
   expect(await run('limits', id, '--steps', '3')).toMatchObject({ code: 0 });
   expect(promptsTo('alpha')).toEqual([]);

@@ -1,4 +1,4 @@
-import { fitToServer } from '../../src/cli/attach';
+import { fitToServer } from '../../src/cli/session';
 import { parseTrainable } from '../../src/training/config/load';
 
 const config = parseTrainable({

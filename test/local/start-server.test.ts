@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { freePorts, startServer } from '../../src/local/embedded-server';
-import { stopRunningServer } from '../../src/local/lease';
+import { serves, stopRunningServer, writeServerRecord } from '../../src/local/lease';
 import { freshFolder } from './fresh-folder';
 
 let other: Server;
@@ -47,4 +47,15 @@ test('the third time it is told in one line, with where the rest is', async () =
   expect(outcome).toContain(`last: listen tcp 127.0.0.1:${taken}: bind: address already in use. Try again`);
   expect(outcome).toContain(`${folder}/server.log`);
   expect(outcome).not.toContain('\n');
+});
+
+test('a database that a server has open is open to no other, whoever starts it', async () => {
+  const setting = { env: process.env, say: () => undefined };
+  const first = await startServer(folder, 'default', setting);
+  const second = await startServer(folder, 'default', setting).catch(String);
+  expect(second).toMatch(
+    /database is locked.* Another server has it open: stop that one, or set TEMPORAL_ADDRESS/,
+  );
+  expect(await serves(first.record, 'default')).toBe(true);
+  await writeServerRecord(folder, first.record);
 });

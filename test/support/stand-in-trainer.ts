@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { TrainerActivities } from '../../src/training/contract';
 import { cycleName } from '../../src/training/keys';
 import * as names from '../../src/training/names';
-import type { Checkpoint } from '../../src/training/trainer-contract';
+import type { Checkpoint, TrainerActivities } from '../../src/training/trainer-contract';
 import { payload as exported } from '../training/golden/exportResult.json';
 import { payload as updated } from '../training/golden/updateResult.json';
 

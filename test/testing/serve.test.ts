@@ -13,7 +13,7 @@ import OpenAI from 'openai';
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 const COMPILER = resolve(__dirname, '../../scripts/run-typescript.cjs');
-const PROGRAM = resolve(__dirname, '../../src/testing/serve.ts');
+const PROGRAM = resolve(__dirname, '../../examples/providers/serve.ts');
 
 const half = { share: 0.5, answer: { fault: 'hang' } };
 
@@ -109,7 +109,7 @@ test('kill -9 loses nothing of the log, and who comes next on the port goes on w
 test.each([
   ['a port that is none', () => ['--port', 'http'], '--port takes a number from 0'],
   ['a missing file', () => ['--script', '/no/such/file.json'], '/no/such/file.json cannot be read'],
-  ['a file that is no JSON', () => ['--script', fileWith('{')], 'cannot be read as one: SyntaxError'],
+  ['a file that is not JSON', () => ['--script', fileWith('{')], 'cannot be read as one: SyntaxError'],
   [
     'a fault that does not exist',
     () => ['--script', fileWith('{"models":{"gpt":{"answer":{"fault":"flood"}}}}')],

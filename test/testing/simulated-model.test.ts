@@ -29,7 +29,7 @@ function answersOf(seed: number, prompts: readonly string[]): Map<string, Answer
 
 test('a script comes first, in order, then the standing answer', () => {
   const model = new SimulatedModel({ script: ['one'], answer: 'standing' }, 0);
-  model.script(['two', { fault: 'hang' }]);
+  model.script.push('two', { fault: 'hang' });
   const answers = Array.from({ length: 4 }, () => model.next(request('Why?')));
   expect(answers).toEqual(['one', 'two', { fault: 'hang' }, 'standing']);
 });

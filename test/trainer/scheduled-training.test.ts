@@ -1,11 +1,7 @@
-import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
-import { readNight } from '../../src/training/activities/records';
-import { readMetrics } from '../../src/training/client/read-runs';
-import { findSchedule, removeSchedule, scheduleNights } from '../../src/training/client/schedule';
+import { findSchedule } from '../../src/training/client/schedule';
 import { samplesKey } from '../../src/training/keys';
-import { scheduleIdOf } from '../../src/training/night-ids';
-import { until } from '../support/until';
+import { type ScheduledNights, scheduleStage } from '../support/train-commands';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';
 
 // Nights on the whole stack, trainer and policy server included, as a schedule begins them. They are due a day apart, and
@@ -14,6 +10,7 @@ import { openTrainingStage, type TrainingStage } from './support/training-stage'
 jest.setTimeout(300_000);
 
 let stage: TrainingStage;
+let nights: ScheduledNights;
 beforeAll(async () => {
   stage = await openTrainingStage({
     world: SMALL_WORLD,
@@ -28,49 +25,24 @@ beforeAll(async () => {
       gate: { samples: 1 },
     },
   });
-  const { trainRun, taskQueue } = stage;
-  const times = { cron: '30 3 * * *', timeZone: 'UTC', jitterMs: 0, timeLimitMs: 600_000 };
-  await scheduleNights(stage.temporal.client, { trainRun, taskQueue, ...times });
+  nights = await scheduleStage(stage);
 });
 afterAll(async () => {
-  await removeSchedule(stage.temporal.client, stage.trainRun);
+  await nights.remove();
   await stage.close();
 });
 
-const schedule = () => stage.temporal.client.schedule.getHandle(scheduleIdOf(stage.trainRun));
-const night = (date: string) => readNight(stage.store, stage.trainRun, date);
-const cycles = () => readMetrics(stage.store, stage.trainRun);
-
-/** Lets the schedule start the nights of these days. */
-async function makeUpFor(first: string, last: string): Promise<void> {
-  await schedule().backfill({
-    start: new Date(`${first}T00:00:00Z`),
-    end: new Date(`${last}T12:00:00Z`),
-    overlap: ScheduleOverlapPolicy.BUFFER_ALL,
-  });
-}
-
-/** What the n-th night that the schedule started came to, from 1. */
-async function outcomeOf(number: number): Promise<unknown> {
-  const { info } = await until(
-    () => schedule().describe(),
-    ({ info: { numActionsTaken } }) => numActionsTaken >= number,
-  );
-  const { workflowId = '' } = info.recentActions[number - 1]?.action.workflow ?? {};
-  return stage.temporal.client.workflow.getHandle(workflowId).result();
-}
-
 test('two nights of a schedule, of which the second goes on from where the first one came to', async () => {
   await stage.whileWorking(async () => {
-    await makeUpFor('2026-01-10', '2026-01-11');
-    expect(await outcomeOf(1)).toEqual({ night: '2026-01-10', isSkipped: false, isCancelled: false });
-    expect(await outcomeOf(2)).toEqual({ night: '2026-01-11', isSkipped: false, isCancelled: false });
+    await nights.makeUpFor('2026-01-10', '2026-01-11');
+    expect(await nights.outcomeOf(1)).toEqual({ night: '2026-01-10', isSkipped: false, isCancelled: false });
+    expect(await nights.outcomeOf(2)).toEqual({ night: '2026-01-11', isSkipped: false, isCancelled: false });
   });
-  expect(await cycles()).toMatchObject([
+  expect(await nights.cycles()).toMatchObject([
     { cycle: 1, night: '2026-01-10', checkpoint: 'scheduled/000001' },
     { cycle: 2, night: '2026-01-11', checkpoint: 'scheduled/000002' },
   ]);
-  expect(await night('2026-01-11')).toMatchObject({ begun: { name: '000001' }, done: 2 });
+  expect(await nights.night('2026-01-11')).toMatchObject({ begun: { name: '000001' }, done: 2 });
 });
 
 test('a night that is ended at once: the schedule goes on, and the next night with what it left', async () => {
@@ -86,21 +58,21 @@ test('a night that is ended at once: the schedule goes on, and the next night wi
   });
   await stage.whileWorking(async () => {
     const letGo = stage.providers.hold('critic');
-    await makeUpFor('2026-01-12', '2026-01-12');
+    await nights.makeUpFor('2026-01-12', '2026-01-12');
     await stage.providers.waitForLog((all) => isHalfAnswered(all.slice(before)));
     const sampled = await stage.store.stat(plans);
     await stage.training.cancel(stage.trainRun);
-    expect(await outcomeOf(3)).toEqual({ night: '2026-01-12', isSkipped: false, isCancelled: true });
+    expect(await nights.outcomeOf(3)).toEqual({ night: '2026-01-12', isSkipped: false, isCancelled: true });
     letGo();
-    expect(await night('2026-01-12')).toMatchObject({ first: 3, done: 2, closedAt: null });
+    expect(await nights.night('2026-01-12')).toMatchObject({ first: 3, done: 2, closedAt: null });
     expect(await findSchedule(stage.temporal.client, stage.trainRun)).toMatchObject({ isPaused: false });
 
-    await makeUpFor('2026-01-13', '2026-01-13');
-    expect(await outcomeOf(4)).toEqual({ night: '2026-01-13', isSkipped: false, isCancelled: false });
+    await nights.makeUpFor('2026-01-13', '2026-01-13');
+    expect(await nights.outcomeOf(4)).toEqual({ night: '2026-01-13', isSkipped: false, isCancelled: false });
     expect(sampled).not.toBeNull();
     expect(await stage.store.stat(plans)).toEqual(sampled);
   });
-  expect((await cycles()).slice(2)).toMatchObject([
+  expect((await nights.cycles()).slice(2)).toMatchObject([
     { cycle: 3, night: '2026-01-13', checkpoint: 'scheduled/000003' },
   ]);
   const answered = log.slice(before).filter(({ outcome }) => outcome === 'answered');

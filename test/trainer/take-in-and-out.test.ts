@@ -1,15 +1,12 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
 import { readRun } from '../../src/training/activities/records';
 import { readManifest } from '../../src/training/policy/serving';
-import { type Ended, runCommand } from '../cli/command';
-import { type Folder, makeFolder } from '../cli/folder';
-import { TEST_KEY } from '../support/search-for-secrets';
+import { openTrainFolder, type TrainFolder } from '../support/train-commands';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';
 
 let stage: TrainingStage;
-let folder: Folder;
+let folder: TrainFolder;
 
 beforeAll(async () => {
   stage = await openTrainingStage({
@@ -18,9 +15,8 @@ beforeAll(async () => {
     warmStartSteps: 60,
     training: { run: 'taken', questions: 2, groupSize: 4, cycles: 1, totalCycles: 1 },
   });
-  folder = await makeFolder();
-  const { config, taskQueue, temporal, trainRun } = stage;
-  await folder.write('conductor.yaml', { ...config, temporal: { ...config.temporal, taskQueue } });
+  folder = await openTrainFolder(stage);
+  const { temporal, trainRun } = stage;
   await stage.whileWorking(async () => {
     const { id } = await stage.training.start({ trainRun, date: '2026-01-10' });
     await temporal.client.workflow.getHandle(id).result();
@@ -32,37 +28,20 @@ afterAll(async () => {
   await folder.remove();
 });
 
-function train(...args: string[]): Promise<Ended> {
-  const env = { TEMPORAL_ADDRESS: stage.temporal.address, STAGE_KEY: TEST_KEY };
-  return runCommand(['train', ...args], { cwd: folder.path, env });
-}
-
 test('a cycle is told from the store, for people and for programs', async () => {
-  const told = await train('show', '1');
+  const told = await folder.train('show', '1');
   expect(told).toMatchObject({ code: 0 });
   expect(told.stdout).toMatch(/^taken cycle 1 {2}night 2026-01-10\n│ {2}checkpoint taken\/000001/);
-  const { stdout } = await train('show', '1', '--json');
+  const { stdout } = await folder.train('show', '1', '--json');
   const { groups } = JSON.parse(stdout) as { groups: { rollouts: unknown[] }[] };
   expect(groups.map(({ rollouts }) => rollouts.length)).toEqual(groups.map(() => 4));
-});
-
-test('a training run is drawn', async () => {
-  expect(await train('plot', '--out', 'pictures')).toMatchObject({ code: 0 });
-  const files = await readdir(join(folder.path, 'pictures'));
-  expect(files).toEqual(['effort.png', 'effort.svg', 'learning.png', 'learning.svg']);
-});
-
-test('a cycle that never was exits with 2', async () => {
-  const { code, stderr } = await train('show', '7');
-  expect(code).toBe(2);
-  expect(stderr).toContain('there is no cycle 7 of training run taken');
 });
 
 test('right plans are learned by another run, whose first night begins with them, and taken out as a model', async () => {
   const lesson = ['--from-traces', 'taken', '--steps', '2', '--learning-rate', '1e-3', '--batch', '2'];
   const [learned, exported] = await stage.whileWorking(async () => {
-    const learned = await train('warm-start', '--run', 'imitation', ...lesson);
-    return [learned, await train('export', learned.stdout.trim(), 'exported')];
+    const learned = await folder.train('warm-start', '--run', 'imitation', ...lesson);
+    return [learned, await folder.train('export', learned.stdout.trim(), 'exported')];
   });
   expect(learned).toMatchObject({ code: 0 });
   const id = learned.stdout.trim();
@@ -79,7 +58,7 @@ test('right plans are learned by another run, whose first night begins with them
 }, 300_000);
 
 test('what the trainer refuses is told in its own words', async () => {
-  const { code, stderr } = await stage.whileWorking(() => train('export', '1', '.'));
+  const { code, stderr } = await stage.whileWorking(() => folder.train('export', '1', '.'));
   expect(code).toBe(1);
   expect(stderr).toMatch(/The folder .* is not empty\. Choose another one, or remove it\./);
 }, 120_000);

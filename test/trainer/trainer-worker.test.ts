@@ -7,7 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { encryptionConverter } from '../../src/encryption/codec';
 import { openStore } from '../../src/store/open-store';
 import { INIT, WARM_START } from '../../src/training/names';
-import { checkpointResultSchema } from '../../src/training/trainer-contract';
+import { trainerMessages } from '../../src/training/trainer-contract';
 import { keyRing, keysText } from '../encryption/test-keys';
 import { type PythonProgram, runPython } from '../../examples/learn/support/programs';
 import { type S3Server, startS3Server } from '../support/s3-server';
@@ -58,7 +58,7 @@ test('a worker says what it serves when it is ready', () => {
 });
 
 test('a step is taken once, from texts of an encrypted store', async () => {
-  const first = checkpointResultSchema.parse(await run(INIT, await initRequest()));
+  const first = trainerMessages.checkpointResult.parse(await run(INIT, await initRequest()));
   expect(first).toMatchObject({ checkpoint: { trainRun: 'night-shift', name: 'base' }, replayed: false });
   expect(await run(INIT, await initRequest())).toEqual({ ...first, replayed: true });
 });

@@ -1,5 +1,5 @@
 import { decideCanary, type ScoredPolicy } from '../../src/training/gate';
-import { CANARY_QUESTIONS, canaryQuestions } from '../../src/training/contract';
+import { CANARY_QUESTIONS, canaryQuestions } from '../../src/training/draw';
 
 const PROBE = { logprobGap: 1e-6, tolerance: 1e-4 };
 

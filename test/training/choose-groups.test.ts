@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { chooseGroups, type GroupChoice } from '../../src/training/draw';
+import { chooseGroups } from '../../src/training/draw';
 import { hasSpread } from '../../src/training/reward';
 
 /**
@@ -11,7 +11,7 @@ import { hasSpread } from '../../src/training/reward';
 function play(wanted: number, good: readonly boolean[], next: (underWay: number) => number): number[] {
   const spreads: (boolean | null)[] = [];
   const underWay: number[] = [];
-  const choose = (): GroupChoice => {
+  const choose = (): ReturnType<typeof chooseGroups> => {
     const choice = chooseGroups({ wanted, maxDraws: good.length, spreads });
     for (let started = 0; started < choice.more; started++) {
       underWay.push(spreads.length);

@@ -116,7 +116,7 @@ describe('a plan that waits for a person', () => {
         answer: null,
         error: { type: 'Limit.Approval' },
       });
-      expect(result.error?.message).toContain('nobody decided on the plan within 1 s');
+      expect(result.error?.message).toContain('no one decided on the plan within 1 s');
       expect(result.waitsFor).toBeUndefined();
       expect(stage.providers.log).toHaveLength(1);
     });

@@ -1,4 +1,7 @@
+import type { Client } from '@temporalio/client';
+import { endOf } from '../support/end-of';
 import { openStage, step, type Stage } from '../support/stage';
+import { until } from '../support/until';
 
 describe('cancelling a run', () => {
   let stage: Stage;
@@ -40,6 +43,35 @@ describe('cancelling a run', () => {
     });
   });
 
+  test('waits for the calls of children, though messages to them come meanwhile', async () => {
+    await stage.close();
+    // A heartbeat brings the cancellation to a call, so that there is time for a message before.
+    stage = await openStage({
+      configure: (config) => ({
+        ...config,
+        recursion: 'worker',
+        limits: { depth: 1 },
+        temporal: { heartbeat: '10s' },
+      }),
+    });
+    stage.plan([step('conductor', 'Go deeper.')]);
+    stage.plan([step('a', 'Slow.')]);
+    stage.providers.hold('a');
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'Is it stopped?' });
+      const { sequence } = await stage.providers.waitForRequest(({ model }) => model === 'a');
+      await stage.client.cancel(id);
+      await untilCancelling(stage.temporal.client, `${id}-r0s1`);
+      await stage.client.addHint(id, 'Too late.');
+      await stage.client.setLimits(id, { calls: 1 });
+      const child = stage.temporal.client.workflow.getHandle(`${id}-r0s1`);
+      const isOpen = async (): Promise<boolean> => (await child.describe()).status.name === 'RUNNING';
+      const end = endOf(stage, id).then(async (result) => ({ result, isChildOpen: await isOpen() }));
+      await stage.providers.waitForClose(sequence);
+      expect(await end).toMatchObject({ result: { status: 'cancelled' }, isChildOpen: false });
+    });
+  });
+
   test('works while the Conductor is thinking', async () => {
     stage.plan([step('a', 'Never asked.')]);
     stage.providers.hold('conductor');
@@ -55,3 +87,11 @@ describe('cancelling a run', () => {
     });
   });
 });
+
+/** Waits until a run has been asked to stop. */
+async function untilCancelling(client: Client, id: string): Promise<void> {
+  await until(
+    () => client.workflow.getHandle(id).fetchHistory(),
+    ({ events }) => events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes) ?? false,
+  );
+}

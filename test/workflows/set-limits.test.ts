@@ -83,6 +83,17 @@ describe('limits that are changed in mid-run', () => {
     expect(asked()).toEqual(['conductor', 'conductor', 'conductor', 'a']);
   });
 
+  test('reach children that had no limit until now', async () => {
+    stage.plan([step('conductor', 'Go deeper.')]);
+    stage.plan(TWO);
+    const result = await solveAnd('a', async (id) => {
+      await stage.client.setLimits(id, { costUsd: 0 });
+      await untilHeard(stage.temporal.client, `${id}-r0s1`, LIMIT_SPENDING_SIGNAL);
+    });
+    expect(result).toMatchObject({ status: 'completed', answer: 'Breg and Brigach', stoppedBy: 'cost' });
+    expect(asked()).toEqual(['conductor', 'conductor', 'a']);
+  });
+
   test('bound the time, too', async () => {
     stage.plan(TWO);
     const result = await solveAnd('a', async (id) => {

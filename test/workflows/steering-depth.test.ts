@@ -1,5 +1,5 @@
 import { renderPlan } from '../../src/plan/render';
-import type { Recursion } from '../../src/protocol/run';
+import type { ResolvedRun } from '../../src/protocol/run';
 import type { SolveResult } from '../../src/protocol/solve';
 import type { SimulatedRequest } from '../../src/testing';
 import { endOf } from '../support/end-of';
@@ -18,7 +18,7 @@ afterEach(async () => {
   await stage.close();
 });
 
-async function open(recursion: Recursion, depth: number | null): Promise<void> {
+async function open(recursion: ResolvedRun['recursion'], depth: number | null): Promise<void> {
   stage = await openStage({
     configure: (config) => ({ ...config, recursion, limits: { depth, calls: 12, costUsd: null } }),
   });

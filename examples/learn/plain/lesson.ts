@@ -6,17 +6,13 @@ import type { RunWorker } from '../../../src/protocol/run';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import {
   type Checkpoint,
-  type CheckpointResult,
-  checkpointResultSchema,
   type InitRequest,
+  type TrainerMessage,
+  trainerMessages,
   type UpdateRequest,
-  type UpdateResult,
-  updateResultSchema,
   type WarmStartRequest,
-  type WarmStartResult,
-  warmStartResultSchema,
 } from '../../../src/training/trainer-contract';
-import { runPython } from '../support/programs';
+import { needProcesses, runPython } from '../support/programs';
 import { workersFor } from './notes';
 import type { Recipe } from './recipe';
 
@@ -44,6 +40,8 @@ export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'path' | 'tokenizer
 
 /** A lesson with processes of its own. */
 export interface OpenLesson extends Lesson {
+  /** Aborted, with an error that says which and how, when one of them ends without having been told to. */
+  readonly lost: AbortSignal;
   close(): Promise<void>;
 }
 
@@ -52,7 +50,8 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
   const trainRun = `plain-${recipe.world.name}-${seed}-${Date.now().toString(36)}`;
   const folder = join(root, trainRun);
   await mkdir(folder, { recursive: true });
-  const server = await runPython('policy_server', ['--port', '0']);
+  const { lost, need } = needProcesses(folder);
+  const server = need('policy server', await runPython('policy_server', ['--port', '0']));
   const steps = await startStepServer(root);
   const { url } = z.object({ url: z.string() }).parse(server.ready);
   return {
@@ -64,6 +63,7 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
     ask: createAskPolicy(),
     policyUrl: `${url}/v1`,
     folder,
+    lost,
     close: async () => {
       await Promise.all([steps.close(), server.stop()]);
     },
@@ -72,9 +72,9 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
 
 /** The trainer's own steps, without Temporal: one after the other, each in a process of its own. */
 export interface StepServer {
-  init(request: InitRequest, texts: string): Promise<CheckpointResult>;
-  warmStart(request: WarmStartRequest, examples: string): Promise<WarmStartResult>;
-  update(request: UpdateRequest, batch: string): Promise<UpdateResult>;
+  init(request: InitRequest, texts: string): Promise<TrainerMessage<'checkpointResult'>>;
+  warmStart(request: WarmStartRequest, examples: string): Promise<TrainerMessage<'warmStartResult'>>;
+  update(request: UpdateRequest, batch: string): Promise<TrainerMessage<'updateResult'>>;
   close(): Promise<void>;
 }
 
@@ -99,9 +99,10 @@ export async function startStepServer(root: string): Promise<StepServer> {
     return schema.parse(result);
   };
   return {
-    init: (request, texts) => perform('init', request, { texts }, checkpointResultSchema),
-    warmStart: (request, examples) => perform('warmStart', request, { examples }, warmStartResultSchema),
-    update: (request, batch) => perform('update', request, { batch }, updateResultSchema),
+    init: (request, texts) => perform('init', request, { texts }, trainerMessages.checkpointResult),
+    warmStart: (request, examples) =>
+      perform('warmStart', request, { examples }, trainerMessages.warmStartResult),
+    update: (request, batch) => perform('update', request, { batch }, trainerMessages.updateResult),
     close: () => program.stop(),
   };
 }

@@ -1,4 +1,4 @@
-import type { Describe } from '../../../src/training/manifest';
+import type { Manifest } from '../../../src/training/manifest';
 import type { TrainingSettings } from '../../../src/training/settings';
 import type { InitRequest, TrainerConfig } from '../../../src/training/trainer-contract';
 import { SMALL_WORLD, WHOLE_WORLD, type World } from '../world/world';
@@ -11,7 +11,7 @@ export interface Recipe {
   /** Questions to be tried on. */
   readonly heldOut: number;
   /** What the prompt tells of the workers; notes are measured on the training questions. */
-  readonly describe: Describe;
+  readonly describe: Manifest['describe'];
   /** Which of the workers each group is given. */
   readonly pool: TrainingSettings['pool'];
   /** With two, every answer is reviewed by the policy itself. */

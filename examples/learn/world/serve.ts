@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
-import { continueLog } from '../../../src/testing/simulated-providers';
+import { continueLog, readPort } from '../../providers/program';
 import { startWorld } from './simulate';
 import { MIDDLE_WORLD, SMALL_WORLD, WHOLE_WORLD, type World } from './world';
-import { readPort } from '../../../src/testing/simulated-providers';
 
 // A world as a program of its own, so that it may be killed, or go on when all others are:
 //   node serve.js [--world small|middle|whole] [--seed N] [--port N] [--delay MILLISECONDS] [--log FILE.jsonl]

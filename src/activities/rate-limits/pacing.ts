@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { resolveConductor, resolveWorker } from '../../config/cards';
 import type { Config, ModelConfig } from '../../config/schema';
-import { durationMs } from '../../config/settings';
+import { durationMs } from '../../config/duration';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import type { LedgerRow } from '../../store/ledger';

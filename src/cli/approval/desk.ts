@@ -2,15 +2,14 @@ import { RefusedError } from '../../client/steer';
 import type { ConductorClient } from '../../client/conductor-client';
 import type { Plan } from '../../plan/plan';
 import type { RoundTrace, SolveResult } from '../../protocol/solve';
-import { describeEstimate, describeSees } from '../../trace/describe';
+import { describeEstimate, describeSteps } from '../../trace/describe';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
 import { harmless } from '../terminal';
 import { askVerdict, type Person } from './verdict';
 
-/** What asks about a run that is shown, and how. */
 export interface DeskSetting {
   readonly conductor: Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
-  /** A person who can be asked until the signal takes the question back. */
+  /** The signal takes back what the person is asked. */
   readonly personFor: (signal: AbortSignal) => Person;
   /** Keeps the live view off the screen while the person types. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
@@ -31,7 +30,7 @@ export class ApprovalDesk {
     this.broken.catch(() => undefined);
   }
 
-  /** Takes the newest trace: asks what is to be asked, and takes back what someone else has decided meanwhile. */
+  /** Takes the newest trace: asks what is open, and takes back what someone else has decided meanwhile. */
   consider(trace: SolveResult): void {
     this.latest = trace;
     const waiting = waitingRounds(trace).map((round) => ({ round, about: keyOf(trace, round) }));
@@ -43,7 +42,6 @@ export class ApprovalDesk {
     if (next !== undefined) this.ask(trace, next.round, next.about);
   }
 
-  /** Takes back what is being asked. */
   close(): void {
     this.isClosed = true;
     this.current?.stop.abort();
@@ -92,11 +90,7 @@ function keyOf(trace: SolveResult, round: RoundTrace): string {
 }
 
 /** The whole plan: no one must approve what they have not seen. */
-function describePlan(id: string, { steps }: Plan, { id: root, estimate }: SolveResult): string {
+function describePlan(id: string, plan: Plan, { id: root, estimate }: SolveResult): string {
   const cost = estimate === undefined || id !== root ? '' : `, ${describeEstimate(estimate)}`;
-  const lines = steps.map(({ worker, subtask, sees }, index) => {
-    const who = [worker, describeSees(sees)].filter((part) => part !== '').join(', ');
-    return `  step ${index + 1} (${who}): ${harmless(subtask)}`;
-  });
-  return [`Run ${id} waits for approval of its plan${cost}:`, ...lines].join('\n');
+  return [`Run ${id} waits for approval of its plan${cost}:`, ...describeSteps(plan, harmless)].join('\n');
 }

@@ -18,8 +18,6 @@ export function writePlanFile({ steps }: Plan, { workers }: Pick<PlanContext, 'w
 /**
  * Reads a plan that a person wrote: YAML or JSON, `{ steps: [{ worker, subtask, sees }] }`, or the three lists of the
  * Conductor's own notation.
- *
- * @param name what errors call the text, e.g. its path
  * @throws UsageError with what is wrong, where, and the workers there are
  */
 export function readPlan(text: string, name: string, context: PlanContext): Plan {
@@ -48,7 +46,6 @@ function readSteps(text: string, context: PlanContext): Plan {
   return validatePlan(document.toJS(), context, (list, step) => placeOf(document, text, step, FIELDS[list]));
 }
 
-/** What the three lists are called in a plan that is written step by step. */
 const FIELDS: Readonly<Record<ListName, string>> = {
   model_id: 'worker',
   subtasks: 'subtask',

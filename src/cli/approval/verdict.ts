@@ -15,61 +15,47 @@ export type PersonDecision =
   | { readonly kind: 'edit'; readonly plan: Plan }
   | { readonly kind: 'reject'; readonly reason: string };
 
-/** A person who can be asked. */
 export interface Person {
   /** null where no one answers any more. */
   ask(prompt: string): Promise<string | null>;
   tell(text: string): void;
-  /** Returns the text as the person left it. */
   edit(text: string): Promise<string>;
 }
+
+const DECIDED: Readonly<Record<string, 'approve' | 'leave' | undefined>> = { a: 'approve', l: 'leave' };
 
 /** Asks about a plan until there is an answer that can be acted on. */
 export async function askVerdict(person: Person, plan: Plan, context: PlanContext): Promise<PersonDecision> {
   let draft = writePlanFile(plan, context);
   for (;;) {
-    const letter = letterOf(await person.ask('Approve, edit, reject, or leave it waiting? [a/e/r/l] '));
-    if (letter === 'a') return { kind: 'approve' };
-    if (letter === 'l') return { kind: 'leave' };
+    // Where no one answers any more, the plan is left waiting.
+    const answer = (await person.ask('Approve, edit, reject, or leave it waiting? [a/e/r/l] ')) ?? 'l';
+    const letter = answer.trim().toLowerCase().charAt(0);
+    const decided = DECIDED[letter];
+    if (decided !== undefined) return { kind: decided };
     if (letter === 'r') {
       // Without a reason, the person has thought better of it.
-      const reason = (await person.ask('What shall the Conductor do differently? '))?.trim();
+      const reason = (await person.ask('What should the Conductor do differently? '))?.trim();
       if (reason) return { kind: 'reject', reason };
     }
     if (letter === 'e') {
-      const edited = await letEdit(person, draft, context);
-      if (edited.plan !== null) return { kind: 'edit', plan: edited.plan };
-      draft = edited.draft;
+      try {
+        const edited = await person.edit(draft);
+        const isChanged = edited !== draft;
+        // A plan with a mistake stays a draft: nothing that was typed is lost.
+        draft = edited;
+        if (isChanged) return { kind: 'edit', plan: readPlan(edited, 'what you wrote', context) };
+      } catch (error) {
+        person.tell(reasonOf(error));
+      }
     }
-  }
-}
-
-/** Where no one answers any more, the plan is left waiting. */
-function letterOf(answer: string | null): string {
-  return answer === null ? 'l' : answer.trim().toLowerCase().charAt(0);
-}
-
-/** A plan with a mistake stays a draft: nothing that was typed is lost. One left as it was is no plan either. */
-async function letEdit(
-  person: Person,
-  before: string,
-  context: PlanContext,
-): Promise<{ draft: string; plan: Plan | null }> {
-  let draft = before;
-  try {
-    draft = await person.edit(before);
-    return { draft, plan: draft === before ? null : readPlan(draft, 'what you wrote', context) };
-  } catch (error) {
-    person.tell(reasonOf(error));
-    return { draft, plan: null };
   }
 }
 
 /**
  * The person whose keyboard is standard input. Each question has a reader of its own, so that between two of them an
  * editor has the keyboard to itself; lines are left to the terminal, so that Ctrl-C stays a signal.
- *
- * @param signal takes a question back: it then rejects with an AbortError
+ * `signal` takes a question back, which then rejects with an AbortError.
  */
 export function personAtTerminal(signal: AbortSignal): Person {
   return {
@@ -87,11 +73,7 @@ export function personAtTerminal(signal: AbortSignal): Person {
   };
 }
 
-/**
- * Lets a person edit a text in `$VISUAL`, `$EDITOR` or vi.
- *
- * @throws Error where the editor cannot be started or ends with an error
- */
+/** In `$VISUAL`, `$EDITOR` or vi. @throws Error where the editor ends with an error */
 async function editText(text: string): Promise<string> {
   const { env } = process;
   const editor = [env.VISUAL, env.EDITOR].find((value) => value !== undefined && value !== '') ?? 'vi';

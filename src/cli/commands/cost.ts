@@ -1,9 +1,6 @@
-import { Option } from 'commander';
 import { stringify } from 'csv-stringify/sync';
-import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import {
-  COST_GROUPS,
   type CostGroup,
   type CostLine,
   type CostQuery,
@@ -16,10 +13,9 @@ import {
 import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf } from '../../trace/lines';
-import { type AddCommands, CONFIG } from '../arguments';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { loadSettings } from '../settings';
-import { paintFor, print, say } from '../terminal';
+import { paintFor, print, say, toJson } from '../terminal';
 
 interface CostOptions {
   readonly config?: string;
@@ -27,53 +23,32 @@ interface CostOptions {
   /** Dates, `YYYY-MM-DD`, both included. */
   readonly since?: string;
   readonly until?: string;
-  /** Days are those of UTC instead of the local time zone. */
   readonly utc?: boolean;
   readonly csv?: boolean;
   readonly json?: boolean;
 }
 
 /** `cost`: sums of what the ledger holds. Needs no server. */
-export const addCost: AddCommands = (program, settle) => {
-  program
-    .command('cost')
-    .description('sum what was spent, from the ledger')
-    .option(...CONFIG)
-    .addOption(new Option('--by <what>', 'a line each').choices(COST_GROUPS).default('day'))
-    .option('--since <date>', 'first day, e.g. 2026-11-01')
-    .option('--until <date>', 'last day')
-    .option('--utc', 'days of UTC instead of those of the local time zone')
-    .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
-    .option('--json', 'print the sums as JSON')
-    .action(async (options: CostOptions) => {
-      settle(await cost(options));
-    });
-};
-
-async function cost(options: CostOptions): Promise<ExitCode> {
+export async function cost(options: CostOptions): Promise<ExitCode> {
   const zone = options.utc ? 'utc' : 'local';
   const span = spanOf(options, zone);
   const config = await loadSettings(options.config);
-  const report = await reportOn(config, { by: options.by, zone, ...span });
-  if (options.json) await print(toJson(report, span, zone));
-  else if (options.csv) await print(renderCsv(report));
-  else if (report.lines.length === 0) say(`No calls ${describeSpan(span)}in the ledger of ${config.store}.`);
-  else await print(renderTable(report, paintFor(process.stdout)));
-  return EXIT.answered;
-}
-
-type Span = Pick<CostQuery, 'since' | 'until'>;
-
-/** As many rows are read without a word; more may take some seconds. */
-const ROWS_IN_SILENCE = 5000;
-
-async function reportOn(config: TrainableConfig, query: CostQuery): Promise<CostReport> {
   const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
-  return sumCosts(store, query, (count) => {
+  const report = await sumCosts(store, { by: options.by, zone, ...span }, (count) => {
     if (count === ROWS_IN_SILENCE)
       say(`The ledger has more than ${count.toLocaleString('en-US')} rows: reading on …`);
   });
+  if (options.json) await print(renderJson(report, span, zone));
+  else if (options.csv) await print(renderCsv(report));
+  else if (report.lines.length === 0) say(`No calls ${describeSpan(span)}in the ledger of ${config.store}.`);
+  else await print(renderTable(report, paintFor(process.stdout)), { painted: true });
+  return EXIT.answered;
 }
+
+/** More rows than these may take some seconds. */
+const ROWS_IN_SILENCE = 5000;
+
+type Span = Pick<CostQuery, 'since' | 'until'>;
 
 function spanOf({ since, until }: CostOptions, zone: Zone): Span {
   if (since !== undefined && until !== undefined && since > until) {
@@ -94,7 +69,7 @@ function describeSpan({ since, until }: Span): string {
   return until === undefined ? from : `${from}up to ${until.name} `;
 }
 
-function toJson({ by, lines, total }: CostReport, { since, until }: Span, zone: Zone): string {
+function renderJson({ by, lines, total }: CostReport, { since, until }: Span, zone: Zone): string {
   const timeZone = zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
   const report = {
     by,
@@ -104,7 +79,7 @@ function toJson({ by, lines, total }: CostReport, { since, until }: Span, zone: 
     lines: lines.map(withUsd),
     total: withUsd(total),
   };
-  return JSON.stringify(report, null, 2);
+  return toJson(report);
 }
 
 function withUsd(line: CostLine): CostLine & { costUsd: number; costIsLowerBound: boolean } {
@@ -112,31 +87,22 @@ function withUsd(line: CostLine): CostLine & { costUsd: number; costIsLowerBound
 }
 
 /**
- * A report as CSV (RFC 4180), a line each group and none for the sum, which a spreadsheet makes itself. Amounts are
- * exact: nine decimals of a USD. Names come from anyone, so formulas are escaped (OWASP, "CSV Injection").
+ * A report as CSV (RFC 4180), without the sum, which a spreadsheet makes itself. Amounts are exact. Names come from
+ * anyone, so formulas are escaped (OWASP, "CSV Injection").
  */
 export function renderCsv({ by, lines }: CostReport): string {
-  const columns = [
-    by,
-    'calls',
-    'open_calls',
-    'calls_of_unknown_cost',
-    'input_tokens',
-    'output_tokens',
-    'cost_usd',
-  ];
-  const rows = lines.map(({ name, calls, open, unknown, inputTokens, outputTokens, nanoUsd }) => [
-    name,
-    calls,
-    open,
-    unknown,
-    inputTokens,
-    outputTokens,
-    exactUsd(nanoUsd),
-  ]);
+  const rows = lines.map((line) => ({ ...line, costUsd: exactUsd(line.nanoUsd) }));
   return stringify(rows, {
     header: true,
-    columns,
+    columns: [
+      { key: 'name', header: by },
+      { key: 'calls' },
+      { key: 'open', header: 'open_calls' },
+      { key: 'unknown', header: 'calls_of_unknown_cost' },
+      { key: 'inputTokens', header: 'input_tokens' },
+      { key: 'outputTokens', header: 'output_tokens' },
+      { key: 'costUsd', header: 'cost_usd' },
+    ],
     record_delimiter: 'windows',
     // The library quotes the delimiter of records alone: \r\n, and neither of the two.
     quoted_match: /[\r\n]/,
@@ -189,21 +155,21 @@ function cellsOf(line: CostLine, decimals: number): string[] {
   ];
 }
 
-/** As many decimals for all as show two digits of the least amount: cents at the fewest, nano-dollars at the most. */
+/** Enough decimals to show two digits of the least amount, from cents to nano-dollars. */
 function decimalsFor(lines: readonly CostLine[]): number {
   const amounts = lines.map(({ nanoUsd }) => nanoUsd / 1e9).filter((amount) => amount > 0);
   const wanted = Math.ceil(-Math.log10(Math.min(1, ...amounts))) + 1;
   return Math.min(9, Math.max(2, wanted));
 }
 
-/** Why a sum is a lower bound. */
 function explain({ unknown, open }: CostLine): string[] {
   if (unknown === 0) return [];
-  const ended = unknown - open;
-  const reasons = [''];
-  if (open > 0) reasons.push(`Not over (under way, or its process died): ${counted(open, 'call')}.`);
-  if (ended > 0) {
-    reasons.push(`Over at an unknown cost (no price, or cut off in the middle): ${counted(ended, 'call')}.`);
-  }
-  return [...reasons, 'Sums with such calls say the least that was spent.'];
+  const kinds: [number, string][] = [
+    [open, 'Not over (under way, or its process died)'],
+    [unknown - open, 'Over at an unknown cost (no price, or cut off in the middle)'],
+  ];
+  const reasons = kinds
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${what}: ${counted(count, 'call')}.`);
+  return ['', ...reasons, 'Sums with such calls say the least that was spent.'];
 }

@@ -2,9 +2,9 @@ import { existsSync, statSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { loadTrainableConfig } from '../../training/config/load';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
+import { readStoreUrl } from '../../config/store-url';
 import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { configuredServer } from '../../local/configured-server';
@@ -14,25 +14,12 @@ import { reasonOf } from '../../local/reason-of';
 import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { openStore } from '../../store/open-store';
 import type { Paint } from '../../trace/lines';
-import { type AddCommands, CONFIG } from '../arguments';
 import { EXIT, type ExitCode } from '../exit-code';
-import { FOLDER, modelCardsOf } from '../settings';
+import { FOLDER, loadFile, modelCardsOf } from '../settings';
 import { paintFor, print } from '../terminal';
-import { readStoreUrl } from '../../config/store-url';
 
-/** `doctor`: what is installed, reachable and allowed here. */
-export const addDoctor: AddCommands = (program, settle) => {
-  program
-    .command('doctor')
-    .description('check what is installed, reachable and allowed, and say how to mend what is not')
-    .option(...CONFIG)
-    .action(async ({ config: file }: { readonly config?: string }) => {
-      settle(await doctor(file));
-    });
-};
-
-/** Prints a line a finding; fails if something that a solve needs is not there. */
-async function doctor(file: string | undefined): Promise<ExitCode> {
+/** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */
+export async function doctor({ config: file }: { readonly config?: string }): Promise<ExitCode> {
   const { config, findings } = await checkConfig(file);
   const all = [
     checkNode(),
@@ -47,7 +34,7 @@ async function doctor(file: string | undefined): Promise<ExitCode> {
     all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
   }
   const paint = paintFor(process.stdout);
-  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'));
+  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'), { painted: true });
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
 }
 
@@ -55,17 +42,15 @@ const WHAT_COLUMNS = 16;
 
 function describeFinding({ what, state, text }: Finding, paint: Paint): string {
   const mark = { fine: paint.good('✓'), note: paint.busy('·'), broken: paint.bad('✗') }[state];
-  // What goes on below the first line of a finding stands under its beginning.
   return `${mark} ${what.padEnd(WHAT_COLUMNS)}${text.replaceAll('\n', `\n${' '.repeat(WHAT_COLUMNS + 2)}`)}`;
 }
 
-/** The configuration, if it can be used, and what there is to say of it. */
 async function checkConfig(
   path: string | undefined,
 ): Promise<{ config: TrainableConfig | null; findings: Finding[] }> {
   const what = 'Configuration';
   try {
-    const loaded = await loadTrainableConfig({ env: process.env, cwd: process.cwd(), path });
+    const loaded = await loadFile(path);
     const notes = loaded.notices.map((notice) => note(what, notice));
     const { conductor, workers } = loaded.config;
     const pool = `Conductor ${describeConductor(conductor)}, workers ${workers.map(({ id }) => id).join(', ')}`;
@@ -78,7 +63,6 @@ async function checkConfig(
   }
 }
 
-/** Whether the key variables are set; what is in them is not looked at. */
 function checkKeys(cards: ReturnType<typeof modelCardsOf>): Finding[] {
   const names = cards.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   return [...new Set(names)].map((name) =>
@@ -88,7 +72,7 @@ function checkKeys(cards: ReturnType<typeof modelCardsOf>): Finding[] {
   );
 }
 
-/** Whether the keys are there that the configuration asks to encrypt with; nothing where it asks for none. */
+/** Nothing where the configuration asks for no encryption. */
 function checkEncryption(config: TrainableConfig): Finding[] {
   try {
     const keys = configuredKeys(config);
@@ -108,11 +92,11 @@ function checkNode(): Finding {
   return isNew ? fine('Node', node) : broken('Node', `${node} is too old: install 20.3 or newer`);
 }
 
-/** Python serves to download two things, with the user's own package index; where they are here, it is not needed. */
+/** Python serves to download two things; where they are already here, it is not needed. */
 async function checkPython(): Promise<Finding> {
   try {
-    const printed = await runProgram('python3', ['-m', 'pip', '--version'], { timeoutMs: 10_000 });
-    return fine('Python', printed.replace(/ from .*(\(.*\))/, ' $1').trim());
+    const printed = await runProgram('python3', ['-I', '-m', 'pip', '--version'], { timeoutMs: 10_000 });
+    return fine('Python', printed.replace(/ from [^\n(]{0,1000}/, ' ').trim());
   } catch (error) {
     return note(
       'Python',
@@ -121,7 +105,6 @@ async function checkPython(): Promise<Finding> {
   }
 }
 
-/** The Temporal CLI of the embedded server, as far as it is here already. */
 async function checkTemporalCli(): Promise<Finding> {
   try {
     const { path, source } = await findTemporalCli({ say: () => undefined }, CLI_AT_HAND);
@@ -133,7 +116,6 @@ async function checkTemporalCli(): Promise<Finding> {
   }
 }
 
-/** The engine of `provider: local`, an optional package. */
 function checkLocalEngine(isNeeded: boolean): Finding {
   const what = 'Local engine';
   const folders = require.resolve.paths('node-llama-cpp') ?? [];
@@ -146,23 +128,21 @@ function checkLocalEngine(isNeeded: boolean): Finding {
 
 const ANSWER_MS = 3_000;
 
-/** The server that a command started now would use, looked at without starting one. */
+/** The server that a command started now would use; none is started. */
 async function checkServer(namespace: string): Promise<Finding[]> {
-  const silences: Finding[] = [];
+  const what = 'Temporal server';
+  const silences: string[] = [];
+  const say = (line: string): unknown => silences.push(line);
   try {
-    const say = (line: string): void => {
-      silences.push(note('Temporal server', line));
-    };
     const configured = await configuredServer({ folder: FOLDER, namespace, say });
-    if (configured === null) return [...silences, await checkEmbedded()];
-    return [fine('Temporal server', `${configured.address} answers (${configured.source})`)];
+    if (configured !== null) return [fine(what, `${configured.address} answers (${configured.source})`)];
+    return [...silences.map((silence) => note(what, silence)), await checkEmbedded(what)];
   } catch (error) {
-    return [broken('Temporal server', reasonOf(error))];
+    return [broken(what, reasonOf(error))];
   }
 }
 
-async function checkEmbedded(): Promise<Finding> {
-  const what = 'Temporal server';
+async function checkEmbedded(what: string): Promise<Finding> {
   const record = await readServerRecord(resolve(FOLDER));
   const isRunning = record?.process != null && (await stillRuns(record.process.pid, record.process.mark));
   if (record === null || !isRunning) return fine(what, 'none runs in this folder; solve and up start one');
@@ -171,43 +151,35 @@ async function checkEmbedded(): Promise<Finding> {
   return fine(what, `${record.address} answers (this folder's own; page ${record.uiAddress})`);
 }
 
-/** Whether the store is there for this process: its folder takes files, or its bucket answers. Nothing is written. */
+/** Whether this process can use the store: its folder takes files, or its bucket answers. Nothing is written. */
 export async function checkStore({ store }: Pick<TrainableConfig, 'store'>): Promise<Finding> {
+  const what = 'Store';
   const place = readStoreUrl(store);
-  return place?.kind === 'file' ? checkFolder(store, resolve(place.path)) : checkBucket(store);
-}
-
-/** The nearest folder above one that does not exist yet is what counts. */
-async function checkFolder(store: string, folder: string): Promise<Finding> {
   try {
-    let place = folder;
-    while (!existsSync(place)) place = dirname(place);
-    if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
-    await access(place, constants.W_OK);
-    return fine('Store', store);
-  } catch (error) {
-    return broken(
-      'Store',
-      `${store} cannot be written (${reasonOf(error)}): change its rights or "store" in the configuration`,
-    );
-  }
-}
-
-async function checkBucket(store: string): Promise<Finding> {
-  try {
+    if (place?.kind === 'file') {
+      await checkFolder(resolve(place.path));
+      return fine(what, store);
+    }
     await openStore(store, process.cwd()).list('doctor/');
-    return fine('Store', `${store} answers`);
+    return fine(what, `${store} answers`);
   } catch (error) {
-    return broken('Store', reasonOf(error));
+    if (place?.kind !== 'file') return broken(what, reasonOf(error));
+    const remedy = 'change its rights or "store" in the configuration';
+    return broken(what, `${store} cannot be written (${reasonOf(error)}): ${remedy}`);
   }
 }
 
-/** What one look at one thing found. */
+async function checkFolder(folder: string): Promise<void> {
+  let place = folder;
+  while (!existsSync(place)) place = dirname(place);
+  if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
+  await access(place, constants.W_OK);
+}
+
 export interface Finding {
   readonly what: string;
   /** `broken` keeps a solve from running; `note` is good to know. */
   readonly state: 'fine' | 'note' | 'broken';
-  /** What is there, or what is wrong and how to mend it. */
   readonly text: string;
 }
 

@@ -1,37 +1,21 @@
 import { judgeReply, toProviderFailure } from '../../activities/models/failure';
-import type { Complete } from '../../activities/models/model';
 import { billOf } from '../../budget/nano-usd';
 import { ConfigError } from '../../config/errors';
 import { keyFor } from '../../config/keys';
 import { resolveRun } from '../../config/resolve-run';
-import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { complete } from '../../local/complete';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { openStore } from '../../store/open-store';
-import { describeCost } from '../../trace/describe';
+import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
-import { createPolicyProvider } from '../../training/policy/conductor';
-import { type AddCommands, CONFIG } from '../arguments';
+import type { TrainableConfig } from '../../training/config/schema';
 import { EXIT, type ExitCode } from '../exit-code';
 import { loadServable } from '../settings';
 import { paintFor, print } from '../terminal';
 
-/** `pool check`: one tiny call to each model. */
-export const addPool: AddCommands = (program, settle) => {
-  program
-    .command('pool')
-    .description('look after the pool')
-    .command('check')
-    .description('make one tiny call to the Conductor and to each worker')
-    .option(...CONFIG)
-    .action(async ({ config: file }: { readonly config?: string }) => {
-      settle(await checkPool(file));
-    });
-};
-
-/** Calls the Conductor and each worker once, a line each; fails if any of them does. */
-async function checkPool(file: string | undefined): Promise<ExitCode> {
+/** `pool check`: calls the Conductor and each worker once, a line each; fails if any of them does. */
+export async function checkPool({ config: file }: { readonly config?: string }): Promise<ExitCode> {
   const config = await loadServable(file);
   const { workers } = resolveRun(config);
   const paint = paintFor(process.stdout);
@@ -39,7 +23,7 @@ async function checkPool(file: string | undefined): Promise<ExitCode> {
   let failures = 0;
   const report = async (name: string, ping: Ping): Promise<void> => {
     if (ping.problem !== null) failures += 1;
-    await print(describePing(name.padEnd(width), ping, paint));
+    await print(describePing(name.padEnd(width), ping, paint), { painted: true });
   };
 
   // One after the other: a limit on requests at once must not look like a broken worker.
@@ -49,7 +33,7 @@ async function checkPool(file: string | undefined): Promise<ExitCode> {
     else {
       const { id, kind, taskQueue } = worker;
       const what = `${kind} of your own on task queue ${taskQueue}: called by runs only`;
-      await print(`${paint.faint('·')} ${id.padEnd(width)}  ${what}`);
+      await print(`${paint.faint('·')} ${id.padEnd(width)}  ${what}`, { painted: true });
     }
   }
   return failures === 0 ? EXIT.answered : EXIT.failed;
@@ -60,40 +44,34 @@ function describePing(name: string, { problem, latencyMs, tokens, nanoUsd }: Pin
   const facts = [
     `${latencyMs} ms`,
     tokens === null ? 'tokens unknown' : `${tokens} tokens`,
-    nanoUsd === null ? 'cost unknown' : describeCost({ costUsd: nanoUsd / 1e9, costIsLowerBound: false }),
+    nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9),
   ];
   return `${paint.good('✓')} ${name}  ${facts.join(' · ')}`;
 }
 
-/** What came of one tiny call. */
 interface Ping {
   /** null when the model answered. */
   readonly problem: string | null;
   readonly latencyMs: number;
-  /** Both null where the provider did not say, or no price is known. */
+  /** null where the provider did not say. */
   readonly tokens: number | null;
+  /** null where the provider did not say, or no price is known. */
   readonly nanoUsd: number | null;
 }
 
 const MESSAGES = [{ role: 'user', text: 'Reply with the single word: ready' }] as const;
 
-/** Calls a model once, with the settings and the key that a run would use; a failure is a result like another. */
+/** Calls a model once, with the settings and the key that a run would use; a failure is a result too. */
 async function pingModel(
   card: ConductorCard | ModelCard,
   config: TrainableConfig,
-  ask: Complete = complete,
+  ask = complete,
 ): Promise<Ping> {
   const apiKey = keyFor(card, config, process.env);
   const signal = AbortSignal.timeout(card.timeoutMs);
   const { provider, model, timeoutMs, maxOutputTokens } = card;
-  const context = {
-    worker: 'id' in card ? card.id : null,
-    provider,
-    model,
-    signal,
-    secret: apiKey,
-    timeoutMs,
-  };
+  const worker = 'id' in card ? card.id : null;
+  const context = { worker, provider, model, signal, secret: apiKey, timeoutMs };
   const start = performance.now();
   const since = (): number => Math.round(performance.now() - start);
   try {
@@ -116,6 +94,7 @@ async function pingModel(
 async function pingConductor(config: TrainableConfig): Promise<Ping> {
   const run = resolveRun(config);
   if (run.conductor.provider !== 'policy') return pingModel(run.conductor, config);
+  const { createPolicyProvider } = await import('../../training/policy/conductor.js');
   const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
   try {
     const policy = createPolicyProvider(store, config);

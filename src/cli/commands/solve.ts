@@ -1,30 +1,16 @@
-import { Option } from 'commander';
 import type { SolveRequest } from '../../client/conductor-client';
+import { checkQuestion } from '../../client/steer';
 import { SOLVE_WORKFLOW } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { counted } from '../../trace/describe';
-import {
-  type AddCommands,
-  CONFIG,
-  readDepth,
-  readIds,
-  readInteger,
-  readPriority,
-  readTenant,
-  readUsd,
-} from '../arguments';
-import { checkCostLimit } from '../cost-limit';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { showRun } from '../follow-run';
+import { showRun, type ShowOptions } from '../follow-run';
 import { listenForInterruption } from '../interruption';
-import { type Session, withSession } from '../session';
-import { loadServable, loadSettings } from '../settings';
+import { explainUnknown, type Session, withSession } from '../session';
+import { checkCostLimit, loadServable, loadSettings } from '../settings';
 import { print, say } from '../terminal';
-import { checkQuestion } from '../../client/steer';
 
-interface SolveOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+interface SolveOptions extends ShowOptions {
   readonly detach?: boolean;
   readonly seed?: number;
   readonly allow?: string[];
@@ -38,47 +24,8 @@ interface SolveOptions {
   readonly tenant?: string;
 }
 
-/** `solve`: what the program is for. */
-export const addSolve: AddCommands = (program, settle) => {
-  program
-    .command('solve')
-    .description('solve a question with a worker of its own, and print the answer')
-    .argument('<question>', '- reads it from standard input')
-    .option(...CONFIG)
-    .option('--seed <number>', 'sent to models that take one', readInteger)
-    .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
-    .option('--deny <ids>', 'do not use these workers', readIds)
-    .option('--max-depth <number>', 'how deep the Conductor may call itself; none: no limit', readDepth)
-    .option('--max-cost <usd>', 'end with the best answer so far before more is spent', readUsd)
-    .addOption(
-      new Option('--approve [which]', 'ask before a plan is run: the first one, or those of children too')
-        .choices(['plan', 'all'])
-        .preset('plan'),
-    )
-    .option(
-      '--priority <1-5>',
-      'who is served first where calls wait: 1 before 5, 3 without it',
-      readPriority,
-    )
-    .option(
-      '--tenant <name>',
-      'for whom it is, where calls that wait are to be shared out fairly',
-      readTenant,
-    )
-    .option('--json', 'print the whole result as JSON')
-    .addOption(
-      new Option(
-        '--detach',
-        'start the run, print its id and leave it to the workers that are there',
-      ).conflicts('json'),
-    )
-    .action(async (question: string, options: SolveOptions) => {
-      settle(await solve(question, options));
-    });
-};
-
-/** Solves one question with a worker of its own, or hands it to the workers that are there. */
-async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
+/** `solve`: answers one question with a worker of its own, or hands it to running workers. */
+export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { config: file, detach = false, allow, deny, maxCost } = options;
   const loaded = await (detach ? loadSettings(file) : loadServable(file, { allow, deny }));
@@ -129,4 +76,31 @@ async function sayUnfinished({ server, temporal, config }: Session): Promise<voi
   const query = `WorkflowType = '${SOLVE_WORKFLOW}' AND TaskQueue = '${config.temporal.taskQueue}' AND ExecutionStatus = 'Running'`;
   const { count } = await temporal.workflow.count(query);
   if (count > 0) say(`${counted(count, 'unfinished run')} of this folder will go on as well.`);
+}
+
+interface RetryOptions extends ShowOptions {
+  /** Number of the step, from 1. */
+  readonly from: number;
+  readonly worker?: string;
+  readonly subtask?: string;
+  /** USD; null: no limit. */
+  readonly maxCost?: number | null;
+}
+
+/** `retry`: goes on from a step of an earlier run as a new one, and shows that to its end. */
+export async function retry(id: string, options: RetryOptions): Promise<ExitCode> {
+  const interruption = listenForInterruption();
+  const { config: file, from, worker, subtask, maxCost: costUsd } = options;
+  const loaded = await loadServable(file);
+  if (typeof costUsd === 'number') checkCostLimit(loaded, {});
+  return withSession(loaded, { file, role: 'work', used: true }, async (session) => {
+    // Without a limit of its own, the earlier run's holds.
+    const limits = costUsd === undefined ? undefined : { costUsd };
+    const request = { from: from - 1, worker, subtask, limits };
+    const again = await session.conductor.retry(id, request).catch((error: unknown) => {
+      throw explainUnknown(error, id, session);
+    });
+    say(`Goes on from step ${from} of ${id} as ${again.id}.`);
+    return showRun(session, again.id, interruption, options);
+  });
 }

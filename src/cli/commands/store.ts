@@ -1,7 +1,7 @@
-import { type Collected, collectGarbage } from '../../client/collect-garbage';
+import { collectGarbage } from '../../client/collect-garbage';
 import type { Tally } from '../../store/store';
+import { counted } from '../../trace/describe';
 import { textsOfRecords } from '../../training/client/record-texts';
-import { type AddCommands, CONFIG, readDays } from '../arguments';
 import { EXIT, type ExitCode } from '../exit-code';
 import { withSession } from '../session';
 import { loadSettings } from '../settings';
@@ -14,56 +14,34 @@ interface CollectOptions {
   readonly dryRun?: boolean;
 }
 
-/** `store gc`: removes from the store what is old and of no use. */
-export const addStore: AddCommands = (program, settle) => {
-  program
-    .command('store')
-    .description('look after the store')
-    .command('gc')
-    .description('remove texts and answers that are old and that no run on the server refers to')
-    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
-    .option('--dry-run', 'say what would be removed, and remove nothing')
-    .option(...CONFIG)
-    .action(async (options: CollectOptions) => {
-      settle(await collect(options));
-    });
-};
-
-/** Needs the server, which knows what is of use. */
-async function collect({ config: file, olderThan, dryRun = false }: CollectOptions): Promise<ExitCode> {
+/** `store gc`: removes what is old and of no use. It needs the server, which knows what is of use. */
+export async function collect({
+  config: file,
+  olderThan,
+  dryRun = false,
+}: CollectOptions): Promise<ExitCode> {
   const loaded = await loadSettings(file);
   return withSession(loaded, { file, role: 'look', used: true }, async ({ temporal, store, server }) => {
-    const collected = await collectGarbage({
+    const { texts, answers, unfinished, runs } = await collectGarbage({
       client: temporal,
       store,
       olderThanMs: olderThan,
       dryRun,
       refsBeside: textsOfRecords,
     });
-    await print(describe(collected, dryRun, server.address));
+    const gone = { text: texts.removed, answer: answers.removed, 'unfinished file': unfinished };
+    const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(gone)}.`;
+    const kept = `Kept, as old: ${describe({ text: texts.live, answer: answers.live })}.`;
+    await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);
     return EXIT.answered;
   });
 }
 
-function describe(collected: Collected, dryRun: boolean, address: string): string {
-  const { texts, answers, unfinished, runs } = collected;
-  const gone = [
-    ...describeTally(texts.removed, 'text'),
-    ...describeTally(answers.removed, 'answer'),
-    ...describeTally(unfinished, 'unfinished file'),
-  ];
-  const old = [...describeTally(texts.live, 'text'), ...describeTally(answers.live, 'answer')];
-  const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${join(gone)}.`;
-  const kept = `Kept, as old: ${join(old)}.`;
-  return `${removed}\n${kept} The server at ${address} holds ${runs} ${runs === 1 ? 'run' : 'runs'}.`;
-}
-
-function join(parts: readonly string[]): string {
+function describe(tallies: Readonly<Record<string, Tally>>): string {
+  const parts = Object.entries(tallies)
+    .filter(([, { count }]) => count > 0)
+    .map(([what, { count, bytes }]) => `${counted(count, what)} (${describeBytes(bytes)})`);
   return parts.length === 0 ? 'nothing' : parts.join(' and ');
-}
-
-function describeTally({ count, bytes }: Tally, what: string): string[] {
-  return count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'} (${describeBytes(bytes)})`];
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;

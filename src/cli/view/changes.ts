@@ -6,11 +6,12 @@ import {
   describeCost,
   describeDuration,
   describeEstimate,
-  describeSees,
+  describeSteps,
   describeTokens,
   describeWorker,
   howToApprove,
   isKept,
+  joinFacts,
   stateOf,
 } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
@@ -20,6 +21,8 @@ const PREVIEW_COLUMNS = 120;
 
 /** What happened between two looks at a run, a plain line an event: the view for logs and pipes. */
 export function describeChanges(before: SolveTrace | null, after: SolveTrace): string[] {
+  const known = before === null ? [] : waitingRuns(before);
+  const waiting = waitingRuns(after).filter((id) => !known.includes(id));
   return [
     ...(before === null ? [`${after.id}: ${clip(previewOf(after.question))}`] : []),
     ...after.rounds.flatMap((round) => {
@@ -30,7 +33,7 @@ export function describeChanges(before: SolveTrace | null, after: SolveTrace): s
       );
       return describeRound(earlier, round, estimate).map((line) => path + line);
     }),
-    ...describeWaits(before, after),
+    ...waiting.map((id) => `${id} waits for approval of its plan: ${howToApprove(id)}`),
     ...(after.status !== 'running' && before?.status !== after.status ? [describeEnd(after)] : []),
   ];
 }
@@ -50,44 +53,33 @@ function describeRound(
   const failed = after.decision === 'failed' && before?.decision !== 'failed' ? ['no answer came of it'] : [];
   if (after.plan === null) return [...asked, ...failed];
   // A plan that was rejected or edited is another one.
-  const planned = isSame(before?.plan, after.plan) ? [] : describePlan(after);
+  const planned = isSame(before?.plan, after.plan) ? [] : describePlan(after.plan, after.steps);
   const steps = after.steps.flatMap((step, index) => describeStep(before?.steps[index], step));
   return [...asked, ...planned, ...estimate, ...steps, ...failed];
 }
 
-function describePlan({ plan, steps }: RoundTrace): string[] {
-  if (plan?.steps.length === 0) return ['the Conductor accepts the answer'];
-  const waves = new Set(steps.map((step) => step.wave)).size;
-  const list = (plan?.steps ?? []).map(({ worker, subtask, sees }, index) => {
-    const who = [worker, describeSees(sees)].filter((part) => part !== '').join(', ');
-    return `  step ${index + 1} (${who}): ${clip(subtask)}`;
-  });
-  return [`plan: ${counted(list.length, 'step')} in ${counted(waves, 'wave')}`, ...list];
+function describePlan(plan: NonNullable<RoundTrace['plan']>, steps: readonly StepTrace[]): string[] {
+  if (plan.steps.length === 0) return ['the Conductor accepts the answer'];
+  const waves = new Set(steps.map(({ wave }) => wave)).size;
+  const size = `${counted(plan.steps.length, 'step')} in ${counted(waves, 'wave')}`;
+  return [`plan: ${size}`, ...describeSteps(plan, clip)];
 }
 
 function describeStep(before: StepTrace | undefined, after: StepTrace): string[] {
   const state = stateOf(after);
   const isNews = before === undefined || stateOf(before) !== state || before.worker !== after.worker;
   if (!isNews || state === 'waiting') return [];
+  const { startedAt, endedAt, output, error } = after;
   const who = `step ${after.index + 1} (${describeWorker(after)})`;
   if (state === 'running') return [`${who} started`];
-  if (state === 'failed') return [`${who} failed${timeOf(after)}: ${after.error?.message ?? ''}`];
-  return [`${who} ${isKept(after) ? 'kept' : `done${timeOf(after)}`}: ${outputOf(after)}`];
-}
-
-function outputOf({ output }: StepTrace): string {
-  return output === null ? '' : clip(previewOf(output));
+  const time = startedAt === null ? '' : ` in ${describeDuration(startedAt, endedAt)}`;
+  if (error !== null) return [`${who} failed${time}: ${error.message}`];
+  return [`${who} ${isKept(after) ? 'kept' : `done${time}`}: ${clip(previewOf(output ?? ''))}`];
 }
 
 function describeEstimates(before: SolveTrace | null, { estimate }: SolveTrace): string[] {
   if (estimate === undefined || isSame(before?.estimate, estimate)) return [];
   return [`the plan comes to ${describeEstimate(estimate)}`];
-}
-
-function describeWaits(before: SolveTrace | null, after: SolveTrace): string[] {
-  const known = before === null ? [] : waitingRuns(before);
-  const fresh = waitingRuns(after).filter((id) => !known.includes(id));
-  return fresh.map((id) => `${id} waits for approval of its plan: ${howToApprove(id)}`);
 }
 
 function isSame(before: unknown, after: unknown): boolean {
@@ -96,17 +88,12 @@ function isSame(before: unknown, after: unknown): boolean {
 
 function describeEnd(trace: SolveTrace): string {
   const { status, degraded, stoppedBy } = trace;
-  const facts = [
+  return joinFacts(
     degraded ? `${status}, degraded` : status,
-    stoppedBy === null ? '' : `stopped by ${stoppedBy}`,
+    stoppedBy && `stopped by ${stoppedBy}`,
     describeTokens(trace),
     describeCost(trace),
-  ];
-  return facts.filter((fact) => fact !== '').join(' · ');
-}
-
-function timeOf({ startedAt, endedAt }: StepTrace): string {
-  return startedAt === null || endedAt === null ? '' : ` in ${describeDuration(startedAt, endedAt)}`;
+  );
 }
 
 function clip(text: string): string {

@@ -10,15 +10,15 @@ import {
   describeTokens,
   describeWorker,
   howToApprove,
+  joinFacts,
   MARKS,
   stateOf,
   type StepState,
 } from '../../trace/describe';
-import { oneLine, type Paint, widthOf } from '../../trace/lines';
+import { oneLine, type Paint, strokeOf, widthOf } from '../../trace/lines';
 import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
 import { describeRetry } from './changes';
 
-/** What one picture of the live view is drawn with. */
 export interface FrameOptions {
   readonly paint: Paint;
   readonly columns: number;
@@ -28,37 +28,29 @@ export interface FrameOptions {
   readonly spinner: string;
 }
 
-/** The longest worker name shown, in columns. */
 const WIDEST_NAME = 20;
 const WAVE_COLUMNS = 8;
 const TIME_COLUMNS = 9;
 const CHILD_INDENT = 4;
 
-/**
- * One picture of the live view: question, waves of each round, below a step that is under way in a child the rounds of
- * that child, and what it has cost so far. A string a line.
- */
+/** One picture of the live view, a string a line. A step that a running child works on has its rounds below. */
 export function drawFrame(trace: SolveTrace, retries: readonly Retry[], options: FrameOptions): string[] {
   const { paint, columns } = options;
   const { estimate, status } = trace;
-  const sums = [status, describeTokens(trace), describeCost(trace), trace.id].join(' · ');
+  const sums = joinFacts(status, describeTokens(trace), describeCost(trace), trace.id);
   return [
     paint.strong(oneLine(previewOf(trace.question), columns)),
-    // Of interest while money can still be saved.
+    // While money can still be saved.
     ...(estimate === undefined || status !== 'running'
       ? []
       : [paint.faint(oneLine(`the plan comes to ${describeEstimate(estimate)}`, columns))]),
-    ...drawRounds(trace, trace.id, options),
+    ...roundsOf(trace).flatMap((round) => drawRound(trace, round, options)),
     ...waitingRuns(trace).map((id) =>
       paint.busy(oneLine(`waits for approval: ${howToApprove(id)}`, columns)),
     ),
     ...retries.map((retry) => paint.busy(oneLine(`↻ ${describeRetry(retry)}`, columns))),
     paint.faint(oneLine(sums, columns)),
   ];
-}
-
-function drawRounds(trace: SolveTrace, id: string, options: FrameOptions): string[] {
-  return roundsOf(trace, id).flatMap((round) => drawRound(trace, round, options));
 }
 
 function drawRound(trace: SolveTrace, round: RoundTrace, options: FrameOptions): string[] {
@@ -80,22 +72,22 @@ function drawRound(trace: SolveTrace, round: RoundTrace, options: FrameOptions):
   return [...header, ...lines];
 }
 
-/** What the Conductor does, or has done without a step coming of it. */
+/** The Conductor's line of a round that has no steps. */
 function drawConductor(round: RoundTrace, { paint, columns, spinner }: FrameOptions): string {
   const isBusy = round.plan === null && round.decision === null;
-  const doing = isReview(round) ? 'the Conductor is reviewing the answer' : 'the Conductor is writing a plan';
-  const done = `the Conductor: ${describePlan(round)}`;
-  const state = round.plan === null ? 'failed' : 'done';
-  const mark = isBusy ? paint.busy(spinner) : strokeOf(state, paint)(MARKS[state]);
-  const text = oneLine(isBusy ? doing : done, columns - WAVE_COLUMNS - 2);
-  return `${'plan'.padEnd(WAVE_COLUMNS)}${mark} ${text}`;
+  const doing = isReview(round) ? ' is reviewing the answer' : ' is writing a plan';
+  const state = isBusy ? 'running' : round.plan === null ? 'failed' : 'done';
+  const mark = strokeOf(state, paint)(isBusy ? spinner : MARKS[state]);
+  const text = `the Conductor${isBusy ? doing : `: ${describePlan(round)}`}`;
+  return `${'plan'.padEnd(WAVE_COLUMNS)}${mark} ${oneLine(text, columns - WAVE_COLUMNS - 2)}`;
 }
 
 /** Once it has ended, its output says enough. */
 function drawChild(trace: SolveTrace, step: StepTrace, options: FrameOptions): string[] {
   if (step.childId === null || stateOf(step) !== 'running') return [];
   const inside = { ...options, columns: options.columns - CHILD_INDENT };
-  return drawRounds(trace, step.childId, inside).map((line) => ' '.repeat(CHILD_INDENT) + line);
+  const lines = roundsOf(trace, step.childId).flatMap((round) => drawRound(trace, round, inside));
+  return lines.map((line) => ' '.repeat(CHILD_INDENT) + line);
 }
 
 function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, options: FrameOptions): string {
@@ -114,7 +106,7 @@ function nameOf(step: StepTrace): string {
   return `${step.index + 1} ${describeWorker(step)}`;
 }
 
-/** What is most worth a line: the task until there is an output, or the reason why there is none. */
+/** The output or the reason why there is none; the task until then. */
 function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state: StepState): string {
   if (state === 'done') return output === null ? '' : previewOf(output);
   if (state === 'failed') return error?.message ?? '';
@@ -122,8 +114,4 @@ function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state
   if (planned === undefined) return '';
   const sees = describeSees(planned.sees);
   return sees === '' ? planned.subtask : `${planned.subtask} (${sees})`;
-}
-
-function strokeOf(state: StepState, paint: Paint): (text: string) => string {
-  return { done: paint.good, failed: paint.bad, running: paint.busy, waiting: paint.faint }[state];
 }

@@ -1,16 +1,13 @@
 import type { Retry } from '../../client/run-tree';
 import type { SolveTrace } from '../../protocol/solve';
-import { columnsOf, paintFor, type Screen } from '../terminal';
+import { columnsOf, harmless, paintFor, type Screen } from '../terminal';
 import { describeChanges, describeRetry } from './changes';
 import { drawFrame } from './frame';
 
-/** Shows a run as it goes. */
 export interface RunView {
-  /** Takes the newest trace. */
   readonly show: (trace: SolveTrace) => void;
-  /** Takes the calls that wait for another attempt now. */
   readonly showRetries: (retries: readonly Retry[]) => void;
-  /** Keeps off the screen while somebody else writes on it. */
+  /** Keeps off the screen while someone else writes on it. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
   /** Leaves the last picture standing, and the cursor below it. */
   readonly close: () => void;
@@ -24,14 +21,18 @@ export async function openView(screen: Screen): Promise<RunView> {
 function openPlainView(screen: Screen): RunView {
   let last: SolveTrace | null = null;
   const told = new Set<string>();
+  // A line an event: no line end in foreign text may forge another one.
+  const write = (line: string): void => {
+    screen.write(`${harmless(line).replaceAll(/\r?\n/g, ' ')}\n`);
+  };
   return {
     show: (trace) => {
-      for (const line of describeChanges(last, trace)) screen.write(`${line}\n`);
+      for (const line of describeChanges(last, trace)) write(line);
       last = trace;
     },
     showRetries: (retries) => {
       for (const line of retries.map(describeRetry)) {
-        if (!told.has(line)) screen.write(`${line}\n`);
+        if (!told.has(line)) write(line);
         told.add(line);
       }
     },
@@ -55,9 +56,8 @@ async function openLiveView(screen: Screen): Promise<RunView> {
     const now = Date.now();
     const spinner = SPINNER[Math.floor(now / TURN_MS) % SPINNER.length] ?? SPINNER[0];
     const columns = columnsOf(screen) ?? 80;
-    update(
-      drawFrame(last, waiting, { paint, columns, now: new Date(now).toISOString(), spinner }).join('\n'),
-    );
+    const frame = drawFrame(last, waiting, { paint, columns, now: new Date(now).toISOString(), spinner });
+    update(harmless(frame.join('\n'), true));
   };
   const turning = setInterval(draw, TURN_MS);
   return {

@@ -1,20 +1,18 @@
 import { CONDUCTOR_ID, type Message, type Plan } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
-import { conductorRules, type RulesInput } from './rules';
+import { conductorRules, oneLine, type RulesInput } from './rules';
 import { fenceAround, type GivenText, showGiven } from './worker';
 
-/** Everything that goes into one call of the Conductor, in either style. */
 export interface ConductorPrompt extends RulesInput {
   readonly question: string;
   /** `full`: with rules and examples; `compact`: without, for a policy that learned them. @default 'full' */
   readonly style?: 'full' | 'compact';
-  /** What is given with a question that another plan of the Conductor's asks. */
+  /** Given with a question that another plan of the Conductor's asks. */
   readonly background?: readonly GivenText[];
   /** The plan that was carried out, and what came of it: to be accepted or improved. */
   readonly review?: { readonly plan: Plan; readonly answer: string };
-  /** What the operator wants considered, oldest first. */
+  /** Oldest first, like the repairs. */
   readonly hints?: readonly string[];
-  /** Replies that were no plan, oldest first. */
   readonly repairs: readonly FailedAttempt[];
 }
 
@@ -35,14 +33,14 @@ export interface FailedAttempt {
  */
 export function conductorMessages(prompt: ConductorPrompt): Message[] {
   if (prompt.style === 'compact') return compactMessages(prompt);
-  const { question, review, hints, repairs, format } = prompt;
+  const { question, review, hints, format } = prompt;
   const given = showBackground(prompt);
   const asked = [
     `Write a plan for this question:\n\n${question}`,
     ...(given.length === 0 ? [] : ['Every worker is also shown this:', ...given]),
     review === undefined ? describeHints(hints) : '',
   ];
-  const outcome = (answer: string): string[] => [
+  const outcomeOf = (answer: string): string[] => [
     'Your team carried this plan out.',
     showGiven({ subtask: null, output: answer }, fenceAround([answer])),
     describeHints(hints),
@@ -51,10 +49,7 @@ export function conductorMessages(prompt: ConductorPrompt): Message[] {
   return [
     { role: 'system', text: conductorRules(prompt) },
     { role: 'user', text: joinParts(asked, '\n\n') },
-    ...(review === undefined
-      ? []
-      : reviewTurns(prompt, review.plan, joinParts(outcome(review.answer), '\n\n'))),
-    ...repairTurns(repairs),
+    ...laterTurns(prompt, (answer) => joinParts(outcomeOf(answer), '\n\n')),
   ];
 }
 
@@ -70,23 +65,20 @@ const REVIEW = {
 } as const;
 
 /**
- * The Conductor's prompt without a word of instruction: the question and one `Model id N` line a worker, as the paper's
- * list of models (its figure 13), for a policy that knows by training what a plan is.
- *
- * Hints, given texts and repairs, which no such policy was trained on, are said as in the full prompt.
+ * The prompt without a word of instruction, for a policy that knows by training what a plan is: the question and one
+ * `Model id N` line a worker, as the paper's list of models (its figure 13). Hints, given texts and repairs, which no
+ * such policy was trained on, are said as in the full prompt.
  */
 function compactMessages(prompt: ConductorPrompt): Message[] {
-  const { question, review, hints, repairs } = prompt;
+  const { question, review, hints } = prompt;
   const asked = [question, ...showBackground(prompt), describeTeam(prompt)];
-  const outcome = (answer: string): string => joinParts([`Answer: ${answer}`, describeHints(hints)], '\n');
   return [
     { role: 'user', text: joinParts([...asked, review === undefined ? describeHints(hints) : ''], '\n') },
-    ...(review === undefined ? [] : reviewTurns(prompt, review.plan, outcome(review.answer))),
-    ...repairTurns(repairs),
+    ...laterTurns(prompt, (answer) => joinParts([`Answer: ${answer}`, describeHints(hints)], '\n')),
   ];
 }
 
-/** The given texts. In a review, the answer so far is shown behind its plan instead. */
+/** The given texts. In a review, the answer so far is shown after its plan instead. */
 function showBackground({ background = [], review }: ConductorPrompt): string[] {
   const given = review === undefined ? background : background.filter(({ subtask }) => subtask !== null);
   const fence = fenceAround(given.flatMap(({ subtask, output }) => [subtask ?? '', output]));
@@ -99,34 +91,27 @@ function showBackground({ background = [], review }: ConductorPrompt): string[] 
  */
 function describeTeam({ workers, describe, mayCallItself = false }: RulesInput): string {
   const remarks = workers.map(({ id, notes }) => {
-    const oneLine = notes?.replace(/\s+/g, ' ').trim() ?? null;
-    return { ordinals: null, names: id, notes: oneLine }[describe];
+    return { ordinals: null, names: id, notes: notes && oneLine(notes) }[describe];
   });
   const all = mayCallItself ? [...remarks, 'yourself'] : remarks;
   const members = all.map((remark, ordinal) => `Model id ${ordinal}${remark === null ? '' : `: ${remark}`}`);
   return ['Workers:', ...members].join('\n');
 }
 
-/** What the operator wants considered, oldest first; empty where there is nothing. */
 function describeHints(hints: readonly string[] = []): string {
   if (hints.length === 0) return '';
   return ['The person who asked wants you to mind this:', ...hints.map((hint) => `- ${hint}`)].join('\n');
 }
 
-/** The earlier plan as the Conductor would have written it, though some of its workers may have left the pool. */
-function reviewTurns({ workers, format }: RulesInput, plan: Plan, outcome: string): Message[] {
-  const known = [...workers.map(({ id }) => id), CONDUCTOR_ID];
-  const strangers = plan.steps.map(({ worker }) => worker).filter((worker) => !known.includes(worker));
-  const ids = [...known, ...strangers];
-  return [
-    { role: 'assistant', text: format === 'json' ? renderPlanAsJson(plan, ids) : renderPlan(plan, ids) },
-    { role: 'user', text: outcome },
-  ];
-}
-
-/** Each failed reply as the Conductor's own turn, and what was wrong with it; oldest first. */
-function repairTurns(attempts: readonly FailedAttempt[]): Message[] {
-  return attempts.flatMap(({ reply, problem, isRejected = false }): Message[] => [
+/**
+ * The reviewed plan and its outcome, then failed replies, oldest first. A plan is shown as the Conductor would have
+ * written it, though some of its workers may have left the pool.
+ */
+function laterTurns(
+  { review, repairs, workers, format }: ConductorPrompt,
+  outcomeOf: (answer: string) => string,
+): Message[] {
+  const failed = repairs.flatMap(({ reply, problem, isRejected = false }): Message[] => [
     { role: 'assistant', text: clip(reply) },
     {
       role: 'user',
@@ -135,6 +120,15 @@ function repairTurns(attempts: readonly FailedAttempt[]): Message[] {
         : `This reply holds no valid plan.\n\n${problem}\n\nCorrect this and write the whole reply again.`,
     },
   ]);
+  if (review === undefined) return failed;
+  const { plan, answer } = review;
+  const known = [...workers.map(({ id }) => id), CONDUCTOR_ID];
+  const ids = [...new Set([...known, ...plan.steps.map(({ worker }) => worker)])];
+  return [
+    { role: 'assistant', text: format === 'json' ? renderPlanAsJson(plan, ids) : renderPlan(plan, ids) },
+    { role: 'user', text: outcomeOf(answer) },
+    ...failed,
+  ];
 }
 
 /** How much of a failed reply is shown, in characters: a model that never stopped must not fill its own context. */

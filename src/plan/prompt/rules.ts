@@ -1,19 +1,17 @@
 import type { Plan } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
 
-/** What decides the Conductor's instructions; the same for each question to the same pool. */
+/** What decides the Conductor's instructions: the same for every question to the same pool. */
 export interface RulesInput {
   readonly workers: readonly { readonly id: string; readonly notes: string | null }[];
-  /** Nothing but ordinals (as the paper trains, so that names carry no prejudice), ids, or ids and notes. */
+  /** Only ordinals (as the paper trains, so that names carry no prejudice), ids, or ids and notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
   readonly maxSteps: number;
   /** The Conductor is a worker itself, the last ordinal. */
   readonly mayCallItself?: boolean;
-  /** The three lists, or the JSON of `planOutputSchema`. */
   readonly format: 'lists' | 'json';
 }
 
-/** What a plan is, how to write it, four examples, and the team. */
 export function conductorRules(input: RulesInput): string {
   const { workers, maxSteps, format } = input;
   const examples = EXAMPLES.filter(({ plan }) => plan.steps.length <= maxSteps).map(
@@ -63,7 +61,7 @@ const FORMATS = {
 function team({ workers, describe, mayCallItself = false }: RulesInput): string {
   const lines = workers.map(({ id, notes }, ordinal) => {
     if (describe === 'ordinals') return `${ordinal}`;
-    const remark = describe === 'notes' && notes !== null ? `, ${notes.replace(/\s+/g, ' ').trim()}` : '';
+    const remark = describe === 'notes' && notes !== null ? `, ${oneLine(notes)}` : '';
     return `${ordinal}: ${id}${remark}`;
   });
   const itself = mayCallItself ? [`${workers.length}: ${ITSELF}`] : [];
@@ -74,6 +72,10 @@ const ITSELF =
   'yourself, called again: the subtask becomes a question of its own, with a plan of its own. Use it only for a part ' +
   'that needs a team.';
 
+export function oneLine(notes: string): string {
+  return notes.replace(/\s+/g, ' ').trim();
+}
+
 /** A question with a sensible plan for it. The workers are ordinals. */
 export interface Example {
   readonly question: string;
@@ -82,9 +84,9 @@ export interface Example {
 }
 
 /**
- * What the Conductor is shown: one step, then a draft and its polish, then independent attempts and a judge, then
- * checks side by side. Their subjects are everyday ones on purpose: in the paper, examples from outside the tasks'
- * domain did better than examples from inside it (its ablation of few-shot examples).
+ * One step, a draft and its polish, independent attempts and a judge, and checks side by side. Their subjects are
+ * everyday ones on purpose: in the paper, examples from outside the tasks' domain did better than examples from inside
+ * it (its ablation of few-shot examples).
  */
 export const EXAMPLES: readonly Example[] = [
   {

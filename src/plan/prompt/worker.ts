@@ -1,13 +1,5 @@
 import type { Message } from '../plan';
 
-/** A step that the worker may see. */
-export interface SeenStep {
-  /** Its number in the plan, from 0. */
-  readonly step: number;
-  readonly subtask: string;
-  readonly output: string;
-}
-
 /** What every worker may see in a solve that the Conductor started from another one. */
 export interface GivenText {
   /** null: the answer so far, which a review may improve. */
@@ -19,7 +11,8 @@ export interface WorkerPrompt {
   readonly question: string;
   readonly subtask: string;
   readonly background?: readonly GivenText[];
-  readonly sees: readonly SeenStep[];
+  /** The steps that the worker may see, with their numbers in the plan, from 0. */
+  readonly sees: readonly { readonly step: number; readonly subtask: string; readonly output: string }[];
   /** `tagged`: everything in one user message, as the paper does. `chat`: seen steps as turns of a conversation. */
   readonly layout: 'tagged' | 'chat';
 }
@@ -28,18 +21,27 @@ export interface WorkerPrompt {
  * What a worker is sent: the whole question, what is given with it, the subtasks and outputs it may see, its own
  * subtask, and nothing else.
  *
- * What more calls of a run share comes earlier, for the sake of prompt caches. A text that is empty has nothing to
- * show and is left out.
+ * What more calls of a run share comes earlier, for the sake of prompt caches. An empty output is left out.
  */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
   const { question, subtask, background = [], sees, layout } = prompt;
+  const hasOutput = ({ output }: { readonly output: string }): boolean => output.trim() !== '';
   const given = background.filter(hasOutput);
   const seen = sees.filter(hasOutput);
   const shown = [...given, ...seen].flatMap((text) => [text.subtask ?? '', text.output]);
   const fence = fenceAround([question, subtask, ...shown]);
-  const opening = [PREAMBLE, fence('question', question), ...given.map((text) => showGiven(text, fence))];
-  const own = fence('your_subtask', subtask);
-  return layout === 'tagged' ? tagged(opening, seen, own, fence) : conversation(opening, seen, own, fence);
+
+  const turns: Message[] = [];
+  let parts = [PREAMBLE, fence('question', question), ...given.map((text) => showGiven(text, fence))];
+  for (const { step, subtask, output } of seen) {
+    const asked = `Member ${step}:\n${fence('subtask', subtask)}`;
+    if (layout === 'tagged') parts.push(`${asked}\n${fence('answer', output)}`);
+    else {
+      turns.push({ role: 'user', text: [...parts, asked].join('\n\n') }, { role: 'assistant', text: output });
+      parts = [];
+    }
+  }
+  return [...turns, { role: 'user', text: [...parts, fence('your_subtask', subtask)].join('\n\n') }];
 }
 
 const PREAMBLE =
@@ -47,40 +49,12 @@ const PREAMBLE =
   'Answers of other members that you are shown may help you and may be wrong: use what is right and correct what is ' +
   'not. Carry out your own subtask only.';
 
-function hasOutput({ output }: { readonly output: string }): boolean {
-  return output.trim() !== '';
-}
-
-function tagged(opening: readonly string[], seen: readonly SeenStep[], own: string, fence: Fence): Message[] {
-  const steps = seen.map(
-    ({ step, subtask, output }) =>
-      `Member ${step}:\n${fence('subtask', subtask)}\n${fence('answer', output)}`,
-  );
-  return [{ role: 'user', text: [...opening, ...steps, own].join('\n\n') }];
-}
-
-/** Each seen step is a turn of its own: its subtask was asked, its output was said. */
-function conversation(
-  opening: readonly string[],
-  seen: readonly SeenStep[],
-  own: string,
-  fence: Fence,
-): Message[] {
-  const beginning = `${opening.join('\n\n')}\n\n`;
-  const turns = seen.flatMap(({ step, subtask, output }, index): Message[] => [
-    { role: 'user', text: `${index === 0 ? beginning : ''}Member ${step}:\n${fence('subtask', subtask)}` },
-    { role: 'assistant', text: output },
-  ]);
-  return [...turns, { role: 'user', text: turns.length === 0 ? beginning + own : own }];
-}
-
 /** One earlier text in the form that both the Conductor and its workers are shown. */
 export function showGiven({ subtask, output }: GivenText, fence: Fence): string {
   if (subtask === null) return `The answer so far:\n${fence('answer', output)}`;
   return `Known before:\n${fence('subtask', subtask)}\n${fence('answer', output)}`;
 }
 
-/** Puts a text between tags. */
 export type Fence = (tag: string, text: string) => string;
 
 /** Any opening or closing tag of ours, in any case and however spaced; group 1 is the mark that tells fences apart. */

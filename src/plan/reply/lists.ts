@@ -2,7 +2,7 @@ import { LIST_NAMES, type ListName, PlanError } from '../plan-error';
 import { type Literal, readBullets, readLiteral } from './literal';
 import { ALL_ALONE, isSpace, MARK, Reader, Unreadable } from './reader';
 
-/** The lists that are the reply's plan: one list of steps, or the three in the order of `LIST_NAMES`. */
+/** One list of steps, or the three in the order of `LIST_NAMES`. */
 export type ChosenLists =
   | { readonly kind: 'steps'; readonly steps: Literal }
   | { readonly kind: 'triple'; readonly lists: readonly [Literal, Literal, Literal] };
@@ -10,22 +10,21 @@ export type ChosenLists =
 /**
  * Chooses among the lists of a reply: the last complete plan wins.
  *
- * The authors' code takes the first label of each list, which runs an example or a draft that the reasoning
- * quotes. A model's last word is its decision. Three neighbours are one plan, in the order the prompt asks for before
- * any other order, and bracketed lists before bulleted ones. A plan that begins behind the chosen one and is not
- * finished is an error: what was cut off there may have been the real plan.
+ * The authors' code takes the first label of each list, and so runs an example or a draft that the reasoning quotes; a
+ * model's last word is its decision. Three neighbours are one plan, in the order the prompt asks for before any other
+ * order, and bracketed lists before bulleted ones. A plan that begins after the chosen one and is not finished is an
+ * error: what was cut off there may have been the real plan.
  */
 export function chooseLists(text: string): ChosenLists {
   const { lists, stillThinking } = findLists(text);
   const last = lastPlan(lists.filter(({ bulleted }) => !bulleted)) ?? lastPlan(lists);
   if (last === null) throw whyNone(lists, stillThinking, text);
-  const broken = last.behind.find((list) => list.label === 'broken');
+  const broken = last.behind.find(isBroken);
   if (broken !== undefined) throw unreadable(broken, text);
   if (last.behind.length > 1) throw missing(last.behind, text);
   return last.plan;
 }
 
-/** The last plan, and what the reply holds behind it. */
 function lastPlan(lists: readonly LabelledList[]): { plan: ChosenLists; behind: LabelledList[] } | null {
   for (const inOrder of [true, false]) {
     for (let end = lists.length; end > 0; end -= 1) {
@@ -38,29 +37,31 @@ function lastPlan(lists: readonly LabelledList[]): { plan: ChosenLists; behind: 
 
 /** The plan that ends with the last of these neighbours. */
 function planOf(lists: readonly LabelledList[], inOrder: boolean): ChosenLists | null {
-  const last = lists.at(-1);
-  if (last?.label === 'steps') return { kind: 'steps', steps: last.value };
+  const steps = valueOf(lists.slice(-1), 'steps');
+  if (steps !== null) return { kind: 'steps', steps };
   const ordered = LIST_NAMES.every((name, index) => lists[index]?.label === name);
   const [ids, subtasks, access] = LIST_NAMES.map((name) => valueOf(lists, name));
   if ((inOrder && !ordered) || !ids || !subtasks || !access) return null;
   return { kind: 'triple', lists: [ids, subtasks, access] };
 }
 
-function valueOf(lists: readonly LabelledList[], name: ListName): Literal | null {
-  for (const list of lists) if (list.label === name) return list.value;
+function valueOf(lists: readonly LabelledList[], name: LabelledList['label']): Literal | null {
+  for (const { label, value } of lists) {
+    if (label === name && !(value instanceof Unreadable)) return value;
+  }
   return null;
 }
 
 function whyNone(lists: readonly LabelledList[], stillThinking: boolean, text: string): PlanError {
-  const broken = lists.findLast((list) => list.label === 'broken');
+  const broken = lists.findLast(isBroken);
   if (broken !== undefined) return unreadable(broken, text);
   if (!stillThinking) return missing(lists, text);
   const problem = 'The reply ends inside its reasoning block. Think less, then write the three lists.';
   return new PlanError('unclosed_thinking', null, problem, { text, at: text.trimEnd().length });
 }
 
-function unreadable({ list, reason }: BrokenList, text: string): PlanError {
-  return new PlanError(reason.code, list, reason.problem, { text, at: reason.at });
+function unreadable({ label, value: { code, problem, at } }: BrokenList, text: string): PlanError {
+  return new PlanError(code, label === 'steps' ? null : label, problem, { text, at });
 }
 
 function missing(lists: readonly LabelledList[], text: string): PlanError {
@@ -71,23 +72,19 @@ function missing(lists: readonly LabelledList[], text: string): PlanError {
 }
 
 /** What a reply holds under a label of the plan language, in any dress. */
-type LabelledList = ReadList | BrokenList;
-
-interface ReadList {
+interface LabelledList {
   /** `steps` is the list of our JSON shape. */
   readonly label: ListName | 'steps';
-  readonly value: Literal;
+  /** Where a list begins but cannot be read: why. */
+  readonly value: Literal | Unreadable;
   /** One entry a line instead of brackets: plausible, but often mere explanation. */
   readonly bulleted: boolean;
 }
 
-/** A list that begins but cannot be read. */
-interface BrokenList {
-  readonly label: 'broken';
-  /** Which of the three it is; null for a list of steps. */
-  readonly list: ListName | null;
-  readonly reason: Unreadable;
-  readonly bulleted: false;
+type BrokenList = LabelledList & { readonly value: Unreadable };
+
+function isBroken(list: LabelledList): list is BrokenList {
+  return list.value instanceof Unreadable;
 }
 
 /** In the order of the groups of `MARK`. */
@@ -96,7 +93,7 @@ const LABELS = [...LIST_NAMES, 'steps'] as const;
 /**
  * Finds every labelled list of a reply in the order of the text, past markdown, JSON braces and prose.
  *
- * Reasoning blocks are passed over. A closing tag without an opening one (chat templates may write the opening tag
+ * Reasoning blocks are skipped. A closing tag without an opening one (chat templates may write the opening tag
  * themselves) makes all before it reasoning. Tags inside a list's quotations are text and mean nothing.
  */
 function findLists(text: string): { lists: LabelledList[]; stillThinking: boolean } {
@@ -123,7 +120,7 @@ function findLists(text: string): { lists: LabelledList[]; stillThinking: boolea
 }
 
 /** Reads what a label announces; null where it is only a word of the prose. */
-function readLabelled(reader: Reader, label: ListName | 'steps'): LabelledList | null {
+function readLabelled(reader: Reader, label: LabelledList['label']): LabelledList | null {
   if (!passSeparator(reader)) return null;
   if (reader.peek() === '[') return readBracketed(reader, label);
   const at = reader.at;
@@ -144,14 +141,14 @@ function passSeparator(reader: Reader): boolean {
   return separator !== '' && ':=\r\n'.includes(separator);
 }
 
-function readBracketed(reader: Reader, label: ListName | 'steps'): LabelledList | null {
+function readBracketed(reader: Reader, label: LabelledList['label']): LabelledList | null {
   try {
     const value = readLiteral(reader);
     // A list of anything but objects is a mere mention of "steps".
     const isSteps = value.kind === 'list' && value.items.every(({ kind }) => kind === 'fields');
     return label === 'steps' && !isSteps ? null : { label, value, bulleted: false };
-  } catch (reason) {
-    if (!(reason instanceof Unreadable)) throw reason;
-    return { label: 'broken', list: label === 'steps' ? null : label, reason, bulleted: false };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { label, value: error, bulleted: false };
   }
 }

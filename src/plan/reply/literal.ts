@@ -13,53 +13,45 @@ const MAX_DEPTH = 4;
 export function readLiteral(reader: Reader, depth = 0): Literal {
   const at = reader.at;
   const opener = reader.peek();
-  if (opener === '[' || opener === '{') {
-    if (depth === MAX_DEPTH) {
-      const problem = `Brackets are nested more than ${MAX_DEPTH} deep here. Write flat lists.`;
-      throw new Unreadable('nested_too_deep', problem, at);
-    }
-    return opener === '[' ? readList(reader, depth) : readFields(reader, depth);
+  if (depth === MAX_DEPTH && (opener === '[' || opener === '{')) {
+    const problem = `Brackets are nested more than ${MAX_DEPTH} deep here. Write flat lists.`;
+    throw new Unreadable('nested_too_deep', problem, at);
+  }
+  if (opener === '[') {
+    const items: Literal[] = [];
+    readEntries(reader, ']', () => items.push(readLiteral(reader, depth + 1)));
+    return { kind: 'list', at, items };
+  }
+  if (opener === '{') {
+    const fields = new Map<string, Literal>();
+    readEntries(reader, '}', () => fields.set(readKey(reader), readLiteral(reader, depth + 1)));
+    return { kind: 'fields', at, fields };
   }
   const text = startsQuote(opener) ? readQuoted(reader) : readWord(reader, ',]}[{`\n');
   return { kind: 'text', at, text };
 }
 
-/** Reads `[…]`. Missing, doubled and trailing commas are forgiven, since the lengths are compared later. */
-function readList(reader: Reader, depth: number): Literal {
+/**
+ * Reads `[…]` or `{…}`: JSON, JavaScript or Python. Missing, doubled and trailing commas are forgiven, since the
+ * lengths of lists are compared later.
+ */
+function readEntries(reader: Reader, closer: ']' | '}', readEntry: () => void): void {
   const at = reader.at;
-  const items: Literal[] = [];
   reader.advance();
   for (;;) {
     reader.skipBlank();
     const next = reader.peek();
-    if (next === '' || reader.stands(LABEL_AHEAD)) throw unclosed(reader, at);
-    if (next === ']') {
+    if (next === '' || (closer === ']' && reader.stands(LABEL_AHEAD))) {
+      const cause = next === '' ? 'the reply ends' : 'another list begins';
+      const problem = `The list is cut off: ${cause} before this bracket is closed.`;
+      throw new Unreadable('unclosed_list', problem, at);
+    }
+    if (next === closer) {
       reader.advance();
-      return { kind: 'list', at, items };
+      return;
     }
     if (next === ',') reader.advance();
-    else items.push(readLiteral(reader, depth + 1));
-  }
-}
-
-/** Reads `{…}`: an object of JSON or JavaScript, or a dict of Python. */
-function readFields(reader: Reader, depth: number): Literal {
-  const at = reader.at;
-  const fields = new Map<string, Literal>();
-  reader.advance();
-  for (;;) {
-    reader.skipBlank();
-    const next = reader.peek();
-    if (next === '') throw unclosed(reader, at);
-    if (next === '}') {
-      reader.advance();
-      return { kind: 'fields', at, fields };
-    }
-    if (next === ',') reader.advance();
-    else {
-      const key = readKey(reader);
-      fields.set(key, readLiteral(reader, depth + 1));
-    }
+    else readEntry();
   }
 }
 
@@ -77,18 +69,11 @@ function readKey(reader: Reader): string {
   return key.toLowerCase();
 }
 
-/** At least one character, then on to the first stop or comment. */
 function readWord(reader: Reader, stops: string): string {
   const start = reader.at;
   reader.advance();
   reader.skip((next) => !stops.includes(next) && !(isSpace(reader.peek(-1)) && reader.startsComment()));
   return reader.text.slice(start, reader.at).trim();
-}
-
-function unclosed(reader: Reader, at: number): Unreadable {
-  const cause = reader.peek() === '' ? 'the reply ends' : 'another list begins';
-  const problem = `The list is cut off: ${cause} before this bracket is closed.`;
-  return new Unreadable('unclosed_list', problem, at);
 }
 
 /** What may close a quotation, by what opened it. A straight quote is closed by its own kind alone. */
@@ -170,7 +155,7 @@ function readEscape(reader: Reader): string {
   return known;
 }
 
-/** Whether an entry can end behind the quote at the position. Looks over white space only, so in linear time. */
+/** Whether an entry can end after the quote at the position. Looks over white space only, so in linear time. */
 function endsEntry(reader: Reader, isKey: boolean): boolean {
   const after = pastSpace(reader, 1);
   const next = reader.peek(after);
@@ -208,7 +193,7 @@ export function readBullets(reader: Reader): Literal | null {
   return items.length === 0 ? null : { kind: 'list', at, items };
 }
 
-/** The rest of the line: a quoted or bracketed value if it is nothing else, and its plain text otherwise. */
+/** The rest of the line: a quoted or bracketed value if it is nothing else, otherwise its plain text. */
 function readLine(reader: Reader): Literal {
   const at = reader.at;
   reader.skip((character) => character !== '\n');

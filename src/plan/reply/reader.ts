@@ -1,9 +1,6 @@
 import type { PlanErrorCode } from '../plan-error';
 
-/**
- * Walks over a text from left to right. Its position never moves back: each character is read once, and a reply of any
- * size and content is read in linear time.
- */
+/** Walks over a text. Its position never moves back, so that a reply of any size and content is read in linear time. */
 export class Reader {
   constructor(
     readonly text: string,
@@ -25,12 +22,11 @@ export class Reader {
     this.position = Math.min(this.position + count, this.end);
   }
 
-  /** Passes over the characters that are accepted. */
   skip(accepts: (character: string) => boolean): void {
     for (let next = this.peek(); next !== '' && accepts(next); next = this.peek()) this.advance();
   }
 
-  /** Passes over what means nothing inside a list: white space, stray back-ticks and comments. */
+  /** Skips white space, stray back-ticks and comments. */
   skipBlank(): void {
     for (;;) {
       this.skip((character) => isSpace(character) || character === '`');
@@ -44,21 +40,18 @@ export class Reader {
     return this.peek(ahead) === '#' || (this.peek(ahead) === '/' && this.peek(ahead + 1) === '/');
   }
 
-  /** Passes over what a sticky pattern matches here, and returns the match. */
+  /** Skips what a sticky pattern matches here, and returns the match. */
   take(pattern: RegExp): RegExpExecArray | null {
-    const match = this.match(pattern, 0);
+    pattern.lastIndex = this.position;
+    const match = pattern.exec(this.text);
     if (match !== null) this.advance(match[0].length);
     return match;
   }
 
   /** Whether a sticky pattern matches here or so many characters ahead. */
   stands(pattern: RegExp, ahead = 0): boolean {
-    return this.match(pattern, ahead) !== null;
-  }
-
-  private match(pattern: RegExp, ahead: number): RegExpExecArray | null {
     pattern.lastIndex = this.position + ahead;
-    return pattern.exec(this.text);
+    return pattern.test(this.text);
   }
 }
 

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
-import { textContent } from './wire';
-import type { Decoded, Wire, WireError, WholeReply } from './wire';
+import { type Decoded, textContent, type Wire, type WireError, type WholeReply } from './wire';
 
 const requestSchema = z.object({
   model: z.string().min(1),
@@ -52,17 +51,15 @@ function decode(body: unknown): Decoded {
   const { model, max_tokens, system, messages, stream } = requestSchema.parse(body);
   const turns = messages.map(({ role, content }): Message => ({ role, text: content }));
   return {
-    prompt: {
-      model,
-      messages: system === undefined ? turns : [{ role: 'system', text: system }, ...turns],
-      maxOutputTokens: max_tokens,
-    },
+    model,
+    messages: system === undefined ? turns : [{ role: 'system', text: system }, ...turns],
+    maxOutputTokens: max_tokens,
     stream: stream ?? false,
   };
 }
 
-/** The vendor always tells the usage; a simulated one may fail to. */
-type WireMessage = Omit<MessageReply, 'usage'> & Partial<Pick<MessageReply, 'usage'>>;
+/** The vendor always states the usage; a simulated one may not. */
+type WireMessage = Omit<MessageReply, 'usage'> & { usage: MessageReply['usage'] | undefined };
 
 function encodeReply(reply: WholeReply): WireMessage {
   const { model, sequence, finish, refusal, stated } = reply;
@@ -76,7 +73,7 @@ function encodeReply(reply: WholeReply): WireMessage {
     stop_reason: STOP_REASONS[finish],
     stop_sequence: null,
     stop_details: declined ? { type: 'refusal', category: null, explanation: refusal } : null,
-    ...(stated && { usage: encodeUsage(stated) }),
+    usage: stated ? encodeUsage(stated) : undefined,
     container: null,
     diagnostics: null,
   };

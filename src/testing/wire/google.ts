@@ -8,8 +8,7 @@ import { z } from 'zod';
 import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
 import type { ErrorFaultKind } from '../faults';
-import { textContent, tokenLimit } from './wire';
-import type { Decoded, Wire, WireError, WholeReply } from './wire';
+import { type Decoded, textContent, tokenLimit, type Wire, type WireError, type WholeReply } from './wire';
 
 const contentSchema = z.object({ role: z.enum(['user', 'model']).exactOptional(), parts: textContent });
 
@@ -21,16 +20,9 @@ const requestSchema = z.object({
 
 /** The SDK's class less what the SDK adds, and its enum as the plain word that travels. */
 type WireCandidate = Omit<Candidate, 'finishReason'> & { finishReason: `${FinishReason}` };
-type WireUsage = Pick<
-  GenerateContentResponseUsageMetadata,
-  | 'promptTokenCount'
-  | 'cachedContentTokenCount'
-  | 'candidatesTokenCount'
-  | 'thoughtsTokenCount'
-  | 'totalTokenCount'
->;
+type WireUsage = Pick<GenerateContentResponseUsageMetadata, keyof GenerateContentResponseUsageMetadata>;
 type WireResponse = Pick<GenerateContentResponse, 'modelVersion' | 'responseId'> & {
-  usageMetadata?: WireUsage;
+  usageMetadata: WireUsage | undefined;
   candidates?: WireCandidate[];
   promptFeedback?: { blockReason: string };
 };
@@ -66,32 +58,34 @@ export const google: Wire = {
 
 /** The model is named by the path alone, and streaming by another method in the path. */
 function decode(body: unknown, modelInPath: string | null): Decoded {
-  const { contents, systemInstruction, generationConfig } = requestSchema.parse(body);
-  const messages = contents.map(({ role, parts }): Message => ({
+  const { contents, systemInstruction: system, generationConfig } = requestSchema.parse(body);
+  const turns = contents.map(({ role, parts }): Message => ({
     role: role === 'model' ? 'assistant' : 'user',
     text: parts,
   }));
   return {
-    prompt: {
-      model: modelInPath ?? '',
-      messages: systemInstruction
-        ? [{ role: 'system', text: systemInstruction.parts }, ...messages]
-        : messages,
-      maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
-    },
+    model: modelInPath ?? '',
+    messages: system ? [{ role: 'system', text: system.parts }, ...turns] : turns,
+    maxOutputTokens: generationConfig?.maxOutputTokens ?? null,
     stream: false,
   };
 }
 
 function encodeReply(reply: WholeReply): WireResponse {
-  const { model, sequence, finish, stated } = reply;
+  const { model, sequence, text, finish, refusal, stated } = reply;
   const answered = {
     modelVersion: model,
     responseId: `gemini-${sequence}`,
-    ...(stated && { usageMetadata: encodeUsage(stated) }),
+    usageMetadata: stated ? encodeUsage(stated) : undefined,
   };
   if (finish === 'filtered') return { ...answered, promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } };
-  return { ...answered, candidates: [candidate(reply, FINISH_REASONS[finish])] };
+  const candidate: WireCandidate = {
+    index: 0,
+    content: { role: 'model', parts: text === '' ? undefined : [{ text }] },
+    finishReason: FINISH_REASONS[finish],
+    finishMessage: refusal ?? undefined,
+  };
+  return { ...answered, candidates: [candidate] };
 }
 
 function encodeUsage(usage: Usage): WireUsage {
@@ -105,48 +99,26 @@ function encodeUsage(usage: Usage): WireUsage {
   };
 }
 
-function candidate(
-  { text, refusal }: WholeReply,
-  finishReason: WireCandidate['finishReason'],
-): WireCandidate {
-  const parts = text === '' ? {} : { parts: [{ text }] };
-  return {
-    index: 0,
-    content: { role: 'model', ...parts },
-    finishReason,
-    ...(refusal === null ? {} : { finishMessage: refusal }),
-  };
+function detail(type: string, fields: object): object {
+  return { '@type': `type.googleapis.com/google.rpc.${type}`, ...fields };
 }
 
-function encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError {
-  const [code, status] = ERRORS[kind];
-  const details = [...reasonOf(kind), ...retryInfo(retryAfterMs)];
-  return { status: code, body: { error: { code, message, status, ...(details.length && { details }) } } };
-}
+/** Where code and status are ambiguous, Google adds a typed detail (google/rpc/error_details.proto). */
+const DETAILS: Partial<Record<ErrorFaultKind, object>> = {
+  'invalid-key': detail('ErrorInfo', { reason: 'API_KEY_INVALID', domain: 'googleapis.com' }),
+  // Only the quota's name tells minutes from days.
+  'rate-limited': quotaFailure('GenerateRequestsPerMinutePerProjectPerModel'),
+  'quota-exceeded': quotaFailure('GenerateRequestsPerDayPerProjectPerModel'),
+};
 
-/** Where code and status do not tell enough, Google adds a typed detail (google/rpc/error_details.proto). */
-function reasonOf(kind: ErrorFaultKind): object[] {
-  switch (kind) {
-    case 'invalid-key':
-      return [detail('ErrorInfo', { reason: 'API_KEY_INVALID', domain: 'googleapis.com' })];
-    case 'rate-limited':
-      return [quotaFailure('GenerateRequestsPerMinutePerProjectPerModel')];
-    case 'quota-exceeded':
-      return [quotaFailure('GenerateRequestsPerDayPerProjectPerModel')];
-    default:
-      return [];
-  }
-}
-
-/** Both kinds of 429 are quota failures to Google; only the quota's name tells minutes from days. */
 function quotaFailure(quotaId: string): object {
   return detail('QuotaFailure', { violations: [{ quotaId }] });
 }
 
-function retryInfo(retryAfterMs: number | null): object[] {
-  return retryAfterMs === null ? [] : [detail('RetryInfo', { retryDelay: `${retryAfterMs / 1000}s` })];
-}
-
-function detail(type: string, fields: object): object {
-  return { '@type': `type.googleapis.com/google.rpc.${type}`, ...fields };
+function encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError {
+  const [code, status] = ERRORS[kind];
+  const retryInfo = retryAfterMs !== null && detail('RetryInfo', { retryDelay: `${retryAfterMs / 1000}s` });
+  const details = [DETAILS[kind], retryInfo].filter((each) => typeof each === 'object');
+  const error = { code, message, status, details: details.length > 0 ? details : undefined };
+  return { status: code, body: { error } };
 }

@@ -1,14 +1,18 @@
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { z } from 'zod';
-import type { Message } from '../../plan/plan';
 import type { Usage } from '../../protocol/call';
-import { type Decoded, encodeOpenAiError, textContent, tokenLimit, type WholeReply, type Wire } from './wire';
+import {
+  type Decoded,
+  encodeOpenAiError,
+  openAiMessages,
+  tokenLimit,
+  type WholeReply,
+  type Wire,
+} from './wire';
 
 const requestSchema = z.object({
   model: z.string().min(1),
-  messages: z
-    .array(z.object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content: textContent }))
-    .min(1),
+  messages: openAiMessages,
   max_completion_tokens: tokenLimit,
   max_tokens: tokenLimit,
   stream: z.boolean().nullish(),
@@ -31,13 +35,13 @@ export const openAiChat: Wire = {
 };
 
 function decode(body: unknown): Decoded {
-  const request = requestSchema.parse(body);
-  const messages = request.messages.map(({ role, content }): Message => ({
-    role: role === 'developer' ? 'system' : role,
-    text: content,
-  }));
-  const maxOutputTokens = request.max_completion_tokens ?? request.max_tokens ?? null;
-  return { prompt: { model: request.model, messages, maxOutputTokens }, stream: request.stream ?? false };
+  const { model, messages, max_completion_tokens, max_tokens, stream } = requestSchema.parse(body);
+  return {
+    model,
+    messages,
+    maxOutputTokens: max_completion_tokens ?? max_tokens ?? null,
+    stream: stream ?? false,
+  };
 }
 
 function encodeReply(reply: WholeReply): ChatCompletion {
@@ -55,7 +59,7 @@ function encodeReply(reply: WholeReply): ChatCompletion {
         logprobs: null,
       },
     ],
-    ...(stated && { usage: encodeUsage(stated) }),
+    usage: stated ? encodeUsage(stated) : undefined,
     service_tier: 'default',
   };
 }

@@ -12,7 +12,7 @@ import {
   type Decoded,
   encodeOpenAiError,
   lateError,
-  textContent,
+  openAiMessages,
   tokenLimit,
   type WholeReply,
   type Wire,
@@ -21,12 +21,7 @@ import {
 const requestSchema = z.object({
   model: z.string().min(1),
   instructions: z.string().nullish(),
-  input: z.union([
-    z.string(),
-    z
-      .array(z.object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content: textContent }))
-      .min(1),
-  ]),
+  input: z.union([z.string().transform((text): Message[] => [{ role: 'user', text }]), openAiMessages]),
   max_output_tokens: tokenLimit,
   stream: z.boolean().nullish(),
   background: z.boolean().nullish(),
@@ -43,42 +38,48 @@ export const openAiResponses: Wire = {
 
 function decode(body: unknown): Decoded {
   const { model, instructions, input, max_output_tokens, stream, background } = requestSchema.parse(body);
-  const turns = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input;
-  const messages = turns.map(({ role, content }): Message => ({
-    role: role === 'developer' ? 'system' : role,
-    text: content,
-  }));
   return {
-    prompt: {
-      model,
-      messages: instructions ? [{ role: 'system', text: instructions }, ...messages] : messages,
-      maxOutputTokens: max_output_tokens ?? null,
-      ...(background === true && { background }),
-    },
+    model,
+    messages: instructions ? [{ role: 'system', text: instructions }, ...input] : input,
+    maxOutputTokens: max_output_tokens ?? null,
+    background: background === true || undefined,
     stream: stream ?? false,
   };
 }
 
-/** `output_text` is no part of the wire: the SDK adds it. */
-function encodeReply(reply: WholeReply): Omit<Response, 'output_text'> {
-  const { stated } = reply;
-  const incomplete = incompleteReason(reply);
+/** What travels: the SDK adds `output_text`. */
+type WireResponse = Omit<Response, 'output_text'>;
+
+function encodeReply(reply: WholeReply): WireResponse {
+  const { finish, stated } = reply;
+  const reasons = {
+    stop: null,
+    refusal: null,
+    length: 'max_output_tokens',
+    filtered: 'content_filter',
+  } as const;
+  const reason = reasons[finish];
   return {
     ...emptyResponse(reply),
-    status: incomplete === null ? 'completed' : 'incomplete',
-    incomplete_details: incomplete === null ? null : { reason: incomplete },
+    status: reason === null ? 'completed' : 'incomplete',
+    incomplete_details: reason === null ? null : { reason },
     output: [...reasoningItems(reply), ...messageItems(reply)],
-    ...(stated && { usage: encodeUsage(stated) }),
+    usage: stated ? encodeUsage(stated) : undefined,
   };
 }
 
-/** A response in the background that is not over, or was given up; `usage` where it is billed all the same. */
+/** A response in the background that is not finished, or was cancelled; `usage` where it is billed all the same. */
 export function encodeUnfinished(
   named: Named,
   status: 'queued' | 'in_progress' | 'cancelled',
   usage: Usage | null = null,
-): Omit<Response, 'output_text'> {
-  return { ...emptyResponse(named), status, background: true, ...(usage && { usage: encodeUsage(usage) }) };
+): WireResponse {
+  return {
+    ...emptyResponse(named),
+    status,
+    background: true,
+    usage: usage ? encodeUsage(usage) : undefined,
+  };
 }
 
 /** A response in the background that went wrong after it had been started. */
@@ -88,7 +89,7 @@ export function encodeFailed(named: Named, kind: ErrorFaultKind, message: string
 
 type Named = Pick<WholeReply, 'model' | 'sequence'>;
 
-function emptyResponse({ model, sequence }: Named): Omit<Response, 'output_text'> {
+function emptyResponse({ model, sequence }: Named): WireResponse {
   return {
     id: `resp_${sequence}`,
     object: 'response',
@@ -117,16 +118,11 @@ function encodeUsage(usage: Usage): NonNullable<Response['usage']> {
   };
 }
 
-function incompleteReason({ finish }: WholeReply): 'max_output_tokens' | 'content_filter' | null {
-  if (finish === 'length') return 'max_output_tokens';
-  return finish === 'filtered' ? 'content_filter' : null;
-}
-
 function reasoningItems({ sequence, usage }: WholeReply): ResponseOutputItem[] {
   return usage.reasoningTokens > 0 ? [{ type: 'reasoning', id: `rs_${sequence}`, summary: [] }] : [];
 }
 
-/** A reply that never came to its text has no message at all. */
+/** A reply that was cut before its text has no message at all. */
 function messageItems({ sequence, text, finish, refusal }: WholeReply): ResponseOutputItem[] {
   const cut = finish === 'length' || finish === 'filtered';
   if (cut && text === '') return [];

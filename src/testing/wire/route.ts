@@ -6,7 +6,6 @@ import { openAiChat } from './openai-chat';
 import { openAiResponses } from './openai-responses';
 import type { Prompt, Wire } from './wire';
 
-/** Which protocol an address speaks, and what the address itself says. */
 export interface Route {
   readonly wire: Wire;
   readonly path: string;
@@ -32,12 +31,12 @@ export function findRoute(path: string): Route | null {
   return { wire: google, path, modelInPath: model, streams: method === 'streamGenerateContent' };
 }
 
-/** Reads a request as its vendor would; what the vendor would not take comes back as a sentence. */
+/** Reads a request as its vendor would; why the vendor would not accept it comes back as a sentence. */
 export function decodePrompt(route: Route, body: string): Prompt | { readonly problem: string } {
   const json = parseJson(body);
-  if (json === undefined) return { problem: 'The request body is no JSON.' };
+  if (json === undefined) return { problem: 'The request body is not JSON.' };
   try {
-    const { prompt, stream } = route.wire.decode(json, route.modelInPath);
+    const { stream, ...prompt } = route.wire.decode(json, route.modelInPath);
     if (!stream && !route.streams) return prompt;
     return { problem: 'Streaming is not simulated: send the request without `stream`.' };
   } catch (error) {
@@ -46,7 +45,7 @@ export function decodePrompt(route: Route, body: string): Prompt | { readonly pr
   }
 }
 
-/** undefined, which JSON cannot say, stands for a text that is no JSON. */
+/** undefined, which JSON cannot say, for a text that is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -6,22 +6,17 @@ import type { ErrorFaultKind } from '../faults';
 /** A vendor's HTTP protocol, by name. */
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google';
 
-/** What a vendor's request asks, in no vendor's dialect. */
 export interface Prompt {
   readonly model: string;
   readonly messages: readonly Message[];
   readonly maxOutputTokens: number | null;
-  /** The caller wants an id now and comes for the answer later: OpenAI's background mode. */
+  /** OpenAI's background mode: the caller wants an id now and fetches the answer later. */
   readonly background?: true;
 }
 
-/** A prompt, and whether the caller wants it answered by server-sent events, which the simulation does not speak. */
-export interface Decoded {
-  readonly prompt: Prompt;
-  readonly stream: boolean;
-}
+/** A prompt, and whether it is to be answered by server-sent events, which the simulation does not speak. */
+export type Decoded = Prompt & { readonly stream: boolean };
 
-/** A reply with every default filled in, ready to be put into a vendor's words. */
 export interface WholeReply {
   readonly model: string;
   /** Makes the reply's ids, one per request. */
@@ -35,7 +30,6 @@ export interface WholeReply {
   readonly stated: Usage | null;
 }
 
-/** An error of a vendor: HTTP status and JSON body. */
 export interface WireError {
   readonly status: number;
   readonly body: object;
@@ -49,7 +43,7 @@ export interface Wire {
   /** Reads a JSON body; throws a `z.ZodError` where the vendor would say 400. */
   decode(body: unknown, modelInPath: string | null): Decoded;
   encodeReply(reply: WholeReply): object;
-  /** `retryAfterMs` is what the body itself tells of the delay, where the vendor does that. */
+  /** `retryAfterMs` is a delay stated in the body itself, where the vendor does that. */
   encodeError(kind: ErrorFaultKind, message: string, retryAfterMs: number | null): WireError;
 }
 
@@ -59,8 +53,18 @@ export const textContent = z.union([
   z.array(z.object({ text: z.string() })).transform((parts) => parts.map((part) => part.text).join('')),
 ]);
 
-/** A limit in tokens; vendors take null for "none". */
 export const tokenLimit = z.int().positive().nullish();
+
+export const openAiMessages = z
+  .array(
+    z
+      .object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content: textContent })
+      .transform(({ role, content }): Message => ({
+        role: role === 'developer' ? 'system' : role,
+        text: content,
+      })),
+  )
+  .min(1);
 
 const ERRORS: Record<ErrorFaultKind, readonly [status: number, type: string, code: string | null]> = {
   'bad-request': [400, 'invalid_request_error', null],
@@ -80,7 +84,7 @@ const ERRORS: Record<ErrorFaultKind, readonly [status: number, type: string, cod
   overloaded: [529, 'server_error', null],
 };
 
-/** The same for a response in the background that fails after it was started: such an error always has a code. */
+/** The error of a response in the background that fails after it was started; it always has a code. */
 export function lateError(kind: ErrorFaultKind, message: string): { code: string; message: string } {
   const [, type, code] = ERRORS[kind];
   return { code: code ?? type, message };

@@ -1,4 +1,5 @@
 import type { Store } from '../../store/store';
+import { checkpointId } from '../checkpoint-ref';
 import type {
   CloseCycleRequest,
   CloseNightRequest,
@@ -6,21 +7,16 @@ import type {
   KeptCheckpoint,
 } from '../contract';
 import { metricsKey } from '../keys';
-import { type Manifest } from '../manifest';
 import { readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
 import { readGroup, readNight, readRun, writeNight, writeRecord, writeRun } from './records';
-import { checkpointId } from '../checkpoint-ref';
 
 /**
- * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps the line of figures, and moves night and
- * training run to where the cycle has brought them. A second attempt does the same.
+ * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps its metrics, and moves night and training
+ * run forwards. A second attempt does the same.
  */
-export async function closeCycle(
-  { store }: { readonly store: Store },
-  request: CloseCycleRequest,
-): Promise<CycleMetrics> {
+export async function closeCycle(store: Store, request: CloseCycleRequest): Promise<CycleMetrics> {
   const { cycle, night, checkpoint, settings, weightsSha256, dropped, update, times, heldOut } = request;
   const { trainRun } = settings;
   const groups = await Promise.all(request.groups.map((key) => readGroup(store, key)));
@@ -39,25 +35,19 @@ export async function closeCycle(
     heldOut,
   };
   await writeRecord(store, metricsKey(trainRun, cycle), metrics);
-  await advance(store, request);
+  const record = await readNight(store, trainRun, night);
+  const run = await readRun(store, trainRun);
+  // Only forwards: an attempt that was thought lost may still write when a later cycle is over.
+  if (record !== null && Math.max(record.done, run?.done ?? 0) <= cycle) {
+    await writeNight(store, { ...record, done: cycle, checkpoint });
+    await writeRun(store, { schema: 1, trainRun, done: cycle, checkpoint });
+  }
   return metrics;
 }
 
-/** Only forwards: an attempt that was thought lost may still write when a later cycle is over. */
-async function advance(
-  store: Store,
-  { settings: { trainRun }, night: date, cycle, checkpoint }: CloseCycleRequest,
-): Promise<void> {
-  const night = await readNight(store, trainRun, date);
-  const run = await readRun(store, trainRun);
-  if (night === null || Math.max(night.done, run?.done ?? 0) > cycle) return;
-  await writeNight(store, { ...night, done: cycle, checkpoint });
-  await writeRun(store, { schema: 1, trainRun, done: cycle, checkpoint });
-}
-
-/** Activity `conductor.train.closeNight`: keeps what a night came to, what the gate said, and where the next one begins. */
+/** Activity `conductor.train.closeNight`: keeps a night's result, the gate's decision, and where the next night begins. */
 export async function closeNight(
-  { store }: { readonly store: Store },
+  store: Store,
   { trainRun, date, done, checkpoint, decision }: CloseNightRequest,
 ): Promise<void> {
   const night = await readNight(store, trainRun, date);
@@ -66,22 +56,22 @@ export async function closeNight(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }
+  // Only forwards, as in `closeCycle`.
+  if (night.done > done) return;
   await writeNight(store, { ...night, done, checkpoint, closedAt: new Date().toISOString(), decision });
   const run = await readRun(store, trainRun);
-  await writeRun(store, { schema: 1, trainRun, done: Math.max(run?.done ?? 0, done), checkpoint });
+  if ((run?.done ?? 0) <= done) await writeRun(store, { schema: 1, trainRun, done, checkpoint });
 }
 
 /**
- * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked, which is how its plans were sampled
- * while it was trained. From here on it can be sampled and served. It returns what is served beside it, so that a policy
- * server can be made to forget all else.
+ * Activity `conductor.train.keepCheckpoint`: keeps how a checkpoint must be asked, which is how it was trained; from then
+ * on it can be sampled and served. It returns what is served beside it, so that a policy server can forget the rest.
  */
 export async function keepCheckpoint(
-  { store }: { readonly store: Store },
-  { checkpoint, model, settings }: KeepCheckpointRequest,
+  store: Store,
+  { checkpoint, model, settings: { policy, run } }: KeepCheckpointRequest,
 ): Promise<KeptCheckpoint> {
-  const { policy, run } = settings;
-  const manifest: Manifest = {
+  await writeManifest(store, {
     schema: 1,
     ...checkpoint,
     model,
@@ -95,8 +85,7 @@ export async function keepCheckpoint(
     maxOutputTokens: policy.maxOutputTokens,
     servers: [policy.baseUrl],
     createdAt: new Date().toISOString(),
-  };
-  await writeManifest(store, manifest);
+  });
   const { serving, before } = await readServing(store);
   return { served: [serving, before.at(-1) ?? null].filter((each) => each !== null) };
 }

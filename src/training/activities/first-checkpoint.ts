@@ -9,10 +9,9 @@ import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '..
 import { readRows } from './questions';
 import { keepLines } from './records';
 
-/** A tokenizer of some hundred tokens is no better for more texts than that. */
+/** More texts make a tokenizer of some hundred tokens no better. */
 const TOKENIZER_TEXTS = 2000;
 
-/** What the trainer gets of its settings: all but where it listens. */
 const configSchema = z.object(trainerConfigSchema.shape);
 
 const exampleSchema = z.strictObject({
@@ -21,10 +20,9 @@ const exampleSchema = z.strictObject({
   /** What it is to reply, without the marker at its end. */
   completion: z.string().min(1),
 });
-/** A prompt, and the reply to imitate. */
 export type Example = z.infer<typeof exampleSchema>;
 
-/** What a policy learns before any reward, and what the checkpoint that comes of it is called. */
+/** Supervised steps on examples, and the name of the checkpoint that they make. */
 export interface Lesson extends Pick<
   WarmStartRequest,
   'name' | 'steps' | 'batch' | 'learningRate' | 'warmupSteps'
@@ -32,13 +30,9 @@ export interface Lesson extends Pick<
   readonly examples: readonly Example[];
 }
 
-/** Names of the checkpoints that a training run begins with. */
-const BASE = 'base';
-const WARM = 'warm';
-
 /**
- * What the trainer is asked for before the first cycle: the base model as a checkpoint, and where examples are
- * configured, supervised steps on them. The tokenizer of a tiny model is made from the examples, else from the questions.
+ * Requests to the trainer before the first cycle: the base model as a checkpoint, and supervised steps where examples are
+ * configured. The tokenizer of a tiny model is made from the examples, else from the questions.
  *
  * @throws ConfigError that names file, line and value of each mistake in the examples
  */
@@ -50,14 +44,13 @@ export async function askForFirstCheckpoint(
 ): Promise<Pick<OpenedNight, 'init' | 'warmStart'>> {
   if (warmStart !== undefined) {
     const rows = await readRows(warmStart.examples, exampleSchema);
-    const lesson = { ...warmStart, name: WARM, examples: rows.map(({ value }) => value) };
+    const lesson = { ...warmStart, name: 'warm', examples: rows.map(({ value }) => value) };
     return askForWarmStart(store, base, lesson, settings);
   }
   const texts = questions.map(({ question }) => question);
   return { init: await askForBase(store, base, texts, settings), warmStart: null };
 }
 
-/** The base model as a checkpoint, and supervised steps on these examples. */
 export async function askForWarmStart(
   store: Store,
   base: TrainingConfig['base'],
@@ -70,7 +63,7 @@ export async function askForWarmStart(
   const stored = await keepLines(store, examples, examplesKey);
   return {
     init,
-    warmStart: { ...lesson, trainRun, parent: { trainRun, name: BASE }, examples: stored, config },
+    warmStart: { ...lesson, trainRun, parent: { trainRun, name: 'base' }, examples: stored, config },
   };
 }
 

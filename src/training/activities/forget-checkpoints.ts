@@ -1,17 +1,15 @@
-import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import type { TrainableConfig } from '../config/schema';
 import type { ForgetCheckpointsRequest, RememberedCheckpoints } from '../contract';
 import { checkpointsFolder, manifestKey, readRecordKey, TRAINING_FOLDER } from '../keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
-import type { TrainingSettings } from '../settings';
 import { readNight, readRun } from './records';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 
 /**
- * Activity `conductor.train.forgetCheckpoints`: takes the manifests of checkpoints that no one needs out of the store, and
- * returns which are left. It comes before their files are removed: from then on they can be neither promoted nor begun
- * with, and a collection that is killed halfway leaves nothing that is named and not there.
+ * Activity `conductor.train.forgetCheckpoints`: removes the manifests of checkpoints that no one needs, and returns which
+ * are left. Their files are removed after that, so that no manifest ever names a file that is gone.
  *
  * Needed is what serves and all that a rollback may bring back, what this configuration's Conductor is fixed to, what any
  * night of any training run goes on from or began with, and what the request names.
@@ -43,9 +41,8 @@ export async function forgetCheckpoints(
 }
 
 /**
- * Checkpoints that nights stand on, over all training runs of a store: what the next night of each goes on from, and for
- * a night that is under way or was interrupted, where it stands and where it began. One that a later night has overtaken
- * never goes on from there.
+ * Over all training runs of a store: what the next night of each goes on from, and where an unfinished night stands and
+ * began, unless a later one has overtaken it.
  */
 async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
   const points: (CheckpointRef | null | undefined)[] = [];
@@ -54,7 +51,7 @@ async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
     const record = readRecordKey(key);
     if (record === null) continue;
     const { trainRun, date } = record;
-    // Before its nights: one that is under way notes a cycle before its run does, and so never looks overtaken.
+    // Before its nights: a night records a cycle before its run does, and so never looks overtaken.
     const run = runs.get(trainRun) ?? (await readRun(store, trainRun));
     runs.set(trainRun, run);
     if (date === null) continue;
@@ -65,19 +62,14 @@ async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
   return points.filter((point) => point !== null && point !== undefined);
 }
 
-/** The checkpoints of one training run, and what may need them. */
-export interface Holdings {
-  readonly trainRun: string;
-  /** Of all its checkpoints that are known. */
+/** One training run's checkpoints, by name, and those of any run that are needed. */
+export interface Holdings extends ForgetCheckpointsRequest {
   readonly names: readonly string[];
-  /** Of any training run. */
-  readonly needed: readonly CheckpointRef[];
-  readonly keep: TrainingSettings['keep'];
 }
 
 /**
- * Names of the checkpoints that stay when the others go: those needed, those of the last cycles and of each
- * n-th one, and all that no cycle made. A base or a warm start is what adapters are laid over, and begins a run anew.
+ * Names of the checkpoints that stay: those needed, those of the last cycles and of each n-th one, and all that no cycle
+ * made, since a base or a warm start is what adapters are laid over.
  */
 export function keptCheckpoints({ trainRun, names, needed, keep }: Holdings): string[] {
   const ids = new Set(needed.map(checkpointId));

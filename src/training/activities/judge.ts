@@ -1,6 +1,6 @@
-import type { TrainableConfig } from '../config/schema';
 import type { Store } from '../../store/store';
-import { decideCanary, decideGate, type ScoredPolicy, scoreQuestions } from '../gate';
+import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
+import type { TrainableConfig } from '../config/schema';
 import type {
   CanaryDecision,
   GateDecision,
@@ -8,24 +8,24 @@ import type {
   JudgeCandidateRequest,
   Tried,
 } from '../contract';
+import { decideCanary, decideGate, type ScoredPolicy, scoreQuestions } from '../gate';
 import { canaryKey, gateKey } from '../keys';
 import { promote, readServing, rollback } from '../policy/serving';
 import { readGroup } from './records';
-import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 
 /**
- * Activity `conductor.train.judgeCandidate`: computes from the groups of an evaluation whether the candidate may serve, has
- * it serve if so, and keeps the reasons beside the night. A second attempt comes to the same and changes nothing more.
+ * Activity `conductor.train.judgeCandidate`: decides from the groups of an evaluation whether the candidate may serve, has
+ * it serve if so, and keeps the reasons beside the night. A second attempt changes nothing more.
  *
- * Whatever the figures say, a person has the last word: what is pinned stays, and so does what was promoted or taken
- * back while the night was being judged, since the candidate was not compared with that.
+ * A person has the last word: what is pinned stays, and so does what was promoted or taken back during the evaluation,
+ * since the candidate was not compared with that.
  */
 export async function judgeCandidate(store: Store, request: JudgeCandidateRequest): Promise<GateDecision> {
   const { trainRun, date, candidate, baseline, maxCostRatio } = request;
   const [one, other] = await Promise.all([scorePolicy(store, candidate), scorePolicy(store, baseline)]);
   const judged = decideGate(one, other, maxCostRatio);
   const decision = judged.promoted ? await letServe(store, request, judged) : judged;
-  const record = {
+  await keepReasons(store, gateKey(trainRun, date), {
     schema: 1,
     trainRun,
     night: date,
@@ -33,47 +33,45 @@ export async function judgeCandidate(store: Store, request: JudgeCandidateReques
     baseline: describePolicy(baseline.policy),
     maxCostRatio,
     ...decision,
-    at: new Date().toISOString(),
-  };
-  await store.write(gateKey(trainRun, date), Buffer.from(JSON.stringify(record, null, 2)));
+  });
   return decision;
 }
 
 async function letServe(
   store: Store,
-  { candidate, baseline }: JudgeCandidateRequest,
+  { candidate: { policy }, baseline }: JudgeCandidateRequest,
   decision: GateDecision,
 ): Promise<GateDecision> {
-  const { policy } = candidate;
-  if (policy === 'prompted') return overruled(decision, 'only a checkpoint can be promoted');
+  const overruled = (why: string): GateDecision => ({
+    ...decision,
+    promoted: false,
+    sentence: `${decision.sentence}, but ${why}`,
+  });
+  if (policy === 'prompted') return overruled('only a checkpoint can be promoted');
   const { serving } = await readServing(store);
-  if (serving !== null && !isOneOf(serving, [policy, baseline.policy])) {
-    return overruled(decision, `meanwhile ${describePolicy(serving)} serves, which it was not compared with`);
+  if (serving !== null && isSame(serving, policy)) return decision;
+  if (serving !== null && !isSame(serving, baseline.policy)) {
+    return overruled(`meanwhile ${describePolicy(serving)} serves, which it was not compared with`);
   }
-  if (serving !== null && isOneOf(serving, [policy])) return decision;
   const change = await promote(store, policy, { reason: decision.sentence, by: 'gate' });
-  return change.changed ? decision : overruled(decision, change.sentence);
+  return change.changed ? decision : overruled(change.sentence);
 }
 
-function overruled(decision: GateDecision, why: string): GateDecision {
-  return { ...decision, promoted: false, sentence: `${decision.sentence}, but ${why}` };
-}
-
-function isOneOf(policy: PolicyRef, others: readonly PolicyRef[]): boolean {
-  return others.some((other) => describePolicy(other) === describePolicy(policy));
+function isSame(one: PolicyRef, other: PolicyRef): boolean {
+  return describePolicy(one) === describePolicy(other);
 }
 
 /**
- * Activity `conductor.train.judgeCanary`: takes a checkpoint back that was just promoted and does not serve as it was
- * tried, and keeps the reasons beside the night. What a person promoted or took back meanwhile is left as it is, and a
- * second attempt takes nothing back that an earlier one did.
+ * Activity `conductor.train.judgeCanary`: takes back a checkpoint that was just promoted and does not serve as it was
+ * tried, and keeps the reasons beside the night. What a person promoted or took back meanwhile stays, and a second attempt
+ * takes nothing back that an earlier one did.
  */
 export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Promise<CanaryDecision> {
   const { trainRun, date, promoted, replaced, probe } = request;
   const [now, before] = await Promise.all([scorePolicy(store, promoted), scorePolicy(store, replaced)]);
   const judged = decideCanary(now, before, probe);
   const decision = judged.rolledBack ? await takeBack(store, request, judged) : judged;
-  const record = {
+  await keepReasons(store, canaryKey(trainRun, date), {
     schema: 1,
     trainRun,
     night: date,
@@ -81,9 +79,7 @@ export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Pr
     replaced: describePolicy(replaced.policy),
     probe,
     ...decision,
-    at: new Date().toISOString(),
-  };
-  await store.write(canaryKey(trainRun, date), Buffer.from(JSON.stringify(record, null, 2)));
+  });
   return decision;
 }
 
@@ -92,37 +88,36 @@ async function takeBack(
   { promoted, replaced }: JudgeCanaryRequest,
   decision: CanaryDecision,
 ): Promise<CanaryDecision> {
-  const { serving } = await readServing(store);
-  const serves = serving === null ? describePolicy('prompted') : describePolicy(serving);
-  if (serves === describePolicy(promoted.policy)) {
+  const serving = (await readServing(store)).serving ?? 'prompted';
+  if (isSame(serving, promoted.policy)) {
     await rollback(store, decision.sentence);
     return decision;
   }
   // An earlier attempt has done it.
-  if (serves === describePolicy(replaced.policy)) return decision;
-  return { rolledBack: false, sentence: `${decision.sentence}, but meanwhile ${serves} serves` };
+  if (isSame(serving, replaced.policy)) return decision;
+  const sentence = `${decision.sentence}, but meanwhile ${describePolicy(serving)} serves`;
+  return { rolledBack: false, sentence };
 }
 
-/**
- * What a policy came to on the questions that it was tried on, from its groups as they were kept.
- *
- * @throws ApplicationFailure `Store.NotFound`, not retryable, that names a group which is gone or cannot be read
- */
+async function keepReasons(store: Store, key: string, reasons: object): Promise<void> {
+  const record = { ...reasons, at: new Date().toISOString() };
+  await store.write(key, Buffer.from(JSON.stringify(record, null, 2)));
+}
+
+/** @throws ApplicationFailure `Store.NotFound`, not retryable, for a group that is gone or cannot be read */
 async function scorePolicy(store: Store, { policy, groups }: Tried): Promise<ScoredPolicy> {
   const records = await Promise.all(groups.map((key) => readGroup(store, key)));
   return { policy, scores: scoreQuestions(records) };
 }
 
 /**
- * Activity `conductor.train.findBaseline`: what writes plans now, and must be beaten. That is the checkpoint that
- * serves; else the Conductor of the configuration; else, where that is to be a checkpoint and none serves yet, the one
- * that the night began with.
+ * Activity `conductor.train.findBaseline`: what writes plans now, and must be beaten. That is the serving checkpoint; else
+ * the configured Conductor; else, where that is a policy and nothing serves yet, the checkpoint the night began with.
  */
 export async function findBaseline(
   { store, config }: { readonly store: Store; readonly config: Pick<TrainableConfig, 'conductor'> },
   begun: CheckpointRef,
 ): Promise<PolicyRef> {
   const { serving } = await readServing(store);
-  if (serving !== null) return serving;
-  return config.conductor.provider === 'policy' ? begun : 'prompted';
+  return serving ?? (config.conductor.provider === 'policy' ? begun : 'prompted');
 }

@@ -1,25 +1,24 @@
 import { z } from 'zod';
 import { ConfigError, explainIssue } from '../../config/errors';
-import type { TrainableConfig } from '../config/schema';
-import type { Store } from '../../store/store';
-import { resolveTraining, trainingOf } from '../config/resolve';
-import { trainRunSchema } from '../config/schema';
-import type { OpenedNight, OpenNightRequest } from '../contract';
-import { CHECKPOINT_FORM } from '../manifest';
-import { questionSetKey } from '../keys';
-import { readManifest } from '../policy/serving';
 import type { Question } from '../../grading/question';
+import type { Store } from '../../store/store';
+import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { resolveTraining, trainingOf } from '../config/resolve';
+import { type TrainableConfig, trainRunSchema } from '../config/schema';
+import type { OpenedNight, OpenNightRequest } from '../contract';
+import { questionSetKey } from '../keys';
+import { CHECKPOINT_FORM } from '../manifest';
+import { MOST } from '../names';
+import { readManifest } from '../policy/serving';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
-import type { TrainingSettings } from '../settings';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
 import { keepLines, readNight, readRun, writeNight } from './records';
-import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 
 const requestSchema = z.object({
   trainRun: trainRunSchema.exactOptional(),
   date: z.iso.date({ error: 'expected a calendar date such as 2026-11-21' }),
-  cycles: z.int().positive().exactOptional(),
+  cycles: z.int().positive().max(MOST.cycles).exactOptional(),
   from: z
     .string()
     .refine((text) => readCheckpointId(text) !== null, { error: `expected ${CHECKPOINT_FORM}` })
@@ -27,42 +26,44 @@ const requestSchema = z.object({
 });
 
 /**
- * Activity `conductor.train.openNight`: resolves the settings of a night, checks everything that it will need, and claims
- * its cycles. Nothing is spent before that. A night that is there already goes on with the cycles and the questions that
- * it has.
- *
- * Of one training run only one night is under way at a time: its workflow's id sees to that.
+ * Activity `conductor.train.openNight`: resolves the settings of a night, checks everything that it will need before
+ * anything is spent, and claims its cycles. A night that is there already keeps its cycles and questions. The workflow's id
+ * sees to it that a training run has only one night at a time.
  *
  * @throws ConfigError for settings, files and options that no night can be made of
- * @throws PolicyError where the checkpoint to go on from is not known
+ * @throws PolicyError where the checkpoint to go on from is unknown
  */
 export async function openNight(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
   request: OpenNightRequest,
 ): Promise<OpenedNight> {
   checkRequest(request);
+  const { date } = request;
   const training = trainingOf(config);
   const resolved = resolveTraining(config, request);
   const questions = await readQuestions(training.data);
   const { trainRun } = resolved;
-  const known = await claim(store, trainRun, request.date, resolved.cycles);
-  const { earlier, claimed } = known;
-  const settings: TrainingSettings = { ...resolved, cycles: claimed.last - claimed.first + 1 };
-  const from = await findBeginning(store, request, known);
-  const first = await askForFirstCheckpoint(store, training, settings, questions.train);
-  const sets = {
-    train: earlier?.train ?? (await keepSet(store, questions.train)),
-    heldOut: earlier?.heldOut ?? (await keepSet(store, questions.heldOut)),
-  };
-  const { date } = request;
+  const run = await readRun(store, trainRun);
+  const night = await readNight(store, trainRun, date);
+  const claimed = claimNight(run, night, resolved.cycles);
   const { isTrained, ...cycles } = claimed;
+  const { first, last, done } = cycles;
+  const earlier = night?.first === first ? night : null;
+  const settings = { ...resolved, cycles: last - first + 1 };
+  const from = await findBeginning(store, request, { run, earlier, claimed });
+  const firstCheckpoint = await askForFirstCheckpoint(store, training, settings, questions.train);
+  const { train, heldOut } = earlier ?? {
+    train: await keepSet(store, questions.train),
+    heldOut: await keepSet(store, questions.heldOut),
+  };
   if (!isTrained) {
     await writeNight(store, {
       schema: 1,
       trainRun,
       date,
       ...cycles,
-      ...sets,
+      train,
+      heldOut,
       checkpoint: from,
       begun: earlier?.begun ?? from,
       openedAt: earlier?.openedAt ?? new Date().toISOString(),
@@ -72,12 +73,13 @@ export async function openNight(
   }
   return {
     settings,
-    night: { date, first: claimed.first, last: claimed.last },
+    night: { date, first, last },
     isTrained,
-    done: claimed.done,
+    done,
     from,
-    ...first,
-    ...sets,
+    ...firstCheckpoint,
+    train,
+    heldOut,
   };
 }
 
@@ -87,29 +89,16 @@ function checkRequest(request: OpenNightRequest): void {
   throw new ConfigError(error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'));
 }
 
-interface Known {
-  readonly run: RunRecord | null;
-  /** The night as far as it has come; null where it begins. */
-  readonly earlier: NightRecord | null;
-  readonly claimed: Claim;
-}
-
-async function claim(store: Store, trainRun: string, date: string, cycles: number): Promise<Known> {
-  const run = await readRun(store, trainRun);
-  const night = await readNight(store, trainRun, date);
-  const claimed = claimNight(run, night, cycles);
-  return { run, earlier: night?.first === claimed.first ? night : null, claimed };
-}
-
-/** Where the first cycle that is to come begins: a night that has gone on from somewhere stays with that. */
+/** Where the next cycle begins: a night that has trained cycles goes on from them. */
 async function findBeginning(
   store: Store,
-  { from }: OpenNightRequest,
-  { run, earlier, claimed }: Known,
+  request: OpenNightRequest,
+  known: { readonly run: RunRecord | null; readonly earlier: NightRecord | null; readonly claimed: Claim },
 ): Promise<CheckpointRef | null> {
+  const { run, earlier, claimed } = known;
   const own = earlier?.checkpoint ?? null;
   if (claimed.isTrained || claimed.done >= claimed.first) return own;
-  const asked = from === undefined ? null : readCheckpointId(from);
+  const asked = request.from === undefined ? null : readCheckpointId(request.from);
   if (asked === null) return own ?? run?.checkpoint ?? null;
   await readManifest(store, asked);
   return asked;

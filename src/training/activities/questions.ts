@@ -3,28 +3,20 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
+import { type Question, questionSchema } from '../../grading/question';
 import type { Store } from '../../store/store';
 import type { QuestionRef } from '../contract';
-import { type Question, questionSchema } from '../../grading/question';
-
-/** The two sets of a training run, every row of them checked. */
-export interface QuestionFiles {
-  readonly train: readonly Question[];
-  readonly heldOut: readonly Question[];
-}
 
 /**
- * Reads the questions to learn from and those to judge by, before anything is spent on either.
- *
- * Within a file no id and no question may be there twice. No question of one may be in the other: what was learned from
- * cannot show how well it was learned.
+ * Reads the questions to learn from and those to judge by. No id and no question may occur twice, within a file or across
+ * both: questions that were learned from cannot show how well.
  *
  * @throws ConfigError that names file, line and value of each mistake
  */
 export async function readQuestions(files: {
   readonly train: string;
   readonly heldOut: string;
-}): Promise<QuestionFiles> {
+}): Promise<{ readonly train: readonly Question[]; readonly heldOut: readonly Question[] }> {
   const train = await readRows(files.train, questionSchema);
   const heldOut = await readRows(files.heldOut, questionSchema);
   const mistakes = repeatsIn([...train, ...heldOut]);
@@ -55,20 +47,18 @@ function normalized(question: string): string {
   return question.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** A row of a file, and where it stands. */
-export interface Row<T> {
+interface Row<T> {
   readonly value: T;
-  /** `file:line`, lines counted from 1, for messages. */
+  /** `file:line`, lines counted from 1. */
   readonly place: string;
 }
 
-/** Beyond so many mistakes, it is the wrong file. */
 const MOST_MISTAKES = 20;
 
 /**
- * Reads a file of JSON lines and checks each of them; empty lines are skipped.
+ * Reads a file of JSON lines and checks each; empty lines are skipped.
  *
- * @param file as the configuration names it, relative to the folder of the process
+ * @param file relative to the folder of the process
  * @throws ConfigError that names file, line, place, value and what was expected, of each mistake
  */
 export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<readonly Row<T>[]> {
@@ -86,16 +76,12 @@ export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<r
   return rows;
 }
 
-/** Mistakes as one message, one a line, and how many more there are. */
 function listOf(mistakes: readonly string[]): string {
   const more = mistakes.length - MOST_MISTAKES;
   return [...mistakes.slice(0, MOST_MISTAKES), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
 }
 
-function readRow<T>(
-  line: string,
-  schema: z.ZodType<T>,
-): { readonly value: T } | { readonly mistakes: readonly string[] } {
+function readRow<T>(line: string, schema: z.ZodType<T>): { value: T } | { mistakes: string[] } {
   let content: unknown;
   try {
     content = JSON.parse(line);
@@ -119,16 +105,16 @@ async function readLines(file: string): Promise<readonly string[]> {
   }
 }
 
-/** Sets that are read again and again while a night lasts: its own two, and those of the night before. */
+/** A night's own two sets, and those of the night before. */
 const KEPT_SETS = 4;
 
-/** Reads questions by reference. One for a process: it remembers the sets it read last, which never change. */
+/** Reads questions by reference. One for a process: it keeps the sets it read last, which never change. */
 export class QuestionSets {
   private readonly sets = new Map<string, Promise<readonly Question[]>>();
 
   constructor(private readonly store: Store) {}
 
-  /** @throws Error where the store holds no such set, or the set no such line */
+  /** @throws Error for an unknown set or line */
   async read({ set, index }: QuestionRef): Promise<Question> {
     const questions = await this.load(set);
     const question = questions[index];
@@ -141,7 +127,6 @@ export class QuestionSets {
     if (known !== undefined) return known;
     const questions = this.fetch(set);
     this.sets.set(set, questions);
-    // What could not be read is read again the next time.
     questions.catch(() => this.sets.delete(set));
     for (const oldest of [...this.sets.keys()].slice(0, -KEPT_SETS)) this.sets.delete(oldest);
     return questions;

@@ -3,36 +3,33 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
+import { readCheckpointId } from '../checkpoint-ref';
 import { groupKey, nightKey, runKey, trialKey } from '../keys';
 import { readJson } from '../policy/client';
 import { type NightRecord, nightRecordSchema, type RunRecord, runRecordSchema } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
-import { readCheckpointId } from '../checkpoint-ref';
 
-// The records of training in the store: how each is written, and checked when it is read back.
-
-/** How far a training run has come; null before its first night. */
+/** null before the first night of the training run. */
 export function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
   return readRecord(store, runKey(trainRun), runRecordSchema, BEGIN_ANEW);
 }
 
-/** What became of a night; null where there was none of that date. */
+/** null without a night of that date. */
 export function readNight(store: Store, trainRun: string, date: string): Promise<NightRecord | null> {
   return readRecord(store, nightKey(trainRun, date), nightRecordSchema, BEGIN_ANEW);
 }
 
 const BEGIN_ANEW = '; put back a copy, or begin a training run of another name';
 
-/** A record that is there and cannot be read. */
 class RecordError extends Error {
   override readonly name = 'RecordError';
 }
 
 /**
- * A record as it was kept; null where there is none.
+ * A record of the store; null where there is none.
  *
- * @param advice added to the sentence of the error
- * @throws RecordError where something else lies there, which must not be taken for nothing
+ * @param advice ends the error's sentence
+ * @throws RecordError for one that cannot be read, which must not be taken for none
  */
 export async function readRecord<T>(
   store: Store,
@@ -63,8 +60,8 @@ export async function writeRecord(store: Store, key: string, record: object): Pr
   await store.write(key, Buffer.from(JSON.stringify(record)));
 }
 
-/** Activity `conductor.train.keepGroup`: keeps what became of a group, and returns its key. */
-export async function keepGroup({ store }: { readonly store: Store }, group: GroupRecord): Promise<string> {
+/** Activity `conductor.train.keepGroup`: keeps the record of a group, and returns its key. */
+export async function keepGroup(store: Store, group: GroupRecord): Promise<string> {
   const { purpose, trainRun, cycle, draw, round, checkpoint } = group;
   const key =
     purpose === 'training'
@@ -74,11 +71,7 @@ export async function keepGroup({ store }: { readonly store: Store }, group: Gro
   return key;
 }
 
-/**
- * A group as it was kept.
- *
- * @throws ApplicationFailure `Store.NotFound`, not retryable, that names a group which is gone or cannot be read
- */
+/** @throws ApplicationFailure `Store.NotFound`, not retryable, for a group that is gone or cannot be read */
 export async function readGroup(store: Store, key: string): Promise<GroupRecord> {
   let problem = `group ${key} is not in the store ${store.url}: was it removed, or is it another store?`;
   try {
@@ -91,18 +84,12 @@ export async function readGroup(store: Store, key: string): Promise<GroupRecord>
   throw ApplicationFailure.nonRetryable(problem, FAILURES.textNotFound);
 }
 
-/** Bytes in the store, and what they hash to: what the trainer is given of a file. */
-export interface StoredData {
-  readonly key: string;
-  readonly sha256: string;
-}
-
-/** Keeps values as JSON lines under a key that their digest is part of, so that the same are there once. */
+/** Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. */
 export async function keepLines(
   store: Store,
   values: readonly unknown[],
   keyOf: (sha256: string) => string,
-): Promise<StoredData> {
+): Promise<{ readonly key: string; readonly sha256: string }> {
   const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const key = keyOf(sha256);

@@ -10,20 +10,20 @@ import { conductorMessages } from '../../plan/prompt/conductor';
 import type { Store } from '../../store/store';
 import { eachInParallel } from '../../store/sweep';
 import { keepText, readText } from '../../store/texts';
+import { checkpointId } from '../checkpoint-ref';
 import type { SamplePlansRequest, SamplePlansResult } from '../contract';
 import { samplesKey } from '../keys';
-import { type Manifest } from '../manifest';
+import type { Manifest } from '../manifest';
 import type { AskPolicy } from '../policy/ask';
 import type { Sample, ServedPolicy } from '../policy/client';
 import { asFailure, POLICY_FAILURES } from '../policy/errors';
 import { readManifest } from '../policy/serving';
 import type { SampledPlan } from '../rollout';
-import { keepSamples, type KeptSamples, readSamples } from './batch';
+import { type KeptSamples, readSamples } from './batch';
 import type { QuestionSets } from './questions';
-import { checkpointId } from '../checkpoint-ref';
+import { writeRecord } from './records';
 
-/** What sampling works with. */
-export interface SamplingDependencies {
+interface SamplingDependencies {
   readonly store: Store;
   readonly questions: QuestionSets;
   readonly askPolicy: AskPolicy;
@@ -32,9 +32,8 @@ export interface SamplingDependencies {
 /**
  * Activity `conductor.train.samplePlans`: has a checkpoint write the plans of one group.
  *
- * What was sampled is kept in the store, token by token, before it is returned, and returned again to the same request. It
- * is the same where checkpoint, prompts, number, seed and temperature are; else what lies there is another group's, and
- * is replaced.
+ * Samples are kept in the store before they are returned, and returned again to the same request: one with the same
+ * weights, prompts, seed and temperature. Those of any other are replaced.
  *
  * @throws ApplicationFailure of a type of `POLICY_FAILURES`
  */
@@ -66,11 +65,12 @@ async function sampleOnce(
 ): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
   const { checkpoint, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
-  // To learn from, as the night's settings say, since the checkpoint that comes of it will be served so; to be tried, as
-  // its own manifest says, since it may be of another training run.
+  // In training by the night's settings, by which the next checkpoint will be served; in a trial by the checkpoint's own
+  // manifest, since it may be of another training run.
   const isTraining = request.purpose === 'training';
   const settings: PromptSettings = isTraining ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxSteps, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
+  const { weightsSha256, tokenizerSha256 } = manifest;
   const task: SamplingTask = {
     policy: { ...manifest, maxPromptTokens, servers: [policy.baseUrl] },
     prompts: await planPrompts(store, request, settings, question),
@@ -78,7 +78,10 @@ async function sampleOnce(
     temperature,
     maxTokens,
   };
-  const identity = identityOf(task, manifest);
+  // By the weights and not by their name: a checkpoint made anew from another batch is another one.
+  const identity = createHash('sha256')
+    .update(JSON.stringify([weightsSha256, tokenizerSha256, task.prompts, seed, temperature, maxTokens]))
+    .digest('hex');
   const earlier = await readSamples(store, key);
   if (earlier?.identity === identity) return { kept: earlier, maxSteps };
 
@@ -89,7 +92,7 @@ async function sampleOnce(
     identity,
     checkpoint: checkpointId(checkpoint),
     temperature,
-    tokenizerSha256: manifest.tokenizerSha256,
+    tokenizerSha256,
     rollouts: rollouts.map(({ text, promptTokenIds, tokenIds, logprobs, finishReason }) => ({
       text,
       promptTokenIds: [...promptTokenIds],
@@ -98,26 +101,16 @@ async function sampleOnce(
       finishReason,
     })),
   };
-  await keepSamples(store, key, kept);
+  await writeRecord(store, key, kept);
   return { kept, maxSteps };
 }
 
-/** By the weights and not by their name: a checkpoint that was made anew from another batch is another one. */
-function identityOf(
-  { prompts, seed, temperature, maxTokens }: SamplingTask,
-  { weightsSha256, tokenizerSha256 }: Manifest,
-): string {
-  const identity = [weightsSha256, tokenizerSha256, prompts, seed, temperature, maxTokens];
-  return createHash('sha256').update(JSON.stringify(identity)).digest('hex');
-}
-
-/** What decides how a policy is asked, the words of the question apart. */
 export type PromptSettings = Pick<
   Manifest,
   'prompt' | 'describe' | 'maxSteps' | 'maxPromptTokens' | 'maxOutputTokens'
 >;
 
-/** The prompt of each plan. In a first round all are one; in a second each shows an earlier plan and its answer. */
+/** The prompt of each plan: the same for all in a first round; in a second each shows an earlier plan and its answer. */
 export async function planPrompts(
   store: Store,
   { workers, plans, earlier }: Pick<SamplePlansRequest, 'workers' | 'plans' | 'earlier'>,
@@ -128,7 +121,7 @@ export async function planPrompts(
   if (earlier === undefined) return Array<Message[]>(plans).fill(conductorMessages(shared));
   return Promise.all(
     earlier.map(async ({ plan, answer }) =>
-      // Where there was no plan there is nothing to review: the question is asked as if for the first time.
+      // Without a plan there is nothing to review.
       plan === null
         ? conductorMessages(shared)
         : conductorMessages({ ...shared, review: { plan, answer: await readText(store, answer) } }),
@@ -149,8 +142,7 @@ function readPlan(
   }
 }
 
-/** Several prompts to one policy, and how their replies are drawn. */
-export interface SamplingTask {
+interface SamplingTask {
   readonly policy: ServedPolicy;
   readonly prompts: readonly (readonly Message[])[];
   readonly seed: number;
@@ -158,18 +150,14 @@ export interface SamplingTask {
   readonly maxTokens: number;
 }
 
-/** A reply, and the prompt that it is to. */
 export interface PromptedSample extends Sample {
   readonly promptTokenIds: readonly number[];
 }
 
-/** Seeds stay below it, as every backend takes them. */
+/** Every backend takes seeds below it. */
 const SEEDS = 2 ** 31;
 
-/**
- * One reply to each prompt, in their order. Equal prompts go out as one request for several replies: a first round,
- * where all are equal, is a single request.
- */
+/** One reply to each prompt, in their order. Equal prompts, as in a first round, go out as one request. */
 export async function samplePrompts(
   ask: AskPolicy,
   { policy, prompts, seed, temperature, maxTokens }: SamplingTask,
@@ -187,10 +175,7 @@ export async function samplePrompts(
   return prompts.flatMap((_, place) => replies.get(place) ?? []);
 }
 
-/**
- * Each reply has a seed of its own: vLLM draws the second by the seed of the request and 1, and so on. Requests whose
- * seeds lay closer would share their luck.
- */
+/** vLLM draws the n-th reply of a request by its seed plus n: requests whose seeds lay closer would share their luck. */
 function requestsFor(
   prompts: readonly (readonly Message[])[],
   first: number,
@@ -210,12 +195,7 @@ function requestsFor(
   });
 }
 
-/**
- * Does work that asks a policy, and gives its errors their failure types, as every activity does; a time-out of its own is
- * a server that is away. A cancellation passes as it is.
- *
- * @param timeoutMs what the signal of the work allows it
- */
+/** Gives errors their failure types; the work's own time-out is a server that is away. A cancellation passes as it is. */
 async function asPolicyFailure<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
   try {
     return await asFailure(work);

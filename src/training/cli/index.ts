@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../cli/arguments';
+import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
 import { addList } from './list';
 import { addNight } from './night';
 import { addNotes } from './notes';
@@ -9,9 +9,8 @@ import { addShow } from './show';
 import { addStatus } from './status';
 import { addTrainerJobs } from './trainer-jobs';
 
-/** `train`: commands that train a Conductor, and say which one serves. */
-export const addTraining: AddCommands = (program, settle) => {
-  const train = program.command('train').description('train a Conductor of your own');
+/** Below `train`: commands that train a Conductor, and say which one serves. */
+export const addTraining: AddCommands = (train, settle) => {
   const all = [
     addNight,
     addSchedule,
@@ -24,4 +23,8 @@ export const addTraining: AddCommands = (program, settle) => {
     addServing,
   ];
   for (const add of all) add(train, settle);
+  for (const command of train.commands) {
+    if (command.name() !== 'list') command.option(...RUN);
+    command.option(...CONFIG);
+  }
 };

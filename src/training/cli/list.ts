@@ -1,79 +1,80 @@
-import { type AddCommands, CONFIG } from '../../cli/arguments';
+import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
-import { columnsOf, paintFor, print, say } from '../../cli/terminal';
+import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 import { counted, describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
-import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
-import { chooseRun, openConfigured, type TrainOptions } from './session';
 import { checkpointId } from '../checkpoint-ref';
+import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
+import { chooseRun, openConfigured, settling, type TrainOptions } from './session';
 
-/** `train list`: what was trained, night by night. */
 export const addList: AddCommands = (train, settle) => {
   train
     .command('list')
     .description('print the nights of all training runs, or of one')
     .option('--run <name>', 'this one alone')
     .option('--json', 'print all metrics as JSON')
-    .option(...CONFIG)
-    .action(async (options: TrainOptions & { readonly json?: boolean }) => {
-      settle(await listNights(options));
-    });
+    .action(settling(settle, listNights));
 };
 
-async function listNights({
-  config,
-  run,
-  json = false,
-}: TrainOptions & { readonly json?: boolean }): Promise<ExitCode> {
+async function listNights({ config, run, json = false }: TrainOptions): Promise<ExitCode> {
   const { store } = await openConfigured(config);
   const names = run === undefined ? await listTrainRuns(store) : [chooseRun(run)];
   const runs = await Promise.all(
     names.map(async (name) => ({ trainRun: name, nights: await readNights(store, name) })),
   );
-  if (json) await print(JSON.stringify(runs, null, 2));
+  if (json) await print(toJson(runs));
   else if (runs.every(({ nights }) => nights.length === 0)) say(`No night was trained in ${store.url}.`);
   else {
     const { strong } = paintFor(process.stdout);
     const shown = runs.map(({ trainRun, nights }) => `${strong(trainRun)}\n${renderNights(nights)}`);
-    await print(shown.join('\n\n'));
+    await print(shown.join('\n\n'), { painted: true });
   }
   return EXIT.answered;
 }
 
 const CURVE_COLUMNS = 24;
 
-/** Nights for a terminal: of each the cycles, how the reward went, and below it what was decided of it. */
+/** Nights for a terminal: of each the cycles, the rewards, and below them the gate's decision. */
 export function renderNights(nights: readonly TrainedNight[]): string {
   const paint = paintFor(process.stdout);
   const columns = columnsOf(process.stdout) ?? 120;
   return nights
     .flatMap((night) => [
-      `${paint.strong(night.date)} ${[stateOf(night), ...rewardsOf(night, paint)].join(' · ')}`,
+      `${paint.strong(night.date)} ${[cyclesOf(night), ...rewardsOf(night, paint)].join(' · ')}`,
       ...(night.decision === null ? [] : [paint.faint(`  ${oneLine(night.decision, columns - 2)}`)]),
     ])
     .join('\n');
 }
 
-function stateOf({ first, last, done, closedAt }: TrainedNight): string {
-  const cycles = counted(done - first + 1, 'cycle');
-  return closedAt === null ? `${cycles} of ${last - first + 1}, not over` : cycles;
+function cyclesOf({ first, last, done, closedAt }: TrainedNight): string {
+  return counted(done - first + 1, 'cycle') + (closedAt === null ? ` of ${last - first + 1}, not over` : '');
+}
+
+/** The curve of the rewards, with the first and the last; null without any. */
+export function describeRewards(rewards: readonly number[], columns: number, paint: Paint): string | null {
+  const [first] = rewards;
+  const latest = rewards.at(-1);
+  if (first === undefined || latest === undefined) return null;
+  return `reward ${paint.busy(sparkline(rewards, columns))} ${first.toFixed(3)} → ${latest.toFixed(3)}`;
 }
 
 function rewardsOf({ cycles, checkpoint }: TrainedNight, paint: Paint): string[] {
-  const rewards = cycles.map(({ rewardMean }) => rewardMean);
-  const [first] = rewards;
-  const latest = rewards.at(-1);
-  if (first === undefined || latest === undefined) return [];
+  const rewards = describeRewards(
+    cycles.map(({ rewardMean }) => rewardMean),
+    CURVE_COLUMNS,
+    paint,
+  );
+  if (rewards === null) return [];
   const heldOut = cycles.flatMap((cycle) => cycle.heldOut ?? []).at(-1);
   return [
-    `reward ${paint.busy(sparkline(rewards, CURVE_COLUMNS))} ${first.toFixed(3)} → ${latest.toFixed(3)}`,
+    rewards,
     ...(heldOut === undefined ? [] : [`held out ${heldOut.toFixed(3)}`]),
     costOf(cycles),
     ...(checkpoint === null ? [] : [checkpointId(checkpoint)]),
   ];
 }
 
-/** Metrics know the mean of a rollout; what a night spent in all is in the ledger. */
+/** The mean of a rollout; what a night spent in all is in the ledger. */
 function costOf(cycles: TrainedNight['cycles']): string {
   const costs = cycles.flatMap(({ usd }) => usd ?? []);
   if (costs.length < cycles.length) return 'cost unknown';
@@ -82,10 +83,7 @@ function costOf(cycles: TrainedNight['cycles']): string {
 
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
-/**
- * Numbers as a line of small bars, the least one lowest: a curve in one line of a terminal. Of more numbers than columns,
- * each bar is the mean of some that follow each other.
- */
+/** Numbers as a line of small bars; of more numbers than columns, each bar is the mean of some in a row. */
 export function sparkline(values: readonly number[], columns: number): string {
   const count = Math.min(values.length, Math.max(0, columns));
   const bound = (place: number): number => Math.floor((place * values.length) / count);

@@ -1,61 +1,45 @@
-import { type AddCommands, CONFIG, readCount, readHours, readUsd, RUN } from '../../cli/arguments';
+import { type AddCommands, readHours, readUsd } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print, say } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
-import type { TrainingClient } from '../client/training-client';
-import { isNightDate } from '../night-ids';
-import { checkConfigured, chooseTimeZone, type TrainOptions, withTraining } from './session';
 import { readCheckpointId } from '../checkpoint-ref';
+import { trainingOf } from '../config/resolve';
+import { isNightDate } from '../night-ids';
+import { chooseTimeZone, readCycles, settling, type TrainOptions, withTraining } from './session';
 
-/** `train start`, `pause`, `resume`, `stop` and `budget`: begin a night, and steer the one under way. */
 export const addNight: AddCommands = (train, settle) => {
   train
     .command('start')
     .description('begin a night of training now, and leave it to the workers that are there')
-    .option(...RUN)
-    .option('--cycles <number>', 'how many, instead of as configured', readCount)
+    .option('--cycles <number>', 'how many, instead of as configured', readCycles)
     .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040')
     .option('--date <date>', 'the night that it counts as (default: today)')
     .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin')
-    .option(...CONFIG)
-    .action(async (options: StartOptions) => {
-      settle(await startNight(options));
-    });
-  train
-    .command('pause')
-    .description('hold the night after its present cycle')
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async (options: TrainOptions) => {
-      settle(await steerNight('pause', options));
-    });
-  train
-    .command('resume')
-    .description('let the night go on')
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async (options: TrainOptions) => {
-      settle(await steerNight('resume', options));
-    });
+    .action(settling(settle, startNight));
+  for (const [order, description] of [
+    ['pause', 'hold the night after its present cycle'],
+    ['resume', 'let the night go on'],
+  ] as const) {
+    train
+      .command(order)
+      .description(description)
+      .action(settling(settle, (options: TrainOptions) => steerNight(order, options)));
+  }
   train
     .command('stop')
     .description('end the night after its present cycle, and judge what it learned')
     .option('--now', 'end it at once, and judge nothing')
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async ({ now, ...options }: TrainOptions & { now?: boolean }) => {
-      settle(await steerNight(now === true ? 'cancel' : 'stop', options));
-    });
+    .action(
+      settling(settle, ({ now, ...options }: TrainOptions & { now?: boolean }) =>
+        steerNight(now === true ? 'cancel' : 'stop', options),
+      ),
+    );
   train
     .command('budget')
     .description('change what the rest of the night may use')
-    .option(...RUN)
     .option('--max-cost <usd>', 'none: no limit', readUsd)
     .option('--hours <number>', 'from the start of the night', readHours)
-    .option(...CONFIG)
-    .action(async (options: BudgetOptions) => {
-      settle(await budgetNight(options));
-    });
+    .action(settling(settle, budgetNight));
 };
 
 interface StartOptions extends TrainOptions {
@@ -65,7 +49,6 @@ interface StartOptions extends TrainOptions {
   readonly timezone?: string;
 }
 
-/** Begins a night of training now, prints its workflow id, and leaves it to the workers that are there. */
 export async function startNight(options: StartOptions): Promise<ExitCode> {
   const { cycles, from, date, timezone } = options;
   const timeZone = chooseTimeZone(timezone);
@@ -78,7 +61,7 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
     );
   }
   return withTraining(options, { outliving: '"train start"' }, async ({ training, trainRun, config }) => {
-    checkConfigured(config);
+    trainingOf(config);
     const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date });
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
     await print(id);
@@ -86,19 +69,16 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
   });
 }
 
-type Order = Extract<keyof TrainingClient, 'pause' | 'resume' | 'stop' | 'cancel'>;
-
-/** Said once the order is sent: the next worker that comes to the night hears it. */
-const SENT: Readonly<Record<Order, string>> = {
+/** Said once an order is sent; a worker carries it out. */
+const SENT = {
   pause: 'The night is held after the cycle that is under way; go on with: temporal-conductor train resume',
   resume: 'The night goes on.',
   stop: 'The night ends after the cycle that is under way, and what it learned is judged.',
   cancel:
     'The night ends now, and nothing of it is judged. The next one goes on with the cycle that was under way.',
-};
+} as const;
 
-/** Holds the night under way, lets it go on, or ends it. */
-export function steerNight(order: Order, options: TrainOptions): Promise<ExitCode> {
+export function steerNight(order: keyof typeof SENT, options: TrainOptions): Promise<ExitCode> {
   return withTraining(options, { used: true }, async ({ training, trainRun }) => {
     await training[order](trainRun);
     say(SENT[order]);
@@ -112,7 +92,6 @@ interface BudgetOptions extends TrainOptions {
   readonly hours?: number;
 }
 
-/** Changes what the rest of the night may use, and prints what then holds. */
 export async function budgetNight({ maxCost, hours, ...options }: BudgetOptions): Promise<ExitCode> {
   if (maxCost === undefined && hours === undefined) {
     throw new UsageError('there is nothing to change: name --max-cost, --hours, or both');

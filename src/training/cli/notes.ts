@@ -1,22 +1,17 @@
 import { stringify } from 'yaml';
-import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
+import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print } from '../../cli/terminal';
 import { readGroups, readMetrics, readTrainQuestions } from '../client/read-runs';
-import type { GroupRecord, Rollout } from '../rollout';
+import type { GroupRecord } from '../rollout';
 import { FEWEST_VALUES } from '../statistics';
-import { findTraining, type TrainOptions } from './session';
+import { findTraining, settling, type TrainOptions } from './session';
 
-/** `train notes`: notes on the workers, measured on the training questions, as a configuration takes them. */
 export const addNotes: AddCommands = (train, settle) => {
   train
     .command('notes')
     .description('print notes on the workers, from how they answered the training questions')
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async (options: TrainOptions) => {
-      settle(await writeNotes(options));
-    });
+    .action(settling(settle, writeNotes));
 };
 
 async function writeNotes(options: TrainOptions): Promise<ExitCode> {
@@ -42,17 +37,13 @@ async function writeNotes(options: TrainOptions): Promise<ExitCode> {
 }
 
 /**
- * What a prompt with `describe: notes` may say of each worker, by its id: how many percent of its answers were right,
- * by topic, the topics it knows best first. A topic on which it gave too few answers to say is left out.
+ * Notes on each worker, by its id, for prompts with `describe: notes`: percent of right answers by topic, best first.
+ * Topics with too few answers are left out.
  */
 export function notesFrom(counts: readonly AnswerCount[]): Map<string, string> {
   const known = counts
     .filter(({ answers }) => answers >= FEWEST_VALUES)
-    .map(({ worker, topic, answers, right }) => ({
-      worker,
-      topic,
-      percent: Math.round((100 * right) / answers),
-    }))
+    .map(({ answers, right, ...of }) => ({ ...of, percent: Math.round((100 * right) / answers) }))
     .toSorted((one, other) => other.percent - one.percent);
   const notes = new Map<string, string>();
   for (const { worker, topic, percent } of known) {
@@ -62,7 +53,6 @@ export function notesFrom(counts: readonly AnswerCount[]): Map<string, string> {
   return notes;
 }
 
-/** How the answers of one worker to the questions of one topic turned out. */
 export interface AnswerCount {
   readonly worker: string;
   readonly topic: string;
@@ -71,30 +61,28 @@ export interface AnswerCount {
 }
 
 /**
- * Counts who answered what rightly while a policy was trained: a rollout's answer is by the worker of its last step,
- * alone or after a team. What could not be judged does not count; nor do answers of a second round, which are to other
- * prompts.
+ * Counts each worker's right answers while a policy was trained: a rollout's answer is by the worker of its last step.
+ * Ungraded answers do not count, nor do those of a second round, which are to other prompts.
  *
  * @param topics of the questions, by id; a question without one is left out
- * @returns in the order in which workers, and then topics, first came up
  */
 export function countAnswers(
   groups: readonly GroupRecord[],
   topics: ReadonlyMap<string, string>,
 ): AnswerCount[] {
   const counts = new Map<string, AnswerCount>();
-  for (const { purpose, round, question, rollouts } of groups) {
-    const topic = topics.get(question);
-    if (purpose !== 'training' || round !== 0 || topic === undefined) continue;
-    for (const rollout of rollouts) countAnswer(counts, topic, rollout);
+  const given = groups
+    .filter(({ purpose, round }) => purpose === 'training' && round === 0)
+    .flatMap(({ question, rollouts }) =>
+      rollouts.map((rollout) => ({ ...rollout, topic: topics.get(question) })),
+    );
+  for (const { topic, plan, verdict } of given) {
+    const worker = plan?.steps.at(-1)?.worker;
+    if (topic === undefined || worker === undefined || verdict === 'ungraded') continue;
+    const key = JSON.stringify([worker, topic]);
+    const { answers, right } = counts.get(key) ?? { answers: 0, right: 0 };
+    const more = verdict === 'correct' ? 1 : 0;
+    counts.set(key, { worker, topic, answers: answers + 1, right: right + more });
   }
   return [...counts.values()];
-}
-
-function countAnswer(counts: Map<string, AnswerCount>, topic: string, { plan, verdict }: Rollout): void {
-  const worker = plan?.steps.at(-1)?.worker;
-  if (worker === undefined || verdict === 'ungraded') return;
-  const key = JSON.stringify([worker, topic]);
-  const { answers, right } = counts.get(key) ?? { answers: 0, right: 0 };
-  counts.set(key, { worker, topic, answers: answers + 1, right: right + (verdict === 'correct' ? 1 : 0) });
 }

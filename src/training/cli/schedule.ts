@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type AddCommands, CONFIG, readCount, readDuration, RUN } from '../../cli/arguments';
+import { type AddCommands, readDuration } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print, say } from '../../cli/terminal';
 import {
@@ -9,27 +9,27 @@ import {
   removeSchedule,
   scheduleNights,
 } from '../client/schedule';
+import { trainingOf } from '../config/resolve';
 import { nightDate } from '../night-ids';
 import {
-  checkConfigured,
   chooseTimeZone,
+  readCycles,
+  settling,
   type TrainingSession,
   type TrainOptions,
   withTraining,
 } from './session';
 
-/** `train schedule`: has nights begin by themselves. */
 export const addSchedule: AddCommands = (train, settle) => {
   const other = (flag: string, description: string, conflicts: string[]): Option =>
     new Option(flag, description).conflicts(conflicts);
   train
     .command('schedule')
     .description('have a night begin by itself, or see when the next ones do')
-    .option(...RUN)
     .option('--at <time>', 'every day at this time, e.g. 03:30')
     .addOption(other('--cron <expression>', 'five fields, e.g. "30 3 * * 1-5"', ['at']))
     .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin")
-    .option('--cycles <number>', 'of each night, instead of as configured', readCount)
+    .option('--cycles <number>', 'of each night, instead of as configured', readCycles)
     .option('--jitter <duration>', 'begin up to this much later', readDuration, 60_000)
     .option(
       '--time-limit <duration>',
@@ -41,14 +41,10 @@ export const addSchedule: AddCommands = (train, settle) => {
     .addOption(
       other('--resume', 'let it go on, also after a failed night', ['at', 'cron', 'remove', 'pause']),
     )
-    .option(...CONFIG)
-    .action(async (options: ScheduleOptions) => {
-      settle(await scheduleTraining(options));
-    });
+    .action(settling(settle, scheduleTraining));
 };
 
 interface ScheduleOptions extends TrainOptions {
-  /** A time of every day, such as `03:30`. */
   readonly at?: string;
   readonly cron?: string;
   readonly timezone?: string;
@@ -62,7 +58,6 @@ interface ScheduleOptions extends TrainOptions {
   readonly resume?: boolean;
 }
 
-/** Creates, changes, shows, holds or removes the schedule of a training run's nights. */
 export async function scheduleTraining(options: ScheduleOptions): Promise<ExitCode> {
   const cron = options.at === undefined ? options.cron : cronAt(options.at);
   const timeZone = chooseTimeZone(options.timezone);
@@ -101,17 +96,16 @@ function cronAt(at: string): string {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What the evaluation and the gate may take after a night's own hours. */
+/** What evaluation and gate may take after a night's hours. */
 const AFTERWARDS_MS = 2 * HOUR_MS;
 
-/** @throws UsageError in the server's words, where it refuses the cron expression */
 async function create(
   { temporal, config, trainRun }: TrainingSession,
   cron: string,
   timeZone: string,
   { jitter, timeLimit, cycles }: ScheduleOptions,
 ): Promise<NightSchedule> {
-  const { budget } = checkConfigured(config);
+  const { budget } = trainingOf(config);
   try {
     return await scheduleNights(temporal, {
       trainRun,
@@ -123,7 +117,7 @@ async function create(
       cycles,
     });
   } catch (error) {
-    // So the SDK passes on what the server says of a cron expression.
+    // How the SDK reports a cron expression that the server refuses.
     if (!(error instanceof TypeError)) throw error;
     throw new UsageError(
       `the server refuses --cron ${JSON.stringify(cron)}: ${error.message}; ` +
@@ -133,10 +127,7 @@ async function create(
   }
 }
 
-/**
- * What is odd about the next times of a schedule: the clocks of its zone may leave one out or show it twice. With a jitter
- * of half a day and more there is no knowing.
- */
+/** Notes on the next times of a schedule: a clock change may skip a night or make it due twice. Needs a jitter below 12 h. */
 export function findOddities(
   { next, timeZone }: Pick<NightSchedule, 'next' | 'timeZone'>,
   cron: string,
@@ -162,7 +153,7 @@ async function show(schedule: NightSchedule): Promise<ExitCode> {
 
 const NIGHTS_SHOWN = 3;
 
-/** The next nights in one line, in the clocks of their zone, or why there are none. */
+/** The next nights in one line, in their time zone, or why there are none. */
 export function describeSchedule({ next, timeZone, isPaused, note }: NightSchedule): string {
   if (isPaused) {
     const why = note === null ? '' : `: ${note}`;

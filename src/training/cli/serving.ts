@@ -1,65 +1,56 @@
-import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
+import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
-import { pin, promote, rollback } from '../policy/serving';
-import { findTraining, type TrainOptions } from './session';
 import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { pin, promote, rollback } from '../policy/serving';
+import { findTraining, settling, type TrainOptions } from './session';
 
-/** `train promote`, `rollback` and `pin`: which checkpoint answers, from the next solve on. They need no server. */
+/** These commands need no server. */
 export const addServing: AddCommands = (train, settle) => {
   train
     .command('promote')
     .description('have a checkpoint serve from the next solve on, whatever the gate says')
     .argument('<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040')
-    .option(...RUN)
-    .option('--reason <text>', 'kept beside it')
-    .option(...CONFIG)
-    .action(async (checkpoint: string, options: PromoteOptions) => {
-      settle(await promoteCheckpoint(checkpoint, options));
-    });
+    .option('--reason <text>', 'kept beside it', 'promoted by hand')
+    .action(settling(settle, promoteCheckpoint));
   train
     .command('rollback')
     .description('have the checkpoint before it serve again')
-    .option('--reason <text>', 'kept beside it')
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async ({ reason = 'rolled back by hand', ...options }: PromoteOptions) => {
-      const { store } = await findTraining(options);
-      const { sentence } = await rollback(store, reason);
-      say(`${sentence}.`);
-      settle(EXIT.answered);
-    });
+    .option('--reason <text>', 'kept beside it', 'rolled back by hand')
+    .action(
+      settling(settle, async ({ reason, ...options }: Reasoned) => {
+        const { store } = await findTraining(options);
+        return told(await rollback(store, reason));
+      }),
+    );
   train
     .command('pin')
     .description('keep the gate from changing what serves')
-    .option('--off', 'let it again')
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async ({ off = false, ...options }: TrainOptions & { readonly off?: boolean }) => {
-      const { store } = await findTraining(options);
-      const { sentence } = await pin(store, !off, off ? 'unpinned by hand' : 'pinned by hand');
-      say(`${sentence}.`);
-      settle(EXIT.answered);
-    });
+    .option('--off', 'let it again', false)
+    .action(
+      settling(settle, async ({ off, ...options }: TrainOptions & { readonly off: boolean }) => {
+        const { store } = await findTraining(options);
+        return told(await pin(store, !off, off ? 'unpinned by hand' : 'pinned by hand'));
+      }),
+    );
 };
 
-interface PromoteOptions extends TrainOptions {
-  readonly reason?: string;
+interface Reasoned extends TrainOptions {
+  readonly reason: string;
 }
 
-/** Has a checkpoint serve. That it serves already is no failure: it is what was asked for. */
-export async function promoteCheckpoint(
-  checkpoint: string,
-  { reason = 'promoted by hand', ...options }: PromoteOptions,
-): Promise<ExitCode> {
+async function promoteCheckpoint(checkpoint: string, { reason, ...options }: Reasoned): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
-  const ref = readCheckpoint(checkpoint, trainRun);
-  const { sentence } = await promote(store, ref, { reason, by: 'person' });
+  return told(await promote(store, readCheckpoint(checkpoint, trainRun), { reason, by: 'person' }));
+}
+
+/** A checkpoint that serves already is no failure. */
+function told({ sentence }: { readonly sentence: string }): ExitCode {
   say(`${sentence}.`);
   return EXIT.answered;
 }
 
-/** `<training run>/<name>`; of the command's own run the name alone, or the number of the cycle that made it. */
+/** `<training run>/<name>`; for the command's own run also the name alone, or the number of its cycle. */
 export function readCheckpoint(text: string, trainRun: string): CheckpointRef {
   const name = /^\d{1,6}$/.test(text) ? text.padStart(6, '0') : text;
   const checkpoint = readCheckpointId(name.includes('/') ? name : `${trainRun}/${name}`);

@@ -1,12 +1,14 @@
-import type { ServerDemands } from '../../cli/attach';
-import { UsageError } from '../../cli/exit-code';
-import { type Session, withSession } from '../../cli/session';
+import { InvalidArgumentError } from 'commander';
+import { readCount, type Settle } from '../../cli/arguments';
+import { type ExitCode, UsageError } from '../../cli/exit-code';
+import { type ServerDemands, type Session, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
-import type { TrainableConfig, TrainingConfig } from '../config/schema';
+import type { TrainableConfig } from '../config/schema';
+import { MOST } from '../names';
 import { isTimeZone } from '../night-ids';
 
 /** The options that every command about training takes. */
@@ -14,33 +16,47 @@ export interface TrainOptions {
   readonly config?: string;
   /** Default: the training run that the configuration names. */
   readonly run?: string;
+  readonly json?: boolean;
 }
 
-/** What a command about training reads, without a server. */
-export interface TrainingPlace {
+interface TrainingPlace {
   readonly config: TrainableConfig;
   readonly store: Store;
   readonly trainRun: string;
 }
 
-/** The same, with a server. */
 export interface TrainingSession extends TrainingPlace, Omit<Session, 'conductor'> {
   readonly training: TrainingClient;
 }
 
-/** @throws UsageError where neither the options nor the configuration name a training run */
+/** An action whose exit code becomes the process's. */
+export function settling<Args extends unknown[]>(
+  settle: Settle,
+  act: (...args: Args) => Promise<ExitCode>,
+): (...args: Args) => Promise<void> {
+  return async (...args) => {
+    settle(await act(...args));
+  };
+}
+
+/** Cycles of a night. */
+export function readCycles(value: string): number {
+  const cycles = readCount(value);
+  if (cycles <= MOST.cycles) return cycles;
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${MOST.cycles}.`);
+}
+
+/** What a command reads without a server. */
 export async function findTraining({ config: file, run }: TrainOptions): Promise<TrainingPlace> {
   const { config, store } = await openConfigured(file);
   return { config, store, trainRun: chooseRun(run ?? config.training?.run) };
 }
 
-/** The configuration, and the store that it names. */
 export async function openConfigured(file?: string): Promise<Pick<TrainingPlace, 'config' | 'store'>> {
   const config = await loadSettings(file);
   return { config, store: openStore(config.store, process.cwd(), { keys: configuredKeys(config) }) };
 }
 
-/** Does something with the server of a training run, and gives everything back. */
 export async function withTraining<Result>(
   options: TrainOptions,
   demands: ServerDemands,
@@ -55,11 +71,7 @@ export async function withTraining<Result>(
   });
 }
 
-/**
- * The training run that a command is about: the one it was given, else the configuration's.
- *
- * @throws UsageError where neither names one, or what was given is no name
- */
+/** @throws UsageError without a name, or with one that no training run can have */
 export function chooseRun(named: string | undefined): string {
   if (named === undefined) {
     throw new UsageError('which training run? Name it, or set training.run in the configuration');
@@ -70,19 +82,7 @@ export function chooseRun(named: string | undefined): string {
   );
 }
 
-/** @throws UsageError where the configuration has no `training:` */
-export function checkConfigured({ training }: TrainableConfig): TrainingConfig {
-  if (training !== undefined) return training;
-  throw new UsageError(
-    'the configuration has no "training:": name a profile and files of questions there, see docs/training.md',
-  );
-}
-
-/**
- * The time zone whose calendar names the nights: the one given, else that of this process.
- *
- * @throws UsageError where there is no such time zone
- */
+/** The time zone whose calendar names the nights; default: that of this process. */
 export function chooseTimeZone(timezone: string | undefined): string {
   if (timezone === undefined) return new Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (isTimeZone(timezone)) return timezone;
@@ -91,5 +91,4 @@ export function chooseTimeZone(timezone: string | undefined): string {
   );
 }
 
-/** For a training run of which the store knows nothing, or not enough. */
 export const SEE_LIST = 'see "temporal-conductor train list" for what there is';

@@ -1,7 +1,7 @@
-import { type AddCommands, CONFIG, readCount, RUN } from '../../cli/arguments';
+import { type AddCommands, readCount } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
-import { columnsOf, paintFor, print } from '../../cli/terminal';
-import { previewOf, type Text } from '../../protocol/text';
+import { columnsOf, paintFor, print, toJson } from '../../cli/terminal';
+import { previewOf } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { counted, describeSees } from '../../trace/describe';
@@ -11,29 +11,19 @@ import { groupWorkflowId } from '../night-ids';
 import type { CycleMetrics } from '../progress';
 import type { GroupRecord, Rollout } from '../rollout';
 import { meanOf } from '../statistics';
-import { percent, plain } from './plot/panel';
-import { findTraining, SEE_LIST, type TrainOptions } from './session';
-import type { Verdict } from '../../grading/grade';
+import { percent, plain } from './plot/pictures';
+import { findTraining, SEE_LIST, settling, type TrainOptions } from './session';
 
-/** `train show`: a cycle, over or under way, from what lies in the store. Needs no server. */
 export const addShow: AddCommands = (train, settle) => {
   train
     .command('show')
     .description('print the groups of a cycle: plans, answers, verdicts and rewards')
     .argument('<cycle>', 'its number', readCount)
-    .option(...RUN)
     .option('--json', 'print everything as JSON')
-    .option(...CONFIG)
-    .action(async (cycle: number, options: ShowOptions) => {
-      settle(await showCycle(cycle, options));
-    });
+    .action(settling(settle, showCycle));
 };
 
-interface ShowOptions extends TrainOptions {
-  readonly json?: boolean;
-}
-
-async function showCycle(cycle: number, { json = false, ...options }: ShowOptions): Promise<ExitCode> {
+async function showCycle(cycle: number, { json = false, ...options }: TrainOptions): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   const metrics = await readCycle(store, trainRun, cycle);
   const groups = await readGroups(store, trainRun, cycle);
@@ -43,16 +33,15 @@ async function showCycle(cycle: number, { json = false, ...options }: ShowOption
     );
   }
   const shown = { trainRun, cycle, metrics, groups };
-  if (json) await print(await toJson(store, shown));
+  if (json) await print(await renderJson(store, shown));
   else {
     const columns = columnsOf(process.stdout);
-    await print(renderCycle(shown, { paint: paintFor(process.stdout), columns }));
+    await print(renderCycle(shown, { paint: paintFor(process.stdout), columns }), { painted: true });
   }
   return EXIT.answered;
 }
 
-/** A cycle as it lies in the store. */
-export interface ShownCycle {
+interface ShownCycle {
   readonly trainRun: string;
   readonly cycle: number;
   /** null while it is under way. */
@@ -61,7 +50,7 @@ export interface ShownCycle {
 }
 
 /** Everything, with long answers as they are. */
-async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
+async function renderJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
   const whole: GroupRecord[] = [];
   for (const group of groups) {
     const rollouts = await Promise.all(
@@ -72,13 +61,13 @@ async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<s
     );
     whole.push({ ...group, rollouts });
   }
-  return JSON.stringify({ ...cycle, groups: whole }, null, 2);
+  return toJson({ ...cycle, groups: whole });
 }
 
-/** Answers and reasons shown of one plan; all are in the JSON. */
+/** Answers and reasons shown of one plan; the JSON has all. */
 const MOST_ANSWERS = 3;
 
-/** The story of a cycle for a terminal: each group with its plans, equal ones put together, and what came of them. */
+/** A cycle for a terminal: each group with its plans, equal ones together, and their results. */
 export function renderCycle(
   { trainRun, cycle, metrics, groups }: ShownCycle,
   { paint = PLAIN, columns = 160 }: { readonly paint?: Paint; readonly columns?: number } = {},
@@ -126,33 +115,34 @@ function groupBranch(group: GroupRecord, paint: Paint): Branch {
 }
 
 function describeReward(rollouts: readonly Rollout[]): string {
-  const mean = meanReward(rollouts);
-  if (mean === null) return 'no rewards';
   const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
+  const mean = meanOf(rewards);
+  if (mean === null) return 'no rewards';
   const [least, most] = [Math.min(...rewards), Math.max(...rewards)];
   return least === most
     ? `every reward ${plain(mean)}`
     : `reward ${plain(mean)} (${plain(least)} to ${plain(most)})`;
 }
 
-function foldBranch(fold: Fold, paint: Paint): Branch {
-  const { reward, rollouts, verdicts, answers } = fold;
+function foldBranch({ reward, first, rollouts }: Fold, paint: Paint): Branch {
   const facts = [
-    verdicts.map(({ item, count }) => `${count} ${item}`).join(', '),
+    tally(rollouts.map(({ verdict }) => verdict))
+      .map(({ item, count }) => `${count} ${item}`)
+      .join(', '),
     `rollouts ${describePlaces(rollouts.map(({ index }) => index))}`,
   ];
   const faults = new Set(rollouts.flatMap(({ invalidBecause }) => invalidBecause ?? []));
   return {
     line: headLine(paint, `${rollouts.length} × ${reward === null ? 'no reward' : plain(reward)}`, facts),
     notes: [
-      ...stepsOf(fold),
-      ...answersOf(answers),
+      ...stepsOf(first),
+      ...answersOf(rollouts),
       ...[...faults].slice(0, MOST_ANSWERS).map((reason) => plainLine(`invalid because ${reason}`)),
     ],
   };
 }
 
-function stepsOf({ plan, problem }: Fold): Line[] {
+function stepsOf({ plan, problem }: Rollout): Line[] {
   if (plan === null) return [plainLine(`no plan: ${problem ?? ''}`)];
   if (plan.steps.length === 0) return [plainLine('accepts the first answer')];
   return plan.steps.map(({ worker, subtask, sees }, index) => {
@@ -161,8 +151,9 @@ function stepsOf({ plan, problem }: Fold): Line[] {
   });
 }
 
-function answersOf(answers: Fold['answers']): Line[] {
-  const shown = answers.slice(0, MOST_ANSWERS).map(({ item, count }: Tally<Text>) => {
+function answersOf(rollouts: readonly Rollout[]): Line[] {
+  const answers = tally(rollouts.flatMap(({ answer }) => answer ?? []));
+  const shown = answers.slice(0, MOST_ANSWERS).map(({ item, count }) => {
     const times = count === 1 ? '' : ` (${count} times)`;
     return plainLine(`→ ${previewOf(item)}${times}`);
   });
@@ -170,55 +161,32 @@ function answersOf(answers: Fold['answers']): Line[] {
   return more > 0 ? [...shown, plainLine(`→ ${counted(more, 'other answer')}`)] : shown;
 }
 
-/** Rollouts of one group that came to the same plan, or to no plan for the same reason. */
+/** Rollouts of one group with the same plan, or without one for the same reason. */
 interface Fold {
-  readonly plan: Rollout['plan'];
-  readonly problem: Rollout['problem'];
-  /** In their order. */
+  readonly first: Rollout;
   readonly rollouts: readonly Rollout[];
-  /** Over those that have a reward; null where none has. */
   readonly reward: number | null;
-  readonly verdicts: readonly Tally<Verdict>[];
-  readonly answers: readonly Tally<Text>[];
 }
 
-/** How often there was something, what there was most of first. */
-interface Tally<Item> {
-  readonly item: Item;
-  readonly count: number;
-}
-
-/** Puts equal plans together, the best rewarded first: a policy that has learned writes the same plan many times. */
+/** Puts equal plans together, the best rewarded first: a trained policy writes the same plan many times. */
 function foldRollouts(all: readonly Rollout[]): Fold[] {
   const same = new Map<string, Rollout[]>();
   for (const rollout of all) {
     const key = JSON.stringify([rollout.plan, rollout.problem]);
     same.set(key, [...(same.get(key) ?? []), rollout]);
   }
-  const folds = [...same.values()].flatMap((rollouts) => {
-    const [first] = rollouts;
-    if (first === undefined) return [];
-    const { plan, problem } = first;
-    return {
-      plan,
-      problem,
-      rollouts,
-      reward: meanReward(rollouts),
-      verdicts: tally(rollouts.map(({ verdict }) => verdict)),
-      answers: tally(rollouts.flatMap(({ answer }) => answer ?? [])),
-    };
-  });
-  return folds.sort(
-    (a, b) => (b.reward ?? -Infinity) - (a.reward ?? -Infinity) || b.rollouts.length - a.rollouts.length,
-  );
+  return [...same.values()]
+    .flatMap((rollouts) => {
+      const [first] = rollouts;
+      const reward = meanOf(rollouts.flatMap((rollout) => rollout.reward ?? []));
+      return first === undefined ? [] : { first, rollouts, reward };
+    })
+    .sort(
+      (a, b) => (b.reward ?? -Infinity) - (a.reward ?? -Infinity) || b.rollouts.length - a.rollouts.length,
+    );
 }
 
-/** The mean of the rewards there are; null where there are none. */
-function meanReward(rollouts: readonly Rollout[]): number | null {
-  return meanOf(rollouts.flatMap(({ reward }) => reward ?? []));
-}
-
-function tally<Item>(items: readonly Item[]): Tally<Item>[] {
+function tally<Item>(items: readonly Item[]): { item: Item; count: number }[] {
   const counts = new Map<string, { item: Item; count: number }>();
   for (const item of items) {
     const key = JSON.stringify(item);

@@ -1,33 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
+import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
-import { columnsOf, paintFor, print, say, type Screen } from '../../cli/terminal';
+import { columnsOf, harmless, paintFor, print, say, type Screen, toJson } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
+import { checkpointId } from '../checkpoint-ref';
 import { readNights } from '../client/read-runs';
 import { findSchedule } from '../client/schedule';
 import { readServing } from '../policy/serving';
 import type { NightProgress } from '../progress';
-import { renderNights, sparkline } from './list';
+import { describeRewards, renderNights } from './list';
 import { describeSchedule } from './schedule';
-import { type TrainingSession, type TrainOptions, withTraining } from './session';
-import { checkpointId } from '../checkpoint-ref';
+import { settling, type TrainingSession, type TrainOptions, withTraining } from './session';
 
-/** `train status`: follows the night under way, or shows the latest one, the next one and what serves. */
 export const addStatus: AddCommands = (train, settle) => {
   train
     .command('status')
     .description('follow the night under way, or see the latest, the next and what serves')
-    .option(...RUN)
     .option('--json', 'print everything at once as JSON')
-    .option(...CONFIG)
-    .action(async (options: TrainOptions & { readonly json?: boolean }) => {
-      settle(await trainStatus(options));
-    });
+    .action(settling(settle, trainStatus));
 };
 
-async function trainStatus(options: TrainOptions & { readonly json?: boolean }): Promise<ExitCode> {
+async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withTraining(options, { used: true }, async (session) => {
     const { training, trainRun, temporal, store } = session;
@@ -37,22 +32,21 @@ async function trainStatus(options: TrainOptions & { readonly json?: boolean }):
         findSchedule(temporal, trainRun),
         readServing(store),
       ]);
-      await print(JSON.stringify({ trainRun, night, schedule, serving }, null, 2));
+      await print(toJson({ trainRun, night, schedule, serving }));
       return EXIT.answered;
     }
     if (await training.isUnderWay(trainRun)) {
       const code = await followNight(session, interruption);
       if (code !== EXIT.answered) return code;
     }
-    await print(await describeRest(session));
+    await print(await describeRest(session), { painted: true });
     return EXIT.answered;
   });
 }
 
-/** Between two looks at a night: each is a query that a worker answers. */
 const LOOK_MS = 2_000;
 
-/** After this long without a first look, it says what is waited for. */
+/** After so long without a first answer, the command says what it waits for. */
 const PATIENCE_MS = 5_000;
 
 async function followNight(
@@ -96,84 +90,55 @@ async function describeRest({ store, trainRun, temporal }: TrainingSession): Pro
   ].join('\n');
 }
 
-/** What a picture of a night is drawn with. */
-export interface NightFrame {
-  readonly paint: Paint;
-  readonly columns: number;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
 const BAR_COLUMNS = 32;
 const CURVE_COLUMNS = 48;
 
-/** One picture of a night under way: how far it is, how much longer it may take, what it learned and spent. A string a line. */
-export function drawNight(progress: NightProgress, { paint, columns, now }: NightFrame): string[] {
-  const { trainRun, night, status, phase, warning } = progress;
+/** A night under way, a string a line. */
+export function drawNight(
+  progress: NightProgress,
+  { paint, columns, now }: { readonly paint: Paint; readonly columns: number; readonly now: number },
+): string[] {
+  const { trainRun, night, status, warning, rewards, best } = progress;
+  const curve = describeRewards(rewards, CURVE_COLUMNS, paint);
+  const held =
+    best === null ? '' : paint.faint(`  best held out ${best.heldOut.toFixed(3)}: ${best.checkpoint}`);
   return [
     paint.strong(oneLine(`${trainRun} · night ${night} · ${status}`, columns)),
-    `${drawBar(progress, paint)} ${oneLine([...describeCycles(progress), phase].join(' · '), columns - BAR_COLUMNS - 1)}`,
-    ...drawRewards(progress, paint),
+    drawCycles(progress, columns, paint),
+    ...(curve === null ? [] : [curve + held]),
     paint.faint(oneLine(describeSums(progress, now).join(' · '), columns)),
     ...(warning === null ? [] : [paint.bad(oneLine(warning, columns))]),
   ];
 }
 
-function drawBar(progress: NightProgress, paint: Paint): string {
-  const { cycles, done } = progress;
-  const share = hasClaimed(progress) ? (done - cycles.first + 1) / (cycles.last - cycles.first + 1) : 0;
-  const full = Math.round(share * BAR_COLUMNS);
-  return paint.good('█'.repeat(full)) + paint.faint('░'.repeat(BAR_COLUMNS - full));
-}
-
-function describeCycles(progress: NightProgress): string[] {
-  if (!hasClaimed(progress)) return [];
-  const { first, last } = progress.cycles;
-  const span = `cycles ${first} to ${last}`;
-  return [progress.done < first ? span : `cycle ${progress.done} done of ${span}`];
-}
-
-/** Before that, there are none to count. */
-function hasClaimed({ cycles: { first, last } }: NightProgress): boolean {
-  return first > 0 && last >= first;
-}
-
-function drawRewards({ rewards, best }: NightProgress, paint: Paint): string[] {
-  const [first] = rewards;
-  const latest = rewards.at(-1);
-  if (first === undefined || latest === undefined) return [];
-  const figures = `${first.toFixed(3)} → ${latest.toFixed(3)}`;
-  const held =
-    best === null ? '' : paint.faint(`  best held out ${best.heldOut.toFixed(3)}: ${best.checkpoint}`);
-  return [`reward ${paint.busy(sparkline(rewards, CURVE_COLUMNS))} ${figures}${held}`];
+function drawCycles({ cycles, done, phase }: NightProgress, columns: number, paint: Paint): string {
+  const { first, last } = cycles;
+  // A night that is not open yet has claimed none.
+  const claimed = first > 0 && last >= first ? last - first + 1 : 0;
+  const full = claimed === 0 ? 0 : Math.round(((done - first + 1) / claimed) * BAR_COLUMNS);
+  const bar = paint.good('█'.repeat(full)) + paint.faint('░'.repeat(BAR_COLUMNS - full));
+  const span = `${done < first ? '' : `cycle ${done} done of `}cycles ${first} to ${last} · `;
+  return `${bar} ${oneLine(`${claimed === 0 ? '' : span}${phase}`, columns - BAR_COLUMNS - 1)}`;
 }
 
 function describeSums(progress: NightProgress, now: number): string[] {
-  const { spentNanoUsd, startedAt } = progress;
+  const { cycles, done, rewards, status, spentNanoUsd, startedAt } = progress;
   const elapsed = Math.max(0, now - Date.parse(startedAt));
-  const remaining = remainingMs(progress, elapsed);
+  const left = cycles.last - done;
+  const isKnown = status === 'running' && rewards.length > 0 && left > 0;
   return [
     spentNanoUsd === null ? 'cost unknown' : `${describeUsd(spentNanoUsd / 1e9)} spent`,
     `${describeHours(elapsed)} so far`,
-    ...(remaining === null ? [] : [`about ${describeHours(remaining)} to go`]),
+    ...(isKnown ? [`about ${describeHours((elapsed / rewards.length) * left)} to go`] : []),
   ];
 }
 
-/** By the mean of the cycles so far; null before there is one, and while nothing goes on. */
-function remainingMs({ cycles, done, rewards, status }: NightProgress, elapsed: number): number | null {
-  const left = cycles.last - done;
-  if (status !== 'running' || rewards.length === 0 || left <= 0) return null;
-  return (elapsed / rewards.length) * left;
-}
-
-/** Shows a night as it goes. */
 interface NightView {
   readonly show: (progress: NightProgress) => void;
-  /** Leaves the last picture standing. */
   readonly close: () => void;
 }
 
-/** A picture that redraws itself on a terminal, a line for each change anywhere else. */
+/** A view that redraws itself on a terminal; elsewhere a line for each change. */
 async function openNightView(screen: Screen): Promise<NightView> {
   if (!screen.isTTY || process.env.TERM === 'dumb') return openPlainView(screen);
   const { createLogUpdate } = await import('log-update');
@@ -182,7 +147,7 @@ async function openNightView(screen: Screen): Promise<NightView> {
   return {
     show: (progress) => {
       const frame = { paint, columns: columnsOf(screen) ?? 80, now: Date.now() };
-      update(drawNight(progress, frame).join('\n'));
+      update(harmless(drawNight(progress, frame).join('\n'), true));
     },
     close: () => {
       update.done();
@@ -197,14 +162,14 @@ function openPlainView(screen: Screen): NightView {
       const reward = rewards.at(-1)?.toFixed(3) ?? 'none yet';
       const parts = [`night ${night}`, status, phase, `cycle ${done} done`, `reward ${reward}`];
       const line = [...parts, ...(warning === null ? [] : [warning])].join(' · ');
-      if (line !== last) screen.write(`${line}\n`);
+      if (line !== last) screen.write(`${harmless(line)}\n`);
       last = line;
     },
     close: () => undefined,
   };
 }
 
-/** `under a minute`, `14 min`, `3 h 5 min`: for times of which no one counts the seconds. */
+/** `under a minute`, `14 min`, `3 h 5 min`. */
 export function describeHours(milliseconds: number): string {
   const minutes = Math.round(milliseconds / 60_000);
   if (minutes < 1) return 'under a minute';

@@ -1,36 +1,37 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { type AddCommands, CONFIG, readAmount, readCount, readWhole, RUN } from '../../cli/arguments';
+import { type AddCommands, readAmount, readCount, readWhole } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { print, say } from '../../cli/terminal';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
-import { askForWarmStart, type Example, type Lesson } from '../activities/first-checkpoint';
+import { askForWarmStart, type Example } from '../activities/first-checkpoint';
 import { readRows } from '../activities/questions';
 import { readRun, writeRun } from '../activities/records';
+import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import { type AskedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
 import { beginExport, beginWarmStart, hasTrainer, type TrainerJob } from '../client/trainer-jobs';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { readManifest } from '../policy/serving';
-import type { TrainingSettings } from '../settings';
 import { readCheckpoint } from './serving';
-import { chooseRun, SEE_LIST, type TrainingSession, type TrainOptions, withTraining } from './session';
-import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
+import {
+  chooseRun,
+  SEE_LIST,
+  settling,
+  type TrainingSession,
+  type TrainOptions,
+  withTraining,
+} from './session';
 
-/** `train warm-start` and `train export`: what the trainer does for a person, beside the nights. */
 export const addTrainerJobs: AddCommands = (train, settle) => {
   train
     .command('export')
     .description('write a checkpoint as a Hugging Face model: whole, with tokenizer, chat template and card')
     .argument('<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040')
     .argument('<folder>', "on the trainer's machine; not there yet, or empty")
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async (checkpoint: string, folder: string, options: TrainOptions) => {
-      settle(await exportCheckpoint(checkpoint, folder, options));
-    });
+    .action(settling(settle, exportCheckpoint));
   train
     .command('warm-start')
     .description('make a first checkpoint that imitates examples, for nights to begin with')
@@ -44,14 +45,10 @@ export const addTrainerJobs: AddCommands = (train, settle) => {
     .requiredOption('--learning-rate <number>', 'e.g. 1e-5', readAmount)
     .option('--batch <number>', 'examples of a step', readCount, 32)
     .option('--warmup-steps <number>', 'over which the learning rate rises', readWhole, 0)
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async (options: WarmStartOptions) => {
-      settle(await warmStart(options));
-    });
+    .action(settling(settle, warmStart));
 };
 
-/** @param folder as the trainer's machine sees it; a relative one is taken from here, where both are one machine */
+/** @param folder on the trainer's machine; a relative one is resolved here, where both are one machine */
 function exportCheckpoint(checkpoint: string, folder: string, options: TrainOptions): Promise<ExitCode> {
   return withTraining(options, { outliving: '"train export"' }, async (session) => {
     const { config, store, temporal, trainRun } = session;
@@ -72,12 +69,7 @@ function exportCheckpoint(checkpoint: string, folder: string, options: TrainOpti
   });
 }
 
-/**
- * Waits for the trainer to have done what it was asked for.
- *
- * @param what it is doing, for people
- * @returns undefined when the person at the keyboard left before: the job goes on
- */
+/** @returns undefined when the person interrupted the wait: the job goes on */
 async function awaitJob<Result>(
   { temporal, server }: TrainingSession,
   job: TrainerJob<Result>,
@@ -98,9 +90,8 @@ async function awaitJob<Result>(
 }
 
 interface WarmStartOptions extends TrainOptions {
-  /** File of JSON lines. */
   readonly examples?: string;
-  /** A training run whose right plans are imitated; true: the command's own. */
+  /** A training run; true: the command's own. */
   readonly fromTraces?: string | true;
   readonly steps: number;
   readonly learningRate: number;
@@ -108,7 +99,6 @@ interface WarmStartOptions extends TrainOptions {
   readonly warmupSteps: number;
 }
 
-/** Has the trainer make a first checkpoint that imitates examples, and prints its name: nights begin with it. */
 function warmStart(options: WarmStartOptions): Promise<ExitCode> {
   return withTraining(options, { outliving: '"train warm-start"' }, async (session) => {
     const { config, store, temporal, trainRun } = session;
@@ -119,10 +109,15 @@ function warmStart(options: WarmStartOptions): Promise<ExitCode> {
       workers: run.workers,
       settings: { ...policy, maxSteps: run.limits.steps },
     });
-    const lesson = lessonOf(options, examples, settings);
-    const asked = await askForWarmStart(store, trainingOf(config).base, lesson, settings);
+    const { steps, learningRate, batch, warmupSteps } = options;
+    const lesson = { steps, learningRate, batch, warmupSteps };
+    const digest = createHash('sha256').update(JSON.stringify([lesson, examples, trainer]));
+    // Another lesson makes another checkpoint.
+    const name = `warm-${digest.digest('hex').slice(0, 8)}`;
+    const { base } = trainingOf(config);
+    const asked = await askForWarmStart(store, base, { ...lesson, examples, name }, settings);
     const job = await beginWarmStart(temporal, config.temporal.taskQueue, { ...asked, settings });
-    const what = `Learning ${counted(examples.length, 'example')} in ${counted(options.steps, 'step')}`;
+    const what = `Learning ${counted(examples.length, 'example')} in ${counted(steps, 'step')}`;
     const checkpoint = await awaitJob(session, job, what, trainer.taskQueue);
     if (checkpoint === undefined) return EXIT.interrupted;
     await beginNightsWith(store, checkpoint);
@@ -131,12 +126,6 @@ function warmStart(options: WarmStartOptions): Promise<ExitCode> {
   });
 }
 
-/**
- * The examples of a warm start, each in the words in which the policy will be asked.
- *
- * @throws UsageError where no source is named or it has nothing to imitate
- * @throws ConfigError that names file, line and value of each mistake
- */
 async function gatherExamples(
   { examples: file, fromTraces }: WarmStartOptions,
   trainRun: string,
@@ -172,20 +161,7 @@ async function readExampleFile(file: string, asked: AskedHow): Promise<Example[]
   return examples;
 }
 
-/** Its checkpoint is named by what it was made of: another lesson makes another one, beside it. */
-function lessonOf(
-  { steps, learningRate, batch, warmupSteps }: WarmStartOptions,
-  examples: readonly Example[],
-  { trainer }: TrainingSettings,
-): Lesson {
-  const numbers = { steps, learningRate, batch, warmupSteps };
-  const digest = createHash('sha256')
-    .update(JSON.stringify([numbers, examples, trainer]))
-    .digest('hex');
-  return { ...numbers, examples, name: `warm-${digest.slice(0, 8)}` };
-}
-
-/** A training run that has learned something already goes on from that, unless a night is started otherwise. */
+/** A training run that has learned something goes on from that, unless a night is started otherwise. */
 async function beginNightsWith(store: Store, checkpoint: CheckpointRef): Promise<void> {
   const { trainRun } = checkpoint;
   const run = await readRun(store, trainRun);

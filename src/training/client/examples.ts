@@ -29,7 +29,6 @@ export const exampleRowSchema = z.union(
   ],
   { error: 'expected { "question", "plan" } or { "prompt", "completion" }' },
 );
-export type ExampleRow = z.infer<typeof exampleRowSchema>;
 
 /** How the policy will be asked. */
 export interface AskedHow {
@@ -46,12 +45,17 @@ export interface AskedHow {
  * @throws UnknownWorkerError where the row names a worker that is not in the pool
  */
 export async function writeExample(
-  row: ExampleRow,
+  row: z.infer<typeof exampleRowSchema>,
   { store, workers, settings }: AskedHow,
 ): Promise<Example> {
   if ('prompt' in row) return row;
-  const members = row.workers === undefined ? workers : pick(workers, row.workers);
-  const ids = members.map(({ id }) => id);
+  const pool = new Map(workers.map((worker) => [worker.id, worker]));
+  const ids = row.workers ?? [...pool.keys()];
+  const members = ids.map((id) => {
+    const worker = pool.get(id);
+    if (worker === undefined) throw new UnknownWorkerError(id, [...pool.keys()]);
+    return worker;
+  });
   const reply = typeof row.plan === 'string' ? row.plan : renderPlan(row.plan, ids);
   parsePlan(reply, { workers: ids, maxSteps: settings.maxSteps, round: 0 });
   const [messages = []] = await planPrompts(store, { workers: members, plans: 1 }, settings, row.question);
@@ -63,34 +67,22 @@ class UnknownWorkerError extends ConductorError {
   override readonly name = 'UnknownWorkerError';
   readonly code = 'UnknownWorker';
 
-  constructor(worker: string, pool: readonly RunWorker[]) {
-    super(
-      `worker ${JSON.stringify(worker)} is not in the pool: it has ${pool.map(({ id }) => id).join(', ')}`,
-    );
+  constructor(worker: string, pool: readonly string[]) {
+    super(`worker ${JSON.stringify(worker)} is not in the pool: it has ${pool.join(', ')}`);
   }
 }
 
-function pick(pool: readonly RunWorker[], ids: readonly string[]): RunWorker[] {
-  return ids.map((id) => {
-    const worker = pool.find((member) => member.id === id);
-    if (worker === undefined) throw new UnknownWorkerError(id, pool);
-    return worker;
-  });
-}
-
-/** What a training run has to be imitated. */
-export interface RunExamples {
-  /** Each question with each reply once, in the order of cycles and draws. */
-  readonly examples: readonly Example[];
-  /** Right answers whose plan this configuration could not carry out: another pool, fewer steps. */
-  readonly unfit: number;
-}
-
 /**
- * The plans of a training run whose answers were right, as examples. First rounds only: what corrects an earlier plan
- * would teach a policy to write it before there is anything to correct.
+ * The plans of a training run whose answers were right, as examples: each question with each reply once, in the order of
+ * cycles and draws. First rounds only: what corrects an earlier plan would teach a policy to write it before there is
+ * anything to correct.
+ *
+ * `unfit` counts right answers whose plan this configuration could not carry out: another pool, fewer steps.
  */
-export async function examplesOfRun(trainRun: string, asked: AskedHow): Promise<RunExamples> {
+export async function examplesOfRun(
+  trainRun: string,
+  asked: AskedHow,
+): Promise<{ readonly examples: readonly Example[]; readonly unfit: number }> {
   const questions = await readTrainQuestions(asked.store, trainRun);
   const examples = new Map<string, Example>();
   let unfit = 0;
@@ -109,9 +101,8 @@ export async function examplesOfRun(trainRun: string, asked: AskedHow): Promise<
 
 /** Replies, word for word, whose plans led to a right answer. */
 async function rightReplies(store: Store, { round, samples, rollouts }: GroupRecord): Promise<string[]> {
-  if (round !== 0 || samples === null) return [];
   const right = rollouts.filter(({ verdict }) => verdict === 'correct');
-  if (right.length === 0) return [];
+  if (round !== 0 || samples === null || right.length === 0) return [];
   const kept = await readSamples(store, samples);
   return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
 }

@@ -3,53 +3,35 @@ import type { Store } from '../../store/store';
 import { eachInParallel } from '../../store/sweep';
 import { QuestionSets } from '../activities/questions';
 import { readNight, readRecord } from '../activities/records';
-import {
-  groupsFolder,
-  metricsFolder,
-  metricsKey,
-  nightsFolder,
-  readRecordKey,
-  TRAINING_FOLDER,
-} from '../keys';
+import * as keys from '../keys';
 import { isNightDate } from '../night-ids';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
 import type { Question } from '../../grading/question';
 import type { NightRecord } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
 
-/**
- * The metrics of all cycles of a training run that are over, the first cycle first; empty where there are none.
- *
- * @throws Error that names a record that cannot be read
- */
+// Each throws a RecordError that names a record which cannot be read.
+
+/** The metrics of all cycles of a training run that are over, the first cycle first. */
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
-  const cycles = await readAll(store, await store.list(metricsFolder(trainRun)), cycleMetricsSchema);
+  const cycles = await readAll(store, keys.metricsFolder(trainRun), cycleMetricsSchema);
   return cycles.sort((a, b) => a.cycle - b.cycle);
 }
 
 /** The metrics of one cycle; null where it is not over, or never was. */
-export async function readCycle(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics | null> {
-  return readRecord(store, metricsKey(trainRun, cycle), cycleMetricsSchema);
+export function readCycle(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics | null> {
+  return readRecord(store, keys.metricsKey(trainRun, cycle), cycleMetricsSchema);
 }
 
-/**
- * The groups of a cycle in the order they were drawn, later rounds after the first; those of a cycle under way as far
- * as they are over.
- *
- * @throws Error that names a record that cannot be read
- */
+/** The groups of a cycle, as far as they are over, in the order they were drawn, later rounds after the first. */
 export async function readGroups(store: Store, trainRun: string, cycle: number): Promise<GroupRecord[]> {
-  const groups = await readAll(store, await store.list(groupsFolder(trainRun, cycle)), groupRecordSchema);
+  const groups = await readAll(store, keys.groupsFolder(trainRun, cycle), groupRecordSchema);
   return groups.sort((a, b) => a.draw - b.draw || a.round - b.round);
 }
 
-async function readAll<Item>(
-  store: Store,
-  keys: readonly string[],
-  schema: z.ZodType<Item>,
-): Promise<Item[]> {
+async function readAll<Item>(store: Store, folder: string, schema: z.ZodType<Item>): Promise<Item[]> {
   const items: Item[] = [];
-  await eachInParallel(keys, async (key) => {
+  await eachInParallel(await store.list(folder), async (key) => {
     const item = await readRecord(store, key, schema);
     if (item !== null) items.push(item);
   });
@@ -62,8 +44,8 @@ export type TrainedNight = NightRecord & { readonly cycles: readonly CycleMetric
 /** Names of all training runs in the store, in alphabetical order. */
 export async function listTrainRuns(store: Store): Promise<string[]> {
   const runs: string[] = [];
-  for await (const { key } of store.entries(TRAINING_FOLDER)) {
-    const record = readRecordKey(key);
+  for await (const { key } of store.entries(keys.TRAINING_FOLDER)) {
+    const record = keys.readRecordKey(key);
     if (record?.date === null) runs.push(record.trainRun);
   }
   return runs.sort();
@@ -71,7 +53,7 @@ export async function listTrainRuns(store: Store): Promise<string[]> {
 
 /** The nights of a training run, the first one first. */
 export async function readNights(store: Store, trainRun: string): Promise<TrainedNight[]> {
-  const folder = nightsFolder(trainRun);
+  const folder = keys.nightsFolder(trainRun);
   const names = (await store.list(folder)).map((key) => key.slice(folder.length).replace(/\.json$/, ''));
   const nights = await Promise.all(names.filter(isNightDate).map((date) => readNight(store, trainRun, date)));
   const metrics = await readMetrics(store, trainRun);
@@ -82,13 +64,11 @@ export async function readNights(store: Store, trainRun: string): Promise<Traine
 
 /** The questions that a training run learned from, by id, as the sets of its nights have them in the store. */
 export async function readTrainQuestions(store: Store, trainRun: string): Promise<Map<string, Question>> {
-  const nights = new Set((await readMetrics(store, trainRun)).map(({ night }) => night));
   const sets = new QuestionSets(store);
   const questions = new Map<string, Question>();
-  for (const date of nights) {
-    const night = await readNight(store, trainRun, date);
-    if (night === null) continue;
-    const { set, count } = night.train;
+  for (const { cycles, train } of await readNights(store, trainRun)) {
+    if (cycles.length === 0) continue;
+    const { set, count } = train;
     for (let index = 0; index < count; index += 1) {
       const question = await sets.read({ set, index });
       questions.set(question.id, question);

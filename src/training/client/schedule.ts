@@ -2,6 +2,7 @@ import {
   type Client,
   ScheduleAlreadyRunning,
   type ScheduleDescription,
+  type ScheduleHandle,
   ScheduleNotFoundError,
   type ScheduleOptions,
   type ScheduleOptionsStartWorkflowAction,
@@ -12,19 +13,17 @@ import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW } from '../names';
 import { nightlyWorkflowId, scheduleIdOf } from '../night-ids';
 
-/** When nights begin, and what one is. */
 export interface ScheduleRequest {
   readonly trainRun: string;
   readonly taskQueue: string;
-  /** In the clocks of `timeZone`. */
   readonly cron: string;
   /** Where the cron expression and the dates of nights hold, e.g. `Europe/Berlin`. */
   readonly timeZone: string;
-  /** A night begins up to this much later, in milliseconds, so that the nights of many runs do not all begin at once. */
+  /** A night begins up to this much later, so that the nights of many runs do not all begin at once. */
   readonly jitterMs: number;
-  /** When the server ends a night, whatever it does, in milliseconds: a stuck one must not keep out all later ones. */
+  /** When the server ends a night, whatever it does: a stuck one must not keep out all later ones. */
   readonly timeLimitMs: number;
-  /** How late a night may still begin when there was no server at its time. At least 10 s. @default an hour */
+  /** How late a night may still begin when there was no server at its time, at least 10 s. @default an hour */
   readonly catchupMs?: number;
   /** Default: as configured. */
   readonly cycles?: number;
@@ -37,7 +36,7 @@ export interface NightSchedule {
   readonly isPaused: boolean;
   /** Why it is paused, or whatever was noted last. */
   readonly note: string | null;
-  /** The next times at which it is due, soonest first, jitter included. */
+  /** The next times at which it is due, jitter included. */
   readonly next: readonly Date[];
 }
 
@@ -53,46 +52,42 @@ const HOUR = 60 * 60 * 1000;
 export async function scheduleNights(client: Client, request: ScheduleRequest): Promise<NightSchedule> {
   const scheduleId = scheduleIdOf(request.trainRun);
   const options = optionsOf(request);
+  const handle = client.schedule.getHandle(scheduleId);
   try {
     await client.schedule.create({ scheduleId, ...options });
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const handle = client.schedule.getHandle(scheduleId);
     await handle.update(({ state }) => ({ ...options, state }));
   }
-  return describe(await client.schedule.getHandle(scheduleId).describe());
+  return describe(await handle.describe());
 }
 
 /** The schedule of a training run; null where there is none. */
-export async function findSchedule(client: Client, trainRun: string): Promise<NightSchedule | null> {
-  return unlessMissing(async () =>
-    describe(await client.schedule.getHandle(scheduleIdOf(trainRun)).describe()),
-  );
+export function findSchedule(client: Client, trainRun: string): Promise<NightSchedule | null> {
+  return unlessMissing(client, trainRun, async (handle) => describe(await handle.describe()));
 }
 
 /** Removes the schedule; a night under way goes on. False where there was none. */
 export async function removeSchedule(client: Client, trainRun: string): Promise<boolean> {
-  const removed = await unlessMissing(async () => {
-    await client.schedule.getHandle(scheduleIdOf(trainRun)).delete();
-    return true;
-  });
-  return removed ?? false;
+  return (await unlessMissing(client, trainRun, (handle) => handle.delete())) !== null;
 }
 
 /** Holds the schedule, or lets it go on. False where there is none. */
 export async function holdSchedule(client: Client, trainRun: string, isHeld: boolean): Promise<boolean> {
-  const handle = client.schedule.getHandle(scheduleIdOf(trainRun));
-  const held = await unlessMissing(async () => {
-    if (isHeld) await handle.pause('paused by "train schedule --pause"');
-    else await handle.unpause('resumed by "train schedule --resume"');
-    return true;
-  });
-  return held ?? false;
+  const held = await unlessMissing(client, trainRun, (handle) =>
+    isHeld
+      ? handle.pause('paused by "train schedule --pause"')
+      : handle.unpause('resumed by "train schedule --resume"'),
+  );
+  return held !== null;
 }
 
-type NightlyOptions = Omit<ScheduleOptions<ScheduleOptionsStartWorkflowAction<Workflow>>, 'scheduleId'>;
-
-function optionsOf({ trainRun, cycles, timeZone, ...request }: ScheduleRequest): NightlyOptions {
+function optionsOf({
+  trainRun,
+  cycles,
+  timeZone,
+  ...request
+}: ScheduleRequest): Omit<ScheduleOptions<ScheduleOptionsStartWorkflowAction<Workflow>>, 'scheduleId'> {
   const input: TrainInput = { trainRun, timeZone, cycles };
   return {
     spec: { cronExpressions: [request.cron], timezone: timeZone, jitter: request.jitterMs },
@@ -123,9 +118,13 @@ function describe({ scheduleId, spec, state, info }: ScheduleDescription): Night
   };
 }
 
-async function unlessMissing<Value>(ask: () => Promise<Value>): Promise<Value | null> {
+async function unlessMissing<Value>(
+  client: Client,
+  trainRun: string,
+  ask: (handle: ScheduleHandle) => Promise<Value>,
+): Promise<Value | null> {
   try {
-    return await ask();
+    return await ask(client.schedule.getHandle(scheduleIdOf(trainRun)));
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;
     throw error;

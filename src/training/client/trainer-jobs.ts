@@ -7,13 +7,10 @@ import {
 } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
 import { RefusedError } from '../../client/steer';
+import type { CheckpointRef } from '../checkpoint-ref';
+import type { ExportInput, WarmStartInput } from '../contract';
 import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
 import type { ExportResult } from '../trainer-contract';
-import type { ExportInput, WarmStartInput } from '../contract';
-import type { CheckpointRef } from '../checkpoint-ref';
-
-/** `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
-const ACTIVITY_QUEUE = 2;
 
 /** A job of the trainer that was started, or was under way. */
 export interface TrainerJob<Result> {
@@ -23,17 +20,17 @@ export interface TrainerJob<Result> {
   result(): Promise<Result>;
 }
 
-/** Has the trainer make a first checkpoint of examples. The same one that is under way is joined. */
+/** Has the trainer make a first checkpoint of examples. */
 export function beginWarmStart(
   client: Client,
   taskQueue: string,
   input: WarmStartInput,
 ): Promise<TrainerJob<CheckpointRef>> {
   const { trainRun, name } = input.warmStart;
-  return begin(client, WARM_START_WORKFLOW, { id: `warm-start-${trainRun}-${name}`, taskQueue, input });
+  return begin(client, taskQueue, WARM_START_WORKFLOW, `warm-start-${trainRun}-${name}`, input);
 }
 
-/** Has the trainer write a checkpoint as a model of its own. The same one that is under way is joined. */
+/** Has the trainer write a checkpoint as a model of its own. */
 export function beginExport(
   client: Client,
   taskQueue: string,
@@ -42,8 +39,40 @@ export function beginExport(
   const { checkpoint, directory } = input;
   const place = createHash('sha256').update(directory).digest('hex').slice(0, 8);
   const id = `export-${checkpoint.trainRun}-${checkpoint.name}-${place}`;
-  return begin(client, EXPORT_WORKFLOW, { id, taskQueue, input });
+  return begin(client, taskQueue, EXPORT_WORKFLOW, id, input);
 }
+
+/** The same job that is under way is joined. */
+async function begin<Result>(
+  client: Client,
+  taskQueue: string,
+  workflow: string,
+  workflowId: string,
+  input: WarmStartInput | ExportInput,
+): Promise<TrainerJob<Result>> {
+  const handle: WorkflowHandle = await client.workflow.start(workflow, {
+    workflowId,
+    taskQueue,
+    args: [input],
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  });
+  return {
+    id: workflowId,
+    result: async () => {
+      try {
+        return (await handle.result()) as Result;
+      } catch (error) {
+        if (!(error instanceof WorkflowFailedError)) throw error;
+        const { cause } = error;
+        const reason = cause instanceof ActivityFailure ? cause.cause : cause;
+        throw new RefusedError(reason?.message ?? error.message, { cause: error });
+      }
+    },
+  };
+}
+
+/** `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
+const ACTIVITY_QUEUE = 2;
 
 /** Whether a trainer has asked for work lately: Temporal remembers that for some minutes. */
 export async function hasTrainer(client: Client, taskQueue: string): Promise<boolean> {
@@ -54,29 +83,4 @@ export async function hasTrainer(client: Client, taskQueue: string): Promise<boo
     taskQueueType: ACTIVITY_QUEUE,
   });
   return pollers.length > 0;
-}
-
-async function begin<Result>(
-  client: Client,
-  workflow: string,
-  { id, taskQueue, input }: { readonly id: string; readonly taskQueue: string; readonly input: unknown },
-): Promise<TrainerJob<Result>> {
-  const handle: WorkflowHandle = await client.workflow.start(workflow, {
-    workflowId: id,
-    taskQueue,
-    args: [input],
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-  });
-  return { id, result: () => resultOf<Result>(handle) };
-}
-
-async function resultOf<Result>(handle: WorkflowHandle): Promise<Result> {
-  try {
-    return (await handle.result()) as Result;
-  } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const { cause } = error;
-    const reason = cause instanceof ActivityFailure ? cause.cause : cause;
-    throw new RefusedError(reason?.message ?? error.message, { cause: error });
-  }
 }

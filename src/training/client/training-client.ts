@@ -27,7 +27,6 @@ export type NightRequest = TrainInput & {
   readonly timeLimitMs?: number;
 };
 
-/** A night that was started. */
 export interface NightHandle {
   /** Workflow id. */
   readonly id: string;
@@ -37,11 +36,8 @@ export interface NightHandle {
 }
 
 /**
- * Starts, follows and steers nights of training.
- *
- * A training run has at most one night under way, started by a person or by the schedule. What steers it throws a
- * RefusedError where there is none. Pause, resume and stop are signals: they are heard by the next worker, and a cycle
- * under way is finished first.
+ * Starts, follows and steers nights of training. A training run has at most one night under way, started by a person or
+ * by the schedule; what steers it throws a RefusedError where there is none.
  */
 export class TrainingClient {
   private readonly client: Client;
@@ -52,35 +48,31 @@ export class TrainingClient {
     this.taskQueue = taskQueue;
   }
 
-  /**
-   * Begins a night, and returns at once.
-   *
-   * @throws RefusedError while another night of the run is under way
-   */
+  /** Begins a night, and returns at once. Throws a RefusedError while another night of the run is under way. */
   async start({ timeLimitMs, ...request }: NightRequest): Promise<NightHandle> {
-    const { trainRun, timeZone = 'UTC' } = request;
-    const night = request.date ?? nightDate(new Date(), timeZone);
+    const { trainRun, timeZone = 'UTC', date: night = nightDate(new Date(), timeZone) } = request;
     const id = nightWorkflowId(trainRun);
-    const handle = await this.client.workflow
-      .start(TRAIN_WORKFLOW, {
+    try {
+      const { firstExecutionRunId } = await this.client.workflow.start(TRAIN_WORKFLOW, {
         workflowId: id,
         taskQueue: this.taskQueue,
         args: [{ ...request, date: night } satisfies TrainInput],
         priority: { priorityKey: NIGHT_PRIORITY },
         staticSummary: `night ${night} of ${trainRun}`,
         workflowExecutionTimeout: timeLimitMs,
-      })
-      .catch((error: unknown) => {
-        throw explainStart(error, trainRun);
       });
-    return { id, runId: handle.firstExecutionRunId, night };
+      return { id, runId: firstExecutionRunId, night };
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      throw new RefusedError(
+        `a night of training run ${trainRun} is under way already: follow it with "temporal-conductor train status", ` +
+          'or end it with "temporal-conductor train stop"',
+        { cause: error },
+      );
+    }
   }
 
-  /**
-   * How far the night under way has come; null where none is under way.
-   *
-   * @throws RefusedError after half a minute in which no worker has answered
-   */
+  /** How far the night under way has come; null without one. Throws a RefusedError where no worker answers. */
   async progress(trainRun: string): Promise<NightProgress | null> {
     if (!(await this.isUnderWay(trainRun))) return null;
     try {
@@ -108,51 +100,40 @@ export class TrainingClient {
   }
 
   /** Holds the night after its present cycle. */
-  async pause(trainRun: string): Promise<void> {
-    await this.signal(trainRun, PAUSE_SIGNAL);
+  pause(trainRun: string): Promise<void> {
+    return this.signal(trainRun, PAUSE_SIGNAL);
   }
 
-  async resume(trainRun: string): Promise<void> {
-    await this.signal(trainRun, RESUME_SIGNAL);
+  resume(trainRun: string): Promise<void> {
+    return this.signal(trainRun, RESUME_SIGNAL);
   }
 
   /** Ends the night after its present cycle, as if it had had no more of them: the gate still judges what was learned. */
-  async stop(trainRun: string): Promise<void> {
-    await this.signal(trainRun, STOP_SIGNAL);
+  stop(trainRun: string): Promise<void> {
+    return this.signal(trainRun, STOP_SIGNAL);
   }
 
   /** Ends the night at once, in the middle of a cycle and without a gate. */
   async cancel(trainRun: string): Promise<void> {
-    await this.steer(trainRun, async () => {
-      await this.client.workflow.getHandle(nightWorkflowId(trainRun)).cancel();
-    });
+    await this.client.workflow.getHandle(await this.idOf(trainRun)).cancel();
   }
 
   /** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */
   async setBudget(trainRun: string, budget: NightBudget): Promise<NightBudget> {
-    return this.steer(trainRun, () =>
-      updateRun(this.client, nightWorkflowId(trainRun), { name: SET_BUDGET_UPDATE, argument: budget }),
-    );
+    const message = { name: SET_BUDGET_UPDATE, argument: budget };
+    return updateRun(this.client, await this.idOf(trainRun), message);
   }
 
-  private signal(trainRun: string, name: string): Promise<void> {
-    return this.steer(trainRun, () => signalRun(this.client, nightWorkflowId(trainRun), { name }));
+  private async signal(trainRun: string, name: string): Promise<void> {
+    await signalRun(this.client, await this.idOf(trainRun), { name });
   }
 
-  private async steer<Answer>(trainRun: string, send: () => Promise<Answer>): Promise<Answer> {
-    if (await this.isUnderWay(trainRun)) return send();
+  /** Workflow id of the night under way. */
+  private async idOf(trainRun: string): Promise<string> {
+    if (await this.isUnderWay(trainRun)) return nightWorkflowId(trainRun);
     throw new RefusedError(
       `no night of training run ${trainRun} is under way: begin one with "temporal-conductor train start", ` +
         'or see what there is with "temporal-conductor train list"',
     );
   }
-}
-
-function explainStart(error: unknown, trainRun: string): unknown {
-  if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return error;
-  return new RefusedError(
-    `a night of training run ${trainRun} is under way already: follow it with "temporal-conductor train status", ` +
-      'or end it with "temporal-conductor train stop"',
-    { cause: error },
-  );
 }

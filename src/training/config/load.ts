@@ -1,7 +1,10 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ConfigError } from '../../config/errors';
 import { createConfigReader } from '../../config/load';
-import { unpricedOf } from '../../config/notices';
+import { noticesOf, unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import { applyProfile } from './profile';
+import { readYaml } from '../../config/yaml-source';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
 
 /** Reads a `conductor.yaml` with its section `training`, which a profile may complete. */
@@ -9,11 +12,10 @@ export const {
   load: loadTrainableConfig,
   readFile: readTrainableFile,
   parse: parseTrainable,
-} = createConfigReader<TrainableInput, TrainableConfig>({
-  schema: trainingConfigSchema,
-  complete: applyProfile,
-  noticesOf: budgetNoticesOf,
-});
+} = createConfigReader<TrainableInput, TrainableConfig>(trainingConfigSchema, applyProfile, (config) => [
+  ...noticesOf(config),
+  ...budgetNoticesOf(config),
+]);
 
 /** Plans are written by a policy of one's own, so that only the workers' prices count. */
 export function budgetNoticesOf(config: TrainableConfig): string[] {
@@ -24,4 +26,47 @@ export function budgetNoticesOf(config: TrainableConfig): string[] {
     `training.budget.costUsd ($${costUsd}) cannot be enforced, since no price is known of ${names.join(', ')}: ` +
       'give each worker a "price:"; training.budget.hours still binds.',
   ];
+}
+
+/** The profiles that come with this package. */
+const PROFILES = join(__dirname, '..', '..', '..', 'profiles');
+
+/** A mapping as YAML gives it, unchecked. */
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** A mapping of the profile is completed key by key; any other value that the configuration has stands. */
+function applyProfile(content: unknown): unknown {
+  if (!isMapping(content) || !isMapping(content.training)) return content;
+  const { training } = content;
+  if (typeof training.profile !== 'string') return content;
+  return { ...content, training: complete(readProfile(training.profile), training) };
+}
+
+/** @param name of one that comes with this package, or the path of a YAML file of one's own */
+function readProfile(name: string): Mapping {
+  const file = /[/\\]|\.ya?ml$/.test(name) ? resolve(name) : join(PROFILES, `${name}.yaml`);
+  if (!existsSync(file)) {
+    const shipped = readdirSync(PROFILES).map((each) => each.replace(/\.yaml$/, ''));
+    throw new ConfigError(
+      `training.profile is ${JSON.stringify(name)}, and there is no such profile: ` +
+        `name one of ${shipped.join(', ')}, or the path of a YAML file`,
+    );
+  }
+  const { content } = readYaml(readFileSync(file, 'utf8'), name);
+  if (isMapping(content)) return content;
+  throw new ConfigError(`the profile ${name} holds no mapping: write settings of "training:" into it`);
+}
+
+/** What differs in kind has different settings: nothing of the profile's is kept then. */
+function complete(profile: Mapping, own: Mapping): Mapping {
+  if ('kind' in own && own.kind !== profile.kind) return own;
+  const both = Object.entries(own).map(([key, value]): [string, unknown] => {
+    const preset = profile[key];
+    return [key, isMapping(value) && isMapping(preset) ? complete(preset, value) : value];
+  });
+  return { ...profile, ...Object.fromEntries(both) };
+}
+
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

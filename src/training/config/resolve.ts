@@ -1,24 +1,14 @@
 import { ConfigError } from '../../config/errors';
 import { unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import { durationMs } from '../../config/settings';
+import { durationMs } from '../../config/duration';
 import type { ResolvedRun, RunLimits } from '../../protocol/run';
-import type { PolicySettings, RewardSettings, TrainingSettings } from '../settings';
+import type { TrainingSettings } from '../settings';
 import type { TrainableConfig, TrainingConfig } from './schema';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What one night asks for beside its configuration. */
-export interface NightOptions {
-  readonly trainRun?: string;
-  readonly cycles?: number;
-}
-
-/**
- * The training that a configuration asks for.
- *
- * @throws ConfigError where it asks for none
- */
+/** @throws ConfigError where the configuration asks for no training */
 export function trainingOf({ training }: TrainableConfig): TrainingConfig {
   if (training !== undefined) return training;
   throw new ConfigError(
@@ -30,30 +20,33 @@ export function trainingOf({ training }: TrainableConfig): TrainingConfig {
  * Everything that holds for one night, every default filled in. The limits of a configuration are of one rollout, those
  * of the settings are of a whole group.
  *
- * @param day when prices must hold; today unless a test knows better
+ * @param day when prices must hold
  * @throws ConfigError where no training is configured, or none that this pool allows
  */
 export function resolveTraining(
   config: TrainableConfig,
-  wishes: NightOptions = {},
+  options: { readonly trainRun?: string; readonly cycles?: number } = {},
   day = new Date(),
 ): TrainingSettings {
   const training = trainingOf(config);
   const run = resolveRun(config, {}, day);
   checkPool(training, run);
   const { seed, questions, groupSize, window, slots, pool, recursion } = training;
-  const { evaluateEvery, gate, keep, budget } = training;
+  const { temperature, evaluateEvery, gate, keep, budget } = training;
+  const { scale, ...reward } = training.reward;
+  const { timeout, patience, ...policy } = training.policy;
+  const { optimizer, ...trainer } = training.trainer;
   return {
-    trainRun: wishes.trainRun ?? training.run,
+    trainRun: options.trainRun ?? training.run,
     seed,
     questions,
     groupSize,
-    cycles: wishes.cycles ?? training.cycles,
+    cycles: options.cycles ?? training.cycles,
     window,
     slots,
     maxDraws: training.maxDraws ?? 2 * questions,
-    reward: rewardOf(training),
-    policy: policyOf(training),
+    reward,
+    policy: { ...policy, temperature, timeoutMs: durationMs(timeout), patienceMs: durationMs(patience) },
     pool,
     recursion,
     evaluateEvery,
@@ -63,7 +56,17 @@ export function resolveTraining(
       nanoUsd: budget.costUsd === null ? null : Math.round(budget.costUsd * 1e9),
       wallClockMs: Math.round(budget.hours * HOUR_MS),
     },
-    trainer: trainerOf(training),
+    trainer: {
+      ...trainer,
+      seed,
+      optimizer: { ...optimizer, totalSteps: training.totalCycles * trainer.iterations },
+      scale,
+      rollouts: questions * groupSize * recursion.rounds,
+      groupSize,
+      temperature,
+      maxPromptTokens: policy.maxPromptTokens,
+      maxCompletionTokens: policy.maxOutputTokens,
+    },
     run: {
       ...run,
       // A queue of their own is beside those of the providers, too.
@@ -98,32 +101,6 @@ function checkHeldOut(team: readonly string[], { workers }: ResolvedRun): void {
   if (ids.every((id) => team.includes(id))) {
     throw new ConfigError(`${held}, which are all workers: leave one out, or take the team off the list`);
   }
-}
-
-function rewardOf({ reward }: TrainingConfig): RewardSettings {
-  const { unparseable, parseable, correct, costWeight, lengthWeight } = reward;
-  return { unparseable, parseable, correct, costWeight, lengthWeight };
-}
-
-function policyOf({ temperature, policy }: TrainingConfig): PolicySettings {
-  const { timeout, patience, ...rest } = policy;
-  return { ...rest, temperature, timeoutMs: durationMs(timeout), patienceMs: durationMs(patience) };
-}
-
-function trainerOf(training: TrainingConfig): TrainingSettings['trainer'] {
-  const { seed, questions, groupSize, temperature, totalCycles, reward, policy, recursion, trainer } =
-    training;
-  return {
-    ...trainer,
-    seed,
-    optimizer: { ...trainer.optimizer, totalSteps: totalCycles * trainer.iterations },
-    scale: reward.scale,
-    rollouts: questions * groupSize * recursion.rounds,
-    groupSize,
-    temperature,
-    maxPromptTokens: policy.maxPromptTokens,
-    maxCompletionTokens: policy.maxOutputTokens,
-  };
 }
 
 /** Rollouts run `window` at a time, so a group is given the time of so many one after the other. */

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { type Config, type ConfigInput, configSchema } from '../../config/schema';
+import { type ConfigInput, configSchema } from '../../config/schema';
 import { baseUrlSchema, durationSchema } from '../../config/settings';
-import { TRAINER_TASK_QUEUE } from '../names';
+import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
 
 const count = z.int().positive();
+const path = z.string().min(1);
 const share = z.number().min(0).max(1);
 
-/** Where a training run begins: a model at hand, or a tiny one of random weights. */
 const baseSchema = z.discriminatedUnion(
   'kind',
   [
     z.strictObject({
       kind: z.literal('folder'),
       /** A Hugging Face model with its tokenizer, as the trainer's machine sees it. */
-      path: z.string().min(1),
+      path,
     }),
     z.strictObject({
       kind: z.literal('tiny'),
@@ -33,10 +33,9 @@ const baseSchema = z.discriminatedUnion(
   },
 );
 
-/** Supervised steps on prompts and replies before the first cycle. */
 const warmStartSchema = z.strictObject({
   /** File of JSON lines, `{ prompt, completion }` as the model reads and writes them. */
-  examples: z.string().min(1),
+  examples: path,
   steps: count,
   batch: count.default(32),
   learningRate: z.number().positive(),
@@ -125,6 +124,7 @@ const policySchema = z.strictObject(
     servingTemperature: temperature.default(0.2),
     maxPromptTokens: count.default(8192),
     maxOutputTokens: count.default(1024),
+    /** How long one request for a group of plans may take. */
     timeout: durationSchema.default('10m'),
     /** How long a server that is away is waited for. */
     patience: durationSchema.default('10m'),
@@ -148,25 +148,28 @@ const poolSchema = z
 /** How a Conductor is trained. What is not said is as in the paper. */
 export const trainingSchema = z
   .strictObject({
-    /** Was read before: its values stand wherever the rest says nothing. */
-    profile: z.string().min(1).exactOptional(),
+    /** Read before the rest is checked: its values stand wherever the rest says nothing. */
+    profile: path.exactOptional(),
     run: trainRunSchema.default('nightly'),
     seed: z.int().min(0).max(0x7fffffff).default(42),
     /** Files of JSON lines, one question each. */
     data: z.strictObject(
-      { train: z.string().min(1), heldOut: z.string().min(1) },
+      { train: path, heldOut: path },
       { error: 'expected two files of questions, { train: a.jsonl, heldOut: b.jsonl }' },
     ),
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
     /** Of one night. */
-    cycles: count.default(20),
+    cycles: count.max(MOST.cycles).default(20),
     /** Of the whole training run, all its nights together: what the learning rate's schedule is stretched over. */
-    totalCycles: count.default(200),
-    questions: count.default(4),
-    groupSize: z.int().min(2).default(64),
-    /** Default: twice as many as `questions`. */
-    maxDraws: count.exactOptional(),
+    totalCycles: count.max(MAX_CYCLE).default(200),
+    /** Of one cycle. */
+    questions: count.max(MOST.questions).default(4),
+    /** Plans of a question. */
+    groupSize: z.int().min(2).max(MOST.plans).default(64),
+    /** Groups without spread are replaced by others, up to so many draws; default: twice as many as `questions`. */
+    maxDraws: count.max(MOST.draws).exactOptional(),
+    /** Rollouts of a group that run at once. */
     window: count.default(10),
     /** Activities of nights that a worker process has at once, besides its own; null: among its own. */
     slots: count.nullable().default(null),
@@ -175,20 +178,19 @@ export const trainingSchema = z
     policy: policySchema,
     pool: poolSchema.prefault({}),
     recursion: z
-      .strictObject({
-        rounds: z.literal([1, 2]).default(1),
-        rootDiscount: z.number().min(0).max(1).default(0.25),
-      })
+      .strictObject({ rounds: z.literal([1, 2]).default(1), rootDiscount: share.default(0.25) })
       .prefault({}),
+    /** The held-out questions are tried after each so many cycles; null: only by the gate. */
     evaluateEvery: count.nullable().default(null),
     gate: z
-      .strictObject({ maxCostRatio: z.number().positive().default(1), samples: count.default(4) })
-      .prefault({}),
-    keep: z
       .strictObject({
-        last: z.int().nonnegative().default(5),
-        every: count.nullable().default(null),
+        maxCostRatio: z.number().positive().default(1),
+        samples: count.max(MOST.plans).default(4),
       })
+      .prefault({}),
+    /** Checkpoints that stay on the trainer's disk though no one needs them: of the last cycles, and of each n-th one. */
+    keep: z
+      .strictObject({ last: z.int().nonnegative().default(5), every: count.nullable().default(null) })
       .prefault({}),
     budget: z
       .strictObject({
@@ -211,32 +213,22 @@ export const trainingSchema = z
 /** `training:` as it was checked, with its defaults. */
 export type TrainingConfig = z.output<typeof trainingSchema>;
 
-/** The same as somebody writes it: whatever is left out may stand in the profile, or have a default. */
+/** The same as a person writes it: what is left out may stand in the profile, or have a default. */
 export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;
 
-/** A `conductor.yaml` with its section `training`. */
-export const trainingConfigSchema = configSchema
-  .extend({ training: trainingSchema.optional() })
-  .superRefine(checkSlots);
+export const trainingConfigSchema = configSchema.extend({ training: trainingSchema.optional() }).refine(
+  // Groups with slots of their own wait in another queue, which would bypass the rate of a provider's queue.
+  ({ temporal, training }) =>
+    temporal.callsPerSecond === undefined || training === undefined || training.slots === null,
+  {
+    path: ['training', 'slots'],
+    error:
+      'calls of nights with slots of their own would not be counted in temporal.callsPerSecond; remove one of the two',
+  },
+);
 
-/** A configuration as a program or a person writes it, defaults and what a profile says left out. */
 export type TrainableInput = ConfigInput & { readonly training?: TrainingInput };
 
-/** A configuration that was checked, its training included. */
 export type TrainableConfig = z.output<typeof trainingConfigSchema>;
-
-/** Checks that no rate of a queue is bypassed: groups with slots of their own wait in another queue. */
-function checkSlots(
-  { temporal, training }: Pick<Config, 'temporal'> & { readonly training?: TrainingConfig },
-  context: z.RefinementCtx,
-): void {
-  if (temporal.callsPerSecond === undefined || (training?.slots ?? null) === null) return;
-  context.addIssue({
-    code: 'custom',
-    path: ['training', 'slots'],
-    message:
-      'calls of nights with slots of their own would not be counted in temporal.callsPerSecond; remove one of the two',
-  });
-}

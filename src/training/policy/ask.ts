@@ -7,11 +7,6 @@ export interface PolicyQuestion extends Omit<SampleRequest, 'model' | 'vocabular
   readonly messages: readonly Message[];
 }
 
-export interface PolicyAnswer {
-  readonly promptTokenIds: readonly number[];
-  readonly samples: readonly Sample[];
-}
-
 /**
  * Asks a policy, in training and in serving alike.
  *
@@ -21,7 +16,7 @@ export type AskPolicy = (
   policy: ServedPolicy,
   question: PolicyQuestion,
   signal: AbortSignal,
-) => Promise<PolicyAnswer>;
+) => Promise<{ readonly promptTokenIds: readonly number[]; readonly samples: readonly Sample[] }>;
 
 /** One for a process: it remembers the token ids of the prompts that it sent last. */
 export function createAskPolicy(): AskPolicy {
@@ -88,20 +83,16 @@ class PromptTokens {
   ): Promise<readonly number[]> {
     const key = `${tokenizerSha256} ${prompt}`;
     const tokens = this.known.get(key) ?? (await client.tokenize(model, prompt, signal));
-    this.remember(key, tokens);
-    if (tokens.length <= maxPromptTokens) return tokens;
-    throw new PolicyError(
-      POLICY_FAILURES.promptTooLong,
-      `the prompt for ${model} has ${tokens.length} tokens, and it is to be given ${maxPromptTokens} at most`,
-      'Ask a shorter question, or train with a higher training.policy.maxPromptTokens.',
-    );
-  }
-
-  /** Used last is kept longest: a map lists its keys in the order they were set. */
-  private remember(key: string, tokens: readonly number[]): void {
+    // Used last is kept longest: a map lists its keys in the order they were set.
     this.known.delete(key);
     this.known.set(key, tokens);
     for (const oldest of [...this.known.keys()].slice(0, -REMEMBERED)) this.known.delete(oldest);
+    if (tokens.length <= maxPromptTokens) return tokens;
+    throw new PolicyError(
+      POLICY_FAILURES.promptTooLong,
+      `the prompt for ${model} has ${tokens.length} tokens, and at most ${maxPromptTokens} are allowed`,
+      'Ask a shorter question, or train with a higher training.policy.maxPromptTokens.',
+    );
   }
 }
 
@@ -109,8 +100,7 @@ class PromptTokens {
  * Writes a conversation as ChatML, up to where the policy begins its reply.
  *
  * This is the only chat template of the product: what is trained on and what is served is the same text, so no
- * template of a tokenizer or a server ever comes between the two. Each turn is `<|im_start|>role`, a line break, its
- * text and `<|im_end|>`; there is no default system message.
+ * template of a tokenizer or a server ever comes between the two. There is no default system message.
  */
 export function renderChatml(messages: readonly Message[]): string {
   const turns = messages.map(({ role, text }) => `<|im_start|>${role}\n${withoutMarkers(text)}<|im_end|>\n`);
@@ -123,10 +113,8 @@ export function renderChatml(messages: readonly Message[]): string {
  * becomes U+FFFD.
  */
 export function withoutMarkers(text: string): string {
-  return text.replace(MARKER_START, '< |').replace(LONE_SURROGATE, '\uFFFD');
+  return text.replace(MARKER_START, '< |').replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** The begin of `<|name|>`, as every marker of the ChatML family is written; `a <| b` in a program is left alone. */
+/** The start of `<|name|>`, as every marker of the ChatML family is written; `a <| b` in a program is left alone. */
 const MARKER_START = /<\|(?=[^\s|<>]{1,64}\|>)/g;
-
-const LONE_SURROGATE = /\p{Surrogate}/gu;

@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { isErrorLike, readNetworkFault, redact } from '../../activities/models/http-error';
 import { sendOnce } from '../../activities/models/transport';
-import { type Answer, badReply, cannotLoad, refused, unavailable } from './errors';
+import type { Manifest } from '../manifest';
+import { badReply, cannotLoad, refused, unavailable } from './errors';
 
 /** Replies wanted to one prompt. */
 export interface SampleRequest {
-  /** As the server calls the checkpoint. */
   readonly model: string;
-  /** How many token ids it knows: whatever answers with others is not this checkpoint. */
+  /** How many token ids it knows: a server that answers with others has another checkpoint. */
   readonly vocabulary: number;
   /** Token ids. */
   readonly prompt: readonly number[];
-  /** How many replies. */
   readonly n: number;
   /** Without it another reply each time. */
   readonly seed?: number;
@@ -29,6 +28,12 @@ export interface Sample {
   readonly logprobs: readonly number[];
   readonly finishReason: 'stop' | 'length';
 }
+
+/** What of a manifest says how a checkpoint is asked. The first of its servers that answers does it. */
+export type ServedPolicy = Pick<
+  Manifest,
+  'model' | 'path' | 'tokenizerSha256' | 'vocabulary' | 'maxPromptTokens' | 'servers'
+>;
 
 /**
  * The policy's own distribution and nothing else. Each is said, since vLLM takes what is left out from the model's
@@ -61,24 +66,21 @@ export class PolicyClient {
     return this.read(answer, tokenizeReplySchema, model).tokens;
   }
 
-  /** As many replies as asked for, in the order of their index. */
+  /** Replies in the order of their index. */
   async sample(request: SampleRequest, signal: AbortSignal): Promise<Sample[]> {
     const { model, prompt, n, seed, temperature, maxTokens } = request;
-    const answer = await post(
-      this.urlOf('completions'),
-      {
-        model,
-        prompt,
-        n,
-        seed,
-        temperature,
-        ...UNTOUCHED,
-        max_tokens: maxTokens,
-        logprobs: 0,
-        return_token_ids: true,
-      },
-      signal,
-    );
+    const content = {
+      model,
+      prompt,
+      n,
+      seed,
+      temperature,
+      ...UNTOUCHED,
+      max_tokens: maxTokens,
+      logprobs: 0,
+      return_token_ids: true,
+    };
+    const answer = await post(this.urlOf('completions'), content, signal);
     const reply = this.read(answer, completionReplySchema, model);
     const problem = findMismatch(reply, request);
     if (problem !== null) throw badReply(this.baseUrl, problem);
@@ -88,26 +90,30 @@ export class PolicyClient {
   /** Makes a checkpoint known by a name; it may be known already. `path` is as the server's machine sees it. */
   async load(model: string, path: string, signal: AbortSignal): Promise<void> {
     const answer = await post(this.urlOf('load_lora_adapter'), { lora_name: model, lora_path: path }, signal);
-    if (answer.ok || answer.reason.includes('already been loaded')) return;
-    throw cannotLoad({ server: this.baseUrl, model, path }, answer);
+    if (answer.ok) return;
+    const reason = reasonIn(answer.body);
+    if (reason.includes('already been loaded')) return;
+    throw cannotLoad(this.baseUrl, model, path, { status: answer.status, reason });
   }
 
   private urlOf(route: string): string {
     return `${this.baseUrl.replace(/\/$/, '')}/${route}`;
   }
 
-  private read<Schema extends z.ZodType>(answer: Answer, schema: Schema, model: string): z.output<Schema> {
-    if (!answer.ok) throw refused({ server: this.baseUrl, model }, answer);
-    const content = readJson(answer.body);
-    if (content === null) throw badReply(this.baseUrl, `cannot be read: it ${describeNoJson(answer.body)}`);
+  private read<Schema extends z.ZodType>(
+    { ok, status, body }: Answer,
+    schema: Schema,
+    model: string,
+  ): z.output<Schema> {
+    if (!ok) throw refused(this.baseUrl, model, { status, reason: reasonIn(body) });
+    const content = readJson(body);
+    if (content === null) throw badReply(this.baseUrl, `cannot be read: it ${describeNoJson(body)}`);
     const { success, data, error } = schema.safeParse(content);
     if (success) return data;
     const [issue] = error.issues;
     const place = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-    throw badReply(
-      this.baseUrl,
-      `cannot be read${place}: ${issue?.message.replace('Invalid input: ', '') ?? ''}`,
-    );
+    const reason = issue?.message.replace('Invalid input: ', '') ?? '';
+    throw badReply(this.baseUrl, `cannot be read${place}: ${reason}`);
   }
 
   private sampleOf({ text, token_ids: tokenIds, logprobs, finish_reason: finishReason }: Choice): Sample {
@@ -117,46 +123,33 @@ export class PolicyClient {
   }
 }
 
-type Choice = CompletionReply['choices'][number];
-
 /** Python writes numbers that JSON does not have, and so tells of broken weights. */
 function describeNoJson(body: string): string {
   const [, number] = /[[:,]\s*(NaN|-?Infinity)\b/.exec(body) ?? [];
   return number === undefined ? 'is no JSON' : `holds ${number}, which is no number`;
 }
 
-/** What the answer says of another request than ours; null where it fits. */
-function findMismatch({ model, choices }: CompletionReply, request: SampleRequest): string | null {
+/** What shows that the answer is to another request than ours; null where it fits. */
+function findMismatch(
+  { model, choices }: z.infer<typeof completionReplySchema>,
+  request: SampleRequest,
+): string | null {
   if (model !== request.model) return `is by ${model}, and ${request.model} was asked`;
   const indexes = new Set(choices.map(({ index }) => index));
   if (choices.length !== request.n || indexes.size !== request.n) {
     return `has ${indexes.size} replies, and ${request.n} were asked for`;
   }
-  const isOther = choices.some(({ prompt_token_ids: read }) => read && !isEqual(read, request.prompt));
-  if (isOther) return 'is to another prompt than was sent';
+  const sent = request.prompt.join();
+  if (choices.some(({ prompt_token_ids: read }) => read && read.join() !== sent)) {
+    return 'is to another prompt than was sent';
+  }
   const strange = choices.flatMap(({ token_ids: ids }) => ids).find((id) => id >= request.vocabulary);
   return strange === undefined
     ? null
     : `holds token ${strange}, and ${request.model} knows 0 to ${request.vocabulary - 1}`;
 }
 
-function isEqual(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((id, index) => id === b[index]);
-}
-
-/** A checkpoint, and where it is served. */
-export interface ServedPolicy {
-  /** As requests name it. */
-  readonly model: string;
-  /** Folder that a server which does not know it loads it from. */
-  readonly path: string;
-  readonly tokenizerSha256: string;
-  /** How many token ids it knows, from 0 on. */
-  readonly vocabulary: number;
-  readonly maxPromptTokens: number;
-  /** Base URLs, each ending in `/v1`; the first that answers does it. */
-  readonly servers: readonly string[];
-}
+type Answer = Pick<Response, 'ok' | 'status'> & { readonly body: string };
 
 /**
  * Sends one request to a policy server.
@@ -171,40 +164,37 @@ async function post(url: string, content: unknown, signal: AbortSignal): Promise
       body: JSON.stringify(content),
       signal,
     });
-    const body = await response.text();
-    return response.ok ? { ok: true, body } : { ok: false, status: response.status, reason: reasonIn(body) };
+    return { ok: response.ok, status: response.status, body: await response.text() };
   } catch (error) {
     signal.throwIfAborted();
-    const fault = readNetworkFault(error);
-    const reason = fault?.reason ?? (isErrorLike(error) ? error.message : String(error));
+    const reason = readNetworkFault(error)?.reason ?? (isErrorLike(error) ? error.message : String(error));
     throw unavailable(`the policy server gave no answer to ${url}: ${redact(reason, null)}`);
   }
 }
 
 function reasonIn(body: string): string {
   const { success, data } = refusalSchema.safeParse(readJson(body));
-  return redact(success ? data : '', null).replace(/[\s.]+$/, '');
+  return redact(success ? data : '', null).replace(/(?<![\s.])[\s.]+$/, '');
 }
 
-/** `POST /tokenize`. */
 const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });
 
-/**
- * How far above 0 rounding lifts the log-probability of a token that is nearly certain. More than that is no rounding.
- */
+/** How far above 0 rounding lifts the log-probability of a token that is nearly certain. More than that is no rounding. */
 const ROUNDING = 1e-3;
-
-const logprobSchema = z
-  .number()
-  .max(ROUNDING)
-  .transform((logprob) => Math.min(logprob, 0));
 
 const choiceSchema = z
   .object({
     index: z.int().nonnegative(),
     text: z.string(),
     token_ids: z.array(z.int().nonnegative()).min(1),
-    logprobs: z.object({ token_logprobs: z.array(logprobSchema) }),
+    logprobs: z.object({
+      token_logprobs: z.array(
+        z
+          .number()
+          .max(ROUNDING)
+          .transform((logprob) => Math.min(logprob, 0)),
+      ),
+    }),
     finish_reason: z.enum(['stop', 'length', 'abort']),
     prompt_token_ids: z.array(z.int().nonnegative()).nullish(),
   })
@@ -212,14 +202,10 @@ const choiceSchema = z
     error: 'expected a log-probability for each token',
     path: ['logprobs', 'token_logprobs'],
   });
+type Choice = z.infer<typeof choiceSchema>;
 
 /** `POST /v1/completions` with `logprobs: 0` and `return_token_ids: true`. */
-export const completionReplySchema = z.object({
-  model: z.string(),
-  choices: z.array(choiceSchema),
-  usage: z.object({ prompt_tokens: z.int().nonnegative(), completion_tokens: z.int().nonnegative() }),
-});
-export type CompletionReply = z.infer<typeof completionReplySchema>;
+const completionReplySchema = z.object({ model: z.string(), choices: z.array(choiceSchema) });
 
 /** Any refusal, by vLLM or by our own server; frameworks in front of them say `detail`. */
 const refusalSchema = z.union([

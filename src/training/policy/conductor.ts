@@ -3,60 +3,48 @@ import type { Complete } from '../../activities/models/model';
 import { ConfigError } from '../../config/errors';
 import type { Config } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
-import type { ResolvedRun } from '../../protocol/run';
 import type { Store } from '../../store/store';
-import { type Manifest } from '../manifest';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import type { Manifest } from '../manifest';
 import { createAskPolicy } from './ask';
 import type { ServedPolicy } from './client';
 import { asProviderError, PolicyError } from './errors';
 import { readManifest, readServing } from './serving';
-import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
-
-/** Serves the checkpoints that a store knows as Conductors of runs. */
-export function createPolicyProvider(store: Store, config: Pick<Config, 'conductor'>): PolicyProvider {
-  return { bind: (run) => bindCheckpoint(store, config, run), complete: createCompletePolicy(store) };
-}
 
 /**
- * A run whose Conductor is a checkpoint, with the checkpoint that writes its plans from now to its end: the one that
- * `conductor.yaml` fixes, else the one that serves at this moment. How it is asked is what its manifest says, so that
- * it is served exactly as it was trained. Any other run stays as it is.
+ * Serves the checkpoints that a store knows as Conductors of runs.
  *
- * @throws ConfigError where no checkpoint serves, or the store does not know it
+ * Which one writes a run's plans is fixed when the run begins: the one that `conductor.yaml` names, else the one that
+ * serves at this moment. How it is asked is what its manifest says, so that it is served exactly as it was trained.
  */
-async function bindCheckpoint(
-  store: Store,
-  { conductor: configured }: Pick<Config, 'conductor'>,
-  run: ResolvedRun,
-): Promise<ResolvedRun> {
-  if (configured.provider !== 'policy') return run;
-  const fixed = configured.checkpoint === undefined ? null : readCheckpointId(configured.checkpoint);
-  const checkpoint = fixed ?? (await readServing(store)).serving;
-  if (checkpoint === null) {
-    throw new ConfigError(
-      `conductor.provider is policy, and no checkpoint serves in the store ${store.url}: promote one with ` +
-        '"temporal-conductor train promote", or train one with "temporal-conductor train start"',
-    );
-  }
-  const manifest = await known(store, checkpoint);
-  const limits = { ...run.limits, steps: Math.min(run.limits.steps, manifest.maxSteps) };
-  return { ...run, conductor: cardOf(run.conductor, manifest), limits };
-}
-
-function cardOf(card: ConductorCard, manifest: Manifest): ConductorCard {
-  const { model, temperature, maxOutputTokens, describe, prompt } = manifest;
+export function createPolicyProvider(store: Store, { conductor }: Pick<Config, 'conductor'>): PolicyProvider {
   return {
-    ...card,
-    model,
-    temperature,
-    maxOutputTokens,
-    describe,
-    prompt,
-    checkpoint: checkpointId(manifest),
+    bind: async (run) => {
+      if (conductor.provider !== 'policy') return run;
+      const manifest = await findManifest(store, conductor.checkpoint);
+      const { model, temperature, maxOutputTokens, describe, prompt } = manifest;
+      const asked = { model, temperature, maxOutputTokens, describe, prompt };
+      return {
+        ...run,
+        conductor: { ...run.conductor, ...asked, checkpoint: checkpointId(manifest) },
+        limits: { ...run.limits, steps: Math.min(run.limits.steps, manifest.maxSteps) },
+      };
+    },
+    complete: createCompletePolicy(store),
   };
 }
 
-async function known(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
+async function findManifest(store: Store, fixed: string | undefined): Promise<Manifest> {
+  const named = fixed === undefined ? null : readCheckpointId(fixed);
+  const checkpoint = named ?? (await readServing(store)).serving;
+  if (checkpoint !== null) return manifestOf(store, checkpoint);
+  throw new ConfigError(
+    `conductor.provider is policy, and no checkpoint serves in the store ${store.url}: promote one with ` +
+      '"temporal-conductor train promote", or train one with "temporal-conductor train start"',
+  );
+}
+
+async function manifestOf(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
   try {
     return await readManifest(store, checkpoint);
   } catch (error) {
@@ -74,12 +62,11 @@ async function known(store: Store, checkpoint: CheckpointRef): Promise<Manifest>
 function createCompletePolicy(store: Store): Complete {
   const ask = createAskPolicy();
   return async ({ card, messages, maxOutputTokens: maxTokens, seed, signal }) => {
+    const policy = await servedPolicyOf(store, card);
     const question = { messages, n: 1, temperature: card.temperature ?? 0, maxTokens, seed };
-    const { promptTokenIds, samples } = await ask(await servedPolicyOf(store, card), question, signal).catch(
-      (error: unknown) => {
-        throw error instanceof PolicyError ? asProviderError(error) : error;
-      },
-    );
+    const { promptTokenIds, samples } = await ask(policy, question, signal).catch((error: unknown) => {
+      throw error instanceof PolicyError ? asProviderError(error) : error;
+    });
     const usage = {
       inputTokens: promptTokenIds.length,
       outputTokens: samples.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),
@@ -98,6 +85,6 @@ function createCompletePolicy(store: Store): Complete {
 export async function servedPolicyOf(store: Store, card: ModelCard | ConductorCard): Promise<ServedPolicy> {
   const checkpoint = 'checkpoint' in card && card.checkpoint ? readCheckpointId(card.checkpoint) : null;
   if (checkpoint === null) throw new ConfigError(`${card.model} names no checkpoint that could be asked`);
-  const manifest = await known(store, checkpoint);
+  const manifest = await manifestOf(store, checkpoint);
   return { ...manifest, servers: card.baseUrl === null ? manifest.servers : [card.baseUrl] };
 }

@@ -1,15 +1,34 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { asFailure as asCoreFailure } from '../../activities';
-import { type Diagnosis, DiagnosedError } from '../../activities/models/diagnose';
+import { DiagnosedError } from '../../activities/models/diagnose';
 import { ConductorError } from '../../conductor-error';
 import { FAILURES } from '../../protocol/failures';
+
+/**
+ * What can go wrong between us and a policy server while training, as failure types with who tries again. Nothing of it
+ * is ever billed, so that whatever may pass by itself is left to Temporal.
+ */
+export const POLICY_FAILURES = {
+  /** No connection, a broken one, no answer in time, 408, 429, 5xx. Temporal, with back-off. */
+  unavailable: 'Policy.Unavailable',
+  /** The server does not know the checkpoint and could not load it. No one. */
+  unknownModel: 'Policy.UnknownModel',
+  /** The server refused the request: a longer context than it has, an option that it lacks. No one. */
+  rejected: 'Policy.Rejected',
+  /** No usable answer: no JSON, missing tokens, log-probabilities that are no numbers. No one. */
+  badReply: 'Policy.BadReply',
+  /** The prompt has more tokens than the checkpoint is to be given. No one. */
+  promptTooLong: 'Policy.PromptTooLong',
+  /** The store holds no manifest of the checkpoint. No one. */
+  noManifest: 'Policy.NoManifest',
+} as const;
 
 /** A policy that could not be asked, or gave no answer. */
 export class PolicyError extends ConductorError {
   override readonly name = 'PolicyError';
 
   constructor(
-    readonly code: PolicyFailureType,
+    readonly code: (typeof POLICY_FAILURES)[keyof typeof POLICY_FAILURES],
     /** Who did what, and why; without a full stop. */
     readonly happened: string,
     /** What a person can do, in one sentence. */
@@ -39,60 +58,49 @@ export function asFailure<T>(work: () => Promise<T>): Promise<T> {
 
 /** The error in the words of any other provider. Nothing of it is ever billed. */
 export function asProviderError(error: PolicyError): DiagnosedError {
-  const { code, happened, remedy } = error;
-  const type: Diagnosis['type'] =
-    code === POLICY_FAILURES.unavailable
-      ? FAILURES.unavailable
-      : code === POLICY_FAILURES.badReply
-        ? FAILURES.badResponse
-        : FAILURES.badRequest;
-  return new DiagnosedError(
-    { type, happened: 'wrote no plan', reason: happened, remedy, billed: 'no' },
-    error,
-  );
+  const { code, happened: reason, remedy, retryable } = error;
+  const final = code === POLICY_FAILURES.badReply ? FAILURES.badResponse : FAILURES.badRequest;
+  const type = retryable ? FAILURES.unavailable : final;
+  return new DiagnosedError({ type, happened: 'wrote no plan', reason, remedy, billed: 'no' }, error);
 }
 
-/** Who was asked. */
-interface Asked {
-  /** Base URL of the server. */
-  readonly server: string;
-  readonly model: string;
+/** An answer other than 2xx, with the server's own reason; empty where it gave none. */
+interface Refusal {
+  readonly status: number;
+  readonly reason: string;
 }
 
 /** Statuses after which the same request may be answered: overload, a restart, a fault inside. */
 const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /** What the refusal of a request to a checkpoint means. */
-export function refused({ server, model }: Asked, refusal: RefusedReply): PolicyError {
+export function refused(server: string, model: string, refusal: Refusal): PolicyError {
   if (PASSING.has(refusal.status)) return outOfOrder(server, refusal);
   return refusal.status === 404
     ? new PolicyError(
         POLICY_FAILURES.unknownModel,
-        `the policy server ${server} does not know ${model}: it answered ${said(refusal)}`,
+        `the policy server ${server} does not know ${model}: it answered ${describe(refusal)}`,
         'Check that the address is that of a policy server and ends in /v1.',
       )
     : new PolicyError(
         POLICY_FAILURES.rejected,
-        `the policy server ${server} refused a request to ${model}: it answered ${said(refusal)}`,
+        `the policy server ${server} refused a request to ${model}: it answered ${describe(refusal)}`,
         'Correct the settings of the policy that it names.',
       );
 }
 
 /** What the refusal to load a checkpoint means. vLLM says 500 of whatever it cannot load, now or later. */
-export function cannotLoad(
-  { server, model, path }: Asked & { path: string },
-  refusal: RefusedReply,
-): PolicyError {
+export function cannotLoad(server: string, model: string, path: string, refusal: Refusal): PolicyError {
   if (refusal.status !== 500 && PASSING.has(refusal.status)) return outOfOrder(server, refusal);
   return new PolicyError(
     POLICY_FAILURES.unknownModel,
-    `the policy server ${server} cannot load ${model} from ${path}: it answered ${said(refusal)}`,
+    `the policy server ${server} cannot load ${model} from ${path}: it answered ${describe(refusal)}`,
     'Check that the folder is there on its machine, and that a vLLM server was started with --enable-lora and ' +
       'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; for whole models, put conductor_trainer.restarting_server before it.',
   );
 }
 
-/** An answer that is none. */
+/** An answer that cannot be used. */
 export function badReply(server: string, problem: string): PolicyError {
   return new PolicyError(
     POLICY_FAILURES.badReply,
@@ -103,46 +111,15 @@ export function badReply(server: string, problem: string): PolicyError {
 
 /** A server that gave no answer, but may give one later. */
 export function unavailable(happened: string): PolicyError {
-  return new PolicyError(
-    POLICY_FAILURES.unavailable,
-    happened,
-    'Check that it runs and can be reached from this worker; the request is made again by itself.',
-  );
+  const remedy =
+    'Check that it runs and can be reached from this worker; the request is made again by itself.';
+  return new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
 }
 
-function outOfOrder(server: string, refusal: RefusedReply): PolicyError {
-  return unavailable(`the policy server ${server} answered ${said(refusal)}`);
+function outOfOrder(server: string, refusal: Refusal): PolicyError {
+  return unavailable(`the policy server ${server} answered ${describe(refusal)}`);
 }
 
-function said({ status, reason }: RefusedReply): string {
+function describe({ status, reason }: Refusal): string {
   return reason === '' ? `${status}` : `${status}, ${reason}`;
 }
-
-/** What a policy server answered: a body that is not looked into yet, or a status other than 2xx with its reason. */
-export type Answer =
-  | { readonly ok: true; readonly body: string }
-  | { readonly ok: false; readonly status: number; readonly reason: string };
-
-/** An answer other than 2xx. */
-export type RefusedReply = Extract<Answer, { ok: false }>;
-
-/**
- * What can go wrong between us and a policy server while training, as failure types with who tries again. Nothing of it
- * is ever billed, so that whatever may pass by itself is left to Temporal.
- */
-export const POLICY_FAILURES = {
-  /** No connection, a broken one, no answer in time, 408, 429, 5xx. Temporal, with back-off. */
-  unavailable: 'Policy.Unavailable',
-  /** The server does not know the checkpoint and could not load it. No one. */
-  unknownModel: 'Policy.UnknownModel',
-  /** The server refused the request: a longer context than it has, an option that it lacks. No one. */
-  rejected: 'Policy.Rejected',
-  /** An answer that is none: no JSON, missing tokens, log-probabilities that are no numbers. No one. */
-  badReply: 'Policy.BadReply',
-  /** The prompt has more tokens than the checkpoint is to be given. No one. */
-  promptTooLong: 'Policy.PromptTooLong',
-  /** The store holds no manifest of the checkpoint. No one. */
-  noManifest: 'Policy.NoManifest',
-} as const;
-
-export type PolicyFailureType = (typeof POLICY_FAILURES)[keyof typeof POLICY_FAILURES];

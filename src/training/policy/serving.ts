@@ -1,9 +1,10 @@
 import type { Store } from '../../store/store';
-import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
+import { readRecord, writeRecord } from '../activities/records';
+import { checkpointId, type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import { manifestKey, SERVING_KEY } from '../keys';
+import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
 import { readJson } from './client';
 import { POLICY_FAILURES, PolicyError } from './errors';
-import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 
 /** How many promotions can be taken back, one after the other. */
 const REMEMBERED = 20;
@@ -17,36 +18,22 @@ const NOTHING_YET: Serving = {
   at: new Date(0).toISOString(),
 };
 
-/** What became of a wish to change which checkpoint serves. */
+/** Which checkpoint serves now, and one sentence that says what was changed, or why nothing was. */
 export interface ServingChange {
   readonly changed: boolean;
-  /** As it stands now. */
   readonly serving: Serving;
-  /** One sentence that says what was done, or why nothing was. */
   readonly sentence: string;
 }
 
-/**
- * Which checkpoint answers now.
- *
- * @throws Error where the pointer cannot be read: the caller must not take that for "none serves"
- */
+/** Which checkpoint answers now. A pointer that cannot be read is an error: it must not be taken for "none serves". */
 export async function readServing(store: Store): Promise<Serving> {
-  const bytes = await store.read(SERVING_KEY);
-  if (bytes === null) return NOTHING_YET;
-  const { success, data } = servingSchema.safeParse(readJson(bytes.toString('utf8')));
-  if (success) return data;
-  throw new Error(
-    `${SERVING_KEY} in the store ${store.url} cannot be read: it is of another version of this package, or was ` +
-      'altered; remove it and promote a checkpoint again',
-  );
+  const advice = '; remove it and promote a checkpoint again';
+  return (await readRecord(store, SERVING_KEY, servingSchema, advice)) ?? NOTHING_YET;
 }
 
 /**
- * Has a checkpoint serve from now on; runs that are under way keep the one that they began with.
- *
- * @param by a gate is refused while serving is pinned, a person never
- * @throws PolicyError `Policy.NoManifest` for a checkpoint that this store does not know
+ * Has a checkpoint that this store knows serve from now on; runs that are under way keep the one that they began with. A
+ * gate is refused while serving is pinned, a person never.
  */
 export async function promote(
   store: Store,
@@ -55,15 +42,16 @@ export async function promote(
 ): Promise<ServingChange> {
   await readManifest(store, checkpoint);
   const now = await readServing(store);
+  const { serving } = now;
   const id = checkpointId(checkpoint);
-  if (isSame(now.serving, checkpoint)) return unchanged(now, `${id} serves already`);
+  if (serving !== null && checkpointId(serving) === id) return unchanged(now, `${id} serves already`);
   if (by === 'gate' && now.pinned) {
     return unchanged(
       now,
-      `${id} was not promoted: ${nameOf(now.serving)} is pinned ("train pin --off" ends that)`,
+      `${id} was not promoted: ${nameOf(serving)} is pinned ("train pin --off" ends that)`,
     );
   }
-  const before = [...now.before, now.serving].slice(-REMEMBERED);
+  const before = [...now.before, serving].slice(-REMEMBERED);
   return change(store, { ...now, serving: checkpoint, before, reason }, `${id} serves now`);
 }
 
@@ -86,7 +74,7 @@ export async function pin(store: Store, pinned: boolean, reason: string): Promis
 
 async function change(store: Store, next: Serving, sentence: string): Promise<ServingChange> {
   const serving = { ...next, at: new Date().toISOString() };
-  await store.write(SERVING_KEY, Buffer.from(JSON.stringify(serving)));
+  await writeRecord(store, SERVING_KEY, serving);
   return { changed: true, serving, sentence };
 }
 
@@ -94,36 +82,25 @@ function unchanged(serving: Serving, sentence: string): ServingChange {
   return { changed: false, serving, sentence };
 }
 
-function isSame(a: CheckpointRef | null, b: CheckpointRef): boolean {
-  return a?.trainRun === b.trainRun && a.name === b.name;
-}
-
 function nameOf(checkpoint: CheckpointRef | null): string {
-  return checkpoint === null ? 'the prompted Conductor' : checkpointId(checkpoint);
+  return describePolicy(checkpoint ?? 'prompted');
 }
-
-/** A checkpoint as pointers name it. */
-type Named = Pick<Manifest, 'trainRun' | 'name'>;
 
 /** Keeps how a checkpoint must be asked, where every worker finds it. */
 export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
-  await store.write(manifestKey(manifest.trainRun, manifest.name), Buffer.from(JSON.stringify(manifest)));
+  await writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
 }
 
-/**
- * How a checkpoint must be asked.
- *
- * @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read
- */
-export async function readManifest(store: Store, checkpoint: Named): Promise<Manifest> {
+/** @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read */
+export async function readManifest(store: Store, checkpoint: CheckpointRef): Promise<Manifest> {
   const key = manifestKey(checkpoint.trainRun, checkpoint.name);
-  const bytes = await store.read(key);
   const id = checkpointId(checkpoint);
+  const bytes = await store.read(key);
   if (bytes === null) {
     throw new PolicyError(
       POLICY_FAILURES.noManifest,
       `checkpoint ${id} has no manifest in the store ${store.url}`,
-      'Name a checkpoint that was trained with this store: "temporal-conductor train list" tells them.',
+      'Name a checkpoint that was trained with this store: "temporal-conductor train list" shows them.',
     );
   }
   const { success, data, error } = manifestSchema.safeParse(readJson(bytes.toString('utf8')));

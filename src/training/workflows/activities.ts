@@ -1,11 +1,33 @@
-import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
-import type { TrainerActivities, TrainingActivities } from '../contract';
+import {
+  ActivityCancellationType,
+  type ActivityInterfaceFor,
+  patched,
+  proxyActivities,
+  proxyLocalActivities,
+} from '@temporalio/workflow';
+import { orFail } from '../../workflows/failures';
+import type { NamedPlaces, TrainingActivities } from '../contract';
+import { CHECK_PLACES } from '../names';
 import type { PolicySettings, TrainingSettings } from '../settings';
+import type { TrainerActivities } from '../trainer-contract';
 
 /**
- * The activities that only read and write the store. A minute is long for them; half an hour is enough to free a
- * full disk.
+ * Makes sure that the workers know the places which an input names, before any of them is asked: any client may have
+ * written it.
+ *
+ * @throws ApplicationFailure of type `Configuration.Invalid`
  */
+export async function checkNamed(places: NamedPlaces): Promise<void> {
+  if (!patched('named-places-are-checked')) return;
+  const { [CHECK_PLACES]: check } = proxyLocalActivities<TrainingActivities>({
+    startToCloseTimeout: '1m',
+    scheduleToCloseTimeout: '10m',
+    summary: 'check what was named',
+  });
+  await orFail(() => check(places));
+}
+
+/** Activities that only read and write the store. Two minutes are long for them; half an hour is enough to free a disk. */
 export function storeActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {
   return proxyActivities<TrainingActivities>({
     startToCloseTimeout: '2m',
@@ -16,8 +38,8 @@ export function storeActivities(summary: string): ActivityInterfaceFor<TrainingA
 }
 
 /**
- * The activity that samples plans. One request may take as long as the policy's `timeout` says; a server that restarts is
- * waited for, as long as its `patience` says, and one that stays away ends the night.
+ * The activity that samples plans. One request may take the policy's `timeout`; a server that restarts is waited for, up
+ * to its `patience`, and one that stays away ends the night.
  */
 export function samplingActivities(
   summary: string,
@@ -34,10 +56,8 @@ export function samplingActivities(
   });
 }
 
-/** Where the trainer listens, and how long it is waited for. */
 export interface TrainerCallOptions {
   readonly taskQueue: string;
-  /** What is left of the night. */
   readonly remainingMs: number;
   readonly heartbeatMs: number;
 }
@@ -47,8 +67,8 @@ export function trainerOptions({ trainer, run }: TrainingSettings, remainingMs: 
 }
 
 /**
- * The activities of the trainer, which is a worker of its own on a machine of its own. It may be restarted, replaced or
- * still starting: a lost one is noticed by its heartbeats, and every activity of it may be repeated.
+ * The activities of the trainer, a worker on a machine of its own. It may be restarted, replaced or still starting: a lost
+ * one is noticed by its heartbeats, and each activity may be repeated.
  */
 export function trainerActivities(
   summary: string,

@@ -1,26 +1,20 @@
 import { isCancellation, log } from '@temporalio/workflow';
+import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import type { ExportInput } from '../contract';
-import { COLLECT, EXPORT, FORGET_CHECKPOINTS, RETIRE } from '../names';
+import { COLLECT, EXPORT, EXPORT_WORKFLOW, FORGET_CHECKPOINTS, RETIRE } from '../names';
 import type { ExportResult } from '../trainer-contract';
-import { storeActivities, trainerActivities, trainerOptions } from './activities';
+import { checkNamed, storeActivities, trainerActivities, trainerOptions } from './activities';
+import { checkExport } from './input';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
-import type { CheckpointRef } from '../checkpoint-ref';
 
-// What the trainer does with checkpoints beside the loop: it forgets old ones, and writes one out for a person.
-
-/**
- * Has the policy server forget the training run's checkpoints, all but those that are asked for.
- *
- * @param checkpoint what the night has just come to
- * @param served what is asked for beside the night
- */
+/** Has the policy server forget the run's checkpoints, all but those the night needs and those `served` beside it. */
 export function retireCheckpoints(
   night: Night,
   checkpoint: CheckpointRef,
   served: readonly CheckpointRef[],
 ): Promise<void> {
-  const { trainRun, policy } = night.opened.settings;
+  const { trainRun, policy } = night.state.opened.settings;
   const needed = [...night.neededWith(checkpoint), ...served].filter((each) => each.trainRun === trainRun);
   const keep = [...new Set(needed.map(({ name }) => name))];
   const servers = [policy.baseUrl];
@@ -29,10 +23,10 @@ export function retireCheckpoints(
   });
 }
 
-/** Removes the training run's checkpoints from the trainer's disk, all but those that may be needed. */
+/** Removes the training run's checkpoints from the trainer's disk, all but those that may still be needed. */
 export function collectCheckpoints(night: Night): Promise<void> {
-  const { trainRun, keep } = night.opened.settings;
-  const needed = night.neededWith(night.checkpoint);
+  const { trainRun, keep } = night.state.opened.settings;
+  const needed = night.neededWith(night.state.checkpoint);
   return unlessItFails(night, "old checkpoints were left on the trainer's disk", async () => {
     const store = storeActivities('forget old checkpoints');
     const { kept } = await store[FORGET_CHECKPOINTS]({ trainRun, needed, keep });
@@ -40,17 +34,14 @@ export function collectCheckpoints(night: Night): Promise<void> {
   });
 }
 
-/** A trainer that is away is waited for as long as it takes to start one: what is left undone, the next night does. */
+/** Long enough to start a trainer; what is left undone, the next night does. */
 const DISPENSABLE_MS = 2 * 60_000;
 
 function trainerOf(night: Night, summary: string): ReturnType<typeof trainerActivities> {
-  return trainerActivities(summary, trainerOptions(night.opened.settings, DISPENSABLE_MS));
+  return trainerActivities(summary, trainerOptions(night.state.opened.settings, DISPENSABLE_MS));
 }
 
-/**
- * What was learned matters more than what is left lying about: a failure becomes a warning. A cancellation is noticed by
- * whatever the night does next.
- */
+/** Turns a failure into a warning. A cancellation is noticed by what the night does next. */
 async function unlessItFails(night: Night, loss: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -62,15 +53,12 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
   }
 }
 
-/**
- * Workflow `conductorExportCheckpoint`: has the trainer write a checkpoint as a model of its own, adapters merged, with
- * tokenizer, chat template and model card.
- *
- * @throws ApplicationFailure of a `Trainer.*` type
- */
-export function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
-  const { checkpoint, directory, taskQueue, heartbeatMs, timeoutMs } = input;
-  const options = { taskQueue, heartbeatMs, remainingMs: timeoutMs };
-  const trainer = trainerActivities(`export ${checkpoint.trainRun}/${checkpoint.name}`, options);
+/** Workflow `conductorExportCheckpoint`: has the trainer write a checkpoint as a whole model, adapters merged. */
+export async function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
+  checkExport(EXPORT_WORKFLOW, input);
+  const { checkpoint, directory, timeoutMs, ...options } = input;
+  await checkNamed({ trainerQueue: options.taskQueue });
+  const summary = `export ${checkpointId(checkpoint)}`;
+  const trainer = trainerActivities(summary, { ...options, remainingMs: timeoutMs });
   return trainer[EXPORT]({ checkpoint, directory });
 }

@@ -1,32 +1,33 @@
 import { Limits } from '../../workflows/limits';
+import { checkGiven } from '../../workflows/solve';
+import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
-import type { GroupPart } from '../progress';
 import { samplingSeed } from '../draw';
-import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
+import { GROUP_WORKFLOW, KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
+import type { GroupPart } from '../progress';
 import { rewardOf, rewardOfRoot } from '../reward';
 import { samplingActivities, storeActivities } from './activities';
+import { checkGroup } from './input';
 import { Stopwatch } from './night';
 import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
-import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 
 /**
- * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as a solve carries out
- * its plan, judged, and kept in the store. It returns what the batch is chosen by; everything else is in its records.
+ * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as in a solve, judged, and
+ * kept in the store. It returns what the batch is chosen by; everything else is in its records.
  *
- * With two rounds, the policy is shown each first plan with its answer once more, and accepts or corrects it: these
- * replies are a group of their own, and what came of them is discounted into the first round's rewards (paper section
- * 3.2 and appendix A.1).
+ * With two rounds, the policy is shown each first plan with its answer, and accepts or corrects it: these replies are a
+ * group of their own, and their rewards are discounted into the first round's (paper section 3.2 and appendix A.1).
  *
  * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
+  checkGroup(GROUP_WORKFLOW, input);
+  await checkGiven(input.run);
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
+  const group = { input, limits, watch };
   const { writer } = input;
-  const rounds =
-    writer === 'prompted'
-      ? [await playByPrompt(input, limits, watch)]
-      : await playByPolicy(input, writer, limits, watch);
+  const rounds = writer === 'prompted' ? [await playByPrompt(group)] : await playByPolicy(group, writer);
   const kept = await watch.time('grading', () => keepRounds(input, rounds));
   return {
     draw: input.draw,
@@ -37,7 +38,8 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
   };
 }
 
-/** One round of a group as it was played. */
+type Group = Omit<GroupContext, 'question'>;
+
 interface PlayedRound {
   readonly question: AskedQuestion;
   /** Store key; null where nothing was sampled from a policy. */
@@ -45,25 +47,16 @@ interface PlayedRound {
   readonly rollouts: readonly Played[];
 }
 
-async function playByPrompt(
-  input: GroupInput,
-  limits: Limits,
-  watch: Stopwatch<GroupPart>,
-): Promise<PlayedRound> {
-  const question = await storeActivities('read the question')[READ_QUESTION](input.question);
-  return { question, samples: null, rollouts: await playPrompted({ input, limits, question, watch }) };
+async function playByPrompt(group: Group): Promise<PlayedRound> {
+  const question = await storeActivities('read the question')[READ_QUESTION](group.input.question);
+  return { question, samples: null, rollouts: await playPrompted({ ...group, question }) };
 }
 
-async function playByPolicy(
-  input: GroupInput,
-  checkpoint: CheckpointRef,
-  limits: Limits,
-  watch: Stopwatch<GroupPart>,
-): Promise<readonly PlayedRound[]> {
+async function playByPolicy(group: Group, checkpoint: CheckpointRef): Promise<readonly PlayedRound[]> {
+  const { input, watch } = group;
   const play = async (roots: readonly Root[] | null): Promise<PlayedRound> => {
     const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
-    const group: GroupContext = { input, limits, question, watch };
-    return { question, samples, rollouts: await playSampled(group, plans, roots) };
+    return { question, samples, rollouts: await playSampled({ ...group, question }, plans, roots) };
   };
   const first = await play(null);
   const roots = input.recursion.rounds === 2 ? rootsIn(first.rollouts) : [];
@@ -97,21 +90,20 @@ function sample(
   });
 }
 
-/** What a second round can be about: plans that gave an answer, right or wrong. */
+/** What a second round can review: plans that gave an answer, right or wrong. */
 function rootsIn(rollouts: readonly Played[]): readonly Root[] {
   return rollouts.flatMap(({ plan, answer, invalidBecause }, index) =>
     plan === null || answer === null || invalidBecause !== null ? [] : [{ index, plan, answer }],
   );
 }
 
-/** Gives each rollout its reward, and keeps the rounds in the store; returns what the batch is chosen by. */
 async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Promise<readonly GroupRound[]> {
   const { trainRun, purpose, cycle, draw, workers, writer } = input;
-  const rewards = rewardsOf(input, rounds);
+  const [first = [], second = []] = rewardsOf(input, rounds);
   const kept: GroupRound[] = [];
-  for (const [index, { question, samples, rollouts }] of rounds.entries()) {
-    const round = index === 0 ? 0 : 1;
-    const earned = rollouts.map((_, place) => rewards[index]?.[place] ?? null);
+  for (const { question, samples, rollouts } of rounds) {
+    const round = kept.length === 0 ? 0 : 1;
+    const rewards = round === 0 ? first : second;
     const key = await storeActivities(`keep round ${round + 1}`)[KEEP_GROUP]({
       trainRun,
       purpose,
@@ -122,18 +114,14 @@ async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Pr
       workers: workers.map(({ id }) => id),
       checkpoint: describePolicy(writer),
       samples,
-      rollouts: rollouts.map((rollout, place) => ({
-        ...rollout,
-        index: place,
-        reward: earned[place] ?? null,
-      })),
+      rollouts: rollouts.map((rollout, index) => ({ ...rollout, index, reward: rewards[index] ?? null })),
     });
-    kept.push({ round, key, rewards: earned });
+    kept.push({ round, key, rewards });
   }
   return kept;
 }
 
-/** The rewards of each round's rollouts; what a second round made of a first is discounted into the first's. */
+/** The rewards of each round; those of a second one are discounted into the first's. */
 function rewardsOf(
   { reward, recursion }: GroupInput,
   [first, second]: readonly PlayedRound[],

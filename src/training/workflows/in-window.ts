@@ -1,8 +1,8 @@
 /**
- * Does the work for each item, at most `window` at once, started in the order of the items. All that was started is over
- * when this returns or throws: a group that is cancelled leaves no call behind.
+ * Does the work for each item, at most `window` at once, started in their order. All that was started is over when this
+ * returns or throws, so a cancelled group leaves no call behind.
  *
- * @throws what failed first; nothing is started after a failure
+ * @throws the first failure, after which nothing is started
  */
 export async function inWindow<Item, Result>(
   items: readonly Item[],

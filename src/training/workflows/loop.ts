@@ -5,10 +5,12 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { CheckpointRef } from '../checkpoint-ref';
 import type {
   GroupInput,
   GroupResult,
   KeptCheckpoint,
+  NamedPlaces,
   OpenedNight,
   TrainInput,
   WarmStartInput,
@@ -21,13 +23,19 @@ import { hasSpread } from '../reward';
 import type { TrainingSettings } from '../settings';
 import { cycleTimes } from '../summarize-cycle';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
-import { storeActivities, trainerActivities, type TrainerCallOptions, trainerOptions } from './activities';
+import {
+  checkNamed,
+  storeActivities,
+  trainerActivities,
+  type TrainerCallOptions,
+  trainerOptions,
+} from './activities';
 import { collectCheckpoints, retireCheckpoints } from './checkpoints';
 import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
+import { checkNight, checkWarmStart } from './input';
 import { listen } from './messages';
 import { Night, NightControl, Stopwatch } from './night';
 import { groupInput, runGroup } from './start-group';
-import type { CheckpointRef } from '../checkpoint-ref';
 
 /*
  * The learning loop, from top to bottom. A night claims its cycles; each cycle
@@ -44,18 +52,18 @@ import type { CheckpointRef } from '../checkpoint-ref';
 /**
  * Workflow `conductorTrain`: one night of training.
  *
- * A night that was interrupted goes on with the cycles that it had claimed. One that was trained to its end is not
- * trained again, however it is started.
+ * An interrupted night goes on with the cycles that it had claimed. One that was trained to its end is not trained again.
  *
- * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type: the schedule pauses then, and what
- *   served goes on serving
+ * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type: the schedule pauses, and what serves
+ *   stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
+  checkNight(names.TRAIN_WORKFLOW, input);
   const date = input.date ?? nightDate(workflowInfo().startTime, input.timeZone ?? 'UTC');
   const control = new NightControl(input.carried?.isPaused);
   listen(control, date);
   const night = await openNight(input, date, control);
-  if (!night.opened.isTrained) {
+  if (!night.state.opened.isTrained) {
     await train(night, input);
     await closeNight(night);
   }
@@ -66,9 +74,11 @@ export async function conductorTrain(input: TrainInput): Promise<NightProgress> 
 
 async function openNight(input: TrainInput, date: string, control: NightControl): Promise<Night> {
   const { carried, trainRun, cycles, from } = input;
-  if (carried !== undefined) return new Night(carried, control);
-  const request = { date, trainRun, cycles, from };
-  const opened = await storeActivities('open the night')[names.OPEN_NIGHT](request);
+  if (carried !== undefined) {
+    await checkNamed(placesIn(carried.opened.settings));
+    return new Night(carried, control);
+  }
+  const opened = await storeActivities('open the night')[names.OPEN_NIGHT]({ date, trainRun, cycles, from });
   return Night.begin(opened, await firstCheckpoint(opened), control);
 }
 
@@ -80,14 +90,14 @@ async function train(night: Night, input: TrainInput): Promise<void> {
       await condition(allHandlersFinished);
       return continueAsNew<typeof conductorTrain>({ ...input, carried: night.toCarry() });
     }
-    await runCycle(night, night.done + 1);
+    await runCycle(night, night.state.done + 1);
   }
 }
 
 async function closeNight(night: Night): Promise<void> {
   night.phase = 'gate';
   const decision = await judge(night);
-  const { done, checkpoint, opened } = night;
+  const { done, checkpoint, opened } = night.state;
   await storeActivities('close the night')[names.CLOSE_NIGHT]({
     trainRun: opened.settings.trainRun,
     date: opened.night.date,
@@ -99,55 +109,49 @@ async function closeNight(night: Night): Promise<void> {
   await collectCheckpoints(night);
 }
 
-/** A cycle in which no group had a spread teaches nothing, and leaves the checkpoint as it is. */
+/** A cycle in which no group had a spread leaves the checkpoint as it is. */
 async function runCycle(night: Night, cycle: number): Promise<void> {
   const startedAt = Date.now();
-  const { night: claimed, settings } = night.opened;
+  const { night: claimed, settings } = night.state.opened;
   night.phase = 'rollouts';
   const { groups, learnable, dropped } = await playGroups(night, cycle);
   night.phase = 'update';
   const watch = new Stopwatch<'update' | 'publish'>();
   const learned = learnable.length === 0 ? null : await learn(night, cycle, learnable, watch);
-  const checkpoint = learned === null ? night.checkpoint : refOf(learned.checkpoint);
-  // Beside the figures, which take as long.
+  const checkpoint = learned === null ? night.state.checkpoint : refOf(learned.checkpoint);
+  // Beside the figures, which take as long; also a night that ends here waits for it.
   const cleared = learned === null ? null : retireCheckpoints(night, checkpoint, learned.served);
-  const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
-  const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
-  night.phase = 'figures';
-  const metrics = await storeActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
-    night: claimed.date,
-    cycle,
-    checkpoint,
-    weightsSha256: learned?.checkpoint.weightsSha256 ?? null,
-    settings,
-    groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
-    dropped,
-    update: learned?.metrics ?? null,
-    times: cycleTimes(spans, Date.now() - startedAt),
-    heldOut,
-  });
-  await cleared;
-  night.advance(checkpoint, metrics);
-}
-
-/** What a cycle played: its groups in the order of their draws. */
-interface PlayedGroups {
-  readonly groups: readonly GroupResult[];
-  /** Store keys of the rounds to learn from. */
-  readonly learnable: readonly string[];
-  /** Groups that taught nothing. */
-  readonly dropped: number;
+  try {
+    const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
+    const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
+    night.phase = 'figures';
+    const metrics = await storeActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
+      night: claimed.date,
+      cycle,
+      checkpoint,
+      weightsSha256: learned?.checkpoint.weightsSha256 ?? null,
+      settings,
+      groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
+      dropped,
+      update: learned?.metrics ?? null,
+      times: cycleTimes(spans, Date.now() - startedAt),
+      heldOut,
+    });
+    night.advance(checkpoint, metrics);
+  } finally {
+    await cleared;
+  }
 }
 
 /**
- * Draws questions and plays their groups until enough have a spread, or the most that may be were drawn.
+ * Draws questions and plays their groups until enough have a spread or `maxDraws` is reached. What is drawn depends on the
+ * seed and on the groups' results, never on which of them was done first.
  *
- * What is drawn depends on the seed and on what the groups came to, never on which of them was done first.
- *
- * @throws ChildWorkflowFailure when a group failed; the others are stopped before that
+ * @throws ChildWorkflowFailure when a group failed, after the others were stopped
  */
-function playGroups(night: Night, cycle: number): Promise<PlayedGroups> {
-  const { questions: wanted, maxDraws } = night.opened.settings;
+function playGroups(night: Night, cycle: number): Promise<ReturnType<typeof sumUp>> {
+  const { settings } = night.state.opened;
+  const { questions: wanted, maxDraws } = settings;
   return CancellationScope.cancellable(async () => {
     const drawn: (GroupResult | null)[] = [];
     const underWay = new Set<Promise<void>>();
@@ -160,7 +164,8 @@ function playGroups(night: Night, cycle: number): Promise<PlayedGroups> {
           const played = runGroup(input).then((result) => {
             drawn[input.draw] = result;
             underWay.delete(played);
-            if (result.stoppedBy === 'cost' && isNightsShare(night, input)) night.runShort();
+            const isOwnLimit = input.run.limits.nanoUsd === settings.run.limits.nanoUsd;
+            if (result.stoppedBy === 'cost' && !isOwnLimit) night.runShort();
           });
           underWay.add(played);
         }
@@ -176,7 +181,7 @@ function playGroups(night: Night, cycle: number): Promise<PlayedGroups> {
 }
 
 function drawGroups(night: Night, cycle: number, from: number, more: number): GroupInput[] {
-  const { settings, train } = night.opened;
+  const { settings, train } = night.state.opened;
   const { seed, questions, pool, run } = settings;
   const drawn = drawQuestions({ seed, count: train.count, questions, cycle }, from + more).slice(from);
   return drawn.map((index, place) => {
@@ -186,19 +191,19 @@ function drawGroups(night: Night, cycle: number, from: number, more: number): Gr
       cycle,
       draw,
       question: { set: train.set, index },
-      writer: night.checkpoint,
+      writer: night.state.checkpoint,
       workers: drawWorkers(run.workers, { seed, cycle, draw, pool }),
       side: questions,
     });
   });
 }
 
-/** Whether the night keeps a group from spending more, and not the limit that every group has. */
-function isNightsShare({ opened }: Night, { run }: GroupInput): boolean {
-  return run.limits.nanoUsd !== opened.settings.run.limits.nanoUsd;
-}
-
-function sumUp(night: Night, drawn: readonly (GroupResult | null)[], keep: readonly number[]): PlayedGroups {
+/** The groups of a cycle by draw, the store keys of the rounds to learn from, and how many groups taught nothing. */
+function sumUp(
+  night: Night,
+  drawn: readonly (GroupResult | null)[],
+  keep: readonly number[],
+): { groups: readonly GroupResult[]; learnable: readonly string[]; dropped: number } {
   const groups = drawn.filter((group) => group !== null);
   for (const { spentNanoUsd } of groups) night.spend(spentNanoUsd);
   return {
@@ -208,19 +213,18 @@ function sumUp(night: Night, drawn: readonly (GroupResult | null)[], keep: reado
   };
 }
 
-/** The rounds of a group whose rewards differ. */
 function learnableIn({ rounds }: GroupResult): readonly string[] {
   return rounds.filter(({ rewards }) => hasSpread(rewards)).map(({ key }) => key);
 }
 
-/** Has the trainer take one step from the night's checkpoint, and the policy server load what came of it. */
+/** Has the trainer take one step from the night's checkpoint, and the policy server load the result. */
 async function learn(
   night: Night,
   cycle: number,
   groups: readonly string[],
   watch: Stopwatch<'update' | 'publish'>,
 ): Promise<{ checkpoint: Checkpoint; metrics: UpdateMetrics; served: readonly CheckpointRef[] }> {
-  const { checkpoint: parent, opened } = night;
+  const { checkpoint: parent, opened } = night.state;
   const { settings } = opened;
   const { trainRun, policy } = settings;
   const { key, sha256 } = await storeActivities(`batch of cycle ${cycle}`)[names.WRITE_BATCH]({
@@ -245,14 +249,14 @@ async function learn(
   return { checkpoint, metrics, served };
 }
 
-/** Has the policy server load a checkpoint, checks that it is the one, and keeps how it must be asked. */
+/** Has the policy server load a checkpoint, checks its weights there, and keeps how it must be asked. */
 async function publish(
   settings: TrainingSettings,
   checkpoint: Checkpoint,
   options: TrainerCallOptions,
 ): Promise<KeptCheckpoint> {
   const { baseUrl, patienceMs } = settings.policy;
-  // The trainer is there, since it made the checkpoint; the policy server may be away.
+  // The trainer made the checkpoint, so only the policy server may be away.
   const remainingMs = Math.min(options.remainingMs, patienceMs);
   const trainer = trainerActivities(`publish ${checkpoint.name}`, { ...options, remainingMs });
   const { model } = await trainer[names.PUBLISH]({
@@ -267,10 +271,7 @@ function refOf({ trainRun, name }: Checkpoint): CheckpointRef {
   return { trainRun, name };
 }
 
-/**
- * The checkpoint that a night begins with: the run's last, or the first one, which the trainer makes of the base model
- * and of examples where there are any.
- */
+/** The run's last checkpoint, or a first one that the trainer makes of the base model, and of examples if there are any. */
 async function firstCheckpoint({
   from,
   init,
@@ -287,13 +288,13 @@ async function firstCheckpoint({
   return refOf(checkpoint);
 }
 
-/**
- * Workflow `conductorWarmStart`: makes a first checkpoint of examples for a person. What was made before from the same
- * input is not made again.
- *
- * @returns the checkpoint to begin a night with
- * @throws ApplicationFailure of a `Trainer.*` type
- */
-export function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+/** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
+export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+  checkWarmStart(names.WARM_START_WORKFLOW, input);
+  await checkNamed(placesIn(input.settings));
   return firstCheckpoint({ ...input, from: null });
+}
+
+function placesIn({ policy, trainer }: TrainingSettings): NamedPlaces {
+  return { policyServer: policy.baseUrl, trainerQueue: trainer.taskQueue };
 }

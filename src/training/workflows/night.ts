@@ -1,32 +1,31 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
+import { type CheckpointRef, describePolicy, readCheckpointId } from '../checkpoint-ref';
 import type { CarriedNight, NightBudget, OpenedNight } from '../contract';
 import type { CycleMetrics, NightProgress, Span } from '../progress';
 import type { TrainingSettings } from '../settings';
-import { type CheckpointRef, describePolicy, readCheckpointId } from '../checkpoint-ref';
 
 const HOUR_MS = 3_600_000;
 
-/** What the cycle under way, and the gate, may take beyond the night's time. */
+/** What the current cycle and the gate may take beyond the night's time. */
 const OVERTIME_MS = HOUR_MS;
 
-/** Where a night stands. */
 export class Night {
-  /** What 10⁻⁹ USD allowed when a group needed more; null: none did. */
+  /** The budget, in 10⁻⁹ USD, that a group found too small; null: none did. */
   private tooLittle: number | null = null;
-  /** For people: what it is doing now. */
+  /** What it is doing now, for people. */
   phase = 'begin';
   isOver = false;
 
   constructor(
-    private carried: CarriedNight,
+    /** What a next run of the workflow would be given. */
+    public state: CarriedNight,
     readonly control: NightControl,
   ) {
     control.night = this;
   }
 
-  /** A night that has just been opened. */
   static begin(opened: OpenedNight, checkpoint: CheckpointRef, control: NightControl): Night {
-    const carried: CarriedNight = {
+    const state: CarriedNight = {
       opened,
       startedAt: workflowInfo().startTime.getTime(),
       begun: checkpoint,
@@ -39,31 +38,12 @@ export class Night {
       budget: opened.settings.budget,
       isPaused: control.isPaused,
     };
-    return new Night(carried, control);
+    return new Night(state, control);
   }
 
-  get opened(): OpenedNight {
-    return this.carried.opened;
-  }
-
-  /** What it began with. */
-  get begun(): CheckpointRef {
-    return this.carried.begun;
-  }
-
-  /** What it has come to. */
-  get checkpoint(): CheckpointRef {
-    return this.carried.checkpoint;
-  }
-
-  /** The last cycle that is over. */
-  get done(): number {
-    return this.carried.done;
-  }
-
-  /** As configured, but for what people changed since. */
+  /** As configured, with the changes that people made since. */
   private get budget(): TrainingSettings['budget'] {
-    const { nanoUsd, wallClockMs } = this.carried.budget;
+    const { nanoUsd, wallClockMs } = this.state.budget;
     const { costUsd, hours } = this.control.budget;
     return {
       nanoUsd: costUsd === undefined ? nanoUsd : costUsd === null ? null : Math.round(costUsd * 1e9),
@@ -71,33 +51,31 @@ export class Night {
     };
   }
 
-  /** The budget that now holds, as people write it. */
   describeBudget(): NightBudget {
     const { nanoUsd, wallClockMs } = this.budget;
     return { costUsd: nanoUsd === null ? null : nanoUsd / 1e9, hours: wallClockMs / HOUR_MS };
   }
 
-  /** Milliseconds of the night's time that are left. */
   remainingMs(): number {
-    return Math.max(0, this.carried.startedAt + this.budget.wallClockMs - Date.now());
+    return Math.max(0, this.state.startedAt + this.budget.wallClockMs - Date.now());
   }
 
-  /** How long the trainer is waited for: the cycle under way is finished even when the night's time is used up. */
+  /** How long the trainer is waited for: the current cycle is finished even when the night's time is used up. */
   patienceMs(): number {
     return this.remainingMs() + OVERTIME_MS;
   }
 
-  /** 10⁻⁹ USD that are left; null where there is no such limit. */
+  /** 10⁻⁹ USD; null: no limit. */
   remainingNanoUsd(): number | null {
     const { nanoUsd } = this.budget;
-    return nanoUsd === null ? null : Math.max(0, nanoUsd - this.carried.spentNanoUsd);
+    return nanoUsd === null ? null : Math.max(0, nanoUsd - this.state.spentNanoUsd);
   }
 
   spend(nanoUsd: number): void {
-    this.carried = { ...this.carried, spentNanoUsd: this.carried.spentNanoUsd + nanoUsd };
+    this.state = { ...this.state, spentNanoUsd: this.state.spentNanoUsd + nanoUsd };
   }
 
-  /** A group ran out of money before its end: no other one would come further. */
+  /** A group ran out of the night's money, and another one would too. */
   runShort(): void {
     this.tooLittle = this.budget.nanoUsd;
   }
@@ -108,30 +86,27 @@ export class Night {
     return isShort || this.remainingNanoUsd() === 0;
   }
 
-  /** Whether no further cycle begins. */
   mustEnd(): boolean {
-    const isTrained = this.done >= this.opened.night.last;
+    const isTrained = this.state.done >= this.state.opened.night.last;
     return isTrained || this.control.isStopped || this.remainingMs() === 0 || this.isOutOfMoney();
   }
 
-  /** Something went wrong that does the night no harm. */
   warn(warning: string): void {
-    this.carried = { ...this.carried, warning };
+    this.state = { ...this.state, warning };
   }
 
-  /** The checkpoints that it needs when it has come to this one: that, where it began, and its best. */
+  /** The checkpoints that the night needs once it has made this one. */
   neededWith(checkpoint: CheckpointRef): readonly CheckpointRef[] {
-    const { begun, best } = this.carried;
+    const { begun, best } = this.state;
     const held = best === null ? null : readCheckpointId(best.checkpoint);
     return [begun, ...(held === null ? [] : [held]), checkpoint];
   }
 
-  /** A cycle is over. */
   advance(checkpoint: CheckpointRef, { cycle, rewardMean, heldOut }: CycleMetrics): void {
-    const { rewards, best } = this.carried;
+    const { rewards, best } = this.state;
     const isBest = heldOut !== null && heldOut > (best?.heldOut ?? -Infinity);
-    this.carried = {
-      ...this.carried,
+    this.state = {
+      ...this.state,
       checkpoint,
       done: cycle,
       rewards: [...rewards, rewardMean],
@@ -139,13 +114,12 @@ export class Night {
     };
   }
 
-  /** For the next run of the workflow. */
   toCarry(): CarriedNight {
-    return { ...this.carried, budget: this.budget, isPaused: this.control.isPaused };
+    return { ...this.state, budget: this.budget, isPaused: this.control.isPaused };
   }
 
   progress(): NightProgress {
-    const { opened, done, spentNanoUsd, startedAt, rewards, best, warning } = this.carried;
+    const { opened, done, spentNanoUsd, startedAt, rewards, best, warning } = this.state;
     const { date, first, last } = opened.night;
     return {
       trainRun: opened.settings.trainRun,
@@ -170,23 +144,20 @@ export class Night {
   }
 }
 
-/** What people ask of a night, from its first moment on: it may come before the night is opened. */
+/** What people ask of a night, possibly before it is opened. */
 export class NightControl {
-  /** null until it is opened. */
   night: Night | null = null;
   isStopped = false;
-  /** What was changed of the configured budget. */
   budget: NightBudget = {};
 
   constructor(public isPaused = false) {}
 
-  /** Waits while the night is held. */
-  async whenResumed(): Promise<void> {
-    await condition(() => !this.isPaused || this.isStopped);
+  whenResumed(): Promise<void> {
+    return condition(() => !this.isPaused || this.isStopped);
   }
 }
 
-/** Notes when the parts of a piece of work were under way, by the workflow's own clock; parts may overlap. */
+/** Notes when the parts of some work were under way, by the workflow's clock; parts may overlap. */
 export class Stopwatch<Part extends string> {
   readonly spans: Span<Part>[] = [];
 

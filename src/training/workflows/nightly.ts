@@ -17,57 +17,50 @@ import {
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow';
-import { FAILURES } from '../../protocol/failures';
 import type { TrainInput } from '../contract';
-import { TRAIN_WORKFLOW } from '../names';
-import { isTimeZone, NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
+import { NIGHTLY_WORKFLOW, TRAIN_WORKFLOW } from '../names';
+import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
+import { checkNightly } from './input';
 
-/** The one argument of a scheduled night. The run must be named: its nights are kept apart by it. */
+/** Input of a scheduled night: it must name its training run. */
 export type NightlyInput = TrainInput & { readonly trainRun: string };
 
-/** What became of a time that the schedule was due at. */
 export interface NightlyResult {
-  /** Local calendar date. */
   readonly night: string;
-  /** True where another night of the run was under way, e.g. one started by hand: nothing was done. */
+  /** Nothing was done, since another night of the run was under way. */
   readonly isSkipped: boolean;
-  /** True where a person ended it at once: the next night goes on with what it left. */
+  /** A person ended it; the next night goes on from there. */
   readonly isCancelled: boolean;
 }
 
 /**
- * Workflow `conductorTrainNightly`, which a schedule starts: makes the night of the time that it was due at.
+ * Workflow `conductorTrainNightly`, started by a schedule: makes the night of the time that it was due at.
  *
- * A schedule appends that time to its workflow ids and knows no priority, so the night itself is a child: with the id that
- * every night of the run has, and behind people who wait. If this workflow's time runs out, the night is terminated
- * with it; one that could not even be cancelled would keep all later ones from starting.
+ * A schedule appends that time to its workflow ids and knows no priority, so the night itself is a child, with the id that
+ * every night of the run has. If this workflow's time runs out, the night is terminated with it; one that could not even
+ * be cancelled would keep all later ones from starting.
  *
- * A night that a person ended is no failure, and the schedule goes on: pause the schedule to have no more nights.
+ * A night that a person ended is no failure: the schedule goes on.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
+  checkNightly(NIGHTLY_WORKFLOW, input);
   const night = input.date ?? dateIn(input.timeZone ?? 'UTC');
   const child = await startNight({ ...input, date: night });
-  if (child === null) return { night, isSkipped: true, isCancelled: false };
+  const result = { night, isSkipped: child === null, isCancelled: false };
   try {
-    await child.result();
+    await child?.result();
+    return result;
   } catch (error) {
     if (!isCancellation(error)) throw nightFailure(night, error);
     if (CancellationScope.current().consideredCancelled) throw error;
-    return { night, isSkipped: false, isCancelled: true };
+    return { ...result, isCancelled: true };
   }
-  return { night, isSkipped: false, isCancelled: false };
 }
 
-/** Set by Temporal on what a schedule starts: when that was due, jitter left aside, be it caught up or backfilled. */
+/** Set by Temporal on what a schedule starts: when it was due, without jitter, also when caught up or backfilled. */
 const SCHEDULED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 function dateIn(timeZone: string): string {
-  if (!isTimeZone(timeZone)) {
-    throw ApplicationFailure.nonRetryable(
-      `timeZone ${JSON.stringify(timeZone)} is unknown: name one such as Europe/Berlin`,
-      FAILURES.badInput,
-    );
-  }
   const { typedSearchAttributes, startTime } = workflowInfo();
   return nightDate(typedSearchAttributes.get(SCHEDULED_AT) ?? startTime, timeZone);
 }
@@ -89,7 +82,7 @@ async function startNight(input: NightlyInput): Promise<ChildWorkflowHandle<Work
   }
 }
 
-/** Says in its own words what the night failed of: the note of a schedule that pauses shows no more of it. */
+/** Names the root failure in its own message, which is all that the note of a paused schedule shows. */
 function nightFailure(night: string, error: unknown): ApplicationFailure {
   const { type, message } = rootFailure(error);
   return ApplicationFailure.create({
@@ -100,17 +93,13 @@ function nightFailure(night: string, error: unknown): ApplicationFailure {
   });
 }
 
-/** What failed at the bottom. */
 export interface RootFailure {
-  /** Of an application failure; null for any other, such as a time-out. */
+  /** null for any but an application failure, e.g. a time-out. */
   readonly type: string | null;
   readonly message: string;
 }
 
-/**
- * Looks through the failures of activities and children, whose own words say only that they failed, and through time that
- * ran out, to what had kept failing until then. Where nothing had, what it ran out for is named.
- */
+/** The failure below those of activities, children and time-outs, which only say that something failed. */
 export function rootFailure(error: unknown): RootFailure {
   if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) {
     return (
@@ -126,7 +115,7 @@ export function rootFailure(error: unknown): RootFailure {
   return { type, message: error instanceof Error ? error.message : String(error) };
 }
 
-/** The server sends it with the time-out; the SDK leaves it in the server's own form. */
+/** The server sends the last attempt's failure with the time-out; the SDK leaves it in the server's form. */
 function lastFailure({ failure }: TimeoutFailure): RootFailure | null {
   const { message, applicationFailureInfo } = failure?.cause ?? {};
   if (message === undefined || message === null) return null;

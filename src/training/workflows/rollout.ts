@@ -11,52 +11,41 @@ import { obtainPlan } from '../../workflows/make-plan';
 import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import { Approval, Steering } from '../../workflows/steering';
-import type { GroupInput } from '../contract';
-import type { GroupPart } from '../progress';
+import type { AskedQuestion, GroupInput } from '../contract';
 import { GRADE_ANSWERS } from '../names';
-import { type Rollout, type SampledPlan } from '../rollout';
+import { rolloutIdentity } from '../night-ids';
+import type { GroupPart } from '../progress';
+import type { Rollout, SampledPlan } from '../rollout';
 import { storeActivities } from './activities';
 import { inWindow } from './in-window';
 import type { Stopwatch } from './night';
-import { rolloutIdentity } from '../night-ids';
 
-/** A rollout of the first round, as the second one reviews it. */
 export interface Root {
-  /** Its place in the group. */
   readonly index: number;
   readonly plan: Plan;
   readonly answer: Text;
 }
 
-/** A rollout that is over and judged. */
 export type Played = Omit<Rollout, 'index' | 'reward'>;
 type NotJudged = Omit<Played, 'verdict'>;
 
-/** What came of carrying out a plan. */
 type PlanOutcome = Pick<Rollout, 'plan' | 'answer' | 'usage' | 'nanoUsd' | 'invalidBecause'>;
 
-/**
- * Carries out the plans of a round, a few at a time in the order of their places, and has their answers judged.
- *
- * @param roots what each plan reviews, place by place; null in the first round
- */
-export async function playSampled(
+/** Has the plans of a round carried out and judged; in a second round each reviews one of `roots`. */
+export function playSampled(
   group: GroupContext,
   plans: readonly SampledPlan[],
   roots: readonly Root[] | null,
 ): Promise<readonly Played[]> {
   return play(group, plans, async (sampled, index) => {
     const root = roots?.[index] ?? null;
-    return {
-      ...sampled,
-      ...(await runSampled(group, sampled.plan, index, root)),
-      root: root?.index ?? index,
-    };
+    const outcome = await runSampled(group, sampled.plan, index, root);
+    return { ...sampled, ...outcome, root: root?.index ?? index };
   });
 }
 
-/** Has the prompted Conductor plan and solve, once for each place, as a solve that is served would be. */
-export async function playPrompted(group: GroupContext): Promise<readonly Played[]> {
+/** Has the prompted Conductor plan and solve, once for each place, as in a solve that is served. */
+export function playPrompted(group: GroupContext): Promise<readonly Played[]> {
   const places = Array.from({ length: group.input.plans }, (_, index) => index);
   return play(group, places, async (index) => {
     const outcome = await runPrompted(rolloutContext(group, index, 0));
@@ -73,7 +62,7 @@ async function play<Item>(
   return judge(group, await watch.time('rollouts', () => inWindow(items, input.window, run)));
 }
 
-/** Throws nothing but the group's own cancellation. */
+/** Throws only the group's own cancellation. */
 async function runSampled(
   group: GroupContext,
   plan: Plan | null,
@@ -91,7 +80,6 @@ async function runSampled(
   return carryOut(context, plan);
 }
 
-/** Has the prompted Conductor write a plan as in any solve, repairs included, and carries it out. */
 async function runPrompted(context: RunContext): Promise<PlanOutcome> {
   try {
     const { plan } = await obtainPlan(context);
@@ -108,7 +96,6 @@ async function carryOut(context: RunContext, plan: Plan): Promise<PlanOutcome> {
   return { plan, answer: lastOutputOf(context), invalidBecause: findFault(trace), ...costOf(trace) };
 }
 
-/** Where there was nothing to run. */
 const NOT_RUN: PlanOutcome = {
   plan: null,
   answer: null,
@@ -117,10 +104,10 @@ const NOT_RUN: PlanOutcome = {
   nanoUsd: 0,
 };
 
-/** Failures that are the worker's own doing, so that its plan may be judged by them. */
+/** Failures that a plan may be judged by, since they are the worker's own. */
 const OWN_DOING: ReadonlySet<string> = new Set([FAILURES.truncated, FAILURES.refused]);
 
-/** What says nothing about the plan: a provider failed, or a limit was reached. */
+/** Why a rollout says nothing about its plan: a provider failed, or a limit was reached. */
 function findFault({ rounds }: SolveTrace): string | null {
   const steps = rounds.flatMap((round): readonly StepTrace[] => round.steps);
   const failed = steps.find(({ error }) => error !== null && !OWN_DOING.has(error.type));
@@ -134,40 +121,31 @@ function costOf({ usage, calls }: SolveTrace): Pick<Rollout, 'usage' | 'nanoUsd'
   return { usage, nanoUsd };
 }
 
-/** Has answers graded. A provider's failure, or a limit of ours, is never counted against a plan. */
-async function judge(group: GroupContext, rollouts: readonly NotJudged[]): Promise<readonly Played[]> {
+/** A provider's failure, or a limit of ours, is never counted against a plan. */
+async function judge(
+  { input: { question }, watch }: GroupContext,
+  rollouts: readonly NotJudged[],
+): Promise<readonly Played[]> {
   const gradable = rollouts.filter(({ plan, invalidBecause }) => plan !== null && invalidBecause === null);
-  const grades =
-    gradable.length === 0
-      ? []
-      : await group.watch.time('grading', () =>
-          storeActivities(`grade ${gradable.length} answers`)[GRADE_ANSWERS]({
-            question: group.input.question,
-            answers: gradable.map(({ answer }) => answer),
-          }),
-        );
-  const verdicts = new Map(gradable.map((rollout, place) => [rollout, grades[place] ?? 'ungraded']));
+  const answers = gradable.map(({ answer }) => answer);
+  const grade = storeActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
+  const grades = answers.length === 0 ? [] : await watch.time('grading', () => grade({ question, answers }));
   return rollouts.map((rollout) => {
-    const withoutGrade = rollout.invalidBecause === null ? 'unparseable' : 'ungraded';
-    return { ...rollout, verdict: verdicts.get(rollout) ?? withoutGrade };
+    const withoutGrade =
+      rollout.invalidBecause === null && rollout.plan === null ? 'unparseable' : 'ungraded';
+    return { ...rollout, verdict: grades[gradable.indexOf(rollout)] ?? withoutGrade };
   });
 }
 
-/** What every rollout of a group shares. */
 export interface GroupContext {
   readonly input: GroupInput;
-  /** Of the whole group: what one rollout leaves is there for the next. */
+  /** Of the whole group. */
   readonly limits: Limits;
-  readonly question: { readonly id: string; readonly text: Text };
+  readonly question: AskedQuestion;
   readonly watch: Stopwatch<GroupPart>;
 }
 
-/**
- * A rollout as a run of its own, so that it is carried out by the very code that carries out a solve.
- *
- * @param rollout its place in the group, or of the first-round rollout that it reviews
- * @param background what every step of it may see
- */
+/** A rollout as a run of its own, so that the very code of a solve carries it out. */
 function rolloutContext(
   { input, limits, question }: GroupContext,
   rollout: number,

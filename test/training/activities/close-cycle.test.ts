@@ -22,11 +22,11 @@ const checkpoint = (cycle: number) => ({ trainRun: 'sums', name: `00000${cycle}`
 
 test('a cycle in figures, kept under its number', async () => {
   const groups = await Promise.all([
-    keepGroup(folder, groupOf(0, [1, 0.5])),
-    keepGroup(folder, groupOf(1, [0.5, null])),
+    keepGroup(folder.store, groupOf(0, [1, 0.5])),
+    keepGroup(folder.store, groupOf(1, [0.5, null])),
   ]);
   const request = { ...closedCycle(settings, DATE, 1, groups), dropped: 1, heldOut: 0.75 };
-  const metrics = await closeCycle(folder, request);
+  const metrics = await closeCycle(folder.store, request);
 
   expect(metrics).toMatchObject({
     trainRun: 'sums',
@@ -45,7 +45,7 @@ test('a cycle in figures, kept under its number', async () => {
 });
 
 test('night and training run stand where the cycle has brought them', async () => {
-  await closeCycle(folder, closedCycle(settings, DATE, 1));
+  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
   expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({
     done: 1,
     checkpoint: checkpoint(1),
@@ -60,18 +60,18 @@ test('night and training run stand where the cycle has brought them', async () =
 });
 
 test('an attempt that comes late takes nothing back', async () => {
-  await closeCycle(folder, closedCycle(settings, DATE, 1));
-  await closeCycle(folder, closedCycle(settings, DATE, 2));
-  await closeCycle(folder, closedCycle(settings, DATE, 1));
+  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
+  await closeCycle(folder.store, closedCycle(settings, DATE, 2));
+  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
   expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
   expect(await readRun(folder.store, 'sums')).toMatchObject({ checkpoint: checkpoint(2) });
 });
 
 test('a night that is closed is kept with what it left, once', async () => {
-  await closeCycle(folder, closedCycle(settings, DATE, 1));
+  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
   const over = { trainRun: 'sums', date: DATE, done: 1, checkpoint: checkpoint(1), decision: 'It serves.' };
-  await closeNight(folder, over);
-  await closeNight(folder, over);
+  await closeNight(folder.store, over);
+  await closeNight(folder.store, over);
   expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({
     done: 1,
     last: 3,
@@ -79,6 +79,15 @@ test('a night that is closed is kept with what it left, once', async () => {
     decision: 'It serves.',
   });
   expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 1 });
+});
+
+test('a night that is closed late takes nothing back from a training run that has gone on', async () => {
+  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
+  await closeCycle(folder.store, closedCycle(settings, DATE, 2));
+  const late = { trainRun: 'sums', date: DATE, done: 1, checkpoint: checkpoint(1), decision: null };
+  await closeNight(folder.store, late);
+  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, closedAt: null });
+  expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
 });
 
 test('a night that was never opened cannot be closed', async () => {
@@ -89,7 +98,9 @@ test('a night that was never opened cannot be closed', async () => {
     checkpoint: checkpoint(1),
     decision: null,
   };
-  await expect(closeNight(folder, unknown)).rejects.toThrow('night 2026-01-01 of sums is not in the store');
+  await expect(closeNight(folder.store, unknown)).rejects.toThrow(
+    'night 2026-01-01 of sums is not in the store',
+  );
 });
 
 test('a record that was altered is not taken for one that never was', async () => {
@@ -105,7 +116,7 @@ test('groups to learn from lie together, those of each trial apart', async () =>
     groupOf(0, [1], { purpose: 'canary' }),
     groupOf(0, [1], { purpose: 'evaluation', checkpoint: 'the prompted Conductor', samples: null }),
   ];
-  const keys = await Promise.all(groups.map((group) => keepGroup(folder, group)));
+  const keys = await Promise.all(groups.map((group) => keepGroup(folder.store, group)));
   expect(new Set(keys).size).toBe(groups.length);
   expect(keys.filter((key) => key.startsWith(groupsFolder('sums', 7)))).toEqual([keys[0]]);
   for (const [index, key] of keys.entries())

@@ -1,5 +1,6 @@
 import type { Store } from '../../../src/store/store';
-import { keepSamples, type KeptSamples } from '../../../src/training/activities/batch';
+import type { KeptSamples } from '../../../src/training/activities/batch';
+import { writeRecord } from '../../../src/training/activities/records';
 import type { GroupRecord, Rollout } from '../../../src/training/rollout';
 
 const SHA = 'a'.repeat(64);
@@ -49,7 +50,7 @@ export async function keepSamplesOf(
   change: Partial<KeptSamples> = {},
 ): Promise<void> {
   if (samples === null) throw new Error('the group has no samples');
-  await keepSamples(store, samples, {
+  await writeRecord(store, samples, {
     identity: 'identity',
     checkpoint: 'sums/000006',
     temperature: 1,

@@ -17,12 +17,12 @@ const open = (request: Partial<OpenNightRequest> = {}, training: TrainingInput =
 /** Lets cycles of a night be over, one after the other. */
 async function train(date: string, ...cycles: readonly number[]): Promise<void> {
   const { settings } = await open({ date });
-  for (const cycle of cycles) await closeCycle(folder, closedCycle(settings, date, cycle));
+  for (const cycle of cycles) await closeCycle(folder.store, closedCycle(settings, date, cycle));
 }
 
 async function close(date: string, done: number): Promise<void> {
   const checkpoint = { trainRun: 'sums', name: `00000${done}` };
-  await closeNight(folder, { trainRun: 'sums', date, done, checkpoint, decision: 'It serves.' });
+  await closeNight(folder.store, { trainRun: 'sums', date, done, checkpoint, decision: 'It serves.' });
 }
 
 test('a first night: settings, cycles, questions in the store, and a base model to be made', async () => {

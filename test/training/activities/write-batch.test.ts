@@ -19,16 +19,19 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const write = (groups: readonly string[]) =>
-  writeBatch(
-    { store },
-    { trainRun: 'sums', cycle: 7, checkpoint: { trainRun: 'sums', name: '000006' }, temperature: 1, groups },
-  );
+  writeBatch(store, {
+    trainRun: 'sums',
+    cycle: 7,
+    checkpoint: { trainRun: 'sums', name: '000006' },
+    temperature: 1,
+    groups,
+  });
 
 async function keep(...groups: readonly GroupRecord[]): Promise<string[]> {
   return Promise.all(
     groups.map(async (group) => {
       await keepSamplesOf(store, group);
-      return keepGroup({ store }, group);
+      return keepGroup(store, group);
     }),
   );
 }
@@ -138,10 +141,7 @@ describe('no batch is made of', () => {
   });
 
   test('a group that was not sampled from a policy', async () => {
-    await refused(
-      await keepGroup({ store }, groupOf(0, [1], { samples: null })),
-      'there are no samples of it',
-    );
+    await refused(await keepGroup(store, groupOf(0, [1], { samples: null })), 'there are no samples of it');
   });
 
   test('samples of two tokenizers', async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { UsageError } from '../../../src/cli/exit-code';
 import { budgetNight, startNight, steerNight } from '../../../src/training/cli/night';
 import { scheduleTraining } from '../../../src/training/cli/schedule';
-import { promoteCheckpoint } from '../../../src/training/cli/serving';
+import { readCheckpoint } from '../../../src/training/cli/serving';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
 
 let folder: Folder;
@@ -24,9 +24,9 @@ test.each([
   ['--from "../x" names no checkpoint', () => startNight({ from: '../x' })],
   ['there is nothing to change', () => budgetNight({})],
   ['"No Name" is no training run', () => steerNight('pause', { config, run: 'No Name' })],
-  ['"a/b/c" names no checkpoint', () => promoteCheckpoint('a/b/c', { config, run: 'nightly' })],
+  ['"a/b/c" names no checkpoint', () => readCheckpoint('a/b/c', 'nightly')],
 ])('refused before anything is begun: %s', async (words, command) => {
-  const refused = command();
+  const refused = Promise.resolve().then<unknown>(command);
   await expect(refused).rejects.toBeInstanceOf(UsageError);
   await expect(refused).rejects.toThrow(words);
 });

@@ -4,23 +4,20 @@ import { ApplicationFailure } from '@temporalio/common';
 import { readRun } from '../../../src/training/activities/records';
 import { EXPORT, WARM_START } from '../../../src/training/names';
 import { readManifest } from '../../../src/training/policy/serving';
-import { type Ended, runCommand } from '../../cli/command';
-import { type Folder, makeFolder } from '../../cli/folder';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
-import { TEST_KEY } from '../../support/search-for-secrets';
+import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
 
 // What the commands take out of a training run, and into another one. With a trainer of Python: test/trainer/take-in-and-out.
 
 jest.setTimeout(300_000);
 
 let stage: ScriptedTraining;
-let folder: Folder;
+let folder: TrainFolder;
 
 beforeAll(async () => {
   stage = await openScriptedTraining({ training: { questions: 2, maxDraws: 2, groupSize: 4 } });
-  folder = await makeFolder();
-  const { config, taskQueue, trainRun } = stage;
-  await folder.write('conductor.yaml', { ...config, temporal: { ...config.temporal, taskQueue } });
+  folder = await openTrainFolder(stage);
+  const { trainRun } = stage;
   await stage.whileWorking(async () => {
     await stage.training.start({ trainRun, date: '2026-01-10' });
     await stage.result();
@@ -32,29 +29,24 @@ afterAll(async () => {
   await folder.remove();
 });
 
-function train(...args: string[]): Promise<Ended> {
-  const env = { TEMPORAL_ADDRESS: stage.temporal.address, STAGE_KEY: TEST_KEY };
-  return runCommand(['train', ...args], { cwd: folder.path, env });
-}
-
 test('a cycle is shown from the store, for people and for programs', async () => {
   const { trainRun } = stage;
-  const shown = await train('show', '1');
+  const shown = await folder.train('show', '1');
   expect(shown).toMatchObject({ code: 0 });
   expect(shown.stdout).toContain(`${trainRun} cycle 1  night 2026-01-10\n│  checkpoint ${trainRun}/000001`);
-  const { stdout } = await train('show', '1', '--json');
+  const { stdout } = await folder.train('show', '1', '--json');
   const { groups } = JSON.parse(stdout) as { groups: { rollouts: unknown[] }[] };
   expect(groups.map(({ rollouts }) => rollouts.length)).toEqual([4, 4]);
 });
 
 test('a training run is drawn', async () => {
-  expect(await train('plot', '--out', 'pictures')).toMatchObject({ code: 0 });
+  expect(await folder.train('plot', '--out', 'pictures')).toMatchObject({ code: 0 });
   const files = await readdir(join(folder.path, 'pictures'));
   expect(files).toEqual(['effort.png', 'effort.svg', 'learning.png', 'learning.svg']);
 });
 
 test('a cycle that never was exits with 2', async () => {
-  const { code, stderr } = await train('show', '7');
+  const { code, stderr } = await folder.train('show', '7');
   expect(code).toBe(2);
   expect(stderr).toContain(`there is no cycle 7 of training run ${stage.trainRun}`);
 });
@@ -70,8 +62,8 @@ test('right plans are taught to another run, whose first night begins with them,
   };
   const lesson = ['--from-traces', stage.trainRun, '--steps', '2', '--learning-rate', '1e-3', '--batch', '2'];
   const [learned, exported] = await stage.whileWorking(async () => {
-    const learned = await train('warm-start', '--run', run, ...lesson);
-    return [learned, await train('export', learned.stdout.trim(), 'exported')];
+    const learned = await folder.train('warm-start', '--run', run, ...lesson);
+    return [learned, await folder.train('export', learned.stdout.trim(), 'exported')];
   });
   expect(learned).toMatchObject({ code: 0 });
   expect(taught).toMatchObject([{ trainRun: run, steps: 2, learningRate: 1e-3, batch: 2 }]);
@@ -87,7 +79,7 @@ test('right plans are taught to another run, whose first night begins with them,
 test('what the trainer refuses is printed in its own words', async () => {
   const refusal = 'The folder /somewhere is not empty. Choose another one, or remove it.';
   stage.trainer[EXPORT] = () => Promise.reject(ApplicationFailure.nonRetryable(refusal, 'Trainer.Failed'));
-  const { code, stderr } = await stage.whileWorking(() => train('export', '1', '.'));
+  const { code, stderr } = await stage.whileWorking(() => folder.train('export', '1', '.'));
   expect(code).toBe(1);
   expect(stderr).toContain(refusal);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { FileStore } from '../../../src/store/file-store';
-import { keepSamples } from '../../../src/training/activities/batch';
+import { writeRecord } from '../../../src/training/activities/records';
 import { type AskedHow, examplesOfRun, writeExample } from '../../../src/training/client/examples';
 import { aGroup, aRollout } from '../cli/show/a-group';
 import { keepRun } from './keep-run';
@@ -79,7 +79,7 @@ test('a training run gives its right plans of first rounds, each once, and count
   const right = 'Easy.\nmodel_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]';
   const long = 'model_id = [0, 0, 0]\nsubtasks = ["a", "b", "c"]\naccess_list = [[], [], []]';
   const replies = [right, right, 'model_id = [1]', long];
-  await keepSamples(store, 'samples.json', {
+  await writeRecord(store, 'samples.json', {
     identity: 'i',
     checkpoint: 'nightly/base',
     temperature: 1,

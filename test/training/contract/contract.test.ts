@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { CONTRACT_PATH, contractJson, MESSAGES } from './contract-json';
+import { trainerMessages } from '../../../src/training/trainer-contract';
+import { CONTRACT_PATH, contractJson } from './contract-json';
 
 /** A message as it should be, and single values that spoil it; `trainer/tests/test_contract.py` reads the same files. */
 interface Golden {
@@ -9,7 +10,7 @@ interface Golden {
   readonly broken: readonly { readonly path: readonly (string | number)[]; readonly value: unknown }[];
 }
 
-const messages: [string, z.ZodType][] = Object.entries(MESSAGES);
+const messages: [string, z.ZodType][] = Object.entries(trainerMessages);
 
 test('the Python side has the contract of today', () => {
   expect(readFileSync(CONTRACT_PATH, 'utf8')).toBe(contractJson());

@@ -1,35 +1,22 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type * as Resvg from '@resvg/resvg-js';
-import type * as ECharts from 'echarts' with { 'resolution-mode': 'import' };
-import { type AddCommands, CONFIG, RUN } from '../../../cli/arguments';
+import type { AddCommands } from '../../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../../cli/exit-code';
 import { print, say } from '../../../cli/terminal';
 import { readMetrics } from '../../client/read-runs';
-import { findTraining, SEE_LIST, type TrainOptions } from '../session';
-import { chartOption, labelsOf, PAGE, pageHeight } from './chart';
-import type { Picture } from './panel';
+import { findTraining, SEE_LIST, settling, type TrainOptions } from '../session';
+import { chartOption, PAGE_WIDTH, pageHeight, type Picture } from './chart';
 import { effortPicture, learningPicture } from './pictures';
 
-/** `train plot`: draws a training run from its metrics in the store, as SVG and PNG. Needs no server. */
 export const addPlot: AddCommands = (train, settle) => {
   train
     .command('plot')
     .description('draw a training run as SVG and PNG')
     .requiredOption('--out <folder>', 'for the pictures')
-    .option(...RUN)
-    .option(...CONFIG)
-    .action(async (options: PlotOptions) => {
-      settle(await plotRun(options));
-    });
+    .action(settling(settle, plotRun));
 };
 
-interface PlotOptions extends TrainOptions {
-  /** Made where it is not there. */
-  readonly out: string;
-}
-
-async function plotRun({ out, ...options }: PlotOptions): Promise<ExitCode> {
+async function plotRun({ out, ...options }: TrainOptions & { readonly out: string }): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   const cycles = await readMetrics(store, trainRun);
   if (cycles.length === 0) {
@@ -58,58 +45,33 @@ async function keep(path: string, content: string | Buffer): Promise<void> {
   await print(path);
 }
 
-/**
- * Draws a picture as SVG.
- *
- * @throws Error that says how to install ECharts, where it is not there
- */
+/** @throws Error that says how to install ECharts, an optional peer dependency, where it is missing */
 export async function drawSvg(picture: Picture): Promise<string> {
-  // An optional peer dependency, as resvg is.
-  const echarts: typeof ECharts = await load('pictures are drawn', 'echarts', 6, () => import('echarts'));
-  const size = { width: PAGE.width, height: pageHeight(picture) };
+  const echarts = await import('echarts').catch(missing('pictures are drawn', 'echarts@6'));
+  const size = { width: PAGE_WIDTH, height: pageHeight(picture) };
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, ...size });
   try {
     chart.setOption(chartOption(picture));
-    // Only now are the axes known, and with them where a curve ends.
-    chart.setOption({ graphic: picture.panels.flatMap((panel, index) => labelsOf(panel, index, chart)) });
     return chart.renderToSVGString();
   } finally {
     chart.dispose();
   }
 }
 
-/** Twice the page, for screens with fine pixels. */
-const SCALE = 2;
-
-/**
- * Turns a picture into PNG, with the fonts of this machine.
- *
- * @throws Error that says how to install resvg, where it is not there
- */
+/** @throws Error that says how to install resvg, an optional peer dependency, where it is missing */
 export async function drawPng(svg: string): Promise<Buffer> {
-  const resvg: typeof Resvg = await load(
-    'PNG is made',
-    '@resvg/resvg-js',
-    2,
-    () => import('@resvg/resvg-js'),
-  );
-  const image = new resvg.Resvg(svg, { fitTo: { mode: 'width', value: PAGE.width * SCALE } });
-  return image.render().asPng();
+  const { Resvg } = await import('@resvg/resvg-js').catch(missing('PNG is made', '@resvg/resvg-js@2'));
+  // Twice the page, for screens with fine pixels.
+  return new Resvg(svg, { fitTo: { mode: 'width', value: 2 * PAGE_WIDTH } }).render().asPng();
 }
 
-async function load<Module>(
-  what: string,
-  name: string,
-  version: number,
-  importIt: () => Promise<Module>,
-): Promise<Module> {
-  try {
-    return await importIt();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+function missing(what: string, dependency: string): (cause: unknown) => never {
+  return (cause) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const [name] = dependency.split(/(?<=.)@/);
     throw new Error(
-      `${what} by the package ${name}, which cannot be loaded; install it with "npm install ${name}@${version}" (${reason})`,
-      { cause: error },
+      `${what} by the package ${name}, which cannot be loaded; install it with "npm install ${dependency}" (${reason})`,
+      { cause },
     );
-  }
+  };
 }

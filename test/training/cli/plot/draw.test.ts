@@ -1,6 +1,6 @@
 import { chartOption } from '../../../../src/training/cli/plot/chart';
 import { drawPng, drawSvg } from '../../../../src/training/cli/plot/plot-run';
-import type { Picture } from '../../../../src/training/cli/plot/panel';
+import type { Picture } from '../../../../src/training/cli/plot/chart';
 import { effortPicture, learningPicture } from '../../../../src/training/cli/plot/pictures';
 import { madeUpCycles } from './made-up-cycles';
 
@@ -28,7 +28,7 @@ test('shares of one panel are stacked on each other and not on those of another'
     if (!('stack' in each) || !('xAxisIndex' in each)) continue;
     panelsOf.set(each.stack, (panelsOf.get(each.stack) ?? new Set()).add(each.xAxisIndex));
   }
-  // Verdicts, workers, shapes, and the spread around the reward.
+  // Verdicts, format, workers and shapes.
   expect([...panelsOf.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1]);
 });
 

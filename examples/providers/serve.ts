@@ -1,20 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { simulationSchema } from './behaviour';
-import { continueLog, readPort, type Simulation, startSimulatedProviders } from './simulated-providers';
+import { type Simulation, startSimulatedProviders } from '../../src/testing';
+import { continueLog, readPort } from './program';
+import { simulationSchema } from './script';
 
-// The simulated providers as a program of their own, so that a test may kill any other process and count calls still:
+// The simulated providers as a program of their own, so that a test may kill any other process and still count calls:
 //   node serve.js [--port N] [--script FILE.json] [--log FILE.jsonl]
 // Prints its URL when ready; ends on SIGTERM or SIGINT. A log that is there already is continued.
 
 async function serve(): Promise<void> {
   const { port, script, log } = parseArgs({
-    options: { port: { type: 'string' }, script: { type: 'string' }, log: { type: 'string' } },
+    options: { port: { type: 'string', default: '0' }, script: { type: 'string' }, log: { type: 'string' } },
   }).values;
   const providers = await startSimulatedProviders({
     ...(script !== undefined && readScript(script)),
-    ...(port !== undefined && { port: readPort(port) }),
+    port: readPort(port),
     ...(log !== undefined && continueLog(log)),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -34,7 +35,7 @@ function readScript(file: string): Simulation {
   }
   const script = simulationSchema.safeParse(json);
   if (script.success) return script.data;
-  throw new Error(`--script ${file} is no simulation:\n${z.prettifyError(script.error)}`);
+  throw new Error(`--script ${file} is not a simulation:\n${z.prettifyError(script.error)}`);
 }
 
 serve().catch((error: unknown) => {

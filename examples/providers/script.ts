@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { priceSchema } from '../../src/config/settings';
+import type { Answer, Simulation } from '../../src/testing';
+import { BROKEN_FAULTS, ERROR_FAULTS, FLAWED_FAULTS, SPOILED_FAULTS } from '../../src/testing/faults';
+
+const [DRIP, ...MISCOUNTS] = FLAWED_FAULTS;
+const KINDS = [...ERROR_FAULTS, ...BROKEN_FAULTS, ...SPOILED_FAULTS, ...FLAWED_FAULTS];
+
+const retryAfterSchema = z.strictObject({
+  ms: z.int().nonnegative(),
+  as: z.enum(['milliseconds', 'seconds', 'date', 'retry-info']),
+});
+
+const faultSchema = z.discriminatedUnion(
+  'fault',
+  [
+    z.strictObject({
+      fault: z.enum(ERROR_FAULTS),
+      retryAfter: retryAfterSchema.exactOptional(),
+      message: z.string().exactOptional(),
+      late: z.literal(true).exactOptional(),
+    }),
+    z.strictObject({ fault: z.enum(BROKEN_FAULTS) }),
+    z.strictObject({ fault: z.enum(SPOILED_FAULTS) }),
+    z.strictObject({ fault: z.enum(MISCOUNTS) }),
+    z.strictObject({ fault: z.literal(DRIP), ms: z.int().positive().exactOptional() }),
+  ],
+  { error: `no such fault; there are ${KINDS.join(', ')}` },
+);
+
+const tokens = z.int().nonnegative().exactOptional();
+
+const replySchema = z.strictObject({
+  text: z.string(),
+  finish: z.enum(['stop', 'length', 'refusal', 'filtered']).exactOptional(),
+  refusal: z.string().exactOptional(),
+  usage: z
+    .strictObject({
+      inputTokens: tokens,
+      outputTokens: tokens,
+      cachedInputTokens: tokens,
+      reasoningTokens: tokens,
+    })
+    .exactOptional(),
+  delayMs: z.int().nonnegative().exactOptional(),
+});
+
+/** Told apart by its shape first, so that an error speaks of what was meant and not of all three. */
+const answerSchema = z.unknown().transform((value, context): Answer => {
+  const isFault = typeof value === 'object' && value !== null && 'fault' in value;
+  const meant = isFault ? faultSchema : typeof value === 'string' ? z.string() : replySchema;
+  const read = meant.safeParse(value);
+  if (read.success) return read.data;
+  for (const { message, path } of read.error.issues) context.addIssue({ code: 'custom', message, path });
+  return z.NEVER;
+});
+
+const scheduleSchema = z
+  .array(z.strictObject({ share: z.number().min(0).max(1), answer: answerSchema }))
+  // Sums of decimal fractions, which floats miss by a hair.
+  .refine((parts) => parts.reduce((sum, { share }) => sum + share, 0) <= 1 + 1e-9, {
+    error: 'the shares of a schedule add up to more than 1: lower some of them',
+  });
+
+const behaviourSchema = z.strictObject({
+  answer: answerSchema.exactOptional(),
+  script: z.array(answerSchema).exactOptional(),
+  delayMs: z.int().nonnegative().exactOptional(),
+  schedule: scheduleSchema.exactOptional(),
+  price: priceSchema.exactOptional(),
+});
+
+/** A simulation as plain data, for a file: behaviours by model name. */
+export const simulationSchema: z.ZodType<Simulation> = z.strictObject({
+  seed: z.int().exactOptional(),
+  models: z.record(z.string(), behaviourSchema).exactOptional(),
+  fallback: behaviourSchema.exactOptional(),
+});

@@ -1,0 +1,173 @@
+import { Command, Option } from 'commander';
+import {
+  CONFIG,
+  readCalls,
+  readCount,
+  readDays,
+  readDepth,
+  readDuration,
+  readIds,
+  readInteger,
+  readOrigin,
+  readPort,
+  readPriority,
+  readTenant,
+  readTokens,
+  readUsd,
+  type Settle,
+} from './arguments';
+import type { ExitCode } from './exit-code';
+import { HARMLESS_OUTPUT } from './terminal';
+
+const EXIT_CODES = `
+Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
+The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
+
+const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
+
+type Action<Args extends unknown[]> = (...args: Args) => Promise<ExitCode>;
+
+/**
+ * Every command with its arguments and options, in the order of the help. What a command does is loaded only when it is
+ * called, so that help and usage errors come at once.
+ */
+export function buildProgram(version: string, settle: Settle): Command {
+  const program = new Command('temporal-conductor')
+    .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
+    .version(version)
+    .addHelpText('after', EXIT_CODES)
+    .configureOutput(HARMLESS_OUTPUT)
+    .exitOverride()
+    .showSuggestionAfterError();
+
+  const add = (usage: string, description: string, parent = program): Command =>
+    parent
+      .command(usage)
+      .description(description)
+      .option(...CONFIG);
+  const run =
+    <Args extends unknown[]>(load: () => Promise<Action<Args>>) =>
+    async (...args: Args): Promise<void> => {
+      const action = await load();
+      settle(await action(...args));
+    };
+
+  add('solve', 'solve a question with a worker of its own, and print the answer')
+    .argument('<question>', '- reads it from standard input')
+    .option('--seed <number>', 'sent to models that take one', readInteger)
+    .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
+    .option('--deny <ids>', 'do not use these workers', readIds)
+    .option('--max-depth <number>', 'how deep the Conductor may call itself; none: no limit', readDepth)
+    .option('--max-cost <usd>', 'end with the best answer so far before more is spent', readUsd)
+    .addOption(
+      new Option('--approve [which]', 'ask before a plan is run: the first one, or those of children too')
+        .choices(['plan', 'all'])
+        .preset('plan'),
+    )
+    .option(
+      '--priority <1-5>',
+      'who is served first where calls wait: 1 before 5, 3 without it',
+      readPriority,
+    )
+    .option('--tenant <name>', 'for whom it is, where calls that wait are shared out fairly', readTenant)
+    .option(...JSON_OPTION)
+    .addOption(
+      new Option('--detach', 'start the run, print its id and leave it to running workers').conflicts('json'),
+    )
+    .action(run(async () => (await import('./commands/solve.js')).solve));
+
+  add('watch <id>', 'follow a run to its end, and print the answer')
+    .option(...JSON_OPTION)
+    .action(run(async () => (await import('./commands/runs.js')).watch));
+
+  const formats = ['tree', 'json', 'mermaid', 'markdown'];
+  add('trace <id>', 'print what happened in a run so far')
+    .addOption(new Option('--format <format>').choices(formats).default('tree'))
+    .action(run(async () => (await import('./commands/runs.js')).trace));
+
+  const groups = ['day', 'worker', 'workflow', 'model'];
+  add('cost', 'sum what was spent, from the ledger')
+    .addOption(new Option('--by <what>', 'a line each').choices(groups).default('day'))
+    .option('--since <date>', 'first day, e.g. 2026-11-01')
+    .option('--until <date>', 'last day')
+    .option('--utc', 'days of UTC instead of those of the local time zone')
+    .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
+    .option('--json', 'print the sums as JSON')
+    .action(run(async () => (await import('./commands/cost.js')).cost));
+
+  add('depth <id>', 'change how deep the Conductor may call itself, in running children too')
+    .argument('<number>', '0: not at all; none: no limit', readDepth)
+    .action(run(async () => (await import('./commands/steer.js')).changeDepth));
+
+  add('limits <id>', 'change what a run and its children may use, and print what then holds')
+    .option('--max-cost <usd>', 'none: no limit', readUsd)
+    .option('--calls <number>', 'requests to models', readCalls)
+    .option('--tokens <number>', 'input and output; none: no limit', readTokens)
+    .option('--wall-clock <duration>', 'from the start of the run, e.g. 30m', readDuration)
+    .option('--steps <number>', 'of one plan', readCount)
+    .action(run(async () => (await import('./commands/steer.js')).changeLimits));
+
+  const rejection = new Option(
+    '--reject <reason>',
+    'have the Conductor write another one, given this reason',
+  );
+  add('approve <id>', 'let the plan run that waits for approval, or another one, or none')
+    .option('--edit <file>', 'run this plan instead: YAML, JSON or the three lists')
+    .addOption(rejection.conflicts('edit'))
+    .action(run(async () => (await import('./commands/steer.js')).approve));
+
+  add('hint <id> <text>', 'give the Conductor something to consider, from its next call on').action(
+    run(async () => (await import('./commands/steer.js')).addHint),
+  );
+
+  add('retry <id>', 'run a plan again from a step, as a new run that keeps the outputs before it')
+    .requiredOption('--from <step>', 'number of the step, from 1', readCount)
+    .option('--worker <id>', 'another worker for that step')
+    .option('--subtask <text>', 'another task for that step')
+    .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', readUsd)
+    .option(...JSON_OPTION)
+    .action(run(async () => (await import('./commands/solve.js')).retry));
+
+  add('cancel <id>', 'stop a run, and wait until it has ended').action(
+    run(async () => (await import('./commands/runs.js')).cancel),
+  );
+
+  add('up', 'run a Temporal server and a worker on this machine, until Ctrl-C').action(
+    run(async () => (await import('./commands/serve.js')).up),
+  );
+
+  program
+    .command('up-worker', { hidden: true })
+    .option(...CONFIG)
+    .action(run(async () => (await import('./commands/serve.js')).upWorker));
+
+  add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C').action(
+    run(async () => (await import('./commands/serve.js')).worker),
+  );
+
+  add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
+    .requiredOption('--origin <url...>', 'of the pages that may ask, e.g. http://127.0.0.1:8233', readOrigin)
+    .option('--port <number>', 'where to listen', readPort, 8081)
+    .option('--host <address>', 'other machines need the token in CONDUCTOR_CODEC_TOKEN', '127.0.0.1')
+    .action(run(async () => (await import('./commands/codec-server.js')).codecServer));
+
+  // Its commands are added by `main.ts` where they are called.
+  program.command('train').description('train a Conductor of your own');
+
+  add('doctor', 'check what is installed, reachable and allowed, and say how to mend what is not').action(
+    run(async () => (await import('./commands/doctor.js')).doctor),
+  );
+
+  const pool = program.command('pool').description('look after the pool');
+  add('check', 'make one tiny call to the Conductor and to each worker', pool).action(
+    run(async () => (await import('./commands/pool.js')).checkPool),
+  );
+
+  const store = program.command('store').description('look after the store');
+  add('gc', 'remove texts and answers that are old and that no run on the server refers to', store)
+    .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
+    .option('--dry-run', 'say what would be removed, and remove nothing')
+    .action(run(async () => (await import('./commands/store.js')).collect));
+
+  return program;
+}
