@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { checkKey, type Store, type StoredEntry } from './store';
+import { checkKey, type Store, type StoredEntry, type Tally } from './store';
 
 /**
  * A store in a folder of this machine (or of a shared disk): one file a key.
@@ -85,6 +85,18 @@ export class FileStore implements Store {
     }
   }
 
+  async removeUnfinished(than: Date, dryRun: boolean): Promise<Tally> {
+    const found = { count: 0, bytes: 0 };
+    for await (const path of hiddenBelow(this.root)) {
+      const { mtime, size } = (await unlessMissing(stat(path))) ?? { mtime: than, size: 0 };
+      if (mtime >= than) continue;
+      if (!dryRun) await rm(path, { force: true });
+      found.count += 1;
+      found.bytes += size;
+    }
+    return found;
+  }
+
   private async *keysBelow(prefix: string): AsyncGenerator<string> {
     const folder = await unlessMissing(opendir(this.pathOf(prefix.replace(/\/$/, ''))));
     if (folder === null) return;
@@ -104,6 +116,18 @@ export class FileStore implements Store {
 /** A leading dot cannot be part of a key, so what is unfinished or about to go is never listed or read. */
 function hiddenBeside(path: string): string {
   return join(dirname(path), `.${randomUUID()}`);
+}
+
+const HIDDEN = /^\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+async function* hiddenBelow(folder: string): AsyncGenerator<string> {
+  const entries = await unlessMissing(opendir(folder));
+  if (entries === null) return;
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* hiddenBelow(path);
+    else if (HIDDEN.test(entry.name)) yield path;
+  }
 }
 
 /** Gives a file a second name, unless that is taken. */

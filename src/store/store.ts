@@ -36,6 +36,13 @@ export interface Store {
    * @returns the bytes that are gone; 0 where nothing was removed
    */
   removeOlder(key: string, than: Date): Promise<number>;
+  /** Removes what killed writers left, and is older; where a store of this kind can have such. A dry run only counts. */
+  removeUnfinished?(than: Date, dryRun: boolean): Promise<Tally>;
+}
+
+export interface Tally {
+  readonly count: number;
+  readonly bytes: number;
 }
 
 /** @throws Error that says what a key is made of, for what is none */
