@@ -1,4 +1,6 @@
 import js from '@eslint/js';
+import redos from 'eslint-plugin-redos';
+import * as regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -28,6 +30,18 @@ export default tseslint.config(
         },
       ],
       'no-console': 'error',
+    },
+  },
+  {
+    // Text of strangers meets these patterns, so that none may need more than linear time. The first rule attacks each
+    // literal; the others also read what is put together of constants. Patterns of tests meet texts of tests alone.
+    files: ['**/*.{ts,js,cjs,mjs}'],
+    ignores: ['test/**'],
+    plugins: { redos, regexp },
+    rules: {
+      'redos/no-vulnerable': ['error', { ignoreErrors: false, timeout: 30_000 }],
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false }],
     },
   },
   {

@@ -7,11 +7,11 @@ import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
 import { unlessInterrupted } from './interruption';
 import type { Session } from './session';
+import type { WorkOptions } from './settings';
 import { print, say, toJson } from './terminal';
 import { openView, type RunView } from './view/open-view';
 
-export interface ShowOptions {
-  readonly config?: string;
+export interface ShowOptions extends WorkOptions {
   readonly json?: boolean;
 }
 

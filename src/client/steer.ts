@@ -5,7 +5,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { isDepth, isHint, MAX_HINT_CHARACTERS } from '../protocol/messages';
+import { HINT_FORM, isDepth, isHint } from '../protocol/messages';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 
 /** Thrown where a run does not do what it was asked to: its message is the run's own sentence, and nothing changed. */
@@ -75,13 +75,11 @@ export function checkDepth(depth: number | null): void {
   );
 }
 
-/** @throws RefusedError for a hint without a word, or longer than a page */
+/** @throws RefusedError for a hint without a word, or of more than 2 KB */
 export function checkHint(hint: string): void {
-  const { length } = hint;
+  const bytes = Buffer.byteLength(hint);
   if (isHint(hint)) return;
-  throw new RefusedError(
-    `the hint has ${length} characters: it must be a text of 1 to ${MAX_HINT_CHARACTERS} characters`,
-  );
+  throw new RefusedError(`the hint has ${bytes} bytes: it must be ${HINT_FORM}`);
 }
 
 export class BadQuestionError extends ConductorError {

@@ -69,7 +69,11 @@ function printable(text: string): string {
   return text.replace(/\p{C}/gu, '·');
 }
 
-/** A value as a message may show it: in quotes, on one line, and never long. */
-export function quoteBriefly(value: string): string {
-  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+/** A text as a message may show it: in quotes, on one line, and never long. */
+export function quoteBriefly(text: string): string {
+  return JSON.stringify(briefly(text));
+}
+
+export function briefly(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

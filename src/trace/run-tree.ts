@@ -7,7 +7,7 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
  */
 type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;
 
-const REVIEWS = /(-review)+$/;
+const REVIEWS = /(?<!-review)(?:-review)+$/;
 
 /** Whether an id is that of a run or of a run below it; what has no id belongs to the run of the trace itself. */
 export function isWithin(id: string | null | undefined, ancestor: string): boolean {

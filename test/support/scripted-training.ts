@@ -35,6 +35,8 @@ export interface ScriptedTrainingOptions extends Pick<StageOptions, 'address'> {
   /** Over what holds for every night here. */
   readonly training?: TrainingInput;
   readonly limits?: ConfigInput['limits'];
+  /** Twice in it, a cancellation reaches what is under way. Default: 1 s. */
+  readonly heartbeat?: string;
   /** Questions that a policy is tried on. The gate needs five. */
   readonly heldOut?: number;
   /** Default: one that no other test has. */
@@ -58,7 +60,7 @@ export const REPLIES = {
 } as const;
 
 export async function openScriptedTraining(options: ScriptedTrainingOptions = {}): Promise<ScriptedTraining> {
-  const { training = {}, heldOut = 1, limits = {}, address } = options;
+  const { training = {}, heldOut = 1, limits = {}, heartbeat = '1s', address } = options;
   const { trainRun = `run-${randomUUID()}` } = options;
   const folder = await mkdtemp(join(tmpdir(), 'questions-'));
   await writeQuestions(folder, heldOut);
@@ -71,7 +73,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
     configure: (config) => ({
       ...config,
       limits: { ...config.limits, ...limits },
-      temporal: { heartbeat: '1s' },
+      temporal: { heartbeat },
       training: {
         ...trainingOf(folder, policy.baseUrl),
         run: trainRun,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openTown } from '../demo/town';
 import type { Lesson } from '../support/lesson';
+import { whileAlive } from '../support/programs';
 import { SMALL_WORLD } from '../world/world';
 import { measureStep } from './measure-step';
 import { type PlainUpdate, playPlainly } from './plain-loop';
@@ -66,7 +67,7 @@ interface Comparison {
 async function compare(extent: Extent, folder: string, delayMs: number): Promise<Comparison> {
   const town = await openTown(lessonOf(extent), folder, delayMs);
   try {
-    const night = await playNight(town, await serverOf(folder), extent.cycles);
+    const night = await whileAlive(town.lost, playNight(town, await serverOf(folder), extent.cycles));
     const setting = await openPlainSetting(town, folder);
     const { updates, ...plain } = await playPlainly(setting).finally(() => setting.steps.close());
     const [update] = updates;
@@ -99,7 +100,8 @@ function printTable(columns: Row, rows: readonly Row[]): void {
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+  // What was under way when a process was lost would go on.
+  process.exit(1);
 });
 
 /** How much is measured. */

@@ -79,5 +79,6 @@ function shortfalls({ seed, before, after, promoted }: Learned): string[] {
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+  // What was under way when a process was lost would go on.
+  process.exit(1);
 });

@@ -8,6 +8,7 @@ import type { NightRecord } from '../../../src/training/records';
 import type { Recipe } from '../plain/recipe';
 import { type Score, tryOut } from '../plain/scoring';
 import { type Lesson, TRAIN_RUN } from '../support/lesson';
+import { whileAlive } from '../support/programs';
 import type { Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { openTown, type Town } from './town';
@@ -36,7 +37,7 @@ export interface Course extends Yardstick {
  * A policy's way from imitation to a promotion, told as it goes: warm start, first serving, one night, gate, a solve by
  * what was learned, and back. All of it is done by the product's own commands.
  *
- * @throws Error where one of them does not do what it should
+ * @throws Error where one of them does not do what it should, or a process ends that they need
  */
 export async function runSeed(course: Course): Promise<Learned> {
   const { recipe, seed, folder, tell } = course;
@@ -44,23 +45,27 @@ export async function runSeed(course: Course): Promise<Learned> {
   const town = await openTown(lessonOf(recipe, seed), folder);
   tell(`seed ${seed}: everything runs in ${folder}; Temporal's web page is ${town.webPage}`);
   try {
-    const warm = await warmUp(course, town);
-    const before = await weigh(course, town, warm);
-    tell(`before ${describeWorth(before)}`);
-    await expectSolver(course, town, warm);
-    const night = await spendNight(course, town);
-    const trained = night.checkpoint ?? warm;
-    const after = await weigh(course, town, trained);
-    tell(`after  ${describeWorth(after)}`);
-    const { decision } = night;
-    tell(`gate: ${decision}`);
-    await town.command('train', 'plot', '--out', join(folder, 'pictures'));
-    const promoted = await serveAndTakeBack(course, town, { warm, trained });
-    const minutes = (performance.now() - began) / 60_000;
-    return { seed, before, after, cycles: night.done, promoted, minutes };
+    const learned = await whileAlive(town.lost, learn(course, town));
+    return { seed, ...learned, minutes: (performance.now() - began) / 60_000 };
   } finally {
     await town.close();
   }
+}
+
+async function learn(course: Course, town: Town): Promise<Omit<Learned, 'seed' | 'minutes'>> {
+  const { folder, tell } = course;
+  const warm = await warmUp(course, town);
+  const before = await weigh(course, town, warm);
+  tell(`before ${describeWorth(before)}`);
+  await expectSolver(course, town, warm);
+  const night = await spendNight(course, town);
+  const trained = night.checkpoint ?? warm;
+  const after = await weigh(course, town, trained);
+  tell(`after  ${describeWorth(after)}`);
+  tell(`gate: ${night.decision}`);
+  await town.command('train', 'plot', '--out', join(folder, 'pictures'));
+  const promoted = await serveAndTakeBack(course, town, { warm, trained });
+  return { before, after, cycles: night.done, promoted };
 }
 
 /** The first checkpoint, which serves from then on. */

@@ -1,5 +1,4 @@
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +6,7 @@ import { stringify } from 'yaml';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import { FileStore } from '../../../src/store/file-store';
 import type { Lesson } from '../support/lesson';
+import { watchProcess } from '../support/programs';
 import { openSurroundings } from '../support/surroundings';
 
 const MAIN = resolve(__dirname, '../../../lib/cli/main.js');
@@ -24,6 +24,8 @@ export interface Town {
   readonly address: string;
   /** Address of Temporal's web page. */
   readonly webPage: string;
+  /** Aborted, with an error that says which and how, when a process ends that the town needs. */
+  readonly lost: AbortSignal;
   /**
    * Runs `temporal-conductor` with these arguments and returns what it printed.
    *
@@ -39,7 +41,9 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
   const surroundings = await openSurroundings(lesson, folder, delayMs);
   await writeFile(join(folder, 'conductor.yaml'), stringify(surroundings.config));
   const up = await startUp(folder);
+  surroundings.need('process of "temporal-conductor up"', up);
   await surroundings.startTrainer(up.address);
+  const commands = new AbortController();
   return {
     store: new FileStore(join(folder, 'store')),
     config: surroundings.config,
@@ -47,14 +51,18 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
     up: up.pid,
     address: up.address,
     webPage: up.webPage,
+    lost: surroundings.lost,
     command: async (...args) => {
       const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], {
         cwd: folder,
         env: ownEnv(),
+        signal: commands.signal,
       });
       return stdout.trim();
     },
     close: async () => {
+      // One that still waits would keep the server.
+      commands.abort();
       await surroundings.close();
       await up.stop();
     },
@@ -68,28 +76,20 @@ async function startUp(folder: string) {
     env: ownEnv(),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const gone = once(child, 'exit');
+  const watched = watchProcess(child);
   let said = '';
   for await (const text of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     said += String(text);
     if (said.includes('Ready.')) break;
   }
-  // What it says from here on must not fill the pipe.
-  child.stderr.resume();
-  const { address, webPage } =
-    /Temporal +(?<address>\S+),[^]*Web page +(?<webPage>\S+)/.exec(said)?.groups ?? {};
+  // Such as that its worker ended and was started again.
+  child.stderr.pipe(process.stderr, { end: false });
+  const address = /Temporal +(\S+),/.exec(said)?.[1];
+  const webPage = /Web page +(\S+)/.exec(said)?.[1];
   if (child.pid === undefined || address === undefined || webPage === undefined) {
     throw new Error(`"temporal-conductor up" did not become ready:\n${said}`);
   }
-  return {
-    pid: child.pid,
-    address,
-    webPage,
-    stop: async () => {
-      child.kill('SIGTERM');
-      await gone;
-    },
-  };
+  return { pid: child.pid, address, webPage, lost: watched.lost, stop: () => watched.end('SIGTERM') };
 }
 
 /** Without the address of another Temporal server: each town has its own. */

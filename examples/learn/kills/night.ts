@@ -11,7 +11,7 @@ import type { CycleMetrics, NightProgress } from '../../../src/training/progress
 import { KillableServer } from '../support/killable-server';
 import { type Lesson, TRAIN_RUN } from '../support/lesson';
 import { LogFollower } from '../support/log-follower';
-import { type ChildProgram, runChild } from '../support/programs';
+import { type ChildProgram, runChild, whileAlive } from '../support/programs';
 import { type Neighbour, openSurroundings } from '../support/surroundings';
 import type { Keeping, WorkerSetting } from '../support/worker';
 
@@ -80,13 +80,18 @@ async function openScene(lesson: Lesson, bundle: string): Promise<Scene> {
   const witness = join(folder, 'witness.jsonl');
   const { address } = server;
   const setting = { address, bundle, config: surroundings.config, taskQueue: TASK_QUEUE, store, witness };
-  let [worker] = await Promise.all([startWorker(setting), surroundings.startTrainer(address)]);
+  const begin = async (): Promise<ChildProgram> => {
+    const program = await startWorker(setting);
+    surroundings.need('worker', program);
+    return program;
+  };
+  let [worker] = await Promise.all([begin(), surroundings.startTrainer(address)]);
 
   const kill = async (victim: Victim): Promise<void> => {
     if (victim === 'server') return server.kill();
     if (victim !== 'worker') return surroundings.kill(victim);
     await worker.kill();
-    worker = await startWorker(setting);
+    worker = await begin();
   };
   return {
     kill,
@@ -96,7 +101,7 @@ async function openScene(lesson: Lesson, bundle: string): Promise<Scene> {
         count += 1;
         onRequest(count);
       });
-      const progress = await trainNight(address);
+      const progress = await whileAlive(surroundings.lost, trainNight(address));
       const facts = {
         progress,
         cycles: await readCycles(new FileStore(store), TRAIN_RUN),

@@ -12,7 +12,7 @@ import {
   type UpdateRequest,
   type WarmStartRequest,
 } from '../../../src/training/trainer-contract';
-import { runPython } from '../support/programs';
+import { needProcesses, runPython } from '../support/programs';
 import { workersFor } from './notes';
 import type { Recipe } from './recipe';
 
@@ -40,6 +40,8 @@ export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'path' | 'tokenizer
 
 /** A lesson with processes of its own. */
 export interface OpenLesson extends Lesson {
+  /** Aborted, with an error that says which and how, when one of them ends without having been told to. */
+  readonly lost: AbortSignal;
   close(): Promise<void>;
 }
 
@@ -48,7 +50,8 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
   const trainRun = `plain-${recipe.world.name}-${seed}-${Date.now().toString(36)}`;
   const folder = join(root, trainRun);
   await mkdir(folder, { recursive: true });
-  const server = await runPython('policy_server', ['--port', '0']);
+  const { lost, need } = needProcesses(folder);
+  const server = need('policy server', await runPython('policy_server', ['--port', '0']));
   const steps = await startStepServer(root);
   const { url } = z.object({ url: z.string() }).parse(server.ready);
   return {
@@ -60,6 +63,7 @@ export async function openLesson(recipe: Recipe, seed: number, root: string): Pr
     ask: createAskPolicy(),
     policyUrl: `${url}/v1`,
     folder,
+    lost,
     close: async () => {
       await Promise.all([steps.close(), server.stop()]);
     },

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { whileAlive } from '../support/programs';
 import { type Lesson, openLesson } from './lesson';
 import { type Recipe, withCycles } from './recipe';
 
@@ -17,7 +18,8 @@ export function runCourse(
 ): void {
   runSeeds(recipe, run).catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
+    // What was under way when a process was lost would go on.
+    process.exit(1);
   });
 }
 
@@ -36,7 +38,7 @@ async function runSeeds(recipe: Recipe, run: Parameters<typeof runCourse>[1]): P
     tell(`seed ${seed}, the ${recipe.world.name} world, in a plain loop without Temporal`);
     const lesson = await openLesson(withCycles(recipe, cycles), seed, root);
     try {
-      if (!(await run(lesson, tell))) process.exitCode = 1;
+      if (!(await whileAlive(lesson.lost, run(lesson, tell)))) process.exitCode = 1;
     } finally {
       await lesson.close();
     }

@@ -1,7 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 // Programs of this repository, each in a process of its own, with which one speaks by lines.
@@ -23,6 +24,8 @@ export interface ChildProgram {
   stop(): Promise<void>;
   /** Its exit code, once it has ended; null where a signal ended it. */
   ended(): Promise<number | null>;
+  /** How it ended, and its last words, should it end without being told to; else never. */
+  readonly lost: Promise<string>;
 }
 
 /** A part of the trainer. */
@@ -70,19 +73,12 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): 
   const child = spawn(command, args, { env });
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} could not be started.`);
-  // Not its `close`: what it had started may hold its pipes open for longer.
-  const gone = once(child, 'exit');
-  const complaints: string[] = [];
-  child.stderr.on('data', (chunk: Buffer) => complaints.push(chunk.toString()));
+  const { how, lost, end } = watchProcess(child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextLine = async (): Promise<string> => {
     const line: IteratorResult<string, unknown> = await lines.next();
-    if (line.done) throw new Error(`${name} ended:\n${complaints.join('')}`);
+    if (line.done) throw new Error(`${name} ${await how}`);
     return line.value;
-  };
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    child.kill(signal);
-    await gone;
   };
   return {
     pid,
@@ -92,8 +88,89 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): 
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
     ended: async () => {
-      await gone;
+      await how;
       return child.exitCode;
     },
+    lost,
   };
+}
+
+/** Of what a process wrote to stderr, so many characters are kept. */
+const LAST_WORDS = 8_000;
+
+/** After a process has ended, what it wrote arrives within this time. */
+const LINGERING_MS = 500;
+
+/** What became of a process, and a way to end it that does not count as a loss. */
+export interface WatchedProcess {
+  /** How it ended, and its last words, once it has. */
+  readonly how: Promise<string>;
+  readonly lost: Promise<string>;
+  readonly end: (signal: NodeJS.Signals) => Promise<void>;
+}
+
+export function watchProcess(child: ChildProcess): WatchedProcess {
+  let lastWords = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    lastWords = (lastWords + chunk.toString()).slice(-LAST_WORDS);
+  });
+  let isAsked = false;
+  const closed = once(child, 'close');
+  const how = once(child, 'exit').then(async ([code, signal]: (number | string | null)[]) => {
+    // What it had started may hold its pipes open for longer.
+    await Promise.race([closed, setTimeout(LINGERING_MS, undefined, { ref: false })]);
+    const end = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+    return lastWords === '' ? end : `${end}:\n${lastWords.trimEnd()}`;
+  });
+  return {
+    how,
+    lost: new Promise((resolve) => {
+      void how.then((end) => {
+        if (!isAsked) resolve(end);
+      });
+    }),
+    end: async (signal) => {
+      isAsked = true;
+      child.kill(signal);
+      await how;
+    },
+  };
+}
+
+/** Processes without which nothing goes on. */
+export interface NeededProcesses {
+  /** Aborted when one ends without having been told to, with an error that says which, how, and what to do. */
+  readonly lost: AbortSignal;
+  /** Counts one more process among them, and returns it. */
+  readonly need: <Program extends Pick<ChildProgram, 'lost'>>(name: string, program: Program) => Program;
+}
+
+/** @param folder in which they work */
+export function needProcesses(folder: string): NeededProcesses {
+  const controller = new AbortController();
+  return {
+    lost: controller.signal,
+    need: (name, program) => {
+      void program.lost.then((how) => {
+        const advice = `What was done lies in ${folder}; run this command again.`;
+        controller.abort(new Error(`The ${name} ${how}\nNothing goes on without it. ${advice}`));
+      });
+      return program;
+    },
+  };
+}
+
+/** Waits for work, but no longer than the processes live that it needs. */
+export async function whileAlive<Result>(lost: AbortSignal, work: Promise<Result>): Promise<Result> {
+  const done = new AbortController();
+  const ended = lost.aborted ? Promise.resolve() : once(lost, 'abort', { signal: done.signal });
+  const none = ended.then(
+    () => Promise.reject(lost.reason as Error),
+    () => new Promise<never>(() => undefined),
+  );
+  try {
+    return await Promise.race([work, none]);
+  } finally {
+    done.abort();
+  }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import { type Lesson, trainingOf, writeLesson } from './lesson';
-import { type PythonProgram, runChild, runPython } from './programs';
+import { needProcesses, type NeededProcesses, type PythonProgram, runChild, runPython } from './programs';
 
 const WORLD = join(__dirname, '../world/serve.ts');
 const TRAINER_QUEUE = 'night-trainer';
@@ -21,6 +21,10 @@ export interface Surroundings {
   readonly policyUrl: string;
   /** File that takes one line for each request to the world's workers. */
   readonly requestLog: string;
+  /** Aborted, with an error that says which and how, when a process that is needed ends without having been told to. */
+  readonly lost: AbortSignal;
+  /** Counts one more process among those needed. */
+  readonly need: NeededProcesses['need'];
   /** Starts the trainer beside a Temporal server, once there is one. */
   startTrainer(address: string): Promise<void>;
   /** Ends one as `kill -9` does, and starts it again at the same place. */
@@ -42,9 +46,12 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
     '--delay': `${delayMs}`,
     '--log': requestLog,
   };
-  const world = runChild(WORLD, Object.entries(served).flat(), {});
+  const { lost, need } = needProcesses(folder);
+  const world = need('simulated world', runChild(WORLD, Object.entries(served).flat(), {}));
   const worldUrl = await world.nextLine();
-  let policyServer = await runPython('policy_server', ['--port', '0']);
+  const runPolicyServer = async (port: string): Promise<PythonProgram> =>
+    need('policy server', await runPython('policy_server', ['--port', port]));
+  let policyServer = await runPolicyServer('0');
   const { url } = policyServer.ready as { readonly url: string };
   const policyUrl = `${url}/v1`;
   let runTrainer: (() => Promise<PythonProgram>) | undefined;
@@ -57,7 +64,7 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
     },
     'policy server': async () => {
       await policyServer.kill();
-      policyServer = await runPython('policy_server', ['--port', new URL(url).port]);
+      policyServer = await runPolicyServer(new URL(url).port);
     },
     step: async () => {
       if (trainer) process.kill(await stepOf(trainer.pid), 'SIGKILL');
@@ -68,11 +75,14 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
     config: configOf(lesson, { folder, worldUrl, policyUrl }),
     policyUrl,
     requestLog,
+    lost,
+    need,
     startTrainer: async (address) => {
       const options = { '--store': storeOf(folder), '--checkpoints': join(folder, 'checkpoints') };
       const known = { '--task-queue': TRAINER_QUEUE, '--allow-server': policyUrl };
       const given = Object.entries({ ...options, ...known }).flat();
-      runTrainer = () => runPython('worker', given, { TEMPORAL_ADDRESS: address });
+      const env = { TEMPORAL_ADDRESS: address };
+      runTrainer = async () => need('trainer', await runPython('worker', given, env));
       trainer = await runTrainer();
     },
     kill: (neighbour) => strikes[neighbour](),

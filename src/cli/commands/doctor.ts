@@ -96,7 +96,7 @@ function checkNode(): Finding {
 async function checkPython(): Promise<Finding> {
   try {
     const printed = await runProgram('python3', ['-I', '-m', 'pip', '--version'], { timeoutMs: 10_000 });
-    return fine('Python', printed.replace(/ from .*(\(.*\))/, ' $1').trim());
+    return fine('Python', printed.replace(/ from [^\n(]{0,1000}/, ' ').trim());
   } catch (error) {
     return note(
       'Python',

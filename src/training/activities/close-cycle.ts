@@ -56,9 +56,11 @@ export async function closeNight(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }
+  // Only forwards, as in `closeCycle`.
+  if (night.done > done) return;
   await writeNight(store, { ...night, done, checkpoint, closedAt: new Date().toISOString(), decision });
   const run = await readRun(store, trainRun);
-  await writeRun(store, { schema: 1, trainRun, done: Math.max(run?.done ?? 0, done), checkpoint });
+  if ((run?.done ?? 0) <= done) await writeRun(store, { schema: 1, trainRun, done, checkpoint });
 }
 
 /**

@@ -2,7 +2,7 @@ import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
 import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
-import { pin, promote, rollback, type ServingChange } from '../policy/serving';
+import { pin, promote, rollback } from '../policy/serving';
 import { findTraining, settling, type TrainOptions } from './session';
 
 /** These commands need no server. */
@@ -45,7 +45,7 @@ async function promoteCheckpoint(checkpoint: string, { reason, ...options }: Rea
 }
 
 /** A checkpoint that serves already is no failure. */
-function told({ sentence }: ServingChange): ExitCode {
+function told({ sentence }: { readonly sentence: string }): ExitCode {
   say(`${sentence}.`);
   return EXIT.answered;
 }

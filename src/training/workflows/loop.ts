@@ -32,6 +32,7 @@ import {
 } from './activities';
 import { collectCheckpoints, retireCheckpoints } from './checkpoints';
 import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
+import { checkNight, checkWarmStart } from './input';
 import { listen } from './messages';
 import { Night, NightControl, Stopwatch } from './night';
 import { groupInput, runGroup } from './start-group';
@@ -57,6 +58,7 @@ import { groupInput, runGroup } from './start-group';
  *   stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
+  checkNight(names.TRAIN_WORKFLOW, input);
   const date = input.date ?? nightDate(workflowInfo().startTime, input.timeZone ?? 'UTC');
   const control = new NightControl(input.carried?.isPaused);
   listen(control, date);
@@ -117,25 +119,28 @@ async function runCycle(night: Night, cycle: number): Promise<void> {
   const watch = new Stopwatch<'update' | 'publish'>();
   const learned = learnable.length === 0 ? null : await learn(night, cycle, learnable, watch);
   const checkpoint = learned === null ? night.state.checkpoint : refOf(learned.checkpoint);
-  // Beside the figures, which take as long.
+  // Beside the figures, which take as long; also a night that ends here waits for it.
   const cleared = learned === null ? null : retireCheckpoints(night, checkpoint, learned.served);
-  const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
-  const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
-  night.phase = 'figures';
-  const metrics = await storeActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
-    night: claimed.date,
-    cycle,
-    checkpoint,
-    weightsSha256: learned?.checkpoint.weightsSha256 ?? null,
-    settings,
-    groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
-    dropped,
-    update: learned?.metrics ?? null,
-    times: cycleTimes(spans, Date.now() - startedAt),
-    heldOut,
-  });
-  await cleared;
-  night.advance(checkpoint, metrics);
+  try {
+    const heldOut = await tryOnHeldOut(night, cycle, checkpoint);
+    const spans = [...groups.flatMap((group) => group.spans), ...watch.spans];
+    night.phase = 'figures';
+    const metrics = await storeActivities(`figures of cycle ${cycle}`)[names.CLOSE_CYCLE]({
+      night: claimed.date,
+      cycle,
+      checkpoint,
+      weightsSha256: learned?.checkpoint.weightsSha256 ?? null,
+      settings,
+      groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)),
+      dropped,
+      update: learned?.metrics ?? null,
+      times: cycleTimes(spans, Date.now() - startedAt),
+      heldOut,
+    });
+    night.advance(checkpoint, metrics);
+  } finally {
+    await cleared;
+  }
 }
 
 /**
@@ -285,6 +290,7 @@ async function firstCheckpoint({
 
 /** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
 export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+  checkWarmStart(names.WARM_START_WORKFLOW, input);
   await checkNamed(placesIn(input.settings));
   return firstCheckpoint({ ...input, from: null });
 }

@@ -81,6 +81,15 @@ test('a night that is closed is kept with what it left, once', async () => {
   expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 1 });
 });
 
+test('a night that is closed late takes nothing back from a training run that has gone on', async () => {
+  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
+  await closeCycle(folder.store, closedCycle(settings, DATE, 2));
+  const late = { trainRun: 'sums', date: DATE, done: 1, checkpoint: checkpoint(1), decision: null };
+  await closeNight(folder.store, late);
+  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, closedAt: null });
+  expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
+});
+
 test('a night that was never opened cannot be closed', async () => {
   const unknown = {
     trainRun: 'sums',

@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { needProcesses, runChild, whileAlive } from '../../examples/learn/support/programs';
+import { type Folder, makeFolder } from '../cli/folder';
+
+let folder: Folder;
+beforeAll(async () => {
+  folder = await makeFolder();
+});
+afterAll(() => folder.remove());
+
+const FOREVER = new Promise<never>(() => undefined);
+
+/** A process that does this, and a line on stdout that says so. */
+async function start(program: string) {
+  const file = join(folder.path, 'program.js');
+  await writeFile(file, `console.log('ready'); ${program}`);
+  const child = runChild(file, [], process.env);
+  await child.nextLine();
+  return child;
+}
+
+test('work ends at once with the name of the process that ended, its exit code and its last words', async () => {
+  const { lost, need } = needProcesses('/somewhere');
+  need('policy server', await start("console.error('out of memory'); process.exitCode = 7;"));
+  await expect(whileAlive(lost, FOREVER)).rejects.toThrow(
+    'The policy server ended with exit code 7:\nout of memory\n' +
+      'Nothing goes on without it. What was done lies in /somewhere; run this command again.',
+  );
+  await expect(whileAlive(lost, FOREVER)).rejects.toThrow('exit code 7');
+});
+
+test('a process that a signal ended is told of by that signal', async () => {
+  const { lost, need } = needProcesses('/somewhere');
+  const { pid } = need('trainer', await start('setInterval(() => undefined, 1000);'));
+  process.kill(pid, 'SIGSEGV');
+  await expect(whileAlive(lost, FOREVER)).rejects.toThrow('The trainer was ended by SIGSEGV');
+});
+
+test.each(['kill', 'stop'] as const)('a process that was told to end by %s() is no loss', async (order) => {
+  const { lost, need } = needProcesses('/somewhere');
+  const program = need('trainer', await start('setInterval(() => undefined, 1000);'));
+  await expect(
+    whileAlive(
+      lost,
+      program[order]().then(() => 'done'),
+    ),
+  ).resolves.toBe('done');
+  expect(lost.aborted).toBe(false);
+});
+
+test('a line that is waited for in vain tells how the process ended', async () => {
+  const program = await start("console.error('no such port'); process.exitCode = 3;");
+  await expect(program.nextLine()).rejects.toThrow(/program\.js ended with exit code 3:\nno such port/);
+});

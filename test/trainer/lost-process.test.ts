@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { whileAlive } from '../../examples/learn/support/programs';
+import { childrenOf, openSurroundings, type Surroundings } from '../../examples/learn/support/surroundings';
+import { SMALL_WORLD } from '../../examples/learn/world/world';
+import { type Folder, makeFolder } from '../cli/folder';
+import { connect, type TestTemporal } from '../support/temporal';
+
+jest.setTimeout(120_000);
+
+let folder: Folder;
+let temporal: TestTemporal;
+let surroundings: Surroundings;
+
+beforeEach(async () => {
+  folder = await makeFolder();
+  temporal = await connect();
+  surroundings = await openSurroundings({ world: SMALL_WORLD, seed: 1, warmStartSteps: 1 }, folder.path);
+  await surroundings.startTrainer(temporal.address);
+});
+
+afterEach(async () => {
+  await surroundings.close();
+  await temporal.close();
+  await folder.remove();
+});
+
+/** The process of this test that runs a program. */
+function processOf(program: string): number {
+  const found = childrenOf(process.pid).find((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program),
+  );
+  if (found === undefined) throw new Error(`no process runs ${program}`);
+  return found;
+}
+
+test.each([
+  ['The trainer', 'conductor_trainer.worker'],
+  ['The policy server', 'conductor_trainer.policy_server'],
+  ['The simulated world', 'world/serve.ts'],
+])('a night ends at once when a process is lost that it needs: %s', async (name, program) => {
+  const night = whileAlive(surroundings.lost, new Promise<never>(() => undefined));
+  process.kill(processOf(program), 'SIGSEGV');
+  await expect(night).rejects.toThrow(new RegExp(`^${name} was ended by SIGSEGV`));
+});
+
+test('one that is killed as planned, and started again, is no loss', async () => {
+  await surroundings.kill('policy server');
+  await surroundings.kill('trainer');
+  expect(surroundings.lost.aborted).toBe(false);
+});

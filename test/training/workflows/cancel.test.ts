@@ -1,0 +1,120 @@
+import { Context } from '@temporalio/activity';
+import { WorkflowFailedError } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
+import { RETIRE } from '../../../src/training/names';
+import { nightWorkflowId } from '../../../src/training/night-ids';
+import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
+import { until } from '../../support/until';
+
+jest.setTimeout(300_000);
+
+const DATE = '2026-01-10';
+
+let stage: ScriptedTraining;
+afterEach(() => stage.close());
+
+async function eventsOf(workflowId: string): Promise<temporal.api.history.v1.IHistoryEvent[]> {
+  const { events } = await stage.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+  return events ?? [];
+}
+
+/** Workflow ids of the groups that the night has begun. */
+async function groups(): Promise<string[]> {
+  const events = await eventsOf(nightWorkflowId(stage.trainRun));
+  return events.flatMap(
+    ({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? [],
+  );
+}
+
+async function isOpen(workflowId: string): Promise<boolean> {
+  const { status } = await stage.temporal.client.workflow.getHandle(workflowId).describe();
+  return status.name === 'RUNNING';
+}
+
+/** Activities of the night that were scheduled and never came to an end, by type. */
+async function openActivities(): Promise<string[]> {
+  const events = await eventsOf(nightWorkflowId(stage.trainRun));
+  const closed = events.map(
+    (event) =>
+      event.activityTaskCompletedEventAttributes ??
+      event.activityTaskCanceledEventAttributes ??
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes,
+  );
+  const ended = new Set(closed.map((attributes) => String(attributes?.scheduledEventId)));
+  return events
+    .filter(({ eventId }) => !ended.has(String(eventId)))
+    .flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
+}
+
+/** The night's second group was cut off, and the night has worked on that. */
+function hasHeardOfTrial(events: readonly temporal.api.history.v1.IHistoryEvent[]): boolean {
+  const end = events.findIndex(
+    (event) =>
+      event.childWorkflowExecutionCanceledEventAttributes ??
+      event.childWorkflowExecutionTerminatedEventAttributes,
+  );
+  return end >= 0 && events.slice(end).some((event) => event.workflowTaskCompletedEventAttributes);
+}
+
+test('messages to a night that is being cancelled do not end it before its calls are closed', async () => {
+  // A heartbeat brings the cancellation to a call, so that there is time for messages before.
+  stage = await openScriptedTraining({ heartbeat: '20s' });
+  const { training, trainRun, providers } = stage;
+  providers.hold('a');
+  await stage.whileWorking(async () => {
+    await training.start({ trainRun, date: DATE });
+    const { sequence } = await providers.waitForRequest(({ model }) => model === 'a');
+    const [group = ''] = await groups();
+    await training.cancel(trainRun);
+    await until(
+      () => eventsOf(group),
+      (events) => events.some((event) => event.workflowExecutionCancelRequestedEventAttributes),
+    );
+    await training.pause(trainRun);
+    await training.setBudget(trainRun, { costUsd: 1, hours: 1 });
+    await training.resume(trainRun);
+    await training.stop(trainRun);
+    const end = stage
+      .result()
+      .catch((error: unknown) => error)
+      .then(async (error) => ({ error, isGroupOpen: await isOpen(group) }));
+    await providers.waitForClose(sequence);
+    const { error, isGroupOpen } = await end;
+    expect(error).toBeInstanceOf(WorkflowFailedError);
+    expect((error as WorkflowFailedError).cause?.name).toBe('CancelledFailure');
+    expect(isGroupOpen).toBe(false);
+  });
+});
+
+test.each([
+  ['is cancelled', () => stage.training.cancel(stage.trainRun)],
+  [
+    'loses a group',
+    async () => {
+      const [, group = ''] = await groups();
+      await stage.temporal.client.workflow.getHandle(group).terminate();
+    },
+  ],
+])('a night that %s while old checkpoints are retired waits for that', async (_, end) => {
+  stage = await openScriptedTraining({ training: { evaluateEvery: 1 } });
+  const { training, trainRun, providers } = stage;
+  stage.trainer[RETIRE] = async () => {
+    const beat = setInterval(() => {
+      Context.current().heartbeat();
+    }, 100);
+    // Until the night has heard that its trial on held-out questions is over.
+    await until(() => eventsOf(nightWorkflowId(trainRun)), hasHeardOfTrial);
+    clearInterval(beat);
+    return { retired: [] };
+  };
+  await stage.whileWorking(async () => {
+    await training.start({ trainRun, date: DATE });
+    await until(groups, ({ length }) => length > 1);
+    await providers.waitForRequest(({ model }) => model === 'a');
+    await until(openActivities, (open) => open.includes(RETIRE));
+    await end();
+    await expect(stage.result()).rejects.toThrow();
+    expect(await openActivities()).toEqual([]);
+  });
+});
