@@ -123,14 +123,18 @@ test.each([
   ['an export at another queue', EXPORT_WORKFLOW, exported, QUEUE],
   ['a warm start at another queue', WARM_START_WORKFLOW, () => warmStart(atOthers()), QUEUE],
   ['a warm start for another server', WARM_START_WORKFLOW, () => warmStart(atStranger()), SERVER],
-  ['a carried night at another queue', TRAIN_WORKFLOW, () => carried(atOthers()), QUEUE],
-  ['a carried night with another server', TRAIN_WORKFLOW, () => carried(atStranger()), SERVER],
 ] as const)('%s is refused, and no one is asked', async (_, workflow, input, message) => {
   const { failure, asked } = await start(workflow, await input());
   expect(asked).toEqual([]);
   expect(failure).toMatchObject({ type: 'Configuration.Invalid' });
   expect((failure as ApplicationFailure).message).toMatch(message);
   expect(stranger.requests).toEqual([]);
+});
+
+test('a night that never went on carries nothing', async () => {
+  const { failure, asked } = await start(TRAIN_WORKFLOW, await carried(atOthers()));
+  expect(asked).toEqual([]);
+  expect(failure).toMatchObject({ type: 'Solve.BadInput' });
 });
 
 test('a group samples from no other server, and runs no worker that the configuration does not name', async () => {
