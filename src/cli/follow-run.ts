@@ -1,5 +1,4 @@
-import type { ConductorClient } from '../client/conductor-client';
-import type { Retry } from '../client/run-tree';
+import type { ConductorClient, Retry } from '../client/conductor-client';
 import type { SolveResult } from '../protocol/solve';
 import { explainStop } from '../trace/describe';
 import { ApprovalDesk } from './approval/desk';
@@ -7,11 +6,11 @@ import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
 import { unlessInterrupted } from './interruption';
 import type { Session } from './session';
+import type { WorkOptions } from './settings';
 import { print, say, toJson } from './terminal';
 import { openView, type RunView } from './view/open-view';
 
-export interface ShowOptions {
-  readonly config?: string;
+export interface ShowOptions extends WorkOptions {
   readonly json?: boolean;
 }
 

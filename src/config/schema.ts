@@ -149,7 +149,15 @@ export const configSchema = z.strictObject({
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
     .default('file:.conductor/store'),
   /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
-  encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
+  encryption: z
+    .strictObject({
+      keyEnv: keyNameSchema,
+      /** What is not encrypted is refused, not passed on. */
+      strict: z.boolean().exactOptional(),
+      /** A worker may mount a codec of its user's own in the place of ours, unchecked. */
+      codec: z.literal('own').exactOptional(),
+    })
+    .exactOptional(),
   /** How a Conductor is trained: read by `temporal-conductor/training`, and passed on unread here. */
   training: z.unknown().optional(),
 });

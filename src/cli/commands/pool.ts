@@ -11,12 +11,12 @@ import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import type { TrainableConfig } from '../../training/config/schema';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadServable } from '../settings';
+import { loadServable, type WorkOptions } from '../settings';
 import { paintFor, print } from '../terminal';
 
 /** `pool check`: calls the Conductor and each worker once, a line each; fails if any of them does. */
-export async function checkPool({ config: file }: { readonly config?: string }): Promise<ExitCode> {
-  const config = await loadServable(file);
+export async function checkPool(options: WorkOptions): Promise<ExitCode> {
+  const config = await loadServable(options);
   const { workers } = resolveRun(config);
   const paint = paintFor(process.stdout);
   const width = Math.max(...['conductor', ...workers.map(({ id }) => id)].map((name) => name.length));

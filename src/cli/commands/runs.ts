@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from '../exit-code';
 import { sayHowToComeBack, showRun, type ShowOptions } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withRun } from '../session';
+import type { WorkOptions } from '../settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 /** `watch`: follows a run to its end. */
@@ -36,7 +37,7 @@ export function trace(id: string, options: TraceOptions): Promise<ExitCode> {
 }
 
 /** `cancel`: stops a run, and waits until it has ended. */
-export function cancel(id: string, options: { readonly config?: string }): Promise<ExitCode> {
+export function cancel(id: string, options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(id, options, 'follow', async (session) => {
     const code = await unlessInterrupted(interruption, cancelAndWait(session, id));

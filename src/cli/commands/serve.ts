@@ -2,13 +2,9 @@ import { describeConductor } from '../../config/notices';
 import { EXIT, type ExitCode } from '../exit-code';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
-import { loadServable, loadSettings } from '../settings';
+import { loadServable, loadSettings, type WorkOptions } from '../settings';
 import { superviseWorker } from '../supervise';
 import { say } from '../terminal';
-
-interface FileOptions {
-  readonly config?: string;
-}
 
 /**
  * How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s and Docker after 10 s unless
@@ -19,10 +15,11 @@ const DRAIN_MS = 25_000;
 const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
 
 /** `up`: everything on one machine. Other commands of this folder share its server. */
-export async function up({ config: file }: FileOptions): Promise<ExitCode> {
+export async function up(options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   interruption.addEventListener('abort', sayDraining);
-  const loaded = await loadServable(file);
+  const { config: file } = options;
+  const loaded = await loadServable(options);
   return withSession(loaded, { file, role: 'look', stays: true }, (session) =>
     superviseWorker(file, interruption, () => {
       sayReady(session);
@@ -31,7 +28,7 @@ export async function up({ config: file }: FileOptions): Promise<ExitCode> {
 }
 
 /** `up-worker`: the process that works for `up`, until that asks it to stop or is gone. */
-export async function upWorker({ config: file }: FileOptions): Promise<ExitCode> {
+export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode> {
   const stop = new AbortController();
   for (const event of ['SIGTERM', 'disconnect']) {
     process.once(event, () => {
@@ -51,10 +48,10 @@ export async function upWorker({ config: file }: FileOptions): Promise<ExitCode>
 }
 
 /** `worker`: what a production deployment runs, beside a server elsewhere. */
-export async function worker({ config: file }: FileOptions): Promise<ExitCode> {
+export async function worker(options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const loaded = await loadServable(file);
-  return withSession(loaded, { file, elsewhere: true, ...WORK }, async (session) => {
+  const loaded = await loadServable(options);
+  return withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
     sayReady(session);
     await unlessInterrupted(interruption, session.worker?.ended ?? Promise.resolve());
     sayDraining();
