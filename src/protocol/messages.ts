@@ -19,7 +19,7 @@ export const MAX_WALL_CLOCK_MS = 24 * 24 * 60 * 60 * 1000;
 export const MAX_COST_USD = 1_000_000;
 
 /** Hints, and reasons for rejections, travel whole with every later call of the Conductor. */
-export const MAX_HINT_BYTES = 2048;
+const MAX_HINT_BYTES = 2048;
 export const MAX_HINTS = 50;
 
 /** What a run, or a child of it, may spend at most; null: no such limit. */
