@@ -2,7 +2,7 @@ import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { VENDORS } from '../config/prices';
+import { VENDORS } from '../config/cards';
 import { reasonOf } from '../local/reason-of';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { UsageError } from './exit-code';
