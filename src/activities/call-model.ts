@@ -4,12 +4,12 @@ import type { WorkerResult } from '../protocol/activities';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import { findAnswer, findBegun, keepAnswer, type KeptAnswer } from '../store/answers';
-import { callOf, type LedgerRow, rowsOfCall, writeRow } from '../store/ledger';
+import { callOf, type LedgerRow, type OpenRow, rowsOfCall, writeRow } from '../store/ledger';
 import { keepText, TextTooLargeError } from '../store/texts';
 import { type BackgroundAnswer, callInBackground, type LeftRunning } from './call-in-background';
 import type { Dependencies } from './dependencies';
 import { untilWritten } from './heartbeat';
-import { callDetails, closeRow, openRow, processLost, requestsSpent } from './ledger-row';
+import { callDetails, closeRow, openRow, openRowOf, processLost, requestsSpent } from './ledger-row';
 import { callIdOf, type ModelCall, requestIdentity } from './model-call';
 import { toApplicationFailure } from './models/failure';
 import type { Report } from './rate-limits/limiter';
@@ -37,7 +37,8 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const { store, config, env } = dependencies;
   const info = activityInfo();
   const callId = callIdOf(info, call, requestIdentity(call));
-  const earlier = await rowsOfCall(store, info.workflowExecution?.runId ?? '', callId);
+  const blank = openRowOf(call, callId, info);
+  const earlier = await rowsOfCall(store, blank);
   const kept = await findAnswer(store, callId);
   if (kept !== null) {
     // The attempt that kept it may have died before it completed its row.
@@ -45,7 +46,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
     return answered(kept, earlier);
   }
   const apiKey = keyFor(call.card, config, env);
-  const { row, sent, others } = await makeRequest(dependencies, call, { callId, apiKey, earlier });
+  const { row, sent, others } = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   if (sent.kind === 'left-running') throw comeBackLater(sent, [...others, row]);
   if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, others);
 
@@ -123,7 +124,7 @@ async function bookFailure(
 
 /** What is known of a call before a request is made for it. */
 interface CallSoFar {
-  readonly callId: string;
+  readonly blank: OpenRow;
   readonly apiKey: string | null;
   /** The requests already sent for it. */
   readonly earlier: readonly LedgerRow[];
@@ -141,8 +142,7 @@ async function makeRequest(
   soFar: CallSoFar,
 ): Promise<{ row: LedgerRow; sent: SentRequest | LeftRunning; others: readonly LedgerRow[] }> {
   const { store, pacing } = dependencies;
-  const { callId, apiKey, earlier } = soFar;
-  const info = activityInfo();
+  const { blank, apiKey, earlier } = soFar;
   const inBackground = call.card.background === true;
   const running = inBackground ? await findRunning(dependencies, soFar) : null;
   if (running !== null) {
@@ -155,11 +155,11 @@ async function makeRequest(
   const permit = pacing.enter(call, earlier);
   let report = NOTHING_LEARNT;
   try {
-    const row = await openRow(store, call, { callId, attempt: earlier.length + 1, info });
+    const row = await openRow(store, blank, (earlier.at(-1)?.attempt ?? 0) + 1);
     if (row !== null) {
       const sent = inBackground
         ? await callInBackground(dependencies, call, apiKey, { row, id: null })
-        : await sendRequest(dependencies, call, { apiKey, callId });
+        : await sendRequest(dependencies, call, { apiKey, callId: blank.callId });
       report = reportOf(sent);
       return { row, sent, others: earlier };
     }
@@ -167,15 +167,14 @@ async function makeRequest(
     permit.release(report);
   }
   // Another live attempt has that number. With its row, the allowance may be used up.
-  const rows = await rowsOfCall(store, info.workflowExecution?.runId ?? '', callId);
-  return makeRequest(dependencies, call, { ...soFar, earlier: rows });
+  return makeRequest(dependencies, call, { ...soFar, earlier: await rowsOfCall(store, blank) });
 }
 
 async function findRunning(
   { store }: Dependencies,
-  { callId, earlier }: CallSoFar,
+  { blank, earlier }: CallSoFar,
 ): Promise<BackgroundAnswer | null> {
-  const begun = await findBegun(store, callId);
+  const begun = await findBegun(store, blank.callId);
   const row = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
   return begun === null || row === undefined ? null : { row, id: begun.id };
 }

@@ -1,5 +1,4 @@
-import type { ConductorClient } from '../client/conductor-client';
-import type { Retry } from '../client/run-tree';
+import type { ConductorClient, Retry } from '../client/conductor-client';
 import type { SolveResult } from '../protocol/solve';
 import { explainStop } from '../trace/describe';
 import { ApprovalDesk } from './approval/desk';

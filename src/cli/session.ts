@@ -70,7 +70,7 @@ export async function withSession<Result>(
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
     const connection = worker?.connection ?? (await Connection.connect(server.connection));
     try {
-      const dataConverter = keys && encryptionConverter(keys);
+      const dataConverter = keys && encryptionConverter(keys, config.encryption);
       const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
       const { taskQueue } = config.temporal;
       const conductor = new ConductorClient({ client: temporal, store, taskQueue });

@@ -48,7 +48,7 @@ export async function startWorker(
     namespace: server.namespace,
     taskQueue: config.temporal.taskQueue,
     workflowBundle: { codePath: join(__dirname, '..', bundle) },
-    dataConverter: keys && encryptionConverter(keys),
+    dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,

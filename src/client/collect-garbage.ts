@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SOLVE_WORKFLOW } from '../protocol/names';
-import { findAnswer } from '../store/answers';
+import { readAnswer } from '../store/answers';
 import { rowKeys } from '../store/ledger';
 import type { Store } from '../store/store';
 import { eachInParallel, sweep, type Swept } from '../store/sweep';
@@ -57,10 +57,11 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   });
   const refs = new Set(held.refs);
   await eachInParallel(calls, async (callId) => {
-    for (const ref of refsIn(await findAnswer(store, callId))) refs.add(ref);
+    for (const ref of refsIn(await readAnswer(store, callId))) refs.add(ref);
   });
 
-  const callIdAt = (key: string): string | null => /^[a-z]+\/[^/]+\/([^/]+)\.json$/.exec(key)?.[1] ?? null;
+  const callIdAt = (key: string): string | null =>
+    /^[a-z]{1,20}\/[^/]{1,100}\/([^/]{1,100})\.json$/.exec(key)?.[1] ?? null;
   // An object with a name that is not ours is not ours to remove.
   const lives =
     (live: ReadonlySet<string>, nameAt: (key: string) => string | null) =>

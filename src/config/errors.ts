@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ConductorError } from '../conductor-error';
+import { briefly } from '../plan/plan-error';
 
 /**
  * Thrown when a configuration, or a choice among what it configures, cannot be used.
@@ -19,7 +20,6 @@ export class MissingKeyError extends ConfigError {
 }
 
 const MAX_NAMES = 10;
-const MAX_VALUE_CHARACTERS = 60;
 
 /** Values at these places may be a key put there by mistake: they are never repeated. */
 const SECRET_PLACES = new Set(['apiKeyEnv', 'baseUrl', 'keyEnv']);
@@ -29,10 +29,6 @@ export function someOf(names: readonly string[], separator = ', '): string {
   const more = names.length - MAX_NAMES;
   const rest = more > 0 ? [`and ${more.toLocaleString('en-US')} more`] : [];
   return [...names.slice(0, MAX_NAMES), ...rest].join(separator);
-}
-
-function clip(text: string): string {
-  return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
 }
 
 /** One finding of the schema as one sentence, e.g. `workers[1].price.input is "cheap": expected number, …`. */
@@ -51,14 +47,14 @@ export function explainIssue(issue: z.core.$ZodIssue, content: unknown): string 
 
 function placeOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'the configuration';
-  const keys = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${clip(String(key))}`));
+  const keys = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${briefly(String(key))}`));
   return keys.join('').replace(/^\./, '');
 }
 
 function stateOf(path: readonly PropertyKey[], value: unknown): string {
   if (value === undefined) return 'is missing';
   if (SECRET_PLACES.has(String(path.at(-1)))) return 'cannot be used';
-  return `is ${clip(JSON.stringify(value))}`;
+  return `is ${briefly(JSON.stringify(value))}`;
 }
 
 function expectationOf(issue: z.core.$ZodIssue): string {

@@ -1,3 +1,4 @@
+import { ESTIMATOR } from '../budget/worst-case';
 import type { LimitsInput, PoolFilter, ResolveRunRequest } from '../protocol/activities';
 import type { ResolvedRun, RunLimits } from '../protocol/run';
 import { resolveConductor, resolveWorker } from './cards';
@@ -30,6 +31,7 @@ export function resolveRun(
     recursion: config.recursion,
     heartbeatMs: durationMs(config.temporal.heartbeat),
     queuePerProvider: config.temporal.queuePerProvider,
+    estimator: ESTIMATOR,
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
+import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { someOf } from './errors';
 import {
@@ -11,11 +11,12 @@ import {
   keyNameSchema,
   pacing,
   priceSchema,
+  tokens,
 } from './settings';
 import { readStoreUrl, STORE_URL_FORMS } from './store-url';
 
-const name = z.string().min(1);
-const tokens = z.int().positive();
+/** Temporal refuses names of queues and activities that are longer. */
+const name = z.string().min(1).max(1000);
 
 const model = {
   model: name,
@@ -109,7 +110,7 @@ const workerSchema = z.discriminatedUnion('provider', [
 ]);
 
 const limitsSchema = z.strictObject({
-  steps: z.int().min(1).default(5),
+  steps: z.int().min(1).max(MAX_STEPS).default(5),
   wallClock: durationSchema.default('30m'),
   /** How deep the Conductor may call itself; null: no limit but the others. */
   depth: z.int().min(0).nullable().default(0),
@@ -148,7 +149,15 @@ export const configSchema = z.strictObject({
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
     .default('file:.conductor/store'),
   /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
-  encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
+  encryption: z
+    .strictObject({
+      keyEnv: keyNameSchema,
+      /** What is not encrypted is refused, not passed on. */
+      strict: z.boolean().exactOptional(),
+      /** A worker may mount a codec of its user's own in the place of ours, unchecked. */
+      codec: z.literal('own').exactOptional(),
+    })
+    .exactOptional(),
   /** How a Conductor is trained: read by `temporal-conductor/training`, and passed on unread here. */
   training: z.unknown().optional(),
 });

@@ -90,7 +90,11 @@ export async function startServer(
 
     const { reason, portTaken } = outcome;
     const rest = `All that it wrote is in ${logPath(folder)}.`;
-    if (!portTaken) throw notStarted(`it ended at once: ${reason}. ${rest}`);
+    const isLocked = reason.includes('database is locked');
+    const remedy = isLocked
+      ? 'Another server has it open: stop that one, or set TEMPORAL_ADDRESS to it. '
+      : '';
+    if (!portTaken) throw notStarted(`it ended at once: ${reason}. ${remedy}${rest}`);
     if (attempt === ATTEMPTS) {
       throw notStarted(
         `other programs took its ports ${ATTEMPTS} times in a row, last: ${reason}. ` +

@@ -1,6 +1,7 @@
 import type { Text } from '../protocol/text';
 import type { LedgerRow } from './ledger';
-import type { Store } from './store';
+import { readJson, type Store } from './store';
+import { holdsText } from './texts';
 
 /** A finished, usable answer of a model, kept before it is reported to the workflow. */
 export interface KeptAnswer {
@@ -18,14 +19,23 @@ export interface KeptAnswer {
  */
 export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<KeptAnswer> {
   const { callId } = answer.row;
+  const key = keyOf('answers', callId);
   const bytes = Buffer.from(JSON.stringify(answer));
-  if (await store.create(keyOf('answers', callId), bytes)) return answer;
-  return (await findAnswer(store, callId)) ?? answer;
+  if (await store.create(key, bytes)) return answer;
+  const first = await findAnswer(store, callId);
+  if (first === null) await store.write(key, bytes);
+  return first ?? answer;
 }
 
-/** The answer that an earlier attempt of this call was given, if any. */
-export function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
-  return find<KeptAnswer>(store, 'answers', callId);
+/** The answer that an earlier attempt of this call was given, if any, and if it and its text can be read. */
+export async function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
+  const answer = await readAnswer(store, callId);
+  return answer !== null && (await holdsText(store, answer.output)) ? answer : null;
+}
+
+/** The same, whether or not its text can be read. */
+export async function readAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
+  return (await readJson(store, keyOf('answers', callId))) as KeptAnswer | null;
 }
 
 /** An answer that a vendor writes in the background. */
@@ -42,13 +52,8 @@ export function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
 }
 
 /** The last answer that was started for this call, if any; it may be over. */
-export function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
-  return find<BegunAnswer>(store, 'background', callId);
-}
-
-async function find<Value>(store: Store, folder: string, callId: string): Promise<Value | null> {
-  const bytes = await store.read(keyOf(folder, callId));
-  return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as Value);
+export async function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
+  return (await readJson(store, keyOf('background', callId))) as BegunAnswer | null;
 }
 
 function keyOf(folder: string, callId: string): string {

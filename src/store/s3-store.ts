@@ -211,9 +211,9 @@ function factsOf(error: unknown): { name: string; message: string; code: string;
   const { name, message, code, $metadata } = Object(error) as Readonly<Record<string, unknown>>;
   const { httpStatusCode } = Object($metadata) as Readonly<Record<string, unknown>>;
   return {
-    name: typeof name === 'string' ? name : 'Error',
-    message: typeof message === 'string' ? message : String(error),
-    code: typeof code === 'string' ? code : '',
+    name: typeof name === 'string' ? name.slice(0, 100) : 'Error',
+    message: (typeof message === 'string' ? message : String(error)).slice(0, 300),
+    code: typeof code === 'string' ? code.slice(0, 50) : '',
     status: Number(httpStatusCode ?? 0),
   };
 }

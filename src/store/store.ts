@@ -1,3 +1,4 @@
+import { ConductorError } from '../conductor-error';
 import { isKey } from '../config/store-url';
 
 /** What lies under one key of a store. */
@@ -43,4 +44,38 @@ export function checkKey(key: string): void {
   throw new Error(
     `store key ${JSON.stringify(key)} is refused: each part must begin with a letter or digit and hold letters, digits and . _ = - only`,
   );
+}
+
+/**
+ * The bytes under a key; null where nothing lies there, and where they are not those that were written: a loss of power
+ * leaves files that are empty, cut or full of zeros.
+ *
+ * @param isWhole tells what was written from what was left of it
+ */
+export async function readWhole(
+  store: Store,
+  key: string,
+  isWhole: (bytes: Buffer) => boolean,
+): Promise<Buffer | null> {
+  try {
+    const bytes = await store.read(key);
+    return bytes !== null && isWhole(bytes) ? bytes : null;
+  } catch (error) {
+    if (error instanceof ConductorError && error.code === 'AlteredContent') return null;
+    throw error;
+  }
+}
+
+/** The JSON under a key; null as `readWhole`. */
+export async function readJson(store: Store, key: string): Promise<unknown> {
+  let value: unknown = null;
+  await readWhole(store, key, (bytes) => {
+    try {
+      value = JSON.parse(bytes.toString('utf8'));
+    } catch {
+      return false;
+    }
+    return true;
+  });
+  return value;
 }

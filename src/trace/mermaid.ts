@@ -30,7 +30,7 @@ export function renderMermaid(trace: SolveTrace): string {
 
 interface Drawing {
   readonly lines: readonly string[];
-  /** The node that what follows hangs on. */
+  /** The node that the next round hangs on. */
   readonly last: string | null;
 }
 

@@ -100,6 +100,13 @@ export interface ExportInput extends TrainerMessage<'exportRequest'> {
   readonly timeoutMs: number;
 }
 
+/** What an input names beside the worker that it came to. */
+export interface NamedPlaces {
+  /** Base URL. */
+  readonly policyServer?: string;
+  readonly trainerQueue?: string;
+}
+
 /** A question of a set that lies in the store. */
 export interface QuestionRef {
   /** Store key of the set. */
@@ -263,6 +270,8 @@ export interface CanaryDecision {
 
 /** The side effects of training, by activity type. */
 export interface TrainingActivities {
+  /** Refuses places that the configuration does not name. Local: it runs within a workflow task. */
+  readonly [names.CHECK_PLACES]: (places: NamedPlaces) => Promise<void>;
   [names.OPEN_NIGHT](request: OpenNightRequest): Promise<OpenedNight>;
   [names.READ_QUESTION](question: QuestionRef): Promise<AskedQuestion>;
   [names.SAMPLE_PLANS](request: SamplePlansRequest): Promise<SamplePlansResult>;

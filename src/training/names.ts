@@ -20,6 +20,7 @@ export const SET_BUDGET_UPDATE = 'setBudget';
 export const PROGRESS_QUERY = 'progress';
 
 /** Activities of the TypeScript worker. */
+export const CHECK_PLACES = 'conductor.train.checkPlaces';
 export const OPEN_NIGHT = 'conductor.train.openNight';
 export const READ_QUESTION = 'conductor.train.readQuestion';
 export const SAMPLE_PLANS = 'conductor.train.samplePlans';
@@ -45,3 +46,9 @@ export const EXPORT = 'conductor.trainer.export';
 
 /** Task queue of the trainer where the configuration names no other. */
 export const TRAINER_TASK_QUEUE = 'conductor-trainer';
+
+/** The most that a night, a cycle and a group may have; beyond, an input is taken for a mistake. */
+export const MOST = { cycles: 10_000, questions: 1_000, draws: 10_000, plans: 1_024 } as const;
+
+/** Cycles are numbered over all nights, and their names have six digits. */
+export const MAX_CYCLE = 999_999;

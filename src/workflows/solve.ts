@@ -17,7 +17,7 @@ import type { Text } from '../protocol/text';
 import { emptyTrace } from '../trace/reduce';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
-import { isOwnCancellation, readCallFailure } from './failures';
+import { isOwnCancellation, orFail } from './failures';
 import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
@@ -105,16 +105,6 @@ export async function checkGiven(run: ResolvedRun): Promise<void> {
   const namesQueues = run.queuePerProvider || run.workers.some(({ kind }) => kind !== 'model');
   if (!namesQueues || !patched('given-runs-are-checked')) return;
   await orFail(() => configurationActivities('check what was given')[CHECK_RUN](run));
-}
-
-/** @throws ApplicationFailure of type `Configuration.Invalid` or `Store.*` */
-async function orFail<Result>(ask: () => Promise<Result>): Promise<Result> {
-  try {
-    return await ask();
-  } catch (error) {
-    const { problem } = readCallFailure(error, 'the worker');
-    throw ApplicationFailure.nonRetryable(problem.message, problem.type);
-  }
 }
 
 async function carryOut(context: RunContext, plan: Plan): Promise<Text> {

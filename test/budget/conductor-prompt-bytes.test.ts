@@ -9,7 +9,7 @@ import { awkwardText, realBytes, storedOrNot, wholeOf } from './texts';
 
 type Request = Parameters<typeof conductorPromptBytes>[0];
 
-const REQUEST: Request = { question: 'Why?', round: 0, repairs: [] };
+const REQUEST: Request = { question: 'Why?', repairs: [] };
 const PROBLEM = { type: 'Plan.Invalid', message: 'no plan' };
 const RUN = runWith(2, true);
 
@@ -40,7 +40,6 @@ function sentBytes({ question, repairs, mayCallItself }: Request, run: ResolvedR
 
 const requests: fc.Arbitrary<Request> = fc.record({
   question: storedOrNot,
-  round: fc.constant(0),
   repairs: fc.array(
     fc.record({ reply: storedOrNot, problem: awkwardText.map((message) => ({ ...PROBLEM, message })) }),
     { maxLength: 2 },

@@ -181,6 +181,8 @@ describe('what cannot be trained is refused:', () => {
       'training.base.kind is "hub": expected one of folder, tiny',
     ],
     ['no questions', { data: { train: 'a' } }, 'training.data.heldOut is missing'],
+    ['more cycles than a night has', { cycles: 1e9 }, 'training.cycles is 1000000000: expected'],
+    ['more plans than a group has', { groupSize: 1025 }, 'training.groupSize is 1025: expected'],
     ['fewer draws than questions', { maxDraws: 3 }, 'training.maxDraws is 3: expected at least as many'],
     [
       'right answers that earn nothing',

@@ -1,4 +1,4 @@
-import type { Retry } from '../../client/run-tree';
+import type { Retry } from '../../client/conductor-client';
 import type { SolveTrace } from '../../protocol/solve';
 import { columnsOf, harmless, paintFor, type Screen } from '../terminal';
 import { describeChanges, describeRetry } from './changes';

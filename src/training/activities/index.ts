@@ -7,6 +7,7 @@ import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
 import { writeBatch } from './batch';
+import { checkPlaces } from './check-places';
 import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
@@ -26,20 +27,33 @@ export interface TrainingDependencies {
  * too: a night that comes to it fails with that reason.
  */
 export function createTrainingActivities(dependencies: TrainingDependencies): TrainingActivities {
-  const { store } = dependencies;
+  const { store, config } = dependencies;
   const withQuestions = { ...dependencies, questions: new QuestionSets(store) };
   return {
+    [names.CHECK_PLACES]: (places) =>
+      asFailure(() => {
+        checkPlaces(config, places);
+        return Promise.resolve();
+      }),
     [names.OPEN_NIGHT]: (request) => asFailure(() => openNight(dependencies, request)),
     [names.READ_QUESTION]: (ref) =>
       asFailure(async () => {
         const { id, question } = await withQuestions.questions.read(ref);
         return { id, text: await keepText(store, question) };
       }),
-    [names.SAMPLE_PLANS]: (request) => asFailure(() => samplePlans(withQuestions, request)),
+    [names.SAMPLE_PLANS]: (request) =>
+      asFailure(() => {
+        checkPlaces(config, { policyServer: request.policy.baseUrl });
+        return samplePlans(withQuestions, request);
+      }),
     [names.GRADE_ANSWERS]: (request) => asFailure(() => gradeAnswers(withQuestions, request)),
     [names.KEEP_GROUP]: (group) => asFailure(() => keepGroup(store, group)),
     [names.WRITE_BATCH]: (request) => asFailure(() => writeBatch(store, request)),
-    [names.KEEP_CHECKPOINT]: (request) => asFailure(() => keepCheckpoint(store, request)),
+    [names.KEEP_CHECKPOINT]: (request) =>
+      asFailure(() => {
+        checkPlaces(config, { policyServer: request.settings.policy.baseUrl });
+        return keepCheckpoint(store, request);
+      }),
     [names.CLOSE_CYCLE]: (request) => asFailure(() => closeCycle(store, request)),
     [names.CLOSE_NIGHT]: (request) => asFailure(() => closeNight(store, request)),
     [names.FORGET_CHECKPOINTS]: (request) => asFailure(() => forgetCheckpoints(dependencies, request)),

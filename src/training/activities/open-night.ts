@@ -8,6 +8,7 @@ import { type TrainableConfig, trainRunSchema } from '../config/schema';
 import type { OpenedNight, OpenNightRequest } from '../contract';
 import { questionSetKey } from '../keys';
 import { CHECKPOINT_FORM } from '../manifest';
+import { MOST } from '../names';
 import { readManifest } from '../policy/serving';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import { askForFirstCheckpoint } from './first-checkpoint';
@@ -17,7 +18,7 @@ import { keepLines, readNight, readRun, writeNight } from './records';
 const requestSchema = z.object({
   trainRun: trainRunSchema.exactOptional(),
   date: z.iso.date({ error: 'expected a calendar date such as 2026-11-21' }),
-  cycles: z.int().positive().exactOptional(),
+  cycles: z.int().positive().max(MOST.cycles).exactOptional(),
   from: z
     .string()
     .refine((text) => readCheckpointId(text) !== null, { error: `expected ${CHECKPOINT_FORM}` })

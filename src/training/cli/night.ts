@@ -1,17 +1,17 @@
-import { type AddCommands, readCount, readHours, readUsd } from '../../cli/arguments';
+import { type AddCommands, readHours, readUsd } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print, say } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
 import { readCheckpointId } from '../checkpoint-ref';
 import { trainingOf } from '../config/resolve';
 import { isNightDate } from '../night-ids';
-import { chooseTimeZone, settling, type TrainOptions, withTraining } from './session';
+import { chooseTimeZone, readCycles, settling, type TrainOptions, withTraining } from './session';
 
 export const addNight: AddCommands = (train, settle) => {
   train
     .command('start')
     .description('begin a night of training now, and leave it to the workers that are there')
-    .option('--cycles <number>', 'how many, instead of as configured', readCount)
+    .option('--cycles <number>', 'how many, instead of as configured', readCycles)
     .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040')
     .option('--date <date>', 'the night that it counts as (default: today)')
     .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin')

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type AddCommands, readCount, readDuration } from '../../cli/arguments';
+import { type AddCommands, readDuration } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print, say } from '../../cli/terminal';
 import {
@@ -11,7 +11,14 @@ import {
 } from '../client/schedule';
 import { trainingOf } from '../config/resolve';
 import { nightDate } from '../night-ids';
-import { chooseTimeZone, settling, type TrainingSession, type TrainOptions, withTraining } from './session';
+import {
+  chooseTimeZone,
+  readCycles,
+  settling,
+  type TrainingSession,
+  type TrainOptions,
+  withTraining,
+} from './session';
 
 export const addSchedule: AddCommands = (train, settle) => {
   const other = (flag: string, description: string, conflicts: string[]): Option =>
@@ -22,7 +29,7 @@ export const addSchedule: AddCommands = (train, settle) => {
     .option('--at <time>', 'every day at this time, e.g. 03:30')
     .addOption(other('--cron <expression>', 'five fields, e.g. "30 3 * * 1-5"', ['at']))
     .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin")
-    .option('--cycles <number>', 'of each night, instead of as configured', readCount)
+    .option('--cycles <number>', 'of each night, instead of as configured', readCycles)
     .option('--jitter <duration>', 'begin up to this much later', readDuration, 60_000)
     .option(
       '--time-limit <duration>',

@@ -1,4 +1,5 @@
-import type { Settle } from '../../cli/arguments';
+import { InvalidArgumentError } from 'commander';
+import { readCount, type Settle } from '../../cli/arguments';
 import { type ExitCode, UsageError } from '../../cli/exit-code';
 import { type ServerDemands, type Session, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
@@ -7,6 +8,7 @@ import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
+import { MOST } from '../names';
 import { isTimeZone } from '../night-ids';
 
 /** The options that every command about training takes. */
@@ -35,6 +37,13 @@ export function settling<Args extends unknown[]>(
   return async (...args) => {
     settle(await act(...args));
   };
+}
+
+/** Cycles of a night. */
+export function readCycles(value: string): number {
+  const cycles = readCount(value);
+  if (cycles <= MOST.cycles) return cycles;
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${MOST.cycles}.`);
 }
 
 /** What a command reads without a server. */

@@ -120,12 +120,11 @@ export class TrainingClient {
 
   /** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */
   async setBudget(trainRun: string, budget: NightBudget): Promise<NightBudget> {
-    const message = { name: SET_BUDGET_UPDATE, argument: budget };
-    return updateRun(this.client, await this.idOf(trainRun), message);
+    return updateRun(this.client, await this.idOf(trainRun), SET_BUDGET_UPDATE, budget);
   }
 
   private async signal(trainRun: string, name: string): Promise<void> {
-    await signalRun(this.client, await this.idOf(trainRun), { name });
+    await signalRun(this.client, await this.idOf(trainRun), name);
   }
 
   /** Workflow id of the night under way. */

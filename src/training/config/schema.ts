@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
 import { baseUrlSchema, durationSchema } from '../../config/settings';
-import { TRAINER_TASK_QUEUE } from '../names';
+import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
 
 const count = z.int().positive();
 const path = z.string().min(1);
@@ -160,15 +160,15 @@ export const trainingSchema = z
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
     /** Of one night. */
-    cycles: count.default(20),
+    cycles: count.max(MOST.cycles).default(20),
     /** Of the whole training run, all its nights together: what the learning rate's schedule is stretched over. */
-    totalCycles: count.default(200),
+    totalCycles: count.max(MAX_CYCLE).default(200),
     /** Of one cycle. */
-    questions: count.default(4),
+    questions: count.max(MOST.questions).default(4),
     /** Plans of a question. */
-    groupSize: z.int().min(2).default(64),
+    groupSize: z.int().min(2).max(MOST.plans).default(64),
     /** Groups without spread are replaced by others, up to so many draws; default: twice as many as `questions`. */
-    maxDraws: count.exactOptional(),
+    maxDraws: count.max(MOST.draws).exactOptional(),
     /** Rollouts of a group that run at once. */
     window: count.default(10),
     /** Activities of nights that a worker process has at once, besides its own; null: among its own. */
@@ -183,7 +183,10 @@ export const trainingSchema = z
     /** The held-out questions are tried after each so many cycles; null: only by the gate. */
     evaluateEvery: count.nullable().default(null),
     gate: z
-      .strictObject({ maxCostRatio: z.number().positive().default(1), samples: count.default(4) })
+      .strictObject({
+        maxCostRatio: z.number().positive().default(1),
+        samples: count.max(MOST.plans).default(4),
+      })
       .prefault({}),
     /** Checkpoints that stay on the trainer's disk though no one needs them: of the last cycles, and of each n-th one. */
     keep: z

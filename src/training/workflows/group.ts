@@ -1,11 +1,13 @@
 import { Limits } from '../../workflows/limits';
+import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
-import { KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
+import { GROUP_WORKFLOW, KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
 import type { GroupPart } from '../progress';
 import { rewardOf, rewardOfRoot } from '../reward';
 import { samplingActivities, storeActivities } from './activities';
+import { checkGroup } from './input';
 import { Stopwatch } from './night';
 import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
 
@@ -19,6 +21,8 @@ import { type GroupContext, type Played, playPrompted, playSampled, type Root } 
  * @throws ApplicationFailure of a `Policy.*` type when the policy cannot be sampled
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
+  checkGroup(GROUP_WORKFLOW, input);
+  await checkGiven(input.run);
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
   const group = { input, limits, watch };

@@ -10,6 +10,7 @@ import type {
   GroupInput,
   GroupResult,
   KeptCheckpoint,
+  NamedPlaces,
   OpenedNight,
   TrainInput,
   WarmStartInput,
@@ -22,9 +23,16 @@ import { hasSpread } from '../reward';
 import type { TrainingSettings } from '../settings';
 import { cycleTimes } from '../summarize-cycle';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
-import { storeActivities, trainerActivities, type TrainerCallOptions, trainerOptions } from './activities';
+import {
+  checkNamed,
+  storeActivities,
+  trainerActivities,
+  type TrainerCallOptions,
+  trainerOptions,
+} from './activities';
 import { collectCheckpoints, retireCheckpoints } from './checkpoints';
 import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
+import { checkNight, checkWarmStart } from './input';
 import { listen } from './messages';
 import { Night, NightControl, Stopwatch } from './night';
 import { groupInput, runGroup } from './start-group';
@@ -50,6 +58,7 @@ import { groupInput, runGroup } from './start-group';
  *   stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
+  checkNight(names.TRAIN_WORKFLOW, input);
   const date = input.date ?? nightDate(workflowInfo().startTime, input.timeZone ?? 'UTC');
   const control = new NightControl(input.carried?.isPaused);
   listen(control, date);
@@ -65,7 +74,10 @@ export async function conductorTrain(input: TrainInput): Promise<NightProgress> 
 
 async function openNight(input: TrainInput, date: string, control: NightControl): Promise<Night> {
   const { carried, trainRun, cycles, from } = input;
-  if (carried !== undefined) return new Night(carried, control);
+  if (carried !== undefined) {
+    await checkNamed(placesIn(carried.opened.settings));
+    return new Night(carried, control);
+  }
   const opened = await storeActivities('open the night')[names.OPEN_NIGHT]({ date, trainRun, cycles, from });
   return Night.begin(opened, await firstCheckpoint(opened), control);
 }
@@ -277,6 +289,12 @@ async function firstCheckpoint({
 }
 
 /** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
-export function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
+  checkWarmStart(names.WARM_START_WORKFLOW, input);
+  await checkNamed(placesIn(input.settings));
   return firstCheckpoint({ ...input, from: null });
+}
+
+function placesIn({ policy, trainer }: TrainingSettings): NamedPlaces {
+  return { policyServer: policy.baseUrl, trainerQueue: trainer.taskQueue };
 }

@@ -11,6 +11,7 @@ import { MAX_COST_USD } from '../../protocol/messages';
 import type { NightBudget } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 import type { NightProgress } from '../progress';
+import { show } from './input';
 import type { NightControl } from './night';
 
 /** Begins no further cycle until it is resumed. */
@@ -68,16 +69,16 @@ const MAX_HOURS = 24 * 7;
 /** What is wrong with a budget, in a sentence; null: nothing. */
 function findBudgetProblem(budget: unknown): string | null {
   if (typeof budget !== 'object' || budget === null || Array.isArray(budget)) {
-    return `a budget is an object { costUsd?, hours? }, not ${JSON.stringify(budget)}`;
+    return `a budget is an object { costUsd?, hours? }, not ${show(budget)}`;
   }
-  const unknown = Object.keys(budget).filter((key) => key !== 'costUsd' && key !== 'hours');
-  if (unknown.length > 0) return `a budget has no ${unknown.join(', ')}: name costUsd, hours, or both`;
+  const unknown = Object.keys(budget).find((key) => key !== 'costUsd' && key !== 'hours');
+  if (unknown !== undefined) return `a budget has no ${show(unknown)}: name costUsd, hours, or both`;
   const { costUsd, hours } = budget as { costUsd?: unknown; hours?: unknown };
   if (costUsd !== undefined && costUsd !== null && !isWithin(costUsd, 0, MAX_COST_USD)) {
-    return `costUsd is ${JSON.stringify(costUsd)}: expected a number from 0 to ${MAX_COST_USD}, or null for no limit`;
+    return `costUsd is ${show(costUsd)}: expected a number from 0 to ${MAX_COST_USD}, or null for no limit`;
   }
   if (hours !== undefined && !isWithin(hours, 0, MAX_HOURS)) {
-    return `hours is ${JSON.stringify(hours)}: expected a number from 0 to ${MAX_HOURS}`;
+    return `hours is ${show(hours)}: expected a number from 0 to ${MAX_HOURS}`;
   }
   return null;
 }

@@ -17,10 +17,10 @@ import {
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow';
-import { FAILURES } from '../../protocol/failures';
 import type { TrainInput } from '../contract';
-import { TRAIN_WORKFLOW } from '../names';
-import { isTimeZone, NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
+import { NIGHTLY_WORKFLOW, TRAIN_WORKFLOW } from '../names';
+import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
+import { checkNightly } from './input';
 
 /** Input of a scheduled night: it must name its training run. */
 export type NightlyInput = TrainInput & { readonly trainRun: string };
@@ -43,6 +43,7 @@ export interface NightlyResult {
  * A night that a person ended is no failure: the schedule goes on.
  */
 export async function conductorTrainNightly(input: NightlyInput): Promise<NightlyResult> {
+  checkNightly(NIGHTLY_WORKFLOW, input);
   const night = input.date ?? dateIn(input.timeZone ?? 'UTC');
   const child = await startNight({ ...input, date: night });
   const result = { night, isSkipped: child === null, isCancelled: false };
@@ -60,12 +61,6 @@ export async function conductorTrainNightly(input: NightlyInput): Promise<Nightl
 const SCHEDULED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 function dateIn(timeZone: string): string {
-  if (!isTimeZone(timeZone)) {
-    throw ApplicationFailure.nonRetryable(
-      `timeZone ${JSON.stringify(timeZone)} is unknown: name one such as Europe/Berlin`,
-      FAILURES.badInput,
-    );
-  }
   const { typedSearchAttributes, startTime } = workflowInfo();
   return nightDate(typedSearchAttributes.get(SCHEDULED_AT) ?? startTime, timeZone);
 }

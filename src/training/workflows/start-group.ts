@@ -7,6 +7,7 @@ import {
 import type { GroupInput, GroupResult } from '../contract';
 import { GROUP_WORKFLOW } from '../names';
 import { groupQueue, groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
+import { MAX_MS } from './input';
 import type { Night } from './night';
 
 /** Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority. */
@@ -58,7 +59,7 @@ export function groupInput(
         ...run.limits,
         nanoUsd: most === Infinity ? null : most,
         // A night is judged after its time as well.
-        wallClockMs: isTrial ? wallClockMs : Math.max(1, Math.min(wallClockMs, night.remainingMs())),
+        wallClockMs: Math.max(1, Math.min(wallClockMs, isTrial ? MAX_MS : night.remainingMs())),
       },
     },
   };

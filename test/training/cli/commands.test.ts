@@ -72,6 +72,10 @@ test('a schedule is made, shown, changed, held, let go on and removed', async ()
 });
 
 test('a night is begun, held, let go on and ended; a second one is refused meanwhile', async () => {
+  expect(await train('start', '--cycles', '10001')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Expected a whole number from 1 to 10000.') as unknown,
+  });
   const begun = await train('start', '--date', '2026-11-21', '--cycles', '2');
   expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
   const handle = temporal.client.workflow.getHandle(`train-${trainRun}`);

@@ -39,7 +39,9 @@ async def serve(options: argparse.Namespace) -> None:
         connection["namespace"] = options.namespace
     client = await Client.connect(
         **connection,
-        data_converter=DataConverter.default if keys is None else encryption_converter(keys),
+        data_converter=DataConverter.default
+        if keys is None
+        else encryption_converter(keys, options.encryption_strict),
     )
     say = claim_stdout()
     await steps.start()
@@ -87,13 +89,21 @@ def _read_arguments() -> argparse.Namespace:
         "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
     )
     parser.add_argument(
+        "--encryption-strict",
+        action="store_true",
+        help="refuse what is not encrypted, as `encryption.strict` does",
+    )
+    parser.add_argument(
         "--drain-seconds",
         type=float,
         default=30.0,
         metavar="SECONDS",
         help="how long a step may go on after SIGTERM; it is tried again elsewhere (default: 30)",
     )
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.encryption_strict and options.encryption_key_env is None:
+        parser.error("--encryption-strict needs the keys: add --encryption-key-env NAME")
+    return options
 
 
 def main() -> None:
