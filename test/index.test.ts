@@ -39,6 +39,7 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'loadTrainableConfig',
     'removeSchedule',
     'scheduleNights',
+    'textsOfRecords',
   ]);
   expect(Object.keys(testingDoor).sort()).toEqual(['startSimulatedProviders']);
 });
@@ -47,7 +48,7 @@ describe('a worker', () => {
   const model = { provider: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' } as const;
   const config = { conductor: model, workers: [{ id: 'a', ...model }] };
   const store = door.openStore('file:.conductor/store', '/nowhere');
-  const SOLVING = ['resolveRun', 'writePlan', 'callWorker', 'keepText', 'readText'].map(
+  const SOLVING = ['resolveRun', 'checkRun', 'writePlan', 'callWorker', 'keepText', 'readText'].map(
     (name) => `conductor.${name}`,
   );
   const registeredBy = (plugin: door.ConductorPlugin | trainingDoor.TrainingPlugin): string[] =>
@@ -62,7 +63,7 @@ describe('a worker', () => {
     const registered = registeredBy(new trainingDoor.TrainingPlugin({ config, store }));
     expect(registered).toEqual(expect.arrayContaining(SOLVING));
     const others = registered.filter((name) => !SOLVING.includes(name));
-    expect(others).toHaveLength(13);
+    expect(others).toHaveLength(14);
     for (const name of others) expect(name).toMatch(/^conductor\.train\./);
   });
 

@@ -9,6 +9,7 @@ import { callWorker } from './call-worker';
 import { checkRun } from './check-run';
 import type { Dependencies } from './dependencies';
 import { whileHeartbeating } from './heartbeat';
+import { isErrorLike } from './models/http-error';
 import { writePlan } from './write-plan';
 
 /** The side effects of a solve, ready to be registered on a worker. */
@@ -56,8 +57,15 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (isOfStore(error))
+      throw ApplicationFailure.create({ message: error.message, type: FAILURES.storeUnavailable });
     const type = error instanceof ConductorError ? FINAL_TYPES.get(error.code) : undefined;
     if (type === undefined) throw error;
     throw ApplicationFailure.nonRetryable((error as Error).message, type);
   }
+}
+
+/** A system's error, or one that a driver made of it: all else that a call may meet has a name of its own. */
+function isOfStore(error: unknown): error is Error {
+  return isErrorLike(error) && error.name === 'Error' && ('code' in error || 'cause' in error);
 }

@@ -36,6 +36,8 @@ export const FAILURES = {
   planInvalid: 'Plan.Invalid',
   /** A person wants another plan. Workflow, by asking the Conductor anew. */
   planRejected: 'Plan.Rejected',
+  /** The store did not do what it was asked to: a full disk, no connection, no permission. Temporal, with back-off. */
+  storeUnavailable: 'Store.Unavailable',
   /** A text over the store's cap. No one. */
   textTooLarge: 'Store.TextTooLarge',
   /** A reference that the store does not hold. No one. */

@@ -38,13 +38,13 @@ export class FileStore implements Store {
     put: (unfinished: string, path: string) => Promise<T>,
   ): Promise<T> {
     const path = this.pathOf(key);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const unfinished = hiddenBeside(path);
     try {
-      await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600 });
+      await writeNew(unfinished, bytes);
       return await put(unfinished, path);
-    } finally {
+    } catch (error) {
       await rm(unfinished, { force: true });
+      throw error;
     }
   }
 
@@ -130,7 +130,15 @@ async function* hiddenBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Gives a file a second name, unless that is taken. */
+/** Most folders are there already: one is made only where it is missing. */
+async function writeNew(file: string, bytes: Uint8Array): Promise<void> {
+  const write = () => writeFile(file, bytes, { flag: 'wx', mode: 0o600 });
+  if ((await unlessMissing(write().then(() => true))) !== null) return;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await write();
+}
+
+/** Renames a file, unless the other name is taken. */
 async function linkNew(file: string, path: string): Promise<boolean> {
   try {
     await link(file, path);
@@ -138,6 +146,8 @@ async function linkNew(file: string, path: string): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    await rm(file, { force: true });
   }
 }
 
