@@ -34,8 +34,8 @@ def require_safetensors(folder: Path) -> list[Path]:
         pickled = sorted(path.name for kind in _PICKLED for path in folder.glob(kind))
         beside = f" (it has {', '.join(pickled)}, which could run code)" if pickled else ""
         raise ModelInvalid(
-            f"{folder} holds no weights as safetensors{beside}: save the model with "
-            "`save_pretrained`, which writes them."
+            f"There is no model in {folder} that can be loaded: it holds no weights as safetensors"
+            f"{beside}; save the model with `save_pretrained`, which writes them."
         )
     return sorted(files)
 
