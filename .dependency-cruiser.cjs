@@ -58,6 +58,13 @@ module.exports = {
       },
     },
     {
+      name: 'wording-decides-no-command',
+      comment: 'The length of a sentence must not decide what a run in flight begins: see docs/versioning.md.',
+      severity: 'error',
+      from: { path: '^src/(budget|trace|protocol|(training/)?workflows)/' },
+      to: { path: '^src/plan/prompt/' },
+    },
+    {
       name: 'pure-code-stays-pure',
       severity: 'error',
       from: { path: pure },

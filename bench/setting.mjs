@@ -92,8 +92,8 @@ export async function spawnProviders({ delayMs, answerBytes, plan }) {
   await writeFile(script, JSON.stringify({ models, fallback: { delayMs, answer: 'x'.repeat(answerBytes) } }));
   const program = [
     '--require',
-    join(LIB, '../scripts/run-typescript.cjs'),
-    join(LIB, '../examples/providers/serve.ts'),
+    join(import.meta.dirname, '../scripts/run-typescript.cjs'),
+    join(import.meta.dirname, '../examples/providers/serve.ts'),
   ];
   const child = spawn(process.execPath, [...program, '--script', script]);
   const [line] = await nextLine(child.stdout);

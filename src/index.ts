@@ -6,15 +6,14 @@ export { ConductorError } from './conductor-error';
 // A worker that solves, and a client that asks.
 export { ConductorPlugin, type ConductorPluginOptions } from './plugin';
 export {
-  BadQuestionError,
   ConductorClient,
   type ConductorClientOptions,
+  type Retry,
   type SolveHandle,
   type SolveRequest,
 } from './client/conductor-client';
-export type { Retry } from './client/run-tree';
 export type { RetryRequest } from './client/retry';
-export { RefusedError } from './client/steer';
+export { BadQuestionError, RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 
 // What a run takes, what it gives back, and why a call in it failed.

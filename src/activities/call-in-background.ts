@@ -5,7 +5,7 @@ import { FAILURES, type FailureType } from '../protocol/failures';
 import { keepBegun } from '../store/answers';
 import type { LedgerRow } from '../store/ledger';
 import type { Dependencies } from './dependencies';
-import { timeLimit, whileHeartbeating } from './heartbeat';
+import { delayed, timeLimit, untilWritten } from './heartbeat';
 import type { ModelCall } from './model-call';
 import { diagnose, type Diagnosis, type ProviderFailureType } from './models/diagnose';
 import { type CallContext, describeFailure, judgeReply } from './models/failure';
@@ -42,7 +42,7 @@ interface Wait {
 }
 
 /**
- * Has an answer written in the background and waits for its end, with heartbeats. One that an earlier attempt began is
+ * Has an answer written in the background and waits for its end. One that an earlier attempt began is
  * waited for, and not bought again.
  *
  * The id is kept before the first look, and a look that fails ends nothing. Never throws for what the provider does.
@@ -64,17 +64,15 @@ export async function callInBackground(
     cancellation: Context.current().cancellationSignal,
     requestWith: (signal) => requestOf(call, { apiKey, callId }, signal),
   };
-  return whileHeartbeating(async () => {
-    if (id !== null) return follow(wait, id, null);
-    let begun: Awaited<ReturnType<BackgroundCalls['begin']>>;
-    try {
-      begun = await begin(wait);
-    } catch (error) {
-      return brokenBy(error, wait.context, wait.cancellation);
-    }
-    await keepBegun(store, { callId, attempt, id: begun.id });
-    return follow(wait, begun.id, begun.progress);
-  });
+  if (id !== null) return follow(wait, id, null);
+  let begun: Awaited<ReturnType<BackgroundCalls['begin']>>;
+  try {
+    begun = await begin(wait);
+  } catch (error) {
+    return brokenBy(error, wait.context, wait.cancellation);
+  }
+  await untilWritten(() => keepBegun(store, { callId, attempt, id: begun.id }));
+  return follow(wait, begun.id, begun.progress);
 }
 
 /** Starts the answer. A cancellation stops that only after a while, so that there is an id to stop the rest by. */
@@ -195,19 +193,6 @@ export function allowedMs(
   if (scheduleToCloseTimeoutMs <= 0) return timeoutMs;
   const untilEndOfRun = scheduledTimestampMs + scheduleToCloseTimeoutMs - begunAt;
   return Math.max(0, Math.min(timeoutMs, untilEndOfRun));
-}
-
-/** Aborts for the same reason as another signal, but later: time to end in order what was started. */
-export function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
-  const controller = new AbortController();
-  const abortLater = (): void => {
-    setTimeout(() => {
-      controller.abort(signal.reason);
-    }, delayMs).unref();
-  };
-  if (signal.aborted) abortLater();
-  else signal.addEventListener('abort', abortLater, { once: true });
-  return controller.signal;
 }
 
 /** What the vendor's codes would have been as a status, had the connection been held. */

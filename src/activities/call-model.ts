@@ -4,11 +4,12 @@ import type { WorkerResult } from '../protocol/activities';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import { findAnswer, findBegun, keepAnswer, type KeptAnswer } from '../store/answers';
-import { callOf, type LedgerRow, rowsOfCall, writeRow } from '../store/ledger';
+import { callOf, type LedgerRow, type OpenRow, rowsOfCall, writeRow } from '../store/ledger';
 import { keepText, TextTooLargeError } from '../store/texts';
 import { type BackgroundAnswer, callInBackground, type LeftRunning } from './call-in-background';
 import type { Dependencies } from './dependencies';
-import { callDetails, closeRow, openRow, processLost, requestsSpent } from './ledger-row';
+import { untilWritten } from './heartbeat';
+import { callDetails, closeRow, openRow, openRowOf, processLost, requestsSpent } from './ledger-row';
 import { callIdOf, type ModelCall, requestIdentity } from './model-call';
 import { toApplicationFailure } from './models/failure';
 import type { Report } from './rate-limits/limiter';
@@ -19,11 +20,13 @@ import { outcomeOf, sendRequest, type SentRequest } from './send-request';
  *
  * 1. An answer kept under the call id by an earlier attempt is returned, and nothing is sent.
  * 2. An answer that an earlier attempt began in the background is waited for, under the same ledger row.
- * 3. Else a ledger row is written before the request, so no request is ever unaccounted for; but where its model may not
- *    be asked just now, nothing is written or sent, and Temporal calls again later.
+ * 3. Else a ledger row is created before the request, so no request is ever unaccounted for, and of two live attempts
+ *    each has its own; but where the model may not be asked just now, nothing is written or sent, and Temporal calls
+ *    again later.
  * 4. One request is sent. In the background it brings an id, which is kept before anyone asks how far the answer is;
  *    asking costs nothing, and opens no row.
- * 5. A usable answer is kept before anyone learns of it; then the row is completed.
+ * 5. A usable answer is kept before anyone learns of it; then the row is completed. Both are repeated, with heartbeats,
+ *    while the store fails. Where two attempts were answered, the answer that was kept first is the call's.
  *
  * The window in which a crash buys a call twice is the request of step 4 alone: until its answer arrives, or in the
  * background until its id does.
@@ -34,33 +37,33 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const { store, config, env } = dependencies;
   const info = activityInfo();
   const callId = callIdOf(info, call, requestIdentity(call));
-  const earlier = await rowsOfCall(store, info.workflowExecution?.runId ?? '', callId);
+  const blank = openRowOf(call, callId, info);
+  const earlier = await rowsOfCall(store, blank);
   const kept = await findAnswer(store, callId);
   if (kept !== null) {
     // The attempt that kept it may have died before it completed its row.
-    await writeRow(store, kept.row);
-    return answered(kept, withoutRow(earlier, kept.row));
+    await untilWritten(() => writeRow(store, kept.row));
+    return answered(kept, earlier);
   }
   const apiKey = keyFor(call.card, config, env);
-  const { row, sent } = await makeRequest(dependencies, call, { callId, apiKey, earlier });
-  const others = withoutRow(earlier, row);
+  const { row, sent, others } = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   if (sent.kind === 'left-running') throw comeBackLater(sent, [...others, row]);
   if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, others);
 
   const output = await keepOutput(dependencies, call, sent, row, others);
   const answer = { output, dropped: sent.reply.dropped, row: closeRow(row, call, outcomeOf(sent)) };
-  await keepAnswer(store, answer);
-  await writeRow(store, answer.row);
-  return answered(answer, others);
+  const first = await untilWritten(() => keepAnswer(store, answer));
+  await untilWritten(() => writeRow(store, answer.row));
+  return answered(first, [...others, answer.row]);
 }
 
 function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
   return rows.filter((row) => row.attempt !== attempt);
 }
 
-function answered({ output, dropped, row }: KeptAnswer, earlier: readonly LedgerRow[]): WorkerResult {
+function answered({ output, dropped, row }: KeptAnswer, rows: readonly LedgerRow[]): WorkerResult {
   const { startedAt, endedAt } = row;
-  return { output, calls: [...earlier, row].map(callOf), dropped, startedAt, endedAt };
+  return { output, calls: [...withoutRow(rows, row), row].map(callOf), dropped, startedAt, endedAt };
 }
 
 /** Has Temporal call again for the answer that the vendor is writing: not having it yet costs nothing. */
@@ -85,13 +88,13 @@ async function keepOutput(
   earlier: readonly LedgerRow[],
 ): Promise<Text> {
   try {
-    return await keepText(store, sent.reply.text);
+    return await untilWritten(() => keepText(store, sent.reply.text));
   } catch (error) {
     if (!(error instanceof TextTooLargeError)) throw error;
     const message = `worker ${call.worker} (${call.card.model}) answered with ${error.message}`;
     const problem = { type: FAILURES.textTooLarge, message };
     const closed = closeRow(row, call, { ...outcomeOf(sent), error: problem });
-    await writeRow(store, closed);
+    await untilWritten(() => writeRow(store, closed));
     const details = [callDetails([...earlier, closed])];
     throw ApplicationFailure.create({ ...problem, nonRetryable: true, details });
   }
@@ -106,21 +109,22 @@ async function bookFailure(
   earlier: readonly LedgerRow[],
 ): Promise<Error> {
   const closed = closeRow(row, call, outcomeOf(sent));
-  await writeRow(store, closed);
+  await untilWritten(() => writeRow(store, closed));
   if (sent.kind === 'broken-off') return sent.error;
+  const { partial } = sent;
   const rows = [...earlier, closed];
   // Waiting for one more that will not be sent would only make the bad news late.
   if (sent.failure.retryable && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
   return toApplicationFailure(sent.failure, {
     ...callDetails(rows),
     dropped: sent.reply?.dropped ?? [],
-    partial: sent.partial === null ? undefined : await keepText(store, sent.partial),
+    partial: partial === null ? undefined : await untilWritten(() => keepText(store, partial)),
   });
 }
 
 /** What is known of a call before a request is made for it. */
 interface CallSoFar {
-  readonly callId: string;
+  readonly blank: OpenRow;
   readonly apiKey: string | null;
   /** The requests already sent for it. */
   readonly earlier: readonly LedgerRow[];
@@ -136,13 +140,14 @@ async function makeRequest(
   dependencies: Dependencies,
   call: ModelCall,
   soFar: CallSoFar,
-): Promise<{ row: LedgerRow; sent: SentRequest | LeftRunning }> {
+): Promise<{ row: LedgerRow; sent: SentRequest | LeftRunning; others: readonly LedgerRow[] }> {
   const { store, pacing } = dependencies;
-  const { callId, apiKey, earlier } = soFar;
+  const { blank, apiKey, earlier } = soFar;
   const inBackground = call.card.background === true;
   const running = inBackground ? await findRunning(dependencies, soFar) : null;
   if (running !== null) {
-    return { row: running.row, sent: await callInBackground(dependencies, call, apiKey, running) };
+    const sent = await callInBackground(dependencies, call, apiKey, running);
+    return { row: running.row, sent, others: withoutRow(earlier, running.row) };
   }
   const { requests, billable } = call.allowance;
   if (earlier.length >= requests) throw requestsSpent(call, earlier);
@@ -150,22 +155,26 @@ async function makeRequest(
   const permit = pacing.enter(call, earlier);
   let report = NOTHING_LEARNT;
   try {
-    const row = await openRow(store, call, { callId, attempt: earlier.length + 1, info: activityInfo() });
-    const sent = inBackground
-      ? await callInBackground(dependencies, call, apiKey, { row, id: null })
-      : await sendRequest(dependencies, call, { apiKey, callId });
-    report = reportOf(sent);
-    return { row, sent };
+    const row = await openRow(store, blank, (earlier.at(-1)?.attempt ?? 0) + 1);
+    if (row !== null) {
+      const sent = inBackground
+        ? await callInBackground(dependencies, call, apiKey, { row, id: null })
+        : await sendRequest(dependencies, call, { apiKey, callId: blank.callId });
+      report = reportOf(sent);
+      return { row, sent, others: earlier };
+    }
   } finally {
     permit.release(report);
   }
+  // Another live attempt has that number. With its row, the allowance may be used up.
+  return makeRequest(dependencies, call, { ...soFar, earlier: await rowsOfCall(store, blank) });
 }
 
 async function findRunning(
   { store }: Dependencies,
-  { callId, earlier }: CallSoFar,
+  { blank, earlier }: CallSoFar,
 ): Promise<BackgroundAnswer | null> {
-  const begun = await findBegun(store, callId);
+  const begun = await findBegun(store, blank.callId);
   const row = earlier.find(({ attempt, endedAt }) => attempt === begun?.attempt && endedAt === null);
   return begun === null || row === undefined ? null : { row, id: begun.id };
 }

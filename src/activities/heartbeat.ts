@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import { ConductorError } from '../conductor-error';
 
 /**
  * Runs `work` with two heartbeats per heartbeat time-out, which are also how a cancellation reaches an activity.
@@ -36,4 +38,43 @@ export function timeLimit(ms: number): AbortSignal {
   };
   setTimeout(abort, Math.min(ms, LONGEST_MS)).unref();
   return controller.signal;
+}
+
+/** Aborts for the same reason as another signal, but later: time to end in order what was started. */
+export function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
+  const controller = new AbortController();
+  const abortLater = (): void => {
+    setTimeout(() => {
+      controller.abort(signal.reason);
+    }, delayMs).unref();
+  };
+  if (signal.aborted) abortLater();
+  else signal.addEventListener('abort', abortLater, { once: true });
+  return controller.signal;
+}
+
+/** How long a write is repeated after a cancellation, which may be the end of the process. */
+const WRITE_GRACE_MS = 10_000;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Repeats a write that follows a paid request until the store takes it, at most to the end of the run: another attempt
+ * would buy the answer again.
+ *
+ * @throws the store's error, where time ran out; at once an error of ours, which another try would meet again
+ */
+export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
+  const { cancellationSignal, info } = Context.current();
+  let signal: AbortSignal | null = null;
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof ConductorError) throw error;
+      const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = info;
+      const leftMs = scheduledTimestampMs + (scheduleToCloseTimeoutMs || Infinity) - Date.now();
+      signal ??= AbortSignal.any([delayed(cancellationSignal, WRITE_GRACE_MS), timeLimit(leftMs)]);
+      await sleep(pauseMs, undefined, { signal }).catch(() => Promise.reject(error as Error));
+    }
+  }
 }

@@ -3,10 +3,12 @@ import { ConductorError } from '../conductor-error';
 import { resolveRun } from '../config/resolve-run';
 import type { ConductorActivities, ResolveRunRequest, ResolveRunResult } from '../protocol/activities';
 import { FAILURES, type FailureType } from '../protocol/failures';
-import { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
+import { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
 import { keepText, readText } from '../store/texts';
 import { callWorker } from './call-worker';
+import { checkRun } from './check-run';
 import type { Dependencies } from './dependencies';
+import { whileHeartbeating } from './heartbeat';
 import { writePlan } from './write-plan';
 
 /** The side effects of a solve, ready to be registered on a worker. */
@@ -14,8 +16,13 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
   const { store } = dependencies;
   return {
     [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
-    [WRITE_PLAN]: (request) => asFailure(() => writePlan(dependencies, request)),
-    [CALL_WORKER]: (request) => asFailure(() => callWorker(dependencies, request)),
+    [CHECK_RUN]: (run) =>
+      asFailure(() => {
+        checkRun(dependencies.config, run);
+        return Promise.resolve();
+      }),
+    [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
+    [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
     [KEEP_TEXT]: (text) => asFailure(() => keepText(store, text)),
     [READ_TEXT]: (text) => asFailure(() => readText(store, text)),
   };

@@ -2,37 +2,29 @@ import { ApplicationFailure, type Info } from '@temporalio/activity';
 import { billOf } from '../budget/nano-usd';
 import type { Problem, Usage } from '../protocol/call';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
-import { callOf, type LedgerRow, writeRow } from '../store/ledger';
+import { callOf, createRow, type LedgerRow, type OpenRow } from '../store/ledger';
 import type { Store } from '../store/store';
 import type { ModelCall } from './model-call';
 
-/** Writes the row of a request that is about to be sent. It stays open for good if this process dies. */
-export async function openRow(
-  store: Store,
+/** What every row of a call begins with. */
+export function openRowOf(
   { rootId, purpose, round, step, worker, card }: ModelCall,
-  { callId, attempt, info }: { callId: string; attempt: number; info: Pick<Info, 'workflowExecution'> },
-): Promise<LedgerRow> {
-  const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
-  const row: LedgerRow = {
-    callId,
-    rootId,
-    workflowId,
-    runId,
-    purpose,
-    round,
-    step,
-    attempt,
-    worker,
-    model: card.model,
-    error: null,
-    usage: null,
-    nanoUsd: null,
-    priceVersion: card.priceVersion,
-    startedAt: new Date().toISOString(),
-    endedAt: null,
-  };
-  await writeRow(store, row);
-  return row;
+  callId: string,
+  { workflowExecution }: Pick<Info, 'workflowExecution'>,
+): OpenRow {
+  const { workflowId = '', runId = '' } = workflowExecution ?? {};
+  const { model, priceVersion } = card;
+  const unknown = { error: null, usage: null, nanoUsd: null, endedAt: null };
+  return { callId, rootId, workflowId, runId, purpose, round, step, worker, model, priceVersion, ...unknown };
+}
+
+/**
+ * Writes the row of a request that is about to be sent. It stays open for good if this process dies; null where another
+ * live attempt took its number.
+ */
+export async function openRow(store: Store, blank: OpenRow, attempt: number): Promise<LedgerRow | null> {
+  const row: LedgerRow = { ...blank, attempt, startedAt: new Date().toISOString() };
+  return (await createRow(store, row)) ? row : null;
 }
 
 /** What a request came to, as far as money goes. */

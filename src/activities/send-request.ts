@@ -2,7 +2,7 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './dependencies';
-import { timeLimit, whileHeartbeating } from './heartbeat';
+import { timeLimit } from './heartbeat';
 import type { AttemptOutcome } from './ledger-row';
 import type { ModelCall } from './model-call';
 import { type CallContext, type Ended, judgeReply, toProviderFailure } from './models/failure';
@@ -23,7 +23,7 @@ export type SentRequest =
 /** What a provider knows a request by. */
 export type RequestCredentials = Required<Pick<ModelRequest, 'apiKey' | 'callId'>>;
 
-/** Sends one HTTP request and waits for its end, with heartbeats. Never throws, whatever the provider does. */
+/** Sends one HTTP request and waits for its end. Never throws, whatever the provider does. */
 export async function sendRequest(
   { complete }: Pick<Dependencies, 'complete'>,
   call: ModelCall,
@@ -33,8 +33,7 @@ export async function sendRequest(
   const signal = AbortSignal.any([cancellationSignal, timeLimit(call.timeoutMs)]);
   const context = contextOf(call, credentials.apiKey, signal);
   try {
-    const reply = await whileHeartbeating(() => complete(requestOf(call, credentials, signal)));
-    return judgeReply(reply, context);
+    return judgeReply(await complete(requestOf(call, credentials, signal)), context);
   } catch (error) {
     return brokenBy(error, context, cancellationSignal);
   }

@@ -1,10 +1,7 @@
-import { CONDUCTOR_ID, type Message, type Plan, type Step } from '../plan/plan';
-import { conductorMessages } from '../plan/prompt/conductor';
-import { workerMessages } from '../plan/prompt/worker';
-import { planOutputSchema, renderPlan } from '../plan/render';
-import type { Background, ReviewedRound, WorkerRequest, WritePlanRequest } from '../protocol/activities';
+import { CONDUCTOR_ID, type Plan, type Step, utf8Bytes } from '../plan/plan';
+import type { Background, WorkerRequest, WritePlanRequest } from '../protocol/activities';
 import type { ConductorCard } from '../protocol/cards';
-import type { PlanningRun, RunWorker, ResolvedRun } from '../protocol/run';
+import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { nanoUsdOf } from './nano-usd';
@@ -46,108 +43,105 @@ export function worstCaseOf(
   return { tokens, nanoUsd: Math.max(nanoUsdOf(fresh, price), nanoUsdOf(written, price)) };
 }
 
-// The bounds below build a prompt with the code that builds it for the model, so that they follow its wording. A text
-// that only the store holds is not loaded: a stand-in takes its place, and the bytes that it hides are added.
-
 /**
- * What one part of a prompt may need besides its text, in bytes: its heading, its tags with the marks that make them
- * unlike any tag in the texts (`-` and up to nine digits, four times), and what a chat template puts around a message.
+ * What prompts have beside the texts in them, in bytes, by the version of these estimators that a run was resolved with.
+ *
+ * These are bounds of the wording in `plan/prompt`, not the wording itself: a sentence may change, and a run in flight
+ * still begins the same calls. Wording that outgrows them, or any other change here, is a new version, and the old one
+ * stays for as long as a run may need it: see `docs/versioning.md`.
  */
-const PART_BYTES = 256;
-/** One is sent, and a vendor may explain it to the model once more in words. */
-const SCHEMA_COPIES = 2;
-/** The most of a failed reply that a repair shows: it is clipped to 4000 characters, which have up to three bytes each. */
-const SHOWN_BYTES = 3 * 4096;
+const VERSION_1 = {
+  /** Rules, examples and headings of the Conductor's prompt. */
+  style: { full: 3072, compact: 256 },
+  /** What it is told about calling itself. */
+  self: 256,
+  /** The line of one worker besides its id and notes. */
+  member: 24,
+  /** The JSON schema of its output, sent once and perhaps explained once more by the vendor; each ordinal in it. */
+  schema: 512,
+  schemaCopies: 2,
+  ordinal: 5,
+  /** What it is told about a plan and an answer to review. */
+  review: 512,
+  /** A failed reply is clipped to 4000 characters, which have up to three bytes each. */
+  shownReply: 3 * 4096,
+  /** A worker's prompt without a step that it may see, and what each of those adds besides a part. */
+  worker: 316,
+  seen: 54,
+  /** One text's heading, its tags with a mark (`-` and up to nine digits, four times), a chat template's tags. */
+  part: 256,
+} as const;
+
+const ESTIMATORS: Readonly<Record<number, typeof VERSION_1>> = { 1: VERSION_1 };
+
+/** The version that new runs are resolved with. */
+export const ESTIMATOR = 1;
+
+/** @throws Error for a version to come: the workflow task is tried again, and a worker that knows it takes it */
+function estimatorOf({ estimator = 1 }: Pick<ResolvedRun, 'estimator'>): typeof VERSION_1 {
+  const found = ESTIMATORS[estimator];
+  if (found !== undefined) return found;
+  throw new Error(
+    `the run is reckoned by estimator ${estimator}, and this process knows ${Object.keys(ESTIMATORS).join(', ')}: ` +
+      'it waits for a worker of a newer version',
+  );
+}
 
 /** An upper bound of the UTF-8 bytes that the Conductor is sent to write a plan, the output's schema included. */
 export function conductorPromptBytes(
   request: Pick<
     WritePlanRequest,
-    'question' | 'round' | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
+    'question' | 'repairs' | 'mayCallItself' | 'background' | 'review' | 'hints'
   >,
-  run: PlanningRun,
+  run: Pick<ResolvedRun, 'conductor' | 'workers' | 'estimator'>,
 ): number {
-  const { question, round, repairs, background = [], review, hints = [] } = request;
-  const { conductor, limits } = run;
-  const self = request.mayCallItself === true ? [{ id: CONDUCTOR_ID, notes: null }] : [];
-  const workers = [...run.workers, ...self];
-  const withSchema = conductor.capabilities.jsonSchema;
-  const messages = conductorMessages({
-    question: standIn(question),
-    style: conductor.prompt ?? 'full',
-    workers,
-    describe: conductor.describe,
-    maxSteps: limits.steps,
-    format: withSchema ? 'json' : 'lists',
-    repairs: repairs.map(({ reply, problem }) => ({ reply: standIn(reply), problem: problem.message })),
+  const { question, repairs, mayCallItself = false, background = [], review, hints = [] } = request;
+  const { conductor, workers } = run;
+  const { style, self, member, schema, schemaCopies, ordinal, part, shownReply, ...bytes } = estimatorOf(run);
+  const told = conductor.describe;
+  const team = workers.map(({ id, notes }) => {
+    const remark = { ordinals: '', names: id, notes: `${id}${notes ?? ''}` }[told];
+    return member + utf8Bytes(remark);
   });
-  const context = { workers: workers.map(({ id }) => id), maxSteps: limits.steps, round };
+  const members = workers.length + (mayCallItself ? 1 : 0);
   return sum([
-    messageBytes(messages),
-    withSchema ? SCHEMA_COPIES * utf8Bytes(JSON.stringify(planOutputSchema(context, 'grammar'))) : 0,
-    hiddenBytes(question) + 2 * PART_BYTES,
-    ...repairs.map(({ reply }) => Math.min(SHOWN_BYTES, hiddenBytes(reply)) + 2 * PART_BYTES),
-    backgroundBytes(background),
-    review === undefined ? 0 : reviewBytes(review),
-    ...hints.map((hint) => utf8Bytes(hint) + PART_BYTES),
+    style[conductor.prompt ?? 'full'] + sum(team) + (mayCallItself ? self : 0),
+    conductor.capabilities.jsonSchema ? schemaCopies * (schema + ordinal * members) : 0,
+    textBytes(question) + 2 * part,
+    ...repairs.map(
+      ({ reply, problem }) => Math.min(shownReply, textBytes(reply)) + utf8Bytes(problem.message) + 2 * part,
+    ),
+    backgroundBytes(background, part),
+    review === undefined ? 0 : bytes.review + planBytes(review.plan, part) + textBytes(review.answer),
+    ...hints.map((hint) => utf8Bytes(hint) + part),
   ]);
 }
 
-/** The plan in either form of writing it, its workers by ordinal or by id, and its answer. */
-function reviewBytes({ plan, answer }: ReviewedRound): number {
-  const ids = plan.steps.map(({ worker }) => worker);
-  const planBytes = utf8Bytes(renderPlan(plan, ids)) + sum(ids.map((id) => utf8Bytes(id) + PART_BYTES));
-  return planBytes + textBytes(answer) + PART_BYTES;
+/** Of a plan in either form of writing it, in which two escapes are longer than in JSON. */
+function planBytes(plan: Plan, part: number): number {
+  const json = JSON.stringify(plan).replace(/\\[bf]/g, '\\u0000');
+  return utf8Bytes(json) + plan.steps.length * part;
 }
 
-/** An upper bound of the UTF-8 bytes that a step's worker is sent. Texts in the store need not be loaded. */
+/** An upper bound of the UTF-8 bytes that a step's worker is sent. */
 export function workerPromptBytes(
-  request: Pick<WorkerRequest, 'question' | 'subtask' | 'sees' | 'background' | 'worker'>,
+  request: Pick<WorkerRequest, 'question' | 'subtask' | 'sees' | 'background'>,
+  run: Pick<ResolvedRun, 'estimator'>,
 ): number {
-  const { question, subtask, sees, background = [], worker } = request;
-  const messages = workerMessages({
-    question: standIn(question),
-    subtask,
-    sees: sees.map((seen) => ({ ...seen, output: standIn(seen.output) })),
-    layout: worker.kind === 'model' ? worker.layout : 'tagged',
-  });
-  return sum([
-    messageBytes(messages),
-    hiddenBytes(question),
-    ...sees.map(({ output }) => hiddenBytes(output) + PART_BYTES),
-    backgroundBytes(background),
-    // The question and the own subtask.
-    2 * PART_BYTES,
-  ]);
+  const { question, subtask, sees, background = [] } = request;
+  const { worker, seen, part } = estimatorOf(run);
+  const own = worker + textBytes(question) + utf8Bytes(subtask) + 2 * part;
+  return own + backgroundBytes(sees, seen + part) + backgroundBytes(background, part);
 }
 
-function standIn(text: Text): string {
-  return typeof text === 'string' ? text : '?';
+/** The most that texts which were given or may be seen add to a prompt. */
+function backgroundBytes(given: readonly Background[], part: number): number {
+  return sum(given.map(({ subtask, output }) => utf8Bytes(subtask ?? '') + textBytes(output) + part));
 }
 
-function hiddenBytes(text: Text): number {
-  return typeof text === 'string' ? 0 : text.bytes;
-}
-
-function messageBytes(messages: readonly Message[]): number {
-  return sum(messages.map(({ text }) => utf8Bytes(text)));
-}
-
-/** The most that earlier texts, shown to every worker of a child, add to a prompt. */
-function backgroundBytes(background: readonly Background[]): number {
-  return sum(
-    background.map(({ subtask, output }) => utf8Bytes(subtask ?? '') + textBytes(output) + PART_BYTES),
-  );
-}
-
+/** A text in the store need not be loaded. */
 function textBytes(text: Text): number {
   return typeof text === 'string' ? utf8Bytes(text) : text.bytes;
-}
-
-const encoder = new TextEncoder();
-
-function utf8Bytes(text: string): number {
-  return encoder.encode(text).length;
 }
 
 function sum(numbers: readonly number[]): number {
@@ -176,7 +170,7 @@ export function estimatePlan(
       const earlier = plan.steps[index];
       return earlier ? [{ ...earlier, step: index, output: outputToCome(workers.get(earlier.worker)) }] : [];
     });
-    const bytes = workerPromptBytes({ question, subtask, sees: seen, worker, background });
+    const bytes = workerPromptBytes({ question, subtask, sees: seen, background }, run);
     return worstCaseOf(worker, bytes, worker.maxOutputTokens);
   };
   const cases = plan.steps.map(worstCaseOfStep);

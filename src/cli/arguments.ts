@@ -31,12 +31,13 @@ function number(expected: string, pattern: RegExp, least: number, most: number):
 }
 
 const WHOLE = /^-?\d{1,15}$/;
+const AMOUNT = /^(?:\d{1,15}|\d{0,15}\.\d{1,15})(?:e-?\d{1,3})?$/i;
 const USD = `an amount in USD up to ${MAX_COST_USD}, e.g. 0.50, or none for no limit`;
 
 export const readInteger = number('a whole number', WHOLE, -Infinity, Infinity);
 export const readCount = number('a whole number from 1', WHOLE, 1, Infinity);
 export const readWhole = number('a whole number from 0', WHOLE, 0, Infinity);
-export const readAmount = number('a number above 0, e.g. 1e-5', /^\d*\.?\d+(e-?\d{1,3})?$/i, 5e-324, 1e308);
+export const readAmount = number('a number above 0, e.g. 1e-5', AMOUNT, 5e-324, 1e308);
 /** Requests of one run: as many as its result can hold. */
 export const readCalls = number(`a whole number from 1 to ${MAX_CALLS}`, WHOLE, 1, MAX_CALLS);
 export const readDepth = orNone(

@@ -1,5 +1,4 @@
-import type { ConductorClient } from '../client/conductor-client';
-import type { Retry } from '../client/run-tree';
+import type { ConductorClient, Retry } from '../client/conductor-client';
 import type { SolveResult } from '../protocol/solve';
 import { explainStop } from '../trace/describe';
 import { ApprovalDesk } from './approval/desk';
@@ -7,11 +6,11 @@ import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
 import { unlessInterrupted } from './interruption';
 import type { Session } from './session';
-import { harmless, print, say } from './terminal';
+import type { WorkOptions } from './settings';
+import { print, say, toJson } from './terminal';
 import { openView, type RunView } from './view/open-view';
 
-export interface ShowOptions {
-  readonly config?: string;
+export interface ShowOptions extends WorkOptions {
   readonly json?: boolean;
 }
 
@@ -32,7 +31,7 @@ export async function showRun(
   }
   const { status, answer, error, stoppedBy } = result;
   if (json === true) await print(toJson(result));
-  else if (answer !== null) await print(process.stdout.isTTY ? harmless(answer) : answer);
+  else if (answer !== null) await print(answer, { exact: true });
   if (error !== null) say(error.message);
   if (status === 'cancelled') say(`Run ${id} was cancelled.`);
   if (stoppedBy !== null) say(explainStop(stoppedBy, result).join('\n'));
@@ -98,10 +97,6 @@ function openDesk(conductor: ConductorClient, { whilePaused }: RunView): Approva
 async function breakdownOf(ended = new Promise<void>(() => undefined)): Promise<never> {
   await ended;
   throw new Error('the worker of this command stopped working; the run is kept');
-}
-
-export function toJson(result: SolveResult): string {
-  return JSON.stringify(result, null, 2);
 }
 
 export function watchOf(id: string, config: string | undefined): string {

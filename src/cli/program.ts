@@ -17,10 +17,17 @@ import {
   type Settle,
 } from './arguments';
 import type { ExitCode } from './exit-code';
+import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
 The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
+
+/** Of every command that makes calls. */
+const TRUST = [
+  '--trust',
+  'send keys where the configuration says, and remember that for its folder',
+] as const;
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 
@@ -35,6 +42,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .description('A Conductor model writes a plan for a team of language models; Temporal runs it durably.')
     .version(version)
     .addHelpText('after', EXIT_CODES)
+    .configureOutput(HARMLESS_OUTPUT)
     .exitOverride()
     .showSuggestionAfterError();
 
@@ -52,6 +60,7 @@ export function buildProgram(version: string, settle: Settle): Command {
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
     .argument('<question>', '- reads it from standard input')
+    .option(...TRUST)
     .option('--seed <number>', 'sent to models that take one', readInteger)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
     .option('--deny <ids>', 'do not use these workers', readIds)
@@ -75,6 +84,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/solve.js')).solve));
 
   add('watch <id>', 'follow a run to its end, and print the answer')
+    .option(...TRUST)
     .option(...JSON_OPTION)
     .action(run(async () => (await import('./commands/runs.js')).watch));
 
@@ -123,20 +133,26 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--worker <id>', 'another worker for that step')
     .option('--subtask <text>', 'another task for that step')
     .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', readUsd)
+    .option(...TRUST)
     .option(...JSON_OPTION)
     .action(run(async () => (await import('./commands/solve.js')).retry));
 
-  add('cancel <id>', 'stop a run, and wait until it has ended').action(
-    run(async () => (await import('./commands/runs.js')).cancel),
-  );
+  add('cancel <id>', 'stop a run, and wait until it has ended')
+    .option(...TRUST)
+    .action(run(async () => (await import('./commands/runs.js')).cancel));
 
-  add('up', 'run a Temporal server and a worker on this machine, until Ctrl-C').action(
-    run(async () => (await import('./commands/serve.js')).up),
-  );
+  add('up', 'run a Temporal server and a worker on this machine, until Ctrl-C')
+    .option(...TRUST)
+    .action(run(async () => (await import('./commands/serve.js')).up));
 
-  add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C').action(
-    run(async () => (await import('./commands/serve.js')).worker),
-  );
+  program
+    .command('up-worker', { hidden: true })
+    .option(...CONFIG)
+    .action(run(async () => (await import('./commands/serve.js')).upWorker));
+
+  add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C')
+    .option(...TRUST)
+    .action(run(async () => (await import('./commands/serve.js')).worker));
 
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")
     .requiredOption('--origin <url...>', 'of the pages that may ask, e.g. http://127.0.0.1:8233', readOrigin)
@@ -152,9 +168,9 @@ export function buildProgram(version: string, settle: Settle): Command {
   );
 
   const pool = program.command('pool').description('look after the pool');
-  add('check', 'make one tiny call to the Conductor and to each worker', pool).action(
-    run(async () => (await import('./commands/pool.js')).checkPool),
-  );
+  add('check', 'make one tiny call to the Conductor and to each worker', pool)
+    .option(...TRUST)
+    .action(run(async () => (await import('./commands/pool.js')).checkPool));
 
   const store = program.command('store').description('look after the store');
   add('gc', 'remove texts and answers that are old and that no run on the server refers to', store)

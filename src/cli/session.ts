@@ -14,8 +14,8 @@ import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
-import { FOLDER, loadSettings } from './settings';
-import type { RunningWorker, WorkerManner } from './start-worker';
+import { checkTrust, FOLDER, loadSettings, type WorkOptions } from './settings';
+import type { RunningWorker, startWorker, WorkerManner } from './start-worker';
 import { say } from './terminal';
 
 /** What a server must be able to do for a command. */
@@ -44,6 +44,8 @@ export interface Session {
 
 export interface SessionOptions extends ServerDemands, Partial<Pick<WorkerManner, 'graceMs' | 'log'>> {
   readonly file: string | undefined;
+  /** What `--trust` says, for a worker that makes calls. */
+  readonly trust?: boolean;
   /**
    * - `look`: no worker.
    * - `follow`: a worker beside the embedded server, so that a run left behind goes on and a cancellation is heard.
@@ -56,25 +58,19 @@ export interface SessionOptions extends ServerDemands, Partial<Pick<WorkerManner
 /** Does something with a server and its clients, and closes everything, the server included. */
 export async function withSession<Result>(
   loaded: TrainableConfig,
-  { file, role, graceMs = 0, log, ...demands }: SessionOptions,
+  options: SessionOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const server = await attachServer(loaded, demands);
+  const server = await attachServer(loaded, options);
   try {
-    const config = fitToServer(server, loaded, file);
+    const config = fitToServer(server, loaded, options.file);
     const keys = configuredKeys(config);
     const store = openStore(config.store, process.cwd(), { keys });
-    let worker: RunningWorker | null = null;
-    if (role === 'work' || (role !== 'look' && server.embedded)) {
-      // Temporal's native part takes longest to load, and few commands need it.
-      const { startWorker } = await import('./start-worker.js');
-      const manner = { graceMs, log, makesCalls: role !== 'steer' };
-      worker = await startWorker(server, { config, store, keys }, manner);
-    }
+    const worker = await bringWorker(server, { config, store, keys }, options);
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
     const connection = worker?.connection ?? (await Connection.connect(server.connection));
     try {
-      const dataConverter = keys && encryptionConverter(keys);
+      const dataConverter = keys && encryptionConverter(keys, config.encryption);
       const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
       const { taskQueue } = config.temporal;
       const conductor = new ConductorClient({ client: temporal, store, taskQueue });
@@ -87,14 +83,28 @@ export async function withSession<Result>(
   }
 }
 
+/** The worker of a command's own, where its role needs one on this server. */
+async function bringWorker(
+  server: TemporalServer,
+  parts: Parameters<typeof startWorker>[1],
+  { role, file, trust, graceMs = 0, log }: SessionOptions,
+): Promise<RunningWorker | null> {
+  if (role === 'look' || (role !== 'work' && !server.embedded)) return null;
+  const makesCalls = role !== 'steer';
+  if (makesCalls) await checkTrust(parts.config, { config: file, trust });
+  // Temporal's native part takes longest to load, and few commands need it.
+  const { startWorker } = await import('./start-worker.js');
+  return startWorker(server, parts, { graceMs, log, makesCalls });
+}
+
 /** The same for a run that was started before. @throws UsageError for one that the server does not know */
 export async function withRun<Result>(
   id: string,
-  { config: file }: { readonly config?: string },
+  { config: file, trust }: WorkOptions,
   role: SessionOptions['role'],
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  return withSession(await loadSettings(file), { file, role, used: true }, async (session) =>
+  return withSession(await loadSettings(file), { file, trust, role, used: true }, async (session) =>
     work(session).catch((error: unknown) => {
       throw explainUnknown(error, id, session);
     }),

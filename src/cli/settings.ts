@@ -10,9 +10,16 @@ import type { ResolvedRun } from '../protocol/run';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
 import { say } from './terminal';
+import { requireTrust } from './trust';
 
 /** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
 export const FOLDER = '.conductor';
+
+/** The options of every command that makes calls. */
+export interface WorkOptions {
+  readonly config?: string;
+  readonly trust?: boolean;
+}
 
 /** Loads the configuration for a command that makes no calls of its own. */
 export async function loadSettings(path: string | undefined): Promise<TrainableConfig> {
@@ -20,13 +27,11 @@ export async function loadSettings(path: string | undefined): Promise<TrainableC
 }
 
 /** The same for a command that makes calls. @throws ConfigError where this process cannot make all of them */
-export async function loadServable(
-  path: string | undefined,
-  pool: PoolFilter = {},
-): Promise<TrainableConfig> {
-  const { config, notices } = await loadChecked(path);
+export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<TrainableConfig> {
+  const { config, notices } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
   for (const card of cards) keyFor(card, config, process.env);
+  await checkTrust(config, options);
   for (const notice of notices) say(notice);
   if (cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2')) {
     // 93 MB, once: before anything waits for it.
@@ -34,6 +39,15 @@ export async function loadServable(
     await fetchSmolLm2({ say });
   }
   return config;
+}
+
+/** Refuses a configuration that sends keys where they do not belong, unless its folder is trusted, see `trust.ts`. */
+export async function checkTrust(
+  config: TrainableConfig,
+  { config: path, trust }: WorkOptions,
+): Promise<void> {
+  const file = configPath({ env: process.env, cwd: process.cwd(), path });
+  await requireTrust(modelCardsOf(resolveRun(config)), file, trust);
 }
 
 /** Nothing must be written unencrypted because the keys are missing. */

@@ -9,6 +9,7 @@ import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { FOLDER } from './settings';
+import { harmless } from './terminal';
 
 export interface WorkerManner {
   readonly graceMs: number;
@@ -47,7 +48,7 @@ export async function startWorker(
     namespace: server.namespace,
     taskQueue: config.temporal.taskQueue,
     workflowBundle: { codePath: join(__dirname, '..', bundle) },
-    dataConverter: keys && encryptionConverter(keys),
+    dataConverter: keys && encryptionConverter(keys, config.encryption),
     plugins: [plugin],
     enableNonLocalActivities: makesCalls,
     shutdownGraceTime: graceMs,
@@ -83,7 +84,7 @@ function installRuntime(log: Say): void {
 function sayToFile(line: string): void {
   const file = join(FOLDER, 'worker.log');
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  appendFileSync(file, `${line}\n`, { mode: 0o600 });
+  appendFileSync(file, `${harmless(line)}\n`, { mode: 0o600 });
 }
 
 const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;

@@ -16,20 +16,57 @@ export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | u
   return stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
 }
 
-/** A model's words must not steer the terminal they are shown on; lines and tabs may stay. */
-export function harmless(text: string): string {
-  return text.replace(/(?![\n\t])\p{Cc}/gu, '');
+/** What steers a terminal: control characters but line ends and tabs, and what overrides the writing direction. */
+const STEERING = /\r(?!\n)|(?![\n\t\r])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
+
+/** All that `paintFor` writes. */
+// eslint-disable-next-line no-control-regex -- these are control sequences
+const STROKES = /(\x1b\[(?:1|2|22|31|32|33|39)m)/;
+
+/**
+ * A text without anything that steers a terminal. Models, servers and other people write much of what is shown: no text
+ * reaches a person but through here (`say`, `print`, the views).
+ *
+ * @param painted the text holds colours of ours, which stay; foreign text in it went through `oneLine` before
+ */
+export function harmless(text: string, painted = false): string {
+  if (!painted) return text.replace(STEERING, '');
+  return text
+    .split(STROKES)
+    .map((part, index) => (index % 2 === 1 ? part : harmless(part)))
+    .join('');
 }
+
+/** JSON that steers no terminal and means the same. */
+export function toJson(value: unknown): string {
+  const escape = (character: string): string =>
+    `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, null, 2).replace(STEERING, escape);
+}
+
+/** For commander, whose messages quote arguments. */
+export const HARMLESS_OUTPUT = {
+  writeOut: (text: string): unknown => process.stdout.write(harmless(text)),
+  writeErr: (text: string): unknown => process.stderr.write(harmless(text)),
+};
 
 /** Writes a line for the person who waits. Answers and asked-for output go to stdout, everything else comes here. */
 export function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${harmless(line)}\n`);
 }
 
-/** Writes what was asked for to stdout, and waits until it is out: a slow reader of a pipe gets all of it. */
-export async function print(text: string): Promise<void> {
+/**
+ * Writes what was asked for to stdout, and waits until it is out: a slow reader of a pipe gets all of it.
+ *
+ * @param how `exact` for data that a pipe must get as it is; `painted` as in `harmless`
+ */
+export async function print(
+  text: string,
+  { exact = false, painted = false }: { exact?: boolean; painted?: boolean } = {},
+): Promise<void> {
+  const shown = exact && !process.stdout.isTTY ? text : harmless(text, painted);
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => {
+    process.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`, (error) => {
       if (error) reject(error);
       else resolve();
     });

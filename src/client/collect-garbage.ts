@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SOLVE_WORKFLOW } from '../protocol/names';
-import { findAnswer } from '../store/answers';
+import { readAnswer } from '../store/answers';
 import { rowKeys } from '../store/ledger';
-import type { Store } from '../store/store';
+import type { Store, Tally } from '../store/store';
 import { eachInParallel, sweep, type Swept } from '../store/sweep';
 import { refAt, refsIn } from '../store/texts';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
@@ -20,6 +20,11 @@ export interface CollectOptions {
   readonly olderThanMs: number;
   /** Counts and removes nothing. */
   readonly dryRun?: boolean;
+  /**
+   * References to texts that are in use though no run names them, as in the records of an add-on: `textsOfRecords` of
+   * `temporal-conductor/training`.
+   */
+  readonly refsBeside?: (store: Store) => Promise<Iterable<string>>;
 }
 
 /** What was old in the store, and what became of it. */
@@ -27,6 +32,8 @@ export interface Collected {
   readonly texts: Swept;
   /** Kept answers, and answers that a vendor was still writing. */
   readonly answers: Swept;
+  /** What killed writers left. */
+  readonly unfinished: Tally;
   /** How many runs the server holds. */
   readonly runs: number;
 }
@@ -44,7 +51,7 @@ export interface Collected {
  * @throws Error for a younger age, and where a history cannot be read; nothing is removed then
  */
 export async function collectGarbage(options: CollectOptions): Promise<Collected> {
-  const { client, store, olderThanMs, dryRun = false } = options;
+  const { client, store, olderThanMs, dryRun = false, refsBeside } = options;
   if (!(olderThanMs >= SHORTEST_AGE_MS)) {
     throw new Error(`only what is older than a day can be collected, not what is ${olderThanMs} ms old`);
   }
@@ -57,10 +64,12 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   });
   const refs = new Set(held.refs);
   await eachInParallel(calls, async (callId) => {
-    for (const ref of refsIn(await findAnswer(store, callId))) refs.add(ref);
+    for (const ref of refsIn(await readAnswer(store, callId))) refs.add(ref);
   });
+  for (const ref of (await refsBeside?.(store)) ?? []) refs.add(ref);
 
-  const callIdAt = (key: string): string | null => /^[a-z]+\/[^/]+\/([^/]+)\.json$/.exec(key)?.[1] ?? null;
+  const callIdAt = (key: string): string | null =>
+    /^[a-z]{1,20}\/[^/]{1,100}\/([^/]{1,100})\.json$/.exec(key)?.[1] ?? null;
   // An object with a name that is not ours is not ours to remove.
   const lives =
     (live: ReadonlySet<string>, nameAt: (key: string) => string | null) =>
@@ -71,7 +80,8 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   const isLive = lives(calls, callIdAt);
   const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive });
   const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: lives(refs, refAt) });
-  return { texts, answers, runs: held.runIds.size };
+  const unfinished = (await store.removeUnfinished?.(than, dryRun)) ?? { count: 0, bytes: 0 };
+  return { texts, answers, unfinished, runs: held.runIds.size };
 }
 
 interface Run {

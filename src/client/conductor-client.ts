@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Plan, PlanContext } from '../plan/plan';
-import type { HeldLimits, LimitsChange } from '../protocol/messages';
+import { HINT_FORM, type HeldLimits, isDepth, isHint, type LimitsChange } from '../protocol/messages';
 import {
   ADD_HINT_SIGNAL,
   APPROVE_PLAN_UPDATE,
@@ -19,13 +19,11 @@ import { previewOf, type Text } from '../protocol/text';
 import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
-import { checkDepth, checkHint, checkQuestion, signalRun, updateRun } from './steer';
-import { HistoryDecoder, readHistory } from './history';
-import { contextOf, readOrigin, retryInput, type RetryRequest } from './retry';
-import { addChildren, followTree, readRetries, readTree, type ReadRun, type Retry } from './run-tree';
-import { readTraceLeft, TraceReader } from './trace-reader';
-
-export { BadQuestionError } from './steer';
+import { HistoryDecoder } from './history';
+import { contextOf, retryInput, type RetryRequest } from './retry';
+import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
+import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
+import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-reader';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */
@@ -42,6 +40,14 @@ export type SolveRequest = Omit<SolveInput, 'question'> & { readonly question: s
 export interface SolveHandle {
   readonly id: string;
   readonly runId: string;
+}
+
+/** A call that failed at no cost and waits to be tried again. */
+export interface Retry {
+  /** The attempt that comes next. */
+  readonly attempt: number;
+  /** Why the last one failed: one sentence that names the worker. */
+  readonly reason: string;
 }
 
 /**
@@ -64,7 +70,6 @@ export class ConductorClient {
 
   /**
    * Starts a solve and returns at once. The same workflow id is never started twice while it runs.
-   *
    * @throws BadQuestionError for a question that is empty or over 1 MiB
    */
   async start(request: SolveRequest, id = `solve-${randomUUID()}`): Promise<SolveHandle> {
@@ -77,66 +82,80 @@ export class ConductorClient {
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
     const run = await this.start(request, id);
     const left = await this.awaitEnd(run);
-    const trace = left === null ? await this.readTrace(run.id) : await addChildren(this.readRun, left);
+    const trace = left === null ? await readTree(this.read, run.id) : await addChildren(this.read, left);
     return resolveTrace(trace, this.store);
   }
 
   /** The trace of a run and all its children as it grows, from what has happened so far to its end. */
   async *watch(id: string): AsyncGenerator<SolveResult> {
-    for await (const trace of followTree(this.readRun, id)) yield await resolveTrace(trace, this.store);
+    for await (const trace of followTree(this.read, id)) yield await resolveTrace(trace, this.store);
   }
 
   /** The trace of a run and all its children as it is now, running or ended. Needs no worker. */
   async trace(id: string): Promise<SolveResult> {
-    return resolveTrace(await this.readTrace(id), this.store);
+    return resolveTrace(await readTree(this.read, id), this.store);
   }
 
-  /** Calls that failed at no cost and are about to be tried again, and why. */
+  /** Calls that failed at no cost and are about to be tried again, and why. Retries leave no events in a history. */
   async retries(id: string): Promise<Retry[]> {
-    return readRetries(this.client, id, this.decoder());
+    const { raw } = await this.client.workflow.getHandle(id).describe();
+    const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
+    const decoder = new HistoryDecoder(this.client.options.loadedDataConverter);
+    return Promise.all(
+      waiting.map(async ({ attempt, lastFailure }) => {
+        const { message } = await decoder.failure(lastFailure);
+        return { attempt: attempt ?? 1, reason: message };
+      }),
+    );
   }
 
   /** How deep the Conductor may call itself from now on, in children under way too; null: as deep as other limits let it. */
   async setMaxDepth(id: string, depth: number | null): Promise<void> {
-    checkDepth(depth);
-    await signalRun(this.client, id, { name: SET_MAX_DEPTH_SIGNAL, argument: depth });
+    // A signal has no answer: what a run would ignore is refused before it is sent.
+    if (!isDepth(depth)) {
+      const rule = 'it must be a whole number from 0, or null for no limit';
+      throw new RefusedError(`the depth is ${String(depth)}: ${rule}`);
+    }
+    await signalRun(this.client, id, SET_MAX_DEPTH_SIGNAL, depth);
   }
 
   /** Gives the Conductor something to consider, from its next call on. */
   async addHint(id: string, hint: string): Promise<void> {
-    checkHint(hint);
-    await signalRun(this.client, id, { name: ADD_HINT_SIGNAL, argument: hint });
+    if (!isHint(hint)) {
+      throw new RefusedError(`the hint has ${Buffer.byteLength(hint)} bytes: it must be ${HINT_FORM}`);
+    }
+    await signalRun(this.client, id, ADD_HINT_SIGNAL, hint);
   }
 
   /** Changes the limits that are named, if any, and returns all that now hold. */
   async setLimits(id: string, change: LimitsChange): Promise<HeldLimits> {
-    return updateRun(this.client, id, { name: SET_LIMITS_UPDATE, argument: change });
+    return updateRun(this.client, id, SET_LIMITS_UPDATE, change);
   }
 
   /** Lets the plan run that waits for approval. */
   async approvePlan(id: string): Promise<void> {
-    await updateRun(this.client, id, { name: APPROVE_PLAN_UPDATE });
+    await updateRun(this.client, id, APPROVE_PLAN_UPDATE);
   }
 
   /** Runs another plan instead of the one that waits, and returns it as the run took it. */
   async editPlan(id: string, plan: Plan): Promise<Plan> {
-    return updateRun(this.client, id, { name: EDIT_PLAN_UPDATE, argument: plan });
+    return updateRun(this.client, id, EDIT_PLAN_UPDATE, plan);
   }
 
   /** Has the Conductor write another plan instead of the one that waits, and gives it the reason. */
   async rejectPlan(id: string, reason: string): Promise<void> {
-    await updateRun(this.client, id, { name: REJECT_PLAN_UPDATE, argument: { reason } });
+    await updateRun(this.client, id, REJECT_PLAN_UPDATE, { reason });
   }
 
   /** What `parsePlan` reads a plan for this run by. */
   async planContext(id: string): Promise<PlanContext> {
-    return contextOf(await readOrigin(this.client, id, this.decoder()));
+    return contextOf(await this.readOrigin(id));
   }
 
   /** Starts a new run that goes on from a step of an earlier one, which stays as it is. */
   async retry(id: string, request: RetryRequest): Promise<SolveHandle> {
-    const { input } = await readOrigin(this.client, id, this.decoder());
-    const again = retryInput(input, await this.readTrace(id), request);
+    const { input, trace } = await this.readOrigin(id);
+    const again = retryInput(input, trace, request);
     return this.launch(again, `${id}-retry-${randomBytes(3).toString('hex')}`);
   }
 
@@ -160,9 +179,8 @@ export class ConductorClient {
   }
 
   /**
-   * Waits by one long poll, however much happens in the run: following it would take one for each event.
-   *
-   * @returns the trace that the run left; null where it left none, since it was cancelled or terminated
+   * Waits by one long poll, however much happens in the run: following it would take one for each event. null where the
+   * run left no trace, since it was cancelled or terminated.
    */
   private async awaitEnd({ id, runId }: SolveHandle): Promise<SolveTrace | null> {
     try {
@@ -174,24 +192,17 @@ export class ConductorClient {
     }
   }
 
-  private async readTrace(id: string): Promise<SolveTrace> {
-    const trace = await readTree(this.readRun, id);
-    if (trace === undefined) throw new Error(`run ${id} has no history`);
-    return trace;
+  private readonly read: ReadRun = (id, follow) => this.readRun(id, follow);
+
+  private async *readRun(id: string, follow: boolean): AsyncGenerator<SolveTrace> {
+    for await (const { trace } of readRun(this.client, id, follow)) yield trace;
   }
 
-  private readonly readRun: ReadRun = (workflowId, follow) => this.readOne(workflowId, follow);
-
-  private async *readOne(workflowId: string, follow: boolean): AsyncGenerator<SolveTrace> {
-    const reader = new TraceReader(workflowId, this.decoder());
-    for await (const events of readHistory(this.client, { workflowId }, follow)) {
-      for (const event of events) await reader.read(event);
-      yield reader.trace;
-    }
-  }
-
-  private decoder(): HistoryDecoder {
-    return new HistoryDecoder(this.client.options.loadedDataConverter);
+  private async readOrigin(id: string): Promise<RunOrigin & Pick<KnownRun, 'trace'>> {
+    let known: KnownRun | undefined;
+    for await (known of readRun(this.client, id, false));
+    if (!known?.origin) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
+    return { ...known.origin, trace: known.trace };
   }
 }
 
@@ -203,10 +214,6 @@ async function resolveTrace(trace: SolveTrace, store: Store): Promise<SolveResul
     const steps = round.steps.map(async (step) => ({ ...step, output: await whole(step.output) }));
     return { ...round, steps: await Promise.all(steps), answer: await whole(round.answer) };
   });
-  return {
-    ...trace,
-    question: await readText(store, trace.question),
-    answer: await whole(trace.answer),
-    rounds: await Promise.all(rounds),
-  };
+  const question = await readText(store, trace.question);
+  return { ...trace, question, answer: await whole(trace.answer), rounds: await Promise.all(rounds) };
 }

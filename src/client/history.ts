@@ -10,18 +10,15 @@ import {
   visit,
   walkGetWorkflowExecutionHistoryResponse,
 } from '@temporalio/common/lib/internal-non-workflow';
-import type { ResolveRunResult } from '../protocol/activities';
-import type { ResolvedRun } from '../protocol/run';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 export type TemporalEvent = NonNullable<History['events']>[number];
-type ProtoFailure = NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure'];
+export type Payloads = { payloads?: Payload[] | null } | null | undefined;
+export type ProtoFailure = NonNullable<TemporalEvent['activityTaskFailedEventAttributes']>['failure'];
 
 /**
  * Reads a run's history, page by page. With `follow`, waits for more until the run has ended, by a long poll that
- * needs no worker and is no billed Action.
- *
- * @throws what the server answers, e.g. gRPC's NOT_FOUND for an unknown id
+ * needs no worker and is no billed Action. Throws what the server answers, e.g. gRPC's NOT_FOUND for an unknown id.
  */
 export async function* readHistory(
   client: Client,
@@ -69,7 +66,7 @@ export class HistoryDecoder {
   }
 
   /** The first payload, or undefined where there is none. */
-  async first(payloads: { payloads?: Payload[] | null } | null | undefined): Promise<unknown> {
+  async first(payloads: Payloads): Promise<unknown> {
     if (!payloads?.payloads?.length) return undefined;
     return decodeFromPayloadsAtIndex<unknown>(this.converter, 0, payloads.payloads);
   }
@@ -80,121 +77,8 @@ export class HistoryDecoder {
   }
 }
 
-/** When an event happened, ISO 8601 in UTC. */
+/** ISO 8601 in UTC. */
 export function timeOf({ eventTime }: TemporalEvent): string {
   const milliseconds = Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
   return new Date(milliseconds).toISOString();
-}
-
-/**
- * What a history event means for a run, decoded. A call is an activity or a child workflow; its name here is the id of
- * the event that started it.
- */
-export type HistoryEvent =
-  | { readonly kind: 'run-started'; readonly runId: string; readonly input: unknown }
-  | { readonly kind: 'run-resolved'; readonly run: ResolvedRun }
-  | {
-      readonly kind: 'call-started';
-      readonly call: string;
-      readonly type: string;
-      readonly input: unknown;
-      /** Workflow id, where it is a child workflow. */
-      readonly childId: string | null;
-    }
-  | { readonly kind: 'call-succeeded'; readonly call: string; readonly result: unknown }
-  | { readonly kind: 'call-failed'; readonly call: string; readonly error: Error }
-  /** A message was accepted that changes something. */
-  | { readonly kind: 'updated'; readonly name: string; readonly input: unknown }
-  | { readonly kind: 'run-completed'; readonly result: unknown }
-  | { readonly kind: 'run-failed'; readonly error: Error }
-  | { readonly kind: 'run-cancelled' };
-
-type Read<Attributes> = (
-  attributes: NonNullable<Attributes>,
-  decoder: HistoryDecoder,
-  eventId: string,
-) => HistoryEvent | null | Promise<HistoryEvent | null>;
-
-/** Reads an event; null for one that means nothing to a trace. */
-export async function readHistoryEvent(
-  event: TemporalEvent,
-  decoder: HistoryDecoder,
-): Promise<HistoryEvent | null> {
-  for (const [name, read] of Object.entries(READERS)) {
-    const attributes = event[name as keyof typeof READERS];
-    // The compiler does not see that the two belong together.
-    if (attributes) return (read as Read<unknown>)(attributes, decoder, String(event.eventId));
-  }
-  return null;
-}
-
-const READERS = {
-  workflowExecutionStartedEventAttributes: async ({ originalExecutionRunId, input }, decoder) => ({
-    kind: 'run-started',
-    runId: originalExecutionRunId ?? '',
-    input: await decoder.first(input),
-  }),
-  workflowExecutionUpdateAcceptedEventAttributes: async ({ acceptedRequest }, decoder) => {
-    const input = acceptedRequest?.input;
-    return input ? { kind: 'updated', name: input.name ?? '', input: await decoder.first(input.args) } : null;
-  },
-  // The one local activity of a solve: the SDK records in a marker what it returned.
-  markerRecordedEventAttributes: async ({ markerName, failure, details }, decoder) => {
-    if (markerName !== 'core_local_activity' || failure) return null;
-    const { run } = (await decoder.first(details?.result)) as ResolveRunResult;
-    return { kind: 'run-resolved', run };
-  },
-  activityTaskScheduledEventAttributes: async ({ activityType, input }, decoder, call) => ({
-    kind: 'call-started',
-    call,
-    type: activityType?.name ?? '',
-    childId: null,
-    input: await decoder.first(input),
-  }),
-  startChildWorkflowExecutionInitiatedEventAttributes: async (child, decoder, call) => ({
-    kind: 'call-started',
-    call,
-    type: child.workflowType?.name ?? '',
-    childId: child.workflowId ?? null,
-    input: await decoder.first(child.input),
-  }),
-  activityTaskCompletedEventAttributes: async ({ scheduledEventId: call, result }, decoder) =>
-    succeeded(call, await decoder.first(result)),
-  childWorkflowExecutionCompletedEventAttributes: async ({ initiatedEventId: call, result }, decoder) =>
-    succeeded(call, await decoder.first(result)),
-  activityTaskFailedEventAttributes: async ({ scheduledEventId: call, failure }, decoder) =>
-    failed(call, await decoder.failure(failure)),
-  activityTaskTimedOutEventAttributes: async ({ scheduledEventId: call, failure }, decoder) =>
-    failed(call, await decoder.failure(failure)),
-  childWorkflowExecutionFailedEventAttributes: async ({ initiatedEventId: call, failure }, decoder) =>
-    failed(call, await decoder.failure(failure)),
-  childWorkflowExecutionTerminatedEventAttributes: ({ initiatedEventId: call }) =>
-    failed(call, new Error('the child was terminated')),
-  childWorkflowExecutionCanceledEventAttributes: ({ initiatedEventId: call }) =>
-    failed(call, new Error('the child was cancelled')),
-  childWorkflowExecutionTimedOutEventAttributes: ({ initiatedEventId: call }) =>
-    failed(call, new Error('the child exceeded its time-out')),
-  workflowExecutionCompletedEventAttributes: async ({ result }, decoder) => ({
-    kind: 'run-completed',
-    result: await decoder.first(result),
-  }),
-  workflowExecutionFailedEventAttributes: async ({ failure }, decoder) =>
-    runFailed(await decoder.failure(failure)),
-  workflowExecutionTerminatedEventAttributes: ({ reason }) =>
-    runFailed(new Error(`terminated: ${reason ?? ''}`)),
-  workflowExecutionTimedOutEventAttributes: () =>
-    runFailed(new Error('the run exceeded the time-out it was started with')),
-  workflowExecutionCanceledEventAttributes: () => ({ kind: 'run-cancelled' }),
-} satisfies { [Name in keyof TemporalEvent]?: Read<TemporalEvent[Name]> };
-
-function succeeded(call: unknown, result: unknown): HistoryEvent {
-  return { kind: 'call-succeeded', call: String(call), result };
-}
-
-function failed(call: unknown, error: Error): HistoryEvent {
-  return { kind: 'call-failed', call: String(call), error };
-}
-
-function runFailed(error: Error): HistoryEvent {
-  return { kind: 'run-failed', error };
 }

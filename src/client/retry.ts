@@ -1,11 +1,10 @@
-import type { Client } from '@temporalio/client';
-import { CONDUCTOR_ID, type PlanContext } from '../plan/plan';
+import type { PlanContext } from '../plan/plan';
 import type { LimitsInput } from '../protocol/activities';
-import type { ResolvedRun } from '../protocol/run';
+import type { SolveInput } from '../protocol/input';
+import { planContextOf } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import { RefusedError } from './steer';
-import { type HistoryDecoder, readHistory, type HistoryEvent, readHistoryEvent } from './history';
-import type { SolveInput } from '../protocol/input';
+import type { RunOrigin } from './trace-reader';
 
 export interface RetryRequest {
   /** Index of the step, from 0. What steps before it gave is kept. */
@@ -49,40 +48,10 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
   };
 }
 
-export interface RunOrigin {
-  readonly input: SolveInput;
-  readonly run: Pick<ResolvedRun, 'workers'> & Partial<ResolvedRun>;
-}
-
-/** What a run was started with, and what was resolved from it. @throws RefusedError while nothing is */
-export async function readOrigin(client: Client, id: string, decoder: HistoryDecoder): Promise<RunOrigin> {
-  const origin: { input?: SolveInput; run?: ResolvedRun } = {};
-  for await (const events of readHistory(client, { workflowId: id }, false)) {
-    for (const event of events) {
-      note(await readHistoryEvent(event, decoder), origin);
-      const { input, run } = origin;
-      if (input && run) return { input, run };
-    }
-  }
-  throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
-}
-
-function note(event: HistoryEvent | null, origin: { input?: SolveInput; run?: ResolvedRun }): void {
-  if (event?.kind === 'run-started') {
-    origin.input = event.input as SolveInput;
-    origin.run = origin.input.parent?.run;
-  }
-  if (event?.kind === 'run-resolved') origin.run = event.run;
-}
-
 /** What a plan for a run is read by. The Conductor is the last of its workers wherever it may be one at all. */
 export function contextOf({ input, run }: RunOrigin): PlanContext {
-  const ids = run.workers.map(({ id }) => id);
   const callsItself = run.recursion === 'worker' || run.recursion === 'both';
-  return {
-    workers: callsItself ? [...ids, CONDUCTOR_ID] : ids,
-    // More than any plan has: the limit may have changed since, and the run itself has the last word.
-    maxSteps: 100,
-    round: input.parent?.round ?? 0,
-  };
+  // More than any plan has: the limit may have changed since, and the run itself has the last word.
+  const limits = { steps: 100 };
+  return planContextOf({ workers: run.workers, limits }, input.parent?.round ?? 0, callsItself);
 }

@@ -5,7 +5,6 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { isDepth, isHint, MAX_HINT_CHARACTERS } from '../protocol/messages';
 import { MAX_QUESTION_BYTES } from '../protocol/solve';
 
 /** Thrown where a run does not do what it was asked to: its message is the run's own sentence, and nothing changed. */
@@ -14,34 +13,30 @@ export class RefusedError extends ConductorError {
   readonly code = 'Refused';
 }
 
-interface RunMessage {
-  readonly name: string;
-  readonly argument?: unknown;
-}
-
 /** Signals a run, without an answer. @throws RefusedError for a run that has ended */
-export async function signalRun(client: Client, id: string, { name, argument }: RunMessage): Promise<void> {
+export async function signalRun(
+  client: Client,
+  id: string,
+  name: string,
+  ...args: readonly unknown[]
+): Promise<void> {
   try {
-    await client.workflow.getHandle(id).signal(name, argument);
+    await client.workflow.getHandle(id).signal(name, ...args);
   } catch (error) {
     throw await explain(client, id, error);
   }
 }
 
-/**
- * Sends an update to a run and waits for the answer, which takes a worker.
- *
- * @throws RefusedError with the run's own words when it refuses, and for a run that has ended
- */
+/** Waits for a run's answer, which takes a worker. @throws RefusedError where it refuses, and for a run that has ended */
 export async function updateRun<Answer>(
   client: Client,
   id: string,
-  { name, argument }: RunMessage,
+  name: string,
+  ...args: unknown[]
 ): Promise<Answer> {
-  const handle = client.workflow.getHandle(id);
   try {
-    if (argument === undefined) return await handle.executeUpdate<Answer, []>(name);
-    return await handle.executeUpdate<Answer, [unknown]>(name, { args: [argument] });
+    // The type wants an argument at least; the server does not.
+    return await client.workflow.getHandle(id).executeUpdate(name, { args: args as [unknown] });
   } catch (error) {
     throw await explain(client, id, error);
   }
@@ -54,8 +49,8 @@ async function explain(client: Client, id: string, cause: unknown): Promise<unkn
   if (!isNotFound(cause)) return cause;
   // For a run that has ended, the server answers as for one that never was.
   const { status } = await client.workflow.getHandle(id).describe();
-  const ended = status.name.toLowerCase();
-  return new RefusedError(`run ${id} has ended already: ${ended}; nothing of it can be changed`, { cause });
+  const problem = `run ${id} has ended already: ${status.name.toLowerCase()}; nothing of it can be changed`;
+  return new RefusedError(problem, { cause });
 }
 
 /** Whether the server said that there is no such run, or none that goes on. */
@@ -63,25 +58,6 @@ export function isNotFound(error: unknown): boolean {
   // gRPC's NOT_FOUND (https://grpc.io/docs/guides/status-codes).
   const code: number | null = isGrpcServiceError(error) ? error.code : null;
   return code === 5 || error instanceof WorkflowNotFoundError;
-}
-
-// A signal has no answer: what a run would ignore is refused before it is sent.
-
-/** @throws RefusedError unless it is a whole number from 0, or null for no limit */
-export function checkDepth(depth: number | null): void {
-  if (isDepth(depth)) return;
-  throw new RefusedError(
-    `the depth is ${String(depth)}: it must be a whole number from 0, or null for no limit`,
-  );
-}
-
-/** @throws RefusedError for a hint without a word, or longer than a page */
-export function checkHint(hint: string): void {
-  const { length } = hint;
-  if (isHint(hint)) return;
-  throw new RefusedError(
-    `the hint has ${length} characters: it must be a text of 1 to ${MAX_HINT_CHARACTERS} characters`,
-  );
 }
 
 export class BadQuestionError extends ConductorError {
@@ -96,7 +72,6 @@ export function checkQuestion(question: string): void {
   }
   const bytes = Buffer.byteLength(question);
   if (bytes <= MAX_QUESTION_BYTES) return;
-  throw new BadQuestionError(
-    `the question has ${bytes} bytes; at most ${MAX_QUESTION_BYTES} are accepted: shorten it, or give the part that matters`,
-  );
+  const rule = `at most ${MAX_QUESTION_BYTES} are accepted: shorten it, or give the part that matters`;
+  throw new BadQuestionError(`the question has ${bytes} bytes; ${rule}`);
 }

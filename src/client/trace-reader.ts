@@ -1,44 +1,56 @@
+import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { estimatePlan } from '../budget/worst-case';
-import { CONDUCTOR_ID, type Plan } from '../plan/plan';
+import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
-import type {
-  Parent,
-  WorkerRequest,
-  WorkerResult,
-  WritePlanRequest,
-  WritePlanResult,
-} from '../protocol/activities';
-import { readExternalResult } from '../protocol/external-worker';
+import type { ResolveRunResult } from '../protocol/activities';
 import { asksApproval, questionOf, type SolveInput } from '../protocol/input';
-import { EDIT_PLAN_UPDATE, SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import { EDIT_PLAN_UPDATE } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 import { type SolveTrace, solveTraceSchema } from '../protocol/solve';
-import {
-  type ChildOutcome,
-  conductorCalled,
-  ownStepEnded,
-  ownStepStarted,
-  readFailure,
-  reviewed,
-  revisionIn,
-  type RunEvent,
-  stepAnswered,
-  stepFailed,
-  stepStarted,
-  traceIn,
-  unaccountedCall,
-} from '../trace/events';
+import { ownRound } from '../trace/run-tree';
+import type { RunEvent } from '../trace/events';
 import { applyEvent, emptyTrace } from '../trace/reduce';
 import {
-  type HistoryDecoder,
-  type HistoryEvent,
-  readHistoryEvent,
+  HistoryDecoder,
+  type Payloads,
+  type ProtoFailure,
+  readHistory,
   type TemporalEvent,
   timeOf,
 } from './history';
+import { type PendingCall, readPendingCall } from './pending-call';
 
-type EventOf<Kind extends HistoryEvent['kind']> = Extract<HistoryEvent, { kind: Kind }>;
+/** What a run was started with, and what was resolved from it. */
+export interface RunOrigin {
+  readonly input: SolveInput;
+  readonly run: ResolvedRun;
+}
+
+export interface KnownRun {
+  readonly trace: SolveTrace;
+  /** null until the run is resolved. */
+  readonly origin: RunOrigin | null;
+}
+
+/** Reads one run alone, and yields what is known of it after each page of its history. */
+export async function* readRun(client: Client, id: string, follow: boolean): AsyncGenerator<KnownRun> {
+  const reader = new TraceReader(id, new HistoryDecoder(client.options.loadedDataConverter));
+  for await (const events of readHistory(client, { workflowId: id }, follow)) {
+    for (const event of events) await reader.read(event);
+    yield { trace: reader.trace, origin: reader.origin };
+  }
+}
+
+/** An activity names the event that started it in one field, a child workflow in the other. */
+interface EndOfCall {
+  readonly scheduledEventId?: unknown;
+  readonly initiatedEventId?: unknown;
+  readonly result?: Payloads;
+  readonly failure?: ProtoFailure;
+}
+
+type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEvent) => void | Promise<void>;
 
 /**
  * Rebuilds a run's trace from its history, without a worker and while it runs.
@@ -46,7 +58,8 @@ type EventOf<Kind extends HistoryEvent['kind']> = Extract<HistoryEvent, { kind: 
  * Law: the reader records the events that the workflow recorded (`trace/events.ts`), in the same order. It sees only the
  * workflow's commands and their results, so the workflow must keep to this:
  *
- * 1. The resolved run is the parent's in the input, or what the one local activity returned, which comes before all else.
+ * 1. The resolved run is the parent's in the input, or what the one local activity with a result returned, which comes
+ *    before all else.
  *    A plan is in the input too (`given`), or is asked for by the activity `WRITE_PLAN`, its round in the request; the
  *    plan in its result is the one that runs, unless a later result or an accepted `EDIT_PLAN_UPDATE` replaces it.
  * 2. A plan that asks for approval waits from the next workflow task on, until a step of it is scheduled.
@@ -62,6 +75,7 @@ type EventOf<Kind extends HistoryEvent['kind']> = Extract<HistoryEvent, { kind: 
  * Every other command (timers, other activities, signals) leaves no event in a trace.
  */
 export class TraceReader {
+  /** By the id of the event that started them. */
   private readonly pending = new Map<string, PendingCall>();
   private input: Partial<SolveInput> = {};
   private run: ResolvedRun | null = null;
@@ -81,91 +95,146 @@ export class TraceReader {
     return this.current;
   }
 
-  async read(event: TemporalEvent): Promise<void> {
-    if (event.workflowTaskStartedEventAttributes) this.now = timeOf(event);
-    if (event.workflowTaskCompletedEventAttributes) this.askApproval();
-    const read = await readHistoryEvent(event, this.decoder);
-    if (read === null) return;
-    // The compiler does not see that the two have one kind.
-    const take = this.handlers[read.kind] as (read: HistoryEvent, at: string) => void;
-    take(read, timeOf(event));
+  get origin(): RunOrigin | null {
+    return this.run && { input: this.input as SolveInput, run: this.run };
   }
 
-  private readonly handlers: {
-    readonly [Kind in HistoryEvent['kind']]: (event: EventOf<Kind>, at: string) => void;
-  } = {
-    'run-started': ({ runId, input }) => {
-      this.current = emptyTrace({ id: this.workflowId, runId, question: questionOf(input) });
+  async read(event: TemporalEvent): Promise<void> {
+    for (const [name, take] of Object.entries(this.handlers)) {
+      const attributes = event[name as keyof typeof this.handlers];
+      // The compiler does not see that the two belong together.
+      if (attributes) return (take as Take<unknown>)(attributes, event);
+    }
+  }
+
+  private readonly handlers = {
+    workflowTaskStartedEventAttributes: (_, event) => {
+      this.now = timeOf(event);
+    },
+    // Only when the run has seen the plan itself can it hear a verdict: one that comes earlier is refused.
+    workflowTaskCompletedEventAttributes: () => {
+      if (this.waitsSoon) this.record({ kind: 'approval-asked' });
+      this.waitsSoon = false;
+    },
+    workflowExecutionStartedEventAttributes: async ({ originalExecutionRunId: runId, input: args }) => {
+      const input = await this.decoder.first(args);
+      this.current = emptyTrace({ id: this.workflowId, runId: runId ?? '', question: questionOf(input) });
       // Any client may have started it with anything; a run that cannot be made of it fails by itself.
       this.input = typeof input === 'object' && input !== null ? input : {};
       this.run = this.input.parent?.run ?? null;
     },
-    'run-resolved': ({ run }) => {
-      this.run = run;
+    // The one local activity of a solve: the SDK records in a marker what it returned.
+    markerRecordedEventAttributes: async ({ markerName, failure, details }) => {
+      if (markerName !== 'core_local_activity' || failure) return;
+      const resolved = (await this.decoder.first(details?.result)) as ResolveRunResult | undefined;
+      // The check of a given run returns nothing.
+      if (resolved === undefined) return;
+      this.run = resolved.run;
       const { given } = this.input;
       if (given === undefined) return;
       // A plan that was given is known from here on, and asked of no one.
       this.record({ kind: 'plan-asked', round: this.round, depth: this.depth });
-      this.plan(inNormalForm(given.plan), { waits: asksApproval(this.input, this.depth) });
+      this.plan(given.plan, 'written');
     },
-    'call-started': (event) => {
-      const pending = readPendingCall(event, this.round, this.depth, this.now);
-      if (pending === null) return;
-      this.pending.set(event.call, pending);
-      const own = this.current.rounds.find((each) => each.childId === null && each.round === this.round);
-      if (pending.standIn !== undefined && own?.plan === null) this.plan(pending.standIn, { degraded: true });
-      this.record(pending.started);
+    workflowExecutionUpdateAcceptedEventAttributes: async ({ acceptedRequest }) => {
+      const { name, args } = acceptedRequest?.input ?? {};
+      if (name === EDIT_PLAN_UPDATE) this.plan((await this.decoder.first(args)) as Plan, 'edited');
     },
-    'call-succeeded': ({ call, result }, at) => {
-      for (const event of this.pending.get(call)?.succeed(result, at) ?? []) {
-        if (event.kind === 'planned') this.plan(event.plan, { waits: asksApproval(this.input, this.depth) });
-        else this.record(event);
-      }
+    activityTaskScheduledEventAttributes: ({ activityType, input }, event) =>
+      this.start(event, activityType, null, input),
+    startChildWorkflowExecutionInitiatedEventAttributes: ({ workflowType, workflowId, input }, event) =>
+      this.start(event, workflowType, workflowId, input),
+    activityTaskCompletedEventAttributes: (end, event) => this.succeed(end, event),
+    activityTaskFailedEventAttributes: (end, event) => this.fail(end, event),
+    activityTaskTimedOutEventAttributes: (end, event) => this.fail(end, event),
+    childWorkflowExecutionCompletedEventAttributes: (end, event) => this.succeed(end, event),
+    childWorkflowExecutionFailedEventAttributes: (end, event) => this.fail(end, event),
+    childWorkflowExecutionTerminatedEventAttributes: (end, event) =>
+      this.fail({ ...end, failure: { message: 'the child was terminated' } }, event),
+    childWorkflowExecutionCanceledEventAttributes: (end, event) =>
+      this.fail({ ...end, failure: { message: 'the child was cancelled' } }, event),
+    childWorkflowExecutionTimedOutEventAttributes: (end, event) =>
+      this.fail({ ...end, failure: { message: 'the child exceeded its time-out' } }, event),
+    workflowExecutionCompletedEventAttributes: async ({ result }) => {
+      this.adopt(await this.decoder.first(result));
     },
-    'call-failed': ({ call, error }, at) => {
-      this.record(...(this.pending.get(call)?.fail(error, at) ?? []));
-    },
-    updated: ({ name, input }) => {
-      if (name === EDIT_PLAN_UPDATE) this.plan(inNormalForm(input as Plan), {});
-    },
-    'run-completed': ({ result }) => {
-      this.adopt(result);
-    },
-    'run-failed': ({ error }) => {
-      const failure = error instanceof ApplicationFailure ? error : undefined;
-      if (this.adopt(failure?.details?.[0])) return;
-      const problem = { type: failure?.type ?? 'Error', message: error.message };
-      this.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy: null });
-    },
-    'run-cancelled': () => {
+    workflowExecutionFailedEventAttributes: ({ failure }) => this.end(failure),
+    workflowExecutionTerminatedEventAttributes: ({ reason }) =>
+      this.end({ message: `terminated: ${reason ?? ''}` }),
+    workflowExecutionTimedOutEventAttributes: () =>
+      this.end({ message: 'the run exceeded the time-out it was started with' }),
+    workflowExecutionCanceledEventAttributes: () => {
       this.record({ kind: 'ended', status: 'cancelled', answer: null, error: null, stoppedBy: null });
     },
-  };
+  } satisfies { [Name in keyof TemporalEvent]?: Take<TemporalEvent[Name]> };
+
+  private async start(
+    event: TemporalEvent,
+    type: { name?: string | null } | null | undefined,
+    childId: string | null | undefined,
+    args: Payloads,
+  ): Promise<void> {
+    const { round, depth, now } = this;
+    const call = { type: type?.name, childId, input: await this.decoder.first(args) };
+    const pending = readPendingCall(call, { round, depth, now });
+    if (pending === null) return;
+    this.pending.set(String(event.eventId), pending);
+    const { standIn } = pending;
+    if (standIn && ownRound(this.current, round)?.plan === null) this.plan(standIn, 'stand-in');
+    this.record(pending.started);
+  }
+
+  private async succeed(end: EndOfCall, event: TemporalEvent): Promise<void> {
+    const result = await this.decoder.first(end.result);
+    for (const news of this.callOf(end)?.succeed(result, timeOf(event)) ?? []) {
+      if (news.kind === 'planned') this.plan(news.plan, 'written');
+      else this.record(news);
+    }
+  }
+
+  private async fail(end: EndOfCall, event: TemporalEvent): Promise<void> {
+    const error = await this.decoder.failure(end.failure);
+    this.record(...(this.callOf(end)?.fail(error, timeOf(event)) ?? []));
+  }
+
+  private callOf({ scheduledEventId, initiatedEventId }: EndOfCall): PendingCall | undefined {
+    return this.pending.get(String(scheduledEventId ?? initiatedEventId));
+  }
+
+  private async end(failed: ProtoFailure): Promise<void> {
+    const error = await this.decoder.failure(failed);
+    const failure = error instanceof ApplicationFailure ? error : undefined;
+    if (this.adopt(failure?.details?.[0])) return;
+    const problem = { type: failure?.type ?? 'Error', message: error.message };
+    this.record({ kind: 'ended', status: 'failed', answer: null, error: problem, stoppedBy: null });
+  }
+
+  /** Takes the trace that the run itself left, if that is one. */
+  private adopt(candidate: unknown): boolean {
+    const trace = readTraceLeft(candidate);
+    if (trace !== null) this.current = trace;
+    return trace !== null;
+  }
 
   private record(...events: readonly RunEvent[]): void {
     this.current = events.reduce(applyEvent, this.current);
   }
 
-  /** A plan, what it may cost, and what is kept of an earlier run. */
-  private plan(plan: Plan, how: { waits?: boolean; degraded?: boolean }): void {
+  /** A plan, what it may cost, and what is kept of an earlier run. Only a written one asks for approval. */
+  private plan(written: Plan, source: 'written' | 'edited' | 'stand-in'): void {
     const { run, round, input } = this;
-    this.record({ kind: 'planned', round, plan, degraded: how.degraded === true });
+    const plan = inNormalForm(written);
+    this.record({ kind: 'planned', round, plan, degraded: source === 'stand-in' });
     if (plan.steps.length === 0) return;
     if (run !== null) {
       const background = input.parent?.background ?? [];
       const estimate = estimatePlan(plan, run, this.current.question, background);
       this.record({ kind: 'estimated', estimate });
     }
-    this.waitsSoon = how.waits === true;
+    this.waitsSoon = source === 'written' && asksApproval(input, this.depth);
     for (const [step, output] of (input.given?.outputs ?? []).entries()) {
       if (output !== null) this.record({ kind: 'step-kept', round, step, output });
     }
-  }
-
-  /** Only when the run has seen the plan itself can it hear a verdict: one that comes earlier is refused. */
-  private askApproval(): void {
-    if (this.waitsSoon) this.record({ kind: 'approval-asked' });
-    this.waitsSoon = false;
   }
 
   private get depth(): number {
@@ -175,103 +244,9 @@ export class TraceReader {
   private get round(): number {
     return this.input.parent?.round ?? 0;
   }
-
-  /** Takes the trace that the run itself left, if that is one. */
-  private adopt(candidate: unknown): boolean {
-    const trace = readTraceLeft(candidate);
-    if (trace !== null) this.current = trace;
-    return trace !== null;
-  }
 }
 
 /** The trace that an ended run left in its result or in the details of its failure; null for anything else. */
 export function readTraceLeft(candidate: unknown): SolveTrace | null {
   return solveTraceSchema.safeParse(candidate).data ?? null;
-}
-
-/** A call of a model, or a solve by a child, and what the workflow records of it. */
-interface PendingCall {
-  readonly started: RunEvent;
-  /** The plan of a run that has none when this call starts. */
-  readonly standIn?: Plan;
-  readonly succeed: (result: unknown, at: string) => RunEvent[];
-  readonly fail: (error: Error, at: string) => RunEvent[];
-}
-
-/** What was started, as far as a trace is concerned; null for anything else. `now` is the workflow's clock. */
-function readPendingCall(
-  { type, childId, input }: EventOf<'call-started'>,
-  round: number,
-  depth: number,
-  now: string,
-): PendingCall | null {
-  if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, depth);
-  const parent = type === SOLVE_WORKFLOW ? (input as SolveInput).parent : undefined;
-  if (childId !== null && parent !== undefined) return childCall(childId, parent, round, now);
-  return isWorkerRequest(input) ? stepCall(input, now) : null;
-}
-
-function planCall(request: WritePlanRequest, depth: number): PendingCall {
-  const { round } = request;
-  return {
-    started: { kind: 'plan-asked', round, depth },
-    succeed: (result) => {
-      const written = result as WritePlanResult;
-      const called = conductorCalled(request, written);
-      const { plan } = written;
-      return plan === null ? [called] : [called, { kind: 'planned', round, plan, degraded: false }];
-    },
-    fail: (error) => [conductorCalled(request, readFailure(error, CONDUCTOR_ID))],
-  };
-}
-
-function stepCall(request: WorkerRequest, now: string): PendingCall {
-  const { worker, subtask } = request;
-  const fail = (error: unknown, at: string): RunEvent[] => [
-    stepFailed(request, readFailure(error, worker.id), at),
-  ];
-  return {
-    started: stepStarted(request, now),
-    standIn: { steps: [{ worker: worker.id, subtask, sees: [] }] },
-    succeed: (result, at) => {
-      try {
-        return [stepAnswered(request, workerResultOf(request, result, at))];
-      } catch (error) {
-        // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
-        return fail(error, at);
-      }
-    },
-    fail,
-  };
-}
-
-function workerResultOf(request: WorkerRequest, result: unknown, at: string): WorkerResult {
-  const { worker } = request;
-  if (worker.kind === 'model') return result as WorkerResult;
-  const { text, usage } = readExternalResult(result, worker);
-  const calls = [unaccountedCall(request, null, usage)];
-  return { output: text, calls, dropped: [], startedAt: at, endedAt: at };
-}
-
-function isWorkerRequest(input: unknown): input is WorkerRequest {
-  const isObject = typeof input === 'object' && input !== null;
-  return isObject && 'worker' in input && 'subtask' in input && 'step' in input;
-}
-
-function childCall(childId: string, parent: Parent, round: number, now: string): PendingCall {
-  const { step, run } = parent;
-  const end = (outcome: ChildOutcome, endedAt: string): RunEvent[] => [
-    { kind: 'child-ended', childId, trace: outcome.trace },
-    step === undefined
-      ? reviewed(round, revisionIn(outcome, parent.round))
-      : ownStepEnded({ round, step }, outcome, { startedAt: now, endedAt }),
-  ];
-  return {
-    started:
-      step === undefined
-        ? { kind: 'review-started', round: parent.round, depth: parent.depth, childId }
-        : ownStepStarted({ round, step }, { childId, model: run.conductor.model }, now),
-    succeed: (result, at) => end({ trace: result as SolveTrace, problem: null }, at),
-    fail: (error, at) => end({ trace: traceIn(error), problem: readFailure(error, childId).problem }, at),
-  };
 }

@@ -154,7 +154,7 @@ const PREFLIGHT_HEADERS = {
 
 /** @throws HttpRefusal for a token that is missing or wrong, and for another namespace */
 function checkAdmission(headers: IncomingHttpHeaders, { token, namespace }: CodecService): void {
-  const shown = /^Bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  const shown = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   if (token !== null && !isEqual(shown, token)) {
     throw new HttpRefusal(401, 'this codec server wants "Authorization: Bearer" with its token', {
       'www-authenticate': 'Bearer',

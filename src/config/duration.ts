@@ -1,8 +1,8 @@
 import ms from 'ms';
+import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
 
-/** Below one second nothing of ours can be timed; beyond 24 days a timer of Node fires at once instead. */
+/** Below one second nothing of ours can be timed. */
 const SHORTEST_MS = 1000;
-const LONGEST_MS = 24 * 24 * 60 * 60 * 1000;
 
 /** Whether a text is a duration in the notation of Temporal's own SDK, from one second to 24 days. */
 export function isDuration(text: string): boolean {
@@ -10,7 +10,7 @@ export function isDuration(text: string): boolean {
   if (text.length > 100 || !/[a-z]$/i.test(text)) return false;
   // NaN or undefined for what is no duration, whatever its types say: no comparison holds then.
   const length = ms(text as ms.StringValue);
-  return length >= SHORTEST_MS && length <= LONGEST_MS;
+  return length >= SHORTEST_MS && length <= MAX_WALL_CLOCK_MS;
 }
 
 /** The milliseconds of a duration that was checked. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { defaultConfig, type Probe } from './default-pool';
-import { ConfigError, explainIssue } from './errors';
+import { ConfigError, explainIssue, someOf } from './errors';
 import { noticesOf } from './notices';
 import { type Config, type ConfigInput, configSchema } from './schema';
 import { readYaml } from './yaml-source';
@@ -51,7 +51,7 @@ export function createConfigReader<Input, Settings extends Config>(
       const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
       return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, content)}`;
     });
-    throw new ConfigError(sentences.join('\n'));
+    throw new ConfigError(someOf(sentences, '\n'));
   };
   const parse = (content: unknown): Settings => check(content, () => 'configuration');
   const readFile = (path: string, name = path): Settings => {

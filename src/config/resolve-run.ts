@@ -1,7 +1,9 @@
+import { ESTIMATOR } from '../budget/worst-case';
 import type { LimitsInput, PoolFilter, ResolveRunRequest } from '../protocol/activities';
 import type { ResolvedRun, RunLimits } from '../protocol/run';
 import { resolveConductor, resolveWorker } from './cards';
-import { ConfigError } from './errors';
+import { quoteBriefly } from '../plan/plan-error';
+import { ConfigError, someOf } from './errors';
 import type { Config, WorkerConfig } from './schema';
 import { durationMs } from './duration';
 import { durationSchema } from './settings';
@@ -29,6 +31,7 @@ export function resolveRun(
     recursion: config.recursion,
     heartbeatMs: durationMs(config.temporal.heartbeat),
     queuePerProvider: config.temporal.queuePerProvider,
+    estimator: ESTIMATOR,
   };
 }
 
@@ -50,17 +53,17 @@ function membersOf(workers: readonly WorkerConfig[], { allow, deny = [] }: PoolF
   const unknown = [...(allow ?? []), ...deny].filter((id) => !ids.includes(id));
   if (unknown.length > 0) {
     throw new ConfigError(
-      `the pool has no worker ${unknown.map((id) => JSON.stringify(id)).join(', ')}: name some of ${ids.join(', ')}`,
+      `the pool has no worker ${someOf(unknown.map(quoteBriefly))}: name some of ${someOf(ids)}`,
     );
   }
   const left = workers.filter(({ id }) => (allow?.includes(id) ?? true) && !deny.includes(id));
   if (left.length > 0) return left;
-  throw new ConfigError(`the run may use no worker at all: allow some of ${ids.join(', ')}, or deny fewer`);
+  throw new ConfigError(`the run may use no worker at all: allow some of ${someOf(ids)}, or deny fewer`);
 }
 
 function askedMs(name: 'wallClock' | 'approval', asked: string): number {
   if (durationSchema.safeParse(asked).success) return durationMs(asked);
   throw new ConfigError(
-    `limits.${name} is ${JSON.stringify(asked)}: expected a duration such as 90s, 30m or 2h`,
+    `limits.${name} is ${quoteBriefly(asked)}: expected a duration such as 90s, 30m or 2h`,
   );
 }

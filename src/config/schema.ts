@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
+import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { someOf } from './errors';
 import {
   baseUrlSchema,
   callsPerSecondSchema,
@@ -10,11 +11,12 @@ import {
   keyNameSchema,
   pacing,
   priceSchema,
+  tokens,
 } from './settings';
 import { readStoreUrl, STORE_URL_FORMS } from './store-url';
 
-const name = z.string().min(1);
-const tokens = z.int().positive();
+/** Temporal refuses names of queues and activities that are longer. */
+const name = z.string().min(1).max(1000);
 
 const model = {
   model: name,
@@ -108,7 +110,7 @@ const workerSchema = z.discriminatedUnion('provider', [
 ]);
 
 const limitsSchema = z.strictObject({
-  steps: z.int().min(1).default(5),
+  steps: z.int().min(1).max(MAX_STEPS).default(5),
   wallClock: durationSchema.default('30m'),
   /** How deep the Conductor may call itself; null: no limit but the others. */
   depth: z.int().min(0).nullable().default(0),
@@ -147,7 +149,15 @@ export const configSchema = z.strictObject({
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
     .default('file:.conductor/store'),
   /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
-  encryption: z.strictObject({ keyEnv: keyNameSchema }).exactOptional(),
+  encryption: z
+    .strictObject({
+      keyEnv: keyNameSchema,
+      /** What is not encrypted is refused, not passed on. */
+      strict: z.boolean().exactOptional(),
+      /** A worker may mount a codec of its user's own in the place of ours, unchecked. */
+      codec: z.literal('own').exactOptional(),
+    })
+    .exactOptional(),
   /** How a Conductor is trained: read by `temporal-conductor/training`, and passed on unread here. */
   training: z.unknown().optional(),
 });
@@ -170,16 +180,18 @@ function checkWorkers(
   const report = (path: readonly PropertyKey[], message: string): void => {
     context.addIssue({ code: 'custom', path: [...path], message });
   };
-  const ids = workers.map(({ id }) => id);
+  const first = new Map<string, number>();
+  for (const [index, { id }] of workers.entries()) first.set(id, first.get(id) ?? index);
+  const ids = someOf([...first.keys()]);
   workers.forEach(({ id, fallback }, index) => {
-    const first = ids.indexOf(id);
+    const earlier = first.get(id) ?? index;
     // In traces, the Conductor's own calls carry this id.
     if (id === CONDUCTOR_ID) report([index, 'id'], 'this id is reserved for the Conductor; choose another');
-    if (first < index) report([index, 'id'], `workers[${first}] has this id already; choose another`);
+    if (earlier < index) report([index, 'id'], `workers[${earlier}] has this id already; choose another`);
     fallback.forEach((other, position) => {
       const place = [index, 'fallback', position];
       if (other === id) report(place, 'a worker cannot stand in for itself; remove it');
-      else if (!ids.includes(other)) report(place, `expected one of ${[...new Set(ids)].join(', ')}`);
+      else if (!first.has(other)) report(place, `expected one of ${ids}`);
     });
   });
 }

@@ -6,10 +6,13 @@ export const durationSchema = z.string().refine(isDuration, {
   error: 'expected a duration from 1s to 24d, e.g. 90s, 30m or 2h',
 });
 
+/** Of one answer. */
+export const tokens = z.int().positive().max(10_000_000);
+
 /** Effort levels of all vendors, lowest first; a model's capabilities tell which of them it has. */
 export const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
 
-const rate = z.number().nonnegative();
+const rate = z.number().nonnegative().max(10_000);
 
 /** In USD per million tokens. */
 export const priceSchema = z.strictObject({
@@ -23,7 +26,7 @@ export const capabilitiesSchema = z.strictObject({
   sampling: z.boolean().exactOptional(),
   effort: z.array(effortSchema).exactOptional(),
   jsonSchema: z.boolean().exactOptional(),
-  maxOutputTokens: z.int().positive().nullable().exactOptional(),
+  maxOutputTokens: tokens.nullable().exactOptional(),
 });
 
 /** The name of an environment variable. A key put here by mistake has another shape, and no error repeats it. */

@@ -1,6 +1,9 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { ConfigError } from './errors';
 
+/** Far more than a person writes. What the parser needs grows with the square of a text: a megabyte takes minutes. */
+const MAX_CHARACTERS = 64 * 1024;
+
 /** A parsed YAML text that still knows where each of its values stands. */
 export interface YamlSource {
   readonly content: unknown;
@@ -13,6 +16,12 @@ export interface YamlSource {
  * @throws ConfigError with the place, and without the line itself, which may hold a key put there by mistake
  */
 export function readYaml(text: string, name: string): YamlSource {
+  if (text.length > MAX_CHARACTERS) {
+    throw new ConfigError(
+      `${name} has ${text.length.toLocaleString('en-US')} characters, and a configuration has at most ` +
+        `${MAX_CHARACTERS.toLocaleString('en-US')}: is this the right file?`,
+    );
+  }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const placeAt = (offset: number): string => {
@@ -21,7 +30,7 @@ export function readYaml(text: string, name: string): YamlSource {
   };
   const [error] = document.errors;
   if (error !== undefined) {
-    throw new ConfigError(`${name}:${placeAt(error.pos[0])}: this is not valid YAML: ${error.message}`);
+    throw new ConfigError(`${name}:${placeAt(error.pos[0])}: this is not valid YAML: ${verdictOf(error)}`);
   }
   try {
     return {
@@ -30,9 +39,14 @@ export function readYaml(text: string, name: string): YamlSource {
       placeOf: (path) => placeAt(offsetOf(document.contents, path)),
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`${name}: its aliases cannot be resolved: ${reason}`, { cause: error });
+    throw new ConfigError(`${name}: its aliases cannot be resolved: ${verdictOf(error)}`);
   }
+}
+
+/** What the parser found, without the piece of the text that its sentences may end with: it may be a key. */
+function verdictOf(error: unknown): string {
+  const sentence = error instanceof Error ? error.message : String(error);
+  return sentence.split(/(?<=\S): /)[0] ?? sentence;
 }
 
 /** Walks as far as the path goes: where a key is missing, the map that should hold it is the place to look at. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { Field, MapField, Type } from 'protobufjs/light';
 import { ConfigError } from '../config/errors';
+import type { Config } from '../config/schema';
 import { ConductorError } from '../conductor-error';
 import type { EncryptionKey, KeyRing } from './keys';
 import { NONCE_BYTES, seal, unseal } from './seal';
@@ -9,7 +10,7 @@ import { NONCE_BYTES, seal, unseal } from './seal';
 const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 
-/** A payload is not what was encrypted: it was altered, or an id stands for two keys. */
+/** A payload is not what was encrypted: it was altered, an id stands for two keys, or (strict) it never was encrypted. */
 export class AlteredPayloadError extends ConductorError {
   override readonly name = 'AlteredPayloadError';
   readonly code = 'AlteredPayload';
@@ -24,7 +25,8 @@ export class AlteredPayloadError extends ConductorError {
  * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
  * 800-38D, 8.3): change it before.
  *
- * A payload that is not encrypted is passed on as it is, so that runs that started before the keys came can end.
+ * A payload that is not encrypted is passed on as it is, so that runs that started before the keys came can end; with
+ * `strict` it is refused, since whoever may start workflows could forge it.
  *
  * What stays readable: workflow ids, types and task queues, activity names, times and sizes. A server that lies could
  * show an old payload in the place of a new one.
@@ -32,11 +34,37 @@ export class AlteredPayloadError extends ConductorError {
  * @throws UnknownKeyError from `decode`, naming the key that is missing
  * @throws AlteredPayloadError from `decode`, where a single bit was altered
  */
-export function encryptionCodec(keys: KeyRing): PayloadCodec {
-  return {
-    encode: async (payloads) => Promise.resolve(payloads.map((payload) => encrypt(payload, keys.first))),
-    decode: async (payloads) => Promise.resolve(payloads.map((payload) => decrypt(payload, keys))),
-  };
+export function encryptionCodec(keys: KeyRing, { strict = false }: Strictness = {}): PayloadCodec {
+  return new EncryptionCodec(keys, strict);
+}
+
+/** Whether what is not encrypted is refused. */
+interface Strictness {
+  readonly strict?: boolean;
+}
+
+class EncryptionCodec implements PayloadCodec {
+  constructor(
+    private readonly keys: KeyRing,
+    readonly strict: boolean,
+  ) {}
+
+  async encode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => encrypt(payload, this.keys.first)));
+  }
+
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => this.#open(payload)));
+  }
+
+  #open(payload: Payload): Payload {
+    if (wordOf(payload, 'encoding') === ENCRYPTED) return decrypt(payload, this.keys);
+    if (!this.strict) return payload;
+    throw new AlteredPayloadError(
+      'a payload is not encrypted, and this process accepts no other (encryption.strict): whatever sent it must use ' +
+        'the same keys; runs from before the encryption need a worker without "strict" to end',
+    );
+  }
 }
 
 function encrypt({ metadata, data }: Payload, { id, payload: key }: EncryptionKey): Payload {
@@ -48,7 +76,6 @@ function encrypt({ metadata, data }: Payload, { id, payload: key }: EncryptionKe
 }
 
 function decrypt(payload: Payload, keys: KeyRing): Payload {
-  if (wordOf(payload, 'encoding') !== ENCRYPTED) return payload;
   const id = wordOf(payload, KEY_ID);
   const plain = unseal(payload.data ?? new Uint8Array(), keys.find(id, 'a payload').payload);
   if (plain !== null) return PAYLOAD.toObject(PAYLOAD.decode(plain));
@@ -88,25 +115,40 @@ export const failureConverterPath = require.resolve('../workflows/encoded-failur
  */
 export function encryptionConverter(
   keys: KeyRing,
+  strictness?: Strictness,
 ): Required<Pick<DataConverter, 'payloadCodecs' | 'failureConverterPath'>> {
-  return { payloadCodecs: [encryptionCodec(keys)], failureConverterPath };
+  return { payloadCodecs: [encryptionCodec(keys, strictness)], failureConverterPath };
 }
 
 /**
- * Refuses a worker that would send in the clear what its configuration wants encrypted. Any codec will do, since which
- * one is the user's choice.
+ * Refuses a worker that would send in the clear, or accept, what its configuration wants encrypted. A codec of another
+ * make passes only where the configuration says `codec: own`, since nothing shows what it does.
  *
  * @throws ConfigError that says what to mount
  */
-export function checkEncrypted(dataConverter: DataConverter | undefined): void {
-  const { payloadCodecs = [], failureConverterPath } = dataConverter ?? {};
-  const missing = [
-    ...(payloadCodecs.length === 0 ? ['no payload codec'] : []),
-    ...(failureConverterPath === undefined ? ['no failure converter'] : []),
-  ];
-  if (missing.length === 0) return;
+export function checkEncrypted(
+  dataConverter: DataConverter | undefined,
+  encryption: NonNullable<Config['encryption']>,
+): void {
+  const faults = [
+    codecFault(dataConverter?.payloadCodecs ?? [], encryption),
+    dataConverter?.failureConverterPath === undefined ? 'no failure converter' : null,
+  ].filter((fault) => fault !== null);
+  if (faults.length === 0) return;
+  const converter = `encryptionConverter(keys${encryption.strict ? ', { strict: true }' : ''})`;
   throw new ConfigError(
-    `the configuration asks for "encryption", and this worker's data converter has ${missing.join(' and ')}: create ` +
-      'worker and clients with dataConverter: encryptionConverter(keys), or take "encryption" out of the configuration',
+    `the configuration asks for "encryption", and this worker's data converter has ${faults.join(' and ')}: create ` +
+      `worker and clients with dataConverter: ${converter}, or take "encryption" out of the configuration`,
   );
+}
+
+function codecFault(
+  codecs: readonly PayloadCodec[],
+  { strict = false, codec }: NonNullable<Config['encryption']>,
+): string | null {
+  if (codecs.length === 0) return 'no payload codec';
+  const ours = codecs.find((each) => each instanceof EncryptionCodec);
+  if (ours !== undefined) return strict && !ours.strict ? 'a codec that accepts what is not encrypted' : null;
+  if (codec === 'own') return null;
+  return 'a payload codec of another make (if it encrypts, write "codec: own" under "encryption")';
 }

@@ -91,8 +91,8 @@ const DIGEST = /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=\k<fan>))?(?<digest>[0-9a-f]
 /** The same encrypted: the id of the encryption key, then counter and ciphertext. */
 const SEALED =
   /(?<=^|\/)(?:(?<fan>[0-9a-f]{2})\/(?=[^/.]+\.\k<fan>))?(?<id>[A-Za-z0-9][\w-]{0,15})\.(?<sealed>[0-9a-f]{96})(?=$|[./])/g;
-/** Two letters that may spread a folder, in a prefix that ends before the digest that would tell, and what follows. */
-const OPEN_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/;
+/** Two letters that may spread a folder, in a prefix that ends before the digest which would tell, and what follows. */
+const OPEN_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])).*$/s;
 
 /**
  * The name under which an encrypted store keeps what belongs to a key.

@@ -25,10 +25,7 @@ function plainTextOf(text: string): string {
  * one blank, and in lower case unless case counts.
  */
 export function normalizeText(text: string, caseSensitive = false): string {
-  const plain = plainTextOf(text)
-    // NFC takes quadratic time over a run of marks; 30 are as many as UAX 15, section 13, allows.
-    .replace(/(\p{M}{30})\p{M}+/gu, '$1')
-    .normalize('NFC')
+  const plain = composed(plainTextOf(text))
     .replace(/[‘’]/g, "'")
     .replace(/[“”]/g, '"')
     .replace(/\s+/g, ' ')
@@ -37,6 +34,11 @@ export function normalizeText(text: string, caseSensitive = false): string {
     .replace(/^(["'])(.*)\1$/, '$2')
     .trim();
   return caseSensitive ? plain : plain.toLowerCase();
+}
+
+/** In NFC, which takes quadratic time over a run of marks: 30 are as many as UAX 15, section 13, allows. */
+export function composed(text: string): string {
+  return text.replace(/(\p{M}{30})\p{M}+/gu, '$1').normalize('NFC');
 }
 
 const LETTERS = 'ABCDEFGHIJ';

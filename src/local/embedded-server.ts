@@ -88,17 +88,22 @@ export async function startServer(
     });
     if ('address' in outcome) return { record: outcome, source };
 
-    const { reason, portTaken } = outcome;
-    const rest = `All that it wrote is in ${logPath(folder)}.`;
-    if (!portTaken) throw notStarted(`it ended at once: ${reason}. ${rest}`);
-    if (attempt === ATTEMPTS) {
-      throw notStarted(
-        `other programs took its ports ${ATTEMPTS} times in a row, last: ${reason}. ` +
-          `Try again, or set TEMPORAL_ADDRESS to a server that runs. ${rest}`,
-      );
+    if (!outcome.portTaken || attempt === ATTEMPTS) {
+      throw notStarted(`${explain(outcome)} All that it wrote is in ${logPath(folder)}.`);
     }
     wishes = [null, null];
   }
+}
+
+function explain({ reason, portTaken }: StartFailure): string {
+  if (portTaken) {
+    return (
+      `other programs took its ports ${ATTEMPTS} times in a row, last: ${reason}. ` +
+      'Try again, or set TEMPORAL_ADDRESS to a server that runs.'
+    );
+  }
+  const remedy = 'Another server has it open: stop that one, or set TEMPORAL_ADDRESS to it.';
+  return `it ended at once: ${reason}.${reason.includes('database is locked') ? ` ${remedy}` : ''}`;
 }
 
 /** One try: the server that serves, or why its process ended. Nothing of a failed one is left running. */
@@ -135,7 +140,8 @@ interface StartFailure {
 }
 
 /** In the words of Unix and of Windows. */
-const PORT_TAKEN = /listen tcp \S+: bind: (?:address already in use|Only one usage of each socket address)/;
+const PORT_TAKEN =
+  /listen tcp \S{1,100}: bind: (?:address already in use|Only one usage of each socket address)/;
 const REASON_LENGTH = 300;
 
 /**

@@ -33,7 +33,8 @@ export async function withFolderLock<T>(folder: string, say: Say, action: () => 
   try {
     for (let attempt = 1; !tryLock(file.fd); attempt += 1) {
       if (attempt === QUIET_ATTEMPTS) {
-        const holder = await readFile(path, 'utf8');
+        // Windows lets nothing else read a locked file.
+        const holder = await readFile(path, 'utf8').catch(() => 'unknown');
         say(
           `Another command (process ${holder}) is preparing the embedded server of this folder: waiting for it.`,
         );

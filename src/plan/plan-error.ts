@@ -6,7 +6,6 @@ export type ListName = (typeof LIST_NAMES)[number];
 
 /** Why a text or a value is no plan. */
 export type PlanErrorCode =
-  /** A list, or a field of a step, is not there. */
   | 'missing_list'
   /** A bracket or quote is never closed: the reply was cut off, or a list begins inside another. */
   | 'unclosed_list'
@@ -20,11 +19,9 @@ export type PlanErrorCode =
   | 'unknown_worker'
   | 'bad_subtask'
   | 'subtask_too_long'
-  /** An access entry that is neither empty, nor "all", nor a list of step numbers. */
   | 'bad_access'
   /** A step would see itself, a later step or one that does not exist. */
   | 'forward_reference'
-  /** A value that does not have the shape of a plan at all. */
   | 'bad_shape';
 
 /**
@@ -69,7 +66,11 @@ function printable(text: string): string {
   return text.replace(/\p{C}/gu, '·');
 }
 
-/** A value as a message may show it: in quotes, on one line, and never long. */
-export function quoteBriefly(value: string): string {
-  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+/** A text as a message may show it: in quotes, on one line, and never long. */
+export function quoteBriefly(text: string): string {
+  return JSON.stringify(briefly(text));
+}
+
+export function briefly(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -19,6 +19,10 @@ export const CONDUCTOR_ID = 'conductor';
 /** The longest subtask a plan may hold, in UTF-8 bytes: several pages, yet a history stays small. */
 export const MAX_SUBTASK_BYTES = 8 * 1024;
 
+export function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
 /** What a plan is judged by. */
 export interface PlanContext {
   /** Ids of the workers in the order of the prompt: the index is the ordinal that the Conductor writes. */

@@ -1,7 +1,7 @@
 import type { Plan } from '../plan/plan';
 import type { Call, CallPurpose, Problem } from './call';
 import { FAILURES } from './failures';
-import type { CALL_WORKER, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
+import type { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
 import type { LimitsChange } from './messages';
 import type { PlanningRun, ResolvedRun, RunWorker } from './run';
 import type { Text } from './text';
@@ -115,6 +115,8 @@ export interface WorkerResult {
 export interface ConductorActivities {
   /** Local: it runs within the first workflow task. */
   [RESOLVE_RUN](request: ResolveRunRequest): Promise<ResolveRunResult>;
+  /** Refuses a run of an input that names what the configuration does not. Local, too. */
+  [CHECK_RUN](run: ResolvedRun): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
   [KEEP_TEXT](text: string): Promise<Text>;

@@ -1,11 +1,15 @@
 import type { Usage } from './call';
 import type { ExternalCard } from './cards';
+import { isWhole } from './messages';
 
 /** What a worker of kind `activity` or `workflow` returns; counts that are unknown are left out of the usage. */
 export interface ExternalAnswer {
   readonly text: string;
   readonly usage?: Pick<Usage, 'inputTokens' | 'outputTokens'> & Partial<Usage>;
 }
+
+/** Beyond any model: the sums of a run must stay exact. */
+const MAX_TOKENS = 1e9;
 
 /**
  * Reads what such a worker returned, which may be anything. By hand, for the reason given in `input.ts`.
@@ -26,8 +30,8 @@ export function readExternalResult(
   const counts: Readonly<Record<string, unknown>> = { ...usage };
   const count = (name: keyof Usage, ifMissing?: number): number => {
     const value = counts[name] ?? ifMissing;
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-    throw fail(`usage.${name} must be a whole number from 0`);
+    if (typeof value === 'number' && isWhole(value, 0, MAX_TOKENS)) return value;
+    throw fail(`usage.${name} must be a whole number from 0 to ${MAX_TOKENS}`);
   };
   return {
     text,

@@ -1,8 +1,23 @@
-import type { Plan } from '../plan/plan';
+import { type Plan, utf8Bytes } from '../plan/plan';
+import { quoteBriefly } from '../plan/plan-error';
 import { findShapeProblem, isRecord } from '../plan/validate';
 import type { LimitsInput, Parent, PoolFilter } from './activities';
-import { isDepth, isHint, isWhole, LIMIT_RULES, MAX_CALLS, type Rule } from './messages';
-import type { Text } from './text';
+import {
+  isBound,
+  isDurationMs,
+  isHint,
+  isWhole,
+  LIMIT_RULES,
+  MAX_CALLS,
+  MAX_HINTS,
+  MAX_STEPS,
+  type Rule,
+} from './messages';
+import type { RunLimits } from './run';
+import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from './text';
+
+/** A longer question lies in the store: with the answer it must fit a result. */
+const MAX_INLINE_QUESTION_BYTES = 128 * 1024;
 
 /** The one argument of workflow `conductorSolve`. */
 export interface SolveInput {
@@ -41,7 +56,7 @@ export function findInputProblem(input: unknown): string | null {
     return `the input of conductorSolve must be one object, { question, … }, and is ${kindOf(input)}`;
   const unknown = Object.keys(input).find((key) => !Object.hasOwn(RULES, key));
   if (unknown !== undefined) {
-    return `the input of conductorSolve has no ${JSON.stringify(unknown)}: it knows ${Object.keys(RULES).join(', ')}`;
+    return `the input of conductorSolve has no ${quoteBriefly(unknown)}: it knows ${Object.keys(RULES).join(', ')}`;
   }
   for (const [key, { isMet, expected }] of Object.entries(RULES)) {
     const isGiven = key === 'question' || input[key] !== undefined;
@@ -58,13 +73,15 @@ export function asksApproval({ approval }: Pick<SolveInput, 'approval'>, depth: 
 /** The question of an unchecked input; empty where it has none. */
 export function questionOf(input: unknown): Text {
   const question = isRecord(input) ? input.question : undefined;
-  return isText(question) ? question : '';
+  return isText(question, MAX_INLINE_QUESTION_BYTES) ? question : '';
 }
 
 const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
   question: {
-    isMet: (value) => isText(value) && !(isString(value) && value.trim() === ''),
-    expected: 'a text with at least a word, not empty (or a reference to one in the store)',
+    isMet: (value) => isText(value, MAX_INLINE_QUESTION_BYTES) && !(isString(value) && value.trim() === ''),
+    expected:
+      `a text with at least a word and at most ${MAX_INLINE_QUESTION_BYTES} bytes, not empty ` +
+      '(or a reference to one in the store)',
   },
   pool: {
     isMet: (value) => hasOnly(value, { allow: isListOf(isString), deny: isListOf(isString) }),
@@ -78,12 +95,13 @@ const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
         calls: LIMIT_RULES.calls.isMet,
         tokens: LIMIT_RULES.tokens.isMet,
         costUsd: LIMIT_RULES.costUsd.isMet,
-        wallClock: isString,
-        approval: isString,
+        wallClock: isDuration,
+        approval: isDuration,
       }),
     expected:
-      `{ steps?, depth?, calls?, tokens?, costUsd?, wallClock?, approval? }: whole numbers (calls at most ${MAX_CALLS}), ` +
-      'an amount of USD, and durations such as "10m"; depth, tokens and costUsd may be null for no limit',
+      '{ steps?, depth?, calls?, tokens?, costUsd?, wallClock?, approval? }: whole numbers ' +
+      `(steps at most ${MAX_STEPS}, calls at most ${MAX_CALLS}), an amount of USD, and durations such as "10m"; ` +
+      'depth, tokens and costUsd may be null for no limit',
   },
   approval: { isMet: (value) => value === 'plan' || value === 'all', expected: '"plan" or "all"' },
   priority: { isMet: (value) => isWhole(value, 1, 5), expected: 'a whole number from 1 (first) to 5 (last)' },
@@ -92,41 +110,84 @@ const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
     expected: 'a text of 1 to 64 characters',
   },
   given: {
-    isMet: (value) => {
-      const isKept = isListOf((output) => output === null || isText(output));
-      const fields = { plan: (plan: unknown) => findShapeProblem(plan) === null, outputs: isKept };
-      return hasOnly(value, fields) && isRecord(value) && 'plan' in value && 'outputs' in value;
-    },
+    isMet: isGiven,
     expected:
-      '{ plan: { steps: [{ worker, subtask, sees }] }, outputs }, with an output or null for each step',
+      `{ plan: { steps: [{ worker, subtask, sees }] }, outputs }, with null or an output of at most ${INLINE_BYTES} ` +
+      'bytes (or a reference to one in the store) for each step',
   },
   parent: { isMet: isParent, expected: 'what a solve gives to a solve that it starts' },
   seed: { isMet: (value) => isWhole(value, -Infinity), expected: 'a whole number' },
 };
 
-/** The resolved run inside is the parent's own word; a key goes nowhere because of it, see `config/keys.ts`. */
+function isGiven(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { plan, outputs, ...strays } = value;
+  if (findShapeProblem(plan) !== null || !Array.isArray(outputs) || Object.keys(strays).length > 0)
+    return false;
+  return (
+    outputs.length === (plan as Plan).steps.length &&
+    outputs.every((output) => output === null || isText(output))
+  );
+}
+
+/**
+ * The resolved run inside is the parent's own word; a key goes nowhere because of it, see `config/keys.ts`. Numbers and
+ * texts are checked all the same: the run calculates with them.
+ */
 function isParent(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { rootId, depth, round, run, background, hints } = value;
   const isPlaced = isString(rootId) && isWhole(depth, 1) && isWhole(round, 0);
-  return isPlaced && Array.isArray(background) && isListOf(isHint)(hints) && isRun(run);
+  const areHints = Array.isArray(hints) && hints.length <= MAX_HINTS && hints.every(isHint);
+  const isShown = (text: unknown): boolean => isRecord(text) && isText(text.output);
+  return isPlaced && areHints && isListOf(isShown)(background) && isRun(run);
 }
 
 function isRun(run: unknown): boolean {
-  if (!isRecord(run) || !isRecord(run.conductor) || !isRecord(run.limits)) return false;
-  const { workers, limits } = run;
-  const isStaffed = Array.isArray(workers) && workers.length > 0 && workers.every(isRecord);
-  return isStaffed && isWhole(limits.calls, 1) && isWhole(limits.wallClockMs, 1) && isDepth(limits.depth);
+  if (!isRecord(run) || !isRecord(run.limits)) return false;
+  const { conductor, workers, limits, heartbeatMs, estimator = 1 } = run;
+  const isStaffed = isListOf(isCard)(workers) && isCard(conductor) && (workers as unknown[]).length > 0;
+  const isLimited = Object.entries(RUN_LIMITS).every(([name, isMet]) => isMet(limits[name]));
+  return isStaffed && isLimited && isDurationMs(heartbeatMs) && isWhole(estimator, 1);
 }
 
-function isText(value: unknown): value is Text {
-  if (isString(value)) return true;
-  return isRecord(value) && isString(value.ref) && Number.isFinite(value.bytes) && isString(value.preview);
+const RUN_LIMITS: Readonly<Record<keyof RunLimits, Rule['isMet']>> = {
+  steps: LIMIT_RULES.steps.isMet,
+  depth: LIMIT_RULES.depth.isMet,
+  calls: LIMIT_RULES.calls.isMet,
+  tokens: isBound,
+  nanoUsd: isBound,
+  wallClockMs: isDurationMs,
+  approvalMs: isDurationMs,
+};
+
+function isCard(card: unknown): boolean {
+  if (!isRecord(card) || !isDurationMs(card.timeoutMs)) return false;
+  return card.maxOutputTokens === undefined || isWhole(card.maxOutputTokens, 1);
+}
+
+/** Whether a value is a text that is short enough to travel, or a reference as the store gives it. */
+function isText(value: unknown, inlineBytes = INLINE_BYTES): value is Text {
+  if (isString(value)) return utf8Bytes(value) <= inlineBytes;
+  if (!isRecord(value)) return false;
+  const { ref, bytes, preview } = value;
+  const isShort = (text: unknown): boolean => isString(text) && text.length <= MAX_REFERENCE_CHARACTERS;
+  return isShort(ref) && isShort(preview) && isWhole(bytes, 0, MAX_TEXT_BYTES);
+}
+
+/** A reference, or a preview, has about half as many. */
+const MAX_REFERENCE_CHARACTERS = 256;
+
+function isDuration(value: unknown): boolean {
+  return isString(value) && value.length <= 100;
 }
 
 /** Whether a value is an object that holds nothing but these fields, each of them optional. */
 function hasOnly(value: unknown, fields: Readonly<Record<string, Rule['isMet']>>): boolean {
-  return isRecord(value) && Object.entries(value).every(([key, field]) => fields[key]?.(field) ?? false);
+  return (
+    isRecord(value) &&
+    Object.entries(value).every(([key, field]) => Object.hasOwn(fields, key) && fields[key]?.(field))
+  );
 }
 
 function isListOf(isItem: Rule['isMet']): Rule['isMet'] {

@@ -1,14 +1,26 @@
+import { utf8Bytes } from '../plan/plan';
+import { briefly, quoteBriefly } from '../plan/plan-error';
+
+// What is accepted must not stop the run that accepts it: it fits a payload (2 MB), a timer and Temporal's fields.
+
 /**
  * The most model requests of one run, children included. Its result lists them all and must fit one payload (2 MB);
  * at about 6 KB a call with its step, 200 leave room.
  */
 export const MAX_CALLS = 200;
 
+/** Of one plan. Each step brings its subtask and an output into the result. */
+export const MAX_STEPS = 50;
+
+/** 24 days: beyond them, a timer of Node fires at once. */
+export const MAX_WALL_CLOCK_MS = 24 * 24 * 60 * 60 * 1000;
+
 /** The highest cost limit: in nano-USD it must stay an exact integer. */
 export const MAX_COST_USD = 1_000_000;
 
-/** The longest hint, or reason for a rejection: a page. It travels in signals and prompts, and is shown whole. */
-export const MAX_HINT_CHARACTERS = 4000;
+/** Hints, and reasons for rejections, travel whole with every later call of the Conductor. */
+const MAX_HINT_BYTES = 2048;
+export const MAX_HINTS = 50;
 
 /** What a run, or a child of it, may spend at most; null: no such limit. */
 export interface SpendingLimits {
@@ -50,22 +62,23 @@ export interface Rule {
 }
 
 export const LIMIT_RULES: Readonly<Record<keyof LimitsChange, Rule>> = {
-  steps: wholeFrom(1),
-  depth: orNull(wholeFrom(0)),
-  calls: {
-    isMet: (value) => isWhole(value, 1, MAX_CALLS),
-    expected: `a whole number from 1 to ${MAX_CALLS}`,
-  },
-  tokens: orNull(wholeFrom(1)),
+  steps: whole(1, MAX_STEPS),
+  depth: orNull(whole(0)),
+  calls: whole(1, MAX_CALLS),
+  tokens: orNull(whole(1)),
   costUsd: orNull({
     isMet: (value) => typeof value === 'number' && value >= 0 && value <= MAX_COST_USD,
     expected: `an amount of USD up to ${MAX_COST_USD}`,
   }),
-  wallClockMs: { isMet: (value) => isWhole(value, 1), expected: 'a whole number of milliseconds from 1' },
+  wallClockMs: {
+    isMet: isDurationMs,
+    expected: `a whole number of milliseconds from 1 to ${MAX_WALL_CLOCK_MS} (24 days)`,
+  },
 };
 
-function wholeFrom(least: number): Rule {
-  return { isMet: (value) => isWhole(value, least), expected: `a whole number from ${least}` };
+function whole(least: number, most = Infinity): Rule {
+  const range = most === Infinity ? `from ${least}` : `from ${least} to ${most}`;
+  return { isMet: (value) => isWhole(value, least, most), expected: `a whole number ${range}` };
 }
 
 function orNull({ isMet, expected }: Rule): Rule {
@@ -80,9 +93,9 @@ export function findLimitsProblem(change: unknown): string | null {
   }
   // No limit at all is a question: what holds?
   for (const [name, value] of Object.entries(change)) {
-    if (!isLimitName(name)) return `there is no limit ${JSON.stringify(name)}: name ${names.join(', ')}`;
+    if (!isLimitName(name)) return `there is no limit ${quoteBriefly(name)}: name ${names.join(', ')}`;
     const { isMet, expected } = LIMIT_RULES[name];
-    if (!isMet(value)) return `${name} is ${JSON.stringify(value)}: it must be ${expected}`;
+    if (!isMet(value)) return `${name} is ${briefly(JSON.stringify(value))}: it must be ${expected}`;
   }
   return null;
 }
@@ -94,7 +107,7 @@ function isLimitName(name: string): name is keyof LimitsChange {
 export function findRejectionProblem(rejection: unknown): string | null {
   const isObject = typeof rejection === 'object' && rejection !== null;
   if (isObject && 'reason' in rejection && isHint(rejection.reason)) return null;
-  return `rejectPlan wants { reason }, a text of 1 to ${MAX_HINT_CHARACTERS} characters that the Conductor is told`;
+  return `rejectPlan wants { reason }, ${HINT_FORM} that the Conductor is told`;
 }
 
 export function isDepth(value: unknown): value is number | null {
@@ -102,14 +115,26 @@ export function isDepth(value: unknown): value is number | null {
 }
 
 export function isHint(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_HINT_CHARACTERS;
+  return typeof value === 'string' && value.trim() !== '' && utf8Bytes(value) <= MAX_HINT_BYTES;
+}
+
+export const HINT_FORM = `a text with at least a word and at most ${MAX_HINT_BYTES} bytes`;
+
+export function isDurationMs(value: unknown): boolean {
+  return isWhole(value, 1, MAX_WALL_CLOCK_MS);
 }
 
 export function isSpending(value: unknown): value is SpendingLimits {
   if (typeof value !== 'object' || value === null) return false;
   const { calls, tokens, nanoUsd, ...strays }: Record<string, unknown> = { ...value };
-  const isBound = (bound: unknown): boolean => bound === null || isWhole(bound, 0);
-  return isWhole(calls, 0) && isBound(tokens) && isBound(nanoUsd) && Object.keys(strays).length === 0;
+  return (
+    isWhole(calls, 0, MAX_CALLS) && isBound(tokens) && isBound(nanoUsd) && Object.keys(strays).length === 0
+  );
+}
+
+/** Whether a value bounds tokens or nano-USD; null: no bound. */
+export function isBound(value: unknown): boolean {
+  return value === null || isWhole(value, 0);
 }
 
 export function isWhole(value: unknown, least: number, most = Infinity): boolean {

@@ -23,6 +23,7 @@ export { CONDUCTOR_ID } from '../plan/plan';
 
 // Activity types carry a prefix, since plugins on one worker share one name space.
 export const RESOLVE_RUN = 'conductor.resolveRun';
+export const CHECK_RUN = 'conductor.checkRun';
 export const WRITE_PLAN = 'conductor.writePlan';
 export const CALL_WORKER = 'conductor.callWorker';
 export const KEEP_TEXT = 'conductor.keepText';

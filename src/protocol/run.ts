@@ -30,6 +30,8 @@ export interface ResolvedRun {
   readonly heartbeatMs: number;
   /** Calls of a model go to `<task queue>-<provider>` instead of the run's own queue. */
   readonly queuePerProvider: boolean;
+  /** Version of the estimators in `budget/worst-case.ts` that the run is reckoned by. @default 1 */
+  readonly estimator?: number;
 }
 
 type RecursionRules = Pick<ResolvedRun, 'recursion'> & { readonly limits: Pick<RunLimits, 'depth'> };

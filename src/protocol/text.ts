@@ -1,6 +1,9 @@
 /** The largest text, in UTF-8 bytes, that travels inline through Temporal; a longer one goes to the store. */
 export const INLINE_BYTES = 4096;
 
+/** The longest text that the store keeps: far beyond any model's output. */
+export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
+
 /** A stand-in for a text that lies in the store under its content address. */
 export interface TextRef {
   /** `sha256-<64 hex digits>` of the UTF-8 bytes. */

@@ -1,6 +1,7 @@
 import type { Text } from '../protocol/text';
 import type { LedgerRow } from './ledger';
-import type { Store } from './store';
+import { readJson, type Store } from './store';
+import { holdsText } from './texts';
 
 /** A finished, usable answer of a model, kept before it is reported to the workflow. */
 export interface KeptAnswer {
@@ -10,14 +11,31 @@ export interface KeptAnswer {
   readonly row: LedgerRow & { readonly endedAt: string };
 }
 
-/** Keeps an answer under its call id: from then on, no crash can have the call bought again. */
-export function keepAnswer(store: Store, answer: KeptAnswer): Promise<void> {
-  return keep(store, 'answers', answer.row.callId, answer);
+/**
+ * Keeps an answer under its call id: from then on, no crash can have the call bought again. The first to be kept is the
+ * call's for good.
+ *
+ * @returns that one, which may be of another attempt that was under way as well
+ */
+export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<KeptAnswer> {
+  const { callId } = answer.row;
+  const key = keyOf('answers', callId);
+  const bytes = Buffer.from(JSON.stringify(answer));
+  if (await store.create(key, bytes)) return answer;
+  const first = await findAnswer(store, callId);
+  if (first === null) await store.write(key, bytes);
+  return first ?? answer;
 }
 
-/** The answer that an earlier attempt of this call was given, if any. */
-export function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
-  return find<KeptAnswer>(store, 'answers', callId);
+/** The answer that an earlier attempt of this call was given, if any, and if it and its text can be read. */
+export async function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
+  const answer = await readAnswer(store, callId);
+  return answer !== null && (await holdsText(store, answer.output)) ? answer : null;
+}
+
+/** The same, whether or not its text can be read. */
+export async function readAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
+  return (await readJson(store, keyOf('answers', callId))) as KeptAnswer | null;
 }
 
 /** An answer that a vendor writes in the background. */
@@ -30,21 +48,12 @@ export interface BegunAnswer {
 
 /** Keeps the id under its call id: from then on, a crash loses the wait for an answer and not the answer. */
 export function keepBegun(store: Store, begun: BegunAnswer): Promise<void> {
-  return keep(store, 'background', begun.callId, begun);
+  return store.write(keyOf('background', begun.callId), Buffer.from(JSON.stringify(begun)));
 }
 
 /** The last answer that was started for this call, if any; it may be over. */
-export function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
-  return find<BegunAnswer>(store, 'background', callId);
-}
-
-function keep(store: Store, folder: string, callId: string, value: object): Promise<void> {
-  return store.write(keyOf(folder, callId), Buffer.from(JSON.stringify(value)));
-}
-
-async function find<Value>(store: Store, folder: string, callId: string): Promise<Value | null> {
-  const bytes = await store.read(keyOf(folder, callId));
-  return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as Value);
+export async function findBegun(store: Store, callId: string): Promise<BegunAnswer | null> {
+  return (await readJson(store, keyOf('background', callId))) as BegunAnswer | null;
 }
 
 function keyOf(folder: string, callId: string): string {

@@ -1,6 +1,6 @@
 import type { KeyRing } from '../encryption/keys';
 import { folderOfPrefix, keyOfName, nameOfKey, openContent, sealContent } from '../encryption/seal';
-import type { Store, StoredEntry } from './store';
+import type { Store, StoredEntry, Tally } from './store';
 
 /**
  * A store around another that keeps everything encrypted: contents, and every digest in a name. Equal contents under
@@ -32,6 +32,15 @@ export class EncryptedStore implements Store {
     await this.inner.write(nameOfKey(key, first), sealContent(bytes, key, first));
   }
 
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    const { first } = this.keys;
+    const name = nameOfKey(key, first);
+    const others = this.namesOf(key).filter((each) => each !== name);
+    const found = await Promise.all(others.map((each) => this.inner.stat(each)));
+    if (found.some((entry) => entry !== null)) return false;
+    return this.inner.create(name, sealContent(bytes, key, first));
+  }
+
   async stat(key: string): Promise<StoredEntry | null> {
     const entry = await this.newest(key);
     return entry === null ? null : { ...entry, key };
@@ -55,6 +64,10 @@ export class EncryptedStore implements Store {
   async removeOlder(key: string, than: Date): Promise<number> {
     const removed = await Promise.all(this.namesOf(key).map((name) => this.inner.removeOlder(name, than)));
     return removed.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  removeUnfinished(than: Date, dryRun: boolean): Promise<Tally> {
+    return this.inner.removeUnfinished?.(than, dryRun) ?? Promise.resolve({ count: 0, bytes: 0 });
   }
 
   /** What was written last under a key, by its name: during a change of keys, processes may differ in the first one. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { checkKey, type Store, type StoredEntry } from './store';
+import { checkKey, type Store, type StoredEntry, type Tally } from './store';
 
 /**
  * A store in a folder of this machine (or of a shared disk): one file a key.
@@ -24,15 +24,27 @@ export class FileStore implements Store {
   }
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
+    await this.beside(key, bytes, rename);
+  }
+
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    return this.beside(key, bytes, linkNew);
+  }
+
+  /** Writes a whole file beside its place, and has it put there. */
+  private async beside<T>(
+    key: string,
+    bytes: Uint8Array,
+    put: (unfinished: string, path: string) => Promise<T>,
+  ): Promise<T> {
     const path = this.pathOf(key);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const unfinished = hiddenBeside(path);
     try {
       await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600 });
-      await rename(unfinished, path);
-    } catch (error) {
+      return await put(unfinished, path);
+    } finally {
       await rm(unfinished, { force: true });
-      throw error;
     }
   }
 
@@ -66,11 +78,23 @@ export class FileStore implements Store {
     try {
       const { mtime, size } = await stat(taken);
       if (mtime < than) return size;
-      await putBack(taken, path);
+      await linkNew(taken, path);
       return 0;
     } finally {
       await rm(taken, { force: true });
     }
+  }
+
+  async removeUnfinished(than: Date, dryRun: boolean): Promise<Tally> {
+    const found = { count: 0, bytes: 0 };
+    for await (const path of hiddenBelow(this.root)) {
+      const { mtime, size } = (await unlessMissing(stat(path))) ?? { mtime: than, size: 0 };
+      if (mtime >= than) continue;
+      if (!dryRun) await rm(path, { force: true });
+      found.count += 1;
+      found.bytes += size;
+    }
+    return found;
   }
 
   private async *keysBelow(prefix: string): AsyncGenerator<string> {
@@ -94,11 +118,26 @@ function hiddenBeside(path: string): string {
   return join(dirname(path), `.${randomUUID()}`);
 }
 
-async function putBack(taken: string, path: string): Promise<void> {
+const HIDDEN = /^\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+async function* hiddenBelow(folder: string): AsyncGenerator<string> {
+  const entries = await unlessMissing(opendir(folder));
+  if (entries === null) return;
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* hiddenBelow(path);
+    else if (HIDDEN.test(entry.name)) yield path;
+  }
+}
+
+/** Gives a file a second name, unless that is taken. */
+async function linkNew(file: string, path: string): Promise<boolean> {
   try {
-    await link(taken, path);
+    await link(file, path);
+    return true;
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Call } from '../protocol/call';
-import type { Store } from './store';
+import { readJson, type Store } from './store';
 
 /**
  * What was, or may have been, paid: one row per request to a model, written before it is sent and never removed. A row
@@ -16,27 +16,66 @@ export interface LedgerRow extends Call {
   readonly endedAt: string | null;
 }
 
+/** What all rows of one call have in common while they are open. */
+export type OpenRow = Omit<LedgerRow, 'attempt' | 'startedAt'>;
+
 /** The part of a row that the run's own trace shows. */
 export function callOf(row: LedgerRow): Call {
   const { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd } = row;
   return { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd };
 }
 
-/** Writes or completes the row of one attempt. */
-export function writeRow(store: Store, row: LedgerRow): Promise<void> {
-  const key = `${callFolder(row.runId, row.callId)}${row.attempt}.json`;
-  return store.write(key, Buffer.from(JSON.stringify(row)));
+/** Opens the row of one attempt; false where a live attempt has that number already, whose row it stays. */
+export function createRow(store: Store, row: LedgerRow): Promise<boolean> {
+  return store.create(keyOf(row), Buffer.from(JSON.stringify(row)));
 }
 
-export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
-  const bytes = await store.read(key);
-  return bytes === null ? null : (JSON.parse(bytes.toString('utf8')) as LedgerRow);
+/** Completes the row of one attempt. */
+export function writeRow(store: Store, row: LedgerRow): Promise<void> {
+  return store.write(keyOf(row), Buffer.from(JSON.stringify(row)));
+}
+
+/** What a row shows of which only the key can be read. */
+const UNKNOWN: OpenRow = {
+  callId: '',
+  rootId: 'unknown',
+  workflowId: 'unknown',
+  runId: '',
+  purpose: 'step',
+  round: 0,
+  step: null,
+  worker: 'unknown',
+  model: 'unknown',
+  error: null,
+  usage: null,
+  nanoUsd: null,
+  priceVersion: null,
+  endedAt: null,
+};
+
+/** One row; null where nothing lies under the key. One that cannot be read, as after a loss of power, counts as open. */
+export async function readRow(
+  store: Store,
+  key: string,
+  known: OpenRow = UNKNOWN,
+): Promise<LedgerRow | null> {
+  const row = (await readJson(store, key)) as LedgerRow | null;
+  const entry = row === null ? await store.stat(key) : null;
+  if (entry === null) return row;
+  const [, runId = '', callId = '', attempt = ''] = key.split('/');
+  return {
+    ...known,
+    runId,
+    callId,
+    attempt: parseInt(attempt, 10),
+    startedAt: entry.modifiedAt.toISOString(),
+  };
 }
 
 /** The rows of one call, by attempt. */
-export async function rowsOfCall(store: Store, runId: string, callId: string): Promise<LedgerRow[]> {
-  const keys = await store.list(callFolder(runId, callId));
-  const rows = await Promise.all(keys.map((key) => readRow(store, key)));
+export async function rowsOfCall(store: Store, call: OpenRow): Promise<LedgerRow[]> {
+  const keys = await store.list(callFolder(call));
+  const rows = await Promise.all(keys.map((key) => readRow(store, key, call)));
   return rows.filter((row) => row !== null).sort((a, b) => a.attempt - b.attempt);
 }
 
@@ -58,6 +97,10 @@ export async function* streamRowKeys(store: Store): AsyncGenerator<string> {
   }
 }
 
-function callFolder(runId: string, callId: string): string {
+function keyOf(row: LedgerRow): string {
+  return `${callFolder(row)}${row.attempt}.json`;
+}
+
+function callFolder({ runId, callId }: Pick<LedgerRow, 'runId' | 'callId'>): string {
   return `ledger/${runId}/${callId}/`;
 }

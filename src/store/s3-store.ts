@@ -33,6 +33,21 @@ export class S3Store implements Store {
     await this.ask(({ s3 }) => s3.putObject({ ...at, Body: bytes }));
   }
 
+  /** Servers of other vendors may ignore the condition; with the look before, only two writes at one moment can meet. */
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    const at = this.placeOf(key);
+    if ((await this.stat(key)) !== null) return false;
+    const { s3 } = await this.open();
+    try {
+      await s3.putObject({ ...at, Body: bytes, IfNoneMatch: '*' });
+      return true;
+    } catch (error) {
+      // 409: another such request for the key is under way.
+      if ([409, 412].includes(factsOf(error).status)) return false;
+      throw explainS3(error, this.url);
+    }
+  }
+
   async stat(key: string): Promise<StoredEntry | null> {
     const at = this.placeOf(key);
     const found = await this.ask(({ s3 }) => s3.headObject(at));
@@ -135,7 +150,7 @@ type ErrorFacts = ReturnType<typeof factsOf>;
 
 /** Codes of Node. Where the SDK has wrapped an error, only the message holds its code. */
 const NETWORK =
-  /\b(ECONN[A-Z]+|EAI_[A-Z]+|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w+|ERR_TLS\w+)\b/;
+  /\b(?:ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,40}|ERR_TLS\w{1,40})\b/;
 
 type Rule = readonly [
   fits: (facts: ErrorFacts) => boolean,
@@ -196,9 +211,9 @@ function factsOf(error: unknown): { name: string; message: string; code: string;
   const { name, message, code, $metadata } = Object(error) as Readonly<Record<string, unknown>>;
   const { httpStatusCode } = Object($metadata) as Readonly<Record<string, unknown>>;
   return {
-    name: typeof name === 'string' ? name : 'Error',
-    message: typeof message === 'string' ? message : String(error),
-    code: typeof code === 'string' ? code : '',
+    name: typeof name === 'string' ? name.slice(0, 100) : 'Error',
+    message: (typeof message === 'string' ? message : String(error)).slice(0, 300),
+    code: typeof code === 'string' ? code.slice(0, 50) : '',
     status: Number(httpStatusCode ?? 0),
   };
 }

@@ -1,3 +1,4 @@
+import { ConductorError } from '../conductor-error';
 import { isKey } from '../config/store-url';
 
 /** What lies under one key of a store. */
@@ -13,7 +14,7 @@ export interface StoredEntry {
  * Where everything too long or too precious for a workflow history lies: texts, finished answers and the ledger.
  *
  * A small interface on purpose: a driver is one file, and a wrapper (encryption, say) is another store around it.
- * `write` is atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies when.
+ * `write` and `create` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies when.
  */
 export interface Store {
   /** For messages and traces, e.g. `file:.conductor/store`. */
@@ -21,6 +22,8 @@ export interface Store {
   /** null when nothing lies under the key. */
   read(key: string): Promise<Buffer | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
+  /** Writes only where nothing lies under the key: of many that do so at once, one is told `true`. */
+  create(key: string, bytes: Uint8Array): Promise<boolean>;
   /** What lies under the key, without reading it; null when nothing does. */
   stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */
@@ -33,6 +36,13 @@ export interface Store {
    * @returns the bytes that are gone; 0 where nothing was removed
    */
   removeOlder(key: string, than: Date): Promise<number>;
+  /** Removes what killed writers left, and is older; where a store of this kind can have such. A dry run only counts. */
+  removeUnfinished?(than: Date, dryRun: boolean): Promise<Tally>;
+}
+
+export interface Tally {
+  readonly count: number;
+  readonly bytes: number;
 }
 
 /** @throws Error that says what a key is made of, for what is none */
@@ -41,4 +51,38 @@ export function checkKey(key: string): void {
   throw new Error(
     `store key ${JSON.stringify(key)} is refused: each part must begin with a letter or digit and hold letters, digits and . _ = - only`,
   );
+}
+
+/**
+ * The bytes under a key; null where nothing lies there, and where they are not those that were written: a loss of power
+ * leaves files that are empty, cut or full of zeros.
+ *
+ * @param isWhole tells what was written from what was left of it
+ */
+export async function readWhole(
+  store: Store,
+  key: string,
+  isWhole: (bytes: Buffer) => boolean,
+): Promise<Buffer | null> {
+  try {
+    const bytes = await store.read(key);
+    return bytes !== null && isWhole(bytes) ? bytes : null;
+  } catch (error) {
+    if (error instanceof ConductorError && error.code === 'AlteredContent') return null;
+    throw error;
+  }
+}
+
+/** The JSON under a key; null as `readWhole`. */
+export async function readJson(store: Store, key: string): Promise<unknown> {
+  let value: unknown = null;
+  await readWhole(store, key, (bytes) => {
+    try {
+      value = JSON.parse(bytes.toString('utf8'));
+    } catch {
+      return false;
+    }
+    return true;
+  });
+  return value;
 }

@@ -1,10 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Store, StoredEntry } from './store';
-
-export interface Tally {
-  readonly count: number;
-  readonly bytes: number;
-}
+import type { Store, StoredEntry, Tally } from './store';
 
 /** What a sweep did with what was old. */
 export interface Swept {

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ConductorError } from '../conductor-error';
-import { INLINE_BYTES, type Text } from '../protocol/text';
-import type { Store } from './store';
+import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
+import { readWhole, type Store } from './store';
 
-/** The longest text kept, in UTF-8 bytes: far beyond any model's output. */
-export const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 const PREVIEW_CHARACTERS = 120;
 
 /**
@@ -41,8 +39,8 @@ export async function keepText(store: Store, text: string): Promise<Text> {
   const key = keyOf(digest);
   const entry = await store.stat(key);
   const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
-  if (!isFresh) await store.write(key, bytes);
-  const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s+/g, ' ');
+  if (!isFresh || (await readDigest(store, digest)) === null) await store.write(key, bytes);
+  const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s{1,240}/g, ' ');
   const preview = start.trim().slice(0, PREVIEW_CHARACTERS);
   return { ref: `sha256-${digest}`, bytes: bytes.length, preview };
 }
@@ -54,12 +52,25 @@ export async function keepText(store: Store, text: string): Promise<Text> {
  */
 export async function readText(store: Store, text: Text): Promise<string> {
   if (typeof text === 'string') return text;
-  const digest = /^sha256-([0-9a-f]{64})$/.exec(text.ref)?.[1];
+  const digest = digestOf(text.ref);
   if (digest === undefined) throw new TextNotFoundError(text.ref, store);
   const bytes = await store.read(keyOf(digest));
   if (bytes === null) throw new TextNotFoundError(text.ref, store);
   if (sha256(bytes) !== digest) throw new Error(`text ${text.ref} in the store ${store.url} was altered`);
   return bytes.toString('utf8');
+}
+
+/** Whether a text can be loaded whole. */
+export async function holdsText(store: Store, text: Text): Promise<boolean> {
+  return typeof text === 'string' || (await readDigest(store, digestOf(text.ref) ?? '')) !== null;
+}
+
+function readDigest(store: Store, digest: string): Promise<Buffer | null> {
+  return readWhole(store, keyOf(digest), (bytes) => sha256(bytes) === digest);
+}
+
+function digestOf(ref: string): string | undefined {
+  return /^sha256-([0-9a-f]{64})$/.exec(ref)?.[1];
 }
 
 /** Every reference to a text within a value, whatever its shape, also within longer strings. */

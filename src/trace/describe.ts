@@ -1,24 +1,21 @@
 import type { Plan } from '../plan/plan';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
-import { isReview } from './run-tree';
+import { isReview, type RunTree } from './run-tree';
 
 /** `1 step`, `3 steps`: for nouns that take an s. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Facts in one line; those that are empty or do not hold are left out. */
+/** `completed · 3 calls`, without facts that are empty or do not hold. */
 export function joinFacts(...facts: readonly (string | false | null | undefined)[]): string {
   return facts.filter((fact) => fact).join(' · ');
 }
 
 /** `3 calls, 1,204 tokens`. */
 export function describeTokens({ usage }: Pick<SolveTrace, 'usage'>): string {
-  return describeAmount(usage.calls, usage.inputTokens + usage.outputTokens);
-}
-
-function describeAmount(calls: number, tokens: number): string {
-  return `${counted(calls, 'call')}, ${tokens.toLocaleString('en-US')} tokens`;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  return `${counted(usage.calls, 'call')}, ${tokens.toLocaleString('en-US')} tokens`;
 }
 
 /** `$0.0012`, or `at least $0.0012` while some call's cost is unknown. */
@@ -34,10 +31,11 @@ export function describeUsd(usd: number): string {
 /** `at most 9 calls, 40,000 tokens, $0.1200`: what a plan may come to, known before its first step. */
 export function describeEstimate(estimate: NonNullable<SolveTrace['estimate']>): string {
   const { calls, tokens, nanoUsd, ownSteps = 0 } = estimate;
+  const amount = describeTokens({ usage: { calls, inputTokens: tokens, outputTokens: 0 } });
   const cost = nanoUsd === null ? 'cost unknown' : describeUsd(nanoUsd / 1e9);
   const own = ownSteps === 1 ? 'step' : 'steps';
   const beside = ownSteps === 0 ? '' : `, beside what the Conductor makes of its own ${own}`;
-  return `at most ${describeAmount(calls, tokens)}, ${cost}${beside}`;
+  return `at most ${amount}, ${cost}${beside}`;
 }
 
 type Limit = NonNullable<SolveTrace['stoppedBy']>;
@@ -46,33 +44,23 @@ type Limit = NonNullable<SolveTrace['stoppedBy']>;
 const WORST_CASE =
   'A call starts only where its worst case still fits, so a run stops before a limit, never behind it.';
 
-/** What the limit is called, why it ends a run where it does, and the setting to raise. */
-const EXPLANATIONS: Readonly<Record<Limit, readonly [what: string, why: string, setting: string]>> = {
-  calls: ['limit on calls', WORST_CASE, 'limits.calls in conductor.yaml'],
-  tokens: ['limit on tokens', WORST_CASE, 'limits.tokens in conductor.yaml'],
-  cost: ['limit on cost', WORST_CASE, 'limits.costUsd in conductor.yaml, or --max-cost'],
-  wallClock: [
-    'limit on time',
-    'Calls that were under way were broken off.',
-    'limits.wallClock in conductor.yaml',
-  ],
-  approval: [
-    'deadline of approval',
-    'No one approved its plan in time.',
-    'limits.approval in conductor.yaml',
-  ],
+/** What the limit is called, the setting to raise, and why it ends a run where it does. */
+const EXPLANATIONS: Readonly<Record<Limit, readonly [what: string, setting: string, why: string]>> = {
+  calls: ['limit on calls', 'limits.calls', WORST_CASE],
+  tokens: ['limit on tokens', 'limits.tokens', WORST_CASE],
+  cost: ['limit on cost', 'limits.costUsd', WORST_CASE],
+  wallClock: ['limit on time', 'limits.wallClock', 'Calls that were under way were broken off.'],
+  approval: ['deadline of approval', 'limits.approval', 'No one approved its plan in time.'],
 };
 
 /** Which limit ended a run, why it may have done so early, and what to do: three sentences. */
-export function explainStop(
-  stoppedBy: Limit,
-  { id, rounds }: Pick<SolveTrace, 'id' | 'rounds'>,
-): readonly [string, string, string] {
-  const [what, why, setting] = EXPLANATIONS[stoppedBy];
-  const hasPlan = rounds.some(({ childId, plan }) => childId === null && plan !== null);
-  const option = stoppedBy === 'cost' ? ' --max-cost USD' : '';
+export function explainStop(stoppedBy: Limit, { id, rounds }: RunTree): readonly [string, string, string] {
+  const [what, setting, why] = EXPLANATIONS[stoppedBy];
+  const [orOption, option] = stoppedBy === 'cost' ? [', or --max-cost', ' --max-cost USD'] : ['', ''];
   const goOn = `; "temporal-conductor retry ${id} --from STEP${option}" then goes on from a step`;
-  return [`The run was stopped by its ${what}.`, why, `Raise ${setting}${hasPlan ? goOn : ''}.`];
+  const hasPlan = rounds.some(({ childId, plan }) => childId === null && plan !== null);
+  const remedy = `Raise ${setting} in conductor.yaml${orOption}${hasPlan ? goOn : ''}.`;
+  return [`The run was stopped by its ${what}.`, why, remedy];
 }
 
 /** What a person types to let a waiting plan run, from any machine. */
@@ -80,15 +68,10 @@ export function howToApprove(id: string): string {
   return `temporal-conductor approve ${id} [--edit FILE | --reject REASON]`;
 }
 
-/** The state of a step. A failed one may still be tried again, by its worker or by another. */
+/** A failed step may still be tried again, by its worker or by another. */
 export type StepState = 'waiting' | 'running' | 'done' | 'failed';
 
-export const MARKS: Readonly<Record<StepState, string>> = {
-  waiting: '·',
-  running: '▸',
-  done: '✓',
-  failed: '✗',
-};
+export const MARKS = { waiting: '·', running: '▸', done: '✓', failed: '✗' } as const;
 
 export function stateOf({ startedAt, error, output }: StepTrace): StepState {
   if (startedAt === null) return output === null ? 'waiting' : 'done';
@@ -106,7 +89,6 @@ export function describeDuration(startedAt: string, endedAt: string | null, now 
   return describeMs(Math.max(0, Date.parse(endedAt ?? now) - Date.parse(startedAt)));
 }
 
-/** `850 ms`, `3.2 s`, `1 min 4 s`. */
 export function describeMs(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
@@ -119,23 +101,16 @@ export function describeSees(sees: readonly number[]): string {
   return sees.length === 0 ? '' : `sees ${sees.map((step) => step + 1).join(', ')}`;
 }
 
-/** The worker of a step, and for whom it stands in. */
 export function describeWorker({ worker, fallbackFor }: Pick<StepTrace, 'worker' | 'fallbackFor'>): string {
   return fallbackFor === null ? worker : `${worker} for ${fallbackFor}`;
 }
 
 /** Rounds too: `Round 2 · review · depth 1 · accepted`. */
 export function describeRound(round: RoundTrace): string {
-  const { depth, decision } = round;
-  return joinFacts(
-    `Round ${round.round + 1}`,
-    isReview(round) && 'review',
-    depth > 0 && `depth ${depth}`,
-    decision,
-  );
+  const depth = round.depth > 0 && `depth ${round.depth}`;
+  return joinFacts(`Round ${round.round + 1}`, isReview(round) && 'review', depth, round.decision);
 }
 
-/** A line for each step of a plan: who does what, and what is seen. */
 export function describeSteps({ steps }: Plan, shown: (subtask: string) => string): string[] {
   return steps.map(({ worker, subtask, sees }, index) => {
     const who = sees.length === 0 ? worker : `${worker}, ${describeSees(sees)}`;
@@ -143,7 +118,7 @@ export function describeSteps({ steps }: Plan, shown: (subtask: string) => strin
   });
 }
 
-/** What the Conductor wrote, e.g. `3 steps`. */
+/** `3 steps`. */
 export function describePlan({ plan, decision }: Pick<RoundTrace, 'plan' | 'decision'>): string {
   if (plan === null) return decision === 'failed' ? 'no plan' : 'no plan yet';
   return plan.steps.length === 0 ? 'accepts the answer' : counted(plan.steps.length, 'step');

@@ -3,20 +3,13 @@ import { joinFacts, type StepState } from './describe';
 
 /** Lines and trees of text for a terminal. Workflow code must not import this file: its library is for Node. */
 
-/** A line as wide as there is room for it. */
+/** A line for so many columns. */
 export type Line = (columns: number) => string;
 
 export function plainLine(text: string): Line {
   return (room) => oneLine(text, room);
 }
 
-/** A text after its label; no line where there is no text. */
-export function noteLines(paint: Paint, label: string, text: string | null | undefined): Line[] {
-  if (!text) return [];
-  return [(room) => `${paint.faint(label)} ${oneLine(text, room - label.length - 1)}`];
-}
-
-/** A name and facts about it. */
 export function headLine(paint: Paint, name: string, facts: readonly string[]): Line {
   const rest = joinFacts(...facts);
   return (room) => {
@@ -82,7 +75,7 @@ export function drawTree({ line, notes = [], branches = [] }: Branch, columns: n
 
 type Stroke = (text: string) => string;
 
-/** How a renderer sets its words apart; it knows meanings, the terminal knows colours. */
+/** A renderer knows meanings, the terminal knows colours. */
 export interface Paint {
   readonly strong: Stroke;
   readonly faint: Stroke;
@@ -91,12 +84,10 @@ export interface Paint {
   readonly busy: Stroke;
 }
 
-/** How the state of a step is painted. */
 export function strokeOf(state: StepState, { good, bad, busy, faint }: Paint): Stroke {
   return { done: good, failed: bad, running: busy, waiting: faint }[state];
 }
 
 const asItIs: Stroke = (text) => text;
 
-/** For files, pipes and people who want no colours. */
 export const PLAIN: Paint = { strong: asItIs, faint: asItIs, good: asItIs, bad: asItIs, busy: asItIs };

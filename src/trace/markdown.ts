@@ -22,16 +22,15 @@ export function renderMarkdown(trace: SolveTrace): string {
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
     ...(estimate === undefined ? [] : [`Plan: ${describeEstimate(estimate)}`]),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
-    ...rounds.flatMap(renderRound),
+    ...rounds.flatMap((round) => [
+      `### ${describeRound(round)}`,
+      ...(round.childId === null ? [] : [`Child workflow \`${round.childId}\``]),
+      renderPlan(round),
+    ]),
     ...(answer === null ? [] : ['### Answer', previewOf(answer)]),
     ...(error === null ? [] : ['### Error', `\`${error.type}\` ${error.message}`]),
     ...(stoppedBy === null ? [] : [explainStop(stoppedBy, trace).join(' ')]),
   ].join('\n\n');
-}
-
-function renderRound(round: RoundTrace): string[] {
-  const child = round.childId === null ? [] : [`Child workflow \`${round.childId}\``];
-  return [`### ${describeRound(round)}`, ...child, renderPlan(round)];
 }
 
 function renderPlan({ plan, steps, decision }: RoundTrace): string {
@@ -39,25 +38,23 @@ function renderPlan({ plan, steps, decision }: RoundTrace): string {
     return decision === 'failed' ? '_No plan came of it._' : '_The Conductor is writing a plan._';
   }
   if (plan.steps.length === 0) return '_The Conductor accepts the answer._';
-  const header = ['| step | wave | worker | subtask | sees | state |', '|---|---|---|---|---|---|'];
-  const rows = plan.steps.map((planned, index) => {
-    const step = steps[index];
-    const sees = planned.sees.map((seen) => seen + 1).join(', ');
-    const [worker, state] = [workerOf(step, planned.worker), describeState(step)];
-    const cells = [index + 1, (step?.wave ?? 0) + 1, worker, planned.subtask, sees, state];
+  const rows = steps.map((step) => {
+    const { subtask = '', sees = [] } = plan.steps[step.index] ?? {};
+    const seen = sees.map((index) => index + 1).join(', ');
+    const cells = [step.index + 1, step.wave + 1, workerOf(step), subtask, seen, describeState(step)];
     return `| ${cells.map(cell).join(' | ')} |`;
   });
-  return [...header, ...rows].join('\n');
+  return ['| step | wave | worker | subtask | sees | state |', '|---|---|---|---|---|---|', ...rows].join(
+    '\n',
+  );
 }
 
-function workerOf(step: StepTrace | undefined, planned: string): string {
-  if (step === undefined) return planned;
-  if (step.childId !== null) return `${planned} as \`${step.childId}\``;
-  return step.fallbackFor === null ? planned : `${step.worker} (for ${step.fallbackFor})`;
+function workerOf({ worker, childId, fallbackFor }: StepTrace): string {
+  if (childId !== null) return `${worker} as \`${childId}\``;
+  return fallbackFor === null ? worker : `${worker} (for ${fallbackFor})`;
 }
 
-function describeState(step: StepTrace | undefined): string {
-  if (step === undefined) return 'waiting';
+function describeState(step: StepTrace): string {
   const state = stateOf(step);
   if (step.error !== null) return `${state}: ${step.error.message}`;
   return step.output === null ? state : `${isKept(step) ? 'kept' : state}: ${clip(previewOf(step.output))}`;

@@ -30,7 +30,7 @@ export function renderMermaid(trace: SolveTrace): string {
 
 interface Drawing {
   readonly lines: readonly string[];
-  /** The node that what follows hangs on. */
+  /** The node that the next round hangs on. */
   readonly last: string | null;
 }
 
@@ -81,7 +81,7 @@ function label(...lines: string[]): string {
 
 // All that Mermaid or the Markdown inside its labels could read as syntax. The colon is among them since Mermaid takes
 // `style …: … #…;` for a style, and the beginnings of lists since it refuses to draw them.
-const SYNTAX = /[^\p{L}\p{M}\p{N} ,.!?'/=%+*_…-]|^[-+*]|(?<=^\d+)\./gu;
+const SYNTAX = /[^\p{L}\p{M}\p{N} ,.!?'/=%+*_…-]|^[-+*]|(?<=^\d{1,9})\./gu;
 
 function escape(line: string): string {
   return line.replace(SYNTAX, (character) => `#${character.codePointAt(0) ?? 0};`);

@@ -17,9 +17,7 @@ export function emptyTrace(run: { id: string; runId: string; question: Text }): 
     checkpoint: null,
     rounds: [],
     calls: [],
-    usage: { inputTokens: 0, outputTokens: 0, calls: 0 },
-    costUsd: 0,
-    costIsLowerBound: false,
+    ...totalOf([]),
   };
 }
 
@@ -44,38 +42,34 @@ const CHANGES: {
   }),
   planned: (trace, { round, plan, degraded }) => {
     const steps = plan.steps.map((step) => ({ ...step, sees: [...step.sees] }));
-    const planned = changeRound(trace, round, (each) => ({ ...each, plan: { steps }, steps: stepsOf(plan) }));
+    const planned = changeRound(trace, round, () => ({ plan: { steps }, steps: stepsOf(plan) }));
     return { ...endWait(planned), degraded: trace.degraded || degraded };
   },
   estimated: (trace, { estimate }) => ({ ...trace, estimate }),
   'approval-asked': (trace) => ({ ...trace, waitsFor: 'approval' }),
-  'step-kept': (trace, event) => changeStep(trace, event, (step) => ({ ...step, output: event.output })),
+  'step-kept': (trace, event) => changeStep(trace, event, () => ({ output: event.output })),
   'step-started': (trace, event) => {
     const { worker, model, fallbackFor, childId = null, at } = event;
     const fresh = { worker, model, fallbackFor, childId, error: null, output: null, endedAt: null };
-    const start = (step: StepTrace): StepTrace => ({ ...step, ...fresh, startedAt: step.startedAt ?? at });
-    const running = endWait(changeStep(trace, event, start));
+    const started = changeStep(trace, event, ({ startedAt }) => ({ ...fresh, startedAt: startedAt ?? at }));
+    const running = endWait(started);
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
-  'step-answered': (trace, event) => {
-    const { output, startedAt, endedAt, dropped, calls } = event;
+  'step-answered': (trace, { output, startedAt, endedAt, dropped, calls, ...at }) => {
     const done = { output, startedAt, endedAt, dropped: [...dropped], error: null };
-    const answered = changeStep(trace, event, (step) => ({ ...step, ...done }));
+    const answered = changeStep(trace, at, () => done);
     return withCalls(answered, calls);
   },
-  'step-failed': (trace, event) => {
-    const { output, problem: error, endedAt, dropped, calls } = event;
+  'step-failed': (trace, { output, problem: error, endedAt, dropped, calls, ...at }) => {
     const done = { output, endedAt, dropped: [...dropped], error };
-    const fail = (step: StepTrace): StepTrace => {
+    const failed = changeStep(trace, at, ({ worker, skipped = [] }) =>
       // No call is made of a worker that is skipped: the step keeps a note of it, also when another one answers.
-      const { worker, skipped = [] } = step;
-      const isSkipped = error.type === FAILURES.circuitOpen;
-      return { ...step, ...done, ...(isSkipped && { skipped: [...skipped, { worker, error }] }) };
-    };
-    return withCalls(changeStep(trace, event, fail), calls);
+      error.type === FAILURES.circuitOpen ? { ...done, skipped: [...skipped, { worker, error }] } : done,
+    );
+    return withCalls(failed, calls);
   },
   answered: (trace, { round, answer }) => {
-    const answered = changeRound(trace, round, (each) => ({ ...each, answer, decision: 'accepted' }));
+    const answered = changeRound(trace, round, () => ({ answer, decision: 'accepted' }));
     const failed = trace.rounds.some((each) => isOwn(each) && each.steps.some((step) => step.error !== null));
     return { ...answered, degraded: trace.degraded || failed };
   },
@@ -92,7 +86,7 @@ const CHANGES: {
     }
     return { ...failRounds(trace, (round) => round.childId === childId), degraded: true };
   },
-  decided: (trace, { round, decision }) => changeRound(trace, round, (each) => ({ ...each, decision })),
+  decided: (trace, { round, decision }) => changeRound(trace, round, () => ({ decision })),
   ended: (trace, { status, answer, error, stoppedBy, spentAtMost }) => {
     const isUndecided = (round: RoundTrace): boolean => isOwn(round) && round.decision === null;
     const settled = status === 'failed' ? failRounds(trace, isUndecided) : trace;
@@ -107,35 +101,31 @@ function emptyRound(round: number, depth: number, childId: string | null): Round
 
 function stepsOf(plan: Plan): StepTrace[] {
   const waves = planWaves(plan);
-  return plan.steps.map((step, index) => ({
+  const blank = { model: null, output: null, error: null, childId: null, fallbackFor: null };
+  return plan.steps.map(({ worker }, index) => ({
     index,
     wave: waves[index] ?? 0,
-    worker: step.worker,
-    model: null,
-    output: null,
-    error: null,
-    childId: null,
-    fallbackFor: null,
+    worker,
+    ...blank,
     dropped: [],
     startedAt: null,
     endedAt: null,
   }));
 }
 
+type Change<Of> = (old: Of) => Partial<Of>;
+
 /** Changes the run's own round, not one of a child's. */
-function changeRound(
-  trace: SolveTrace,
-  round: number,
-  change: (round: RoundTrace) => RoundTrace,
-): SolveTrace {
-  const rounds = trace.rounds.map((each) => (isOwn(each) && each.round === round ? change(each) : each));
+function changeRound(trace: SolveTrace, round: number, change: Change<RoundTrace>): SolveTrace {
+  const rounds = trace.rounds.map((each) =>
+    isOwn(each) && each.round === round ? { ...each, ...change(each) } : each,
+  );
   return { ...trace, rounds };
 }
 
-function changeStep(trace: SolveTrace, at: StepAddress, change: (step: StepTrace) => StepTrace): SolveTrace {
-  return changeRound(trace, at.round, (round) => ({
-    ...round,
-    steps: round.steps.map((step) => (step.index === at.step ? change(step) : step)),
+function changeStep(trace: SolveTrace, at: StepAddress, change: Change<StepTrace>): SolveTrace {
+  return changeRound(trace, at.round, ({ steps }) => ({
+    steps: steps.map((step) => (step.index === at.step ? { ...step, ...change(step) } : step)),
   }));
 }
 
@@ -145,7 +135,7 @@ function failRounds(trace: SolveTrace, fails: (round: RoundTrace) => boolean): S
 }
 
 function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
-  const calls = [...trace.calls, ...added.map((call) => ({ ...call }))];
+  const calls = [...trace.calls, ...added];
   return { ...trace, calls, ...totalOf(calls) };
 }
 
@@ -167,8 +157,9 @@ function isOwn({ childId }: RoundTrace): boolean {
  * whether it waits for a person is true of the whole run.
  */
 export function withChild(trace: SolveTrace, childId: string, child: SolveTrace): SolveTrace {
-  const steps = trace.rounds.filter(isOwn).flatMap((round) => round.steps);
-  const order = steps.flatMap((step) => step.childId ?? []);
+  const order = trace.rounds
+    .filter(isOwn)
+    .flatMap(({ steps }) => steps.flatMap((step) => step.childId ?? []));
   const isForeign = (of: OfChild): boolean => !isWithin(of.childId, childId);
   const inOrder = <Of extends OfChild>(all: readonly Of[]): Of[] =>
     [...all].sort((one, other) => rank(one.childId, order) - rank(other.childId, order));

@@ -5,9 +5,9 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
  * Which round of a trace's flat list belongs to which run. Workflow ids say it: `<parent>-r0s2` was started for the
  * second step of its parent's first round, `<parent>-review` for a look at its parent's answer.
  */
-type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;
+export type RunTree = Pick<SolveTrace, 'id' | 'rounds'>;
 
-const REVIEWS = /(-review)+$/;
+const REVIEWS = /(?<!-review)(?:-review)+$/;
 
 /** Whether an id is that of a run or of a run below it; what has no id belongs to the run of the trace itself. */
 export function isWithin(id: string | null | undefined, ancestor: string): boolean {
@@ -20,7 +20,11 @@ export function roundsOf({ id: root, rounds }: RunTree, id = root): RoundTrace[]
   return rounds.filter(({ childId }) => (childId ?? root).replace(REVIEWS, '') === line);
 }
 
-/** Whether a round reviews the answer of the one before. */
+/** A run's own round of this number; those of its children are in the same list. */
+export function ownRound({ rounds }: Pick<SolveTrace, 'rounds'>, number: number): RoundTrace | undefined {
+  return rounds.find(({ childId, round }) => childId === null && round === number);
+}
+
 export function isReview({ childId }: Pick<RoundTrace, 'childId'>): boolean {
   return childId?.endsWith('-review') ?? false;
 }
@@ -36,28 +40,21 @@ export function pathOf({ id, rounds }: RunTree, { childId, round }: RoundTrace):
   return above + inStep + (ofStep === childId ? '' : `round ${round + 1} › `);
 }
 
-/** The Conductor's own calls of a round. */
-export function callsOfPlan(calls: readonly Call[], { round, childId }: RoundTrace): Call[] {
-  return calls.filter((call) => call.round === round && call.step === null && isFrom(call, childId));
+export function callsOfPlan(calls: readonly Call[], round: RoundTrace): Call[] {
+  return calls.filter((call) => isCallOf(call, round, null));
 }
 
 /** All calls of a step: its worker's, or those of the child that it was given to and of all runs below. */
-export function callsOfStep(
-  calls: readonly Call[],
-  { round, childId }: RoundTrace,
-  { index, childId: own }: StepTrace,
-): Call[] {
-  return calls.filter((call) => {
-    const isOwn = call.round === round && call.step === index && isFrom(call, childId);
-    return isOwn || (own !== null && isWithin(call.childId, own));
-  });
+export function callsOfStep(calls: readonly Call[], round: RoundTrace, step: StepTrace): Call[] {
+  const { index, childId } = step;
+  const isBelow = (call: Call): boolean => childId !== null && isWithin(call.childId, childId);
+  return calls.filter((call) => isCallOf(call, round, index) || isBelow(call));
 }
 
-function isFrom(call: Call, childId: string | null): boolean {
-  return (call.childId ?? null) === childId;
+function isCallOf(call: Call, { round, childId }: RoundTrace, step: number | null): boolean {
+  return call.round === round && call.step === step && (call.childId ?? null) === childId;
 }
 
-/** The runs of a tree that wait for a person. */
 export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): string[] {
   return waitingRounds(tree).map(({ childId }) => childId ?? tree.id);
 }
@@ -65,7 +62,6 @@ export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): strin
 /** The rounds that wait for a person: they have a plan, and nothing of it has started. */
 export function waitingRounds({ rounds, waitsFor }: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
   if (waitsFor === undefined) return [];
-  const isUntouched = (steps: readonly StepTrace[]): boolean =>
-    steps.length > 0 && steps.every((step) => step.startedAt === null);
-  return rounds.filter(({ plan, steps, decision }) => plan && decision === null && isUntouched(steps));
+  const isUntouched = ({ steps }: RoundTrace): boolean => steps.every((step) => step.startedAt === null);
+  return rounds.filter((round) => round.plan?.steps.length && round.decision === null && isUntouched(round));
 }

@@ -22,7 +22,7 @@ import {
   drawTree,
   headLine,
   type Line,
-  noteLines,
+  oneLine,
   type Paint,
   PLAIN,
   plainLine,
@@ -34,9 +34,8 @@ import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
 const NARROWEST = 20;
 
 /**
- * The whole story of a run for a terminal of so many columns: who did what, in which wave, seeing what, for how much,
- * and what came of it; below a step that the Conductor gave to itself, the story of that child. Whole questions,
- * subtasks and outputs are in the JSON format.
+ * The story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it. Below
+ * a step that the Conductor gave to itself stands the story of that child. Whole texts are in the JSON format.
  */
 export function renderTree(
   trace: SolveTrace,
@@ -53,12 +52,8 @@ class TreeText {
 
   root(): Branch {
     const { id, status, degraded, stoppedBy, checkpoint, question, estimate, waitsFor } = this.trace;
-    const state = joinFacts(
-      status,
-      waitsFor && `waits for ${waitsFor}`,
-      degraded && 'degraded',
-      stoppedBy && `stopped by ${stoppedBy}`,
-    );
+    const waits = waitsFor && `waits for ${waitsFor}`;
+    const state = joinFacts(status, waits, degraded && 'degraded', stoppedBy && `stopped by ${stoppedBy}`);
     return {
       line: headLine(this.paint, id, [state, describeTokens(this.trace), describeCost(this.trace)]),
       notes: [
@@ -93,12 +88,9 @@ class TreeText {
   private step(round: RoundTrace, step: StepTrace): Branch {
     const { index, model, childId } = step;
     const calls = callsOfStep(this.trace.calls, round, step);
-    const head = headLine(this.paint, `${index + 1} ${describeWorker(step)}`, [
-      model ?? '',
-      describeSees(round.plan?.steps[index]?.sees ?? []),
-      timeOf(step),
-      ...sumOf(calls),
-    ]);
+    const sees = describeSees(round.plan?.steps[index]?.sees ?? []);
+    const facts = [model ?? '', sees, timeOf(step), ...sumOf(calls)];
+    const head = headLine(this.paint, `${index + 1} ${describeWorker(step)}`, facts);
     const state = stateOf(step);
     const mark = strokeOf(state, this.paint)(MARKS[state]);
     return {
@@ -137,24 +129,22 @@ class TreeText {
   private end(): Branch[] {
     const { answer, error, stoppedBy } = this.trace;
     const { bad, busy, good } = this.paint;
-    const branch = (title: string, ...notes: readonly string[]): Branch => ({
-      line: () => title,
-      notes: notes.map(plainLine),
-    });
-    const [stop = '', ...remedies] = stoppedBy === null ? [] : explainStop(stoppedBy, this.trace);
-    return [
-      ...(stoppedBy === null ? [] : [branch(busy(stop), ...remedies)]),
-      ...(error === null ? [] : [branch(bad(`Error ${error.type}`), error.message)]),
-      ...(answer === null ? [] : [branch(good('Answer'), previewOf(answer))]),
-    ];
+    const ends: [title: string, ...notes: string[]][] = [];
+    if (stoppedBy !== null) {
+      const [stop, ...remedies] = explainStop(stoppedBy, this.trace);
+      ends.push([busy(stop), ...remedies]);
+    }
+    if (error !== null) ends.push([bad(`Error ${error.type}`), error.message]);
+    if (answer !== null) ends.push([good('Answer'), previewOf(answer)]);
+    return ends.map(([title, ...notes]) => ({ line: () => title, notes: notes.map(plainLine) }));
   }
 
   private note(label: string, text: string | null | undefined): Line[] {
-    return noteLines(this.paint, label, text);
+    if (!text) return [];
+    return [(room) => `${this.paint.faint(label)} ${oneLine(text, room - label.length - 1)}`];
   }
 }
 
-/** How long a step took that has ended, or that it took none. */
 function timeOf(step: StepTrace): string {
   const { startedAt, endedAt } = step;
   if (isKept(step)) return 'kept';

@@ -1,23 +1,15 @@
-import type { Verdict } from '../grading/grade';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
-import type * as names from './names';
 import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
 import type { NightRecord } from './records';
-import type { GroupId, GroupRecord, SampledPlan } from './rollout';
+import type { GroupId, SampledPlan } from './rollout';
 import type { TrainingSettings } from './settings';
-import type {
-  Checkpoint,
-  InitRequest,
-  TrainerMessage,
-  UpdateRequest,
-  WarmStartRequest,
-} from './trainer-contract';
+import type { InitRequest, TrainerMessage, WarmStartRequest } from './trainer-contract';
 
-// What goes in and out of training's workflows, and then of its activities.
+// What goes in and out of training's workflows, and then of the activities that have more than a few arguments.
 
-/** The one argument of workflow `conductorTrain`: one night. Everything else is read from the worker's configuration. */
+/** One night, as `conductorTrain` is asked for it. Everything else is read from the worker's configuration. */
 export interface TrainInput {
   /** Set by the workflow itself where it goes on in a new run. */
   readonly carried?: CarriedNight;
@@ -33,12 +25,11 @@ export interface TrainInput {
   readonly from?: string;
 }
 
-/** What a night that goes on in a new run of its workflow must not forget. */
+/** What a night keeps where it goes on in a new run of its workflow. */
 export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | 'best' | 'warning'> {
   readonly opened: OpenedNight;
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** The checkpoint that it began with, and the one that it has now. */
   readonly begun: CheckpointRef;
   readonly checkpoint: CheckpointRef;
   readonly spentNanoUsd: number;
@@ -52,13 +43,12 @@ export interface NightBudget {
   readonly hours?: number;
 }
 
-/** The one argument of workflow `conductorTrainGroup`. */
+/** Input of `conductorTrainGroup`. */
 export interface GroupInput
   extends
     Omit<GroupId, 'question'>,
     Pick<TrainingSettings, 'seed' | 'policy' | 'reward' | 'recursion' | 'window'> {
   readonly question: QuestionRef;
-  /** Who writes the plans. */
   readonly writer: PolicyRef;
   readonly plans: number;
   readonly temperature: number;
@@ -70,7 +60,7 @@ export interface GroupInput
   readonly isApart: boolean;
 }
 
-/** One round of a group, as its workflow reports it: what the batch is chosen by. */
+/** What the batch is chosen by. */
 export interface GroupRound {
   readonly round: 0 | 1;
   /** Store key of its record. */
@@ -87,17 +77,24 @@ export interface GroupResult {
   readonly stoppedBy: string | null;
 }
 
-/** The one argument of workflow `conductorWarmStart`: a base model, the examples, and how the checkpoint is asked. */
+/** Input of `conductorWarmStart`: a base model, the examples, and how the checkpoint is asked. */
 export interface WarmStartInput extends Pick<OpenedNight, 'init' | 'settings'> {
   readonly warmStart: NonNullable<OpenedNight['warmStart']>;
 }
 
-/** The one argument of workflow `conductorExportCheckpoint`. */
+/** Input of `conductorExportCheckpoint`. */
 export interface ExportInput extends TrainerMessage<'exportRequest'> {
-  /** Where the trainer listens, how soon its loss is noticed, and after which time it is given up. */
+  /** The trainer's. */
   readonly taskQueue: string;
   readonly heartbeatMs: number;
   readonly timeoutMs: number;
+}
+
+/** What an input names beside the worker that it came to. */
+export interface NamedPlaces {
+  /** Base URL. */
+  readonly policyServer?: string;
+  readonly trainerQueue?: string;
 }
 
 /** A question of a set that lies in the store. */
@@ -108,12 +105,7 @@ export interface QuestionRef {
   readonly index: number;
 }
 
-export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from'> {
-  /** Local, e.g. `2026-11-21`. */
-  readonly date: string;
-}
-
-/** A night that has claimed its cycles, and what holds for all of them. */
+/** A night that has claimed its cycles. */
 export interface OpenedNight {
   readonly settings: TrainingSettings;
   readonly night: Pick<NightRecord, 'date' | 'first' | 'last'>;
@@ -130,7 +122,6 @@ export interface OpenedNight {
   readonly heldOut: NightRecord['heldOut'];
 }
 
-/** Plans to be sampled for one question. */
 export interface SamplePlansRequest extends Omit<
   GroupInput,
   'writer' | 'reward' | 'recursion' | 'run' | 'window' | 'isApart'
@@ -157,12 +148,6 @@ export interface SamplePlansResult {
   readonly plans: readonly SampledPlan[];
 }
 
-export interface GradeAnswersRequest {
-  readonly question: QuestionRef;
-  /** null: there is no answer. */
-  readonly answers: readonly (Text | null)[];
-}
-
 export interface WriteBatchRequest {
   readonly trainRun: string;
   readonly cycle: number;
@@ -172,15 +157,6 @@ export interface WriteBatchRequest {
   readonly groups: readonly string[];
 }
 
-export type StoredBatch = UpdateRequest['batch'] & { readonly rollouts: number };
-
-export interface KeepCheckpointRequest {
-  readonly checkpoint: Checkpoint;
-  /** What requests to the policy server call it. */
-  readonly model: string;
-  readonly settings: TrainingSettings;
-}
-
 export interface KeptCheckpoint {
   /** Checkpoints of any training run that are asked beside it: what serves, and what the next rollback would bring back. */
   readonly served: readonly CheckpointRef[];
@@ -188,17 +164,10 @@ export interface KeptCheckpoint {
 
 export interface ForgetCheckpointsRequest {
   readonly trainRun: string;
-  /** By the caller. */
   readonly needed: readonly CheckpointRef[];
   readonly keep: TrainingSettings['keep'];
 }
 
-export interface RememberedCheckpoints {
-  /** Names of the training run's checkpoints that are still known. */
-  readonly kept: readonly string[];
-}
-
-/** What a cycle came to, to be summed up from its groups. */
 export interface CloseCycleRequest extends Pick<
   CycleMetrics,
   'night' | 'cycle' | 'weightsSha256' | 'dropped' | 'update' | 'times' | 'heldOut'
@@ -210,12 +179,7 @@ export interface CloseCycleRequest extends Pick<
   readonly groups: readonly string[];
 }
 
-export interface CloseNightRequest extends Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'> {
-  /** What the next night goes on from. */
-  readonly checkpoint: CheckpointRef;
-}
-
-/** A policy, and the store keys of the groups in which it was tried: one for each question and round. */
+/** A policy, and the store keys of the groups by which it was tried: one for each question and round. */
 export interface Tried {
   readonly policy: PolicyRef;
   readonly groups: readonly string[];
@@ -231,7 +195,6 @@ export interface JudgeCandidateRequest {
   readonly maxCostRatio: number;
 }
 
-/** What the gate decided, in figures and in one sentence that prints them. */
 export interface GateDecision {
   readonly promoted: boolean;
   /** Questions that both could be graded on. */
@@ -259,22 +222,4 @@ export interface JudgeCanaryRequest {
 export interface CanaryDecision {
   readonly rolledBack: boolean;
   readonly sentence: string;
-}
-
-/** The side effects of training, by activity type. */
-export interface TrainingActivities {
-  [names.OPEN_NIGHT](request: OpenNightRequest): Promise<OpenedNight>;
-  [names.READ_QUESTION](question: QuestionRef): Promise<AskedQuestion>;
-  [names.SAMPLE_PLANS](request: SamplePlansRequest): Promise<SamplePlansResult>;
-  [names.GRADE_ANSWERS](request: GradeAnswersRequest): Promise<readonly Verdict[]>;
-  /** Returns the key. */
-  [names.KEEP_GROUP](group: GroupRecord): Promise<string>;
-  [names.WRITE_BATCH](request: WriteBatchRequest): Promise<StoredBatch>;
-  [names.KEEP_CHECKPOINT](request: KeepCheckpointRequest): Promise<KeptCheckpoint>;
-  [names.CLOSE_CYCLE](request: CloseCycleRequest): Promise<CycleMetrics>;
-  [names.CLOSE_NIGHT](request: CloseNightRequest): Promise<void>;
-  [names.FORGET_CHECKPOINTS](request: ForgetCheckpointsRequest): Promise<RememberedCheckpoints>;
-  [names.FIND_BASELINE](begun: CheckpointRef): Promise<PolicyRef>;
-  [names.JUDGE_CANDIDATE](request: JudgeCandidateRequest): Promise<GateDecision>;
-  [names.JUDGE_CANARY](request: JudgeCanaryRequest): Promise<CanaryDecision>;
 }

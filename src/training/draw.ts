@@ -1,13 +1,12 @@
 import type { RunWorker } from '../protocol/run';
 import type { GroupInput, QuestionRef } from './contract';
-import type { PoolSettings } from './settings';
+import type { TrainingSettings } from './settings';
 
-interface QuestionSource {
-  readonly seed: number;
+type Pool = TrainingSettings['pool'];
+
+interface QuestionSource extends Pick<TrainingSettings, 'seed' | 'questions'> {
   /** Questions in the set. */
   readonly count: number;
-  /** Questions of a cycle. */
-  readonly questions: number;
   readonly cycle: number;
 }
 
@@ -60,7 +59,7 @@ export function canaryQuestions(set: string, count: number): readonly QuestionRe
 }
 
 /**
- * The workers of one group, in the order of its prompt: a worker's place in it is the ordinal that plans call it by.
+ * The workers of one group, in the order of its prompt, by which plans number them.
  *
  * With `adaptive`, each number of workers from `least` to all of them is as likely as any other, and so is each subset
  * of that size (paper section 3.2, which leaves the distribution open); a fallback outside the subset is left out. A
@@ -70,7 +69,7 @@ export function canaryQuestions(set: string, count: number): readonly QuestionRe
  */
 export function drawWorkers(
   workers: readonly RunWorker[],
-  { seed, cycle, draw, pool }: Pick<GroupInput, 'seed' | 'cycle' | 'draw'> & { readonly pool: PoolSettings },
+  { seed, cycle, draw, pool }: Pick<GroupInput, 'seed' | 'cycle' | 'draw'> & { readonly pool: Pool },
 ): RunWorker[] {
   const random = randomFrom(seed, 'workers', cycle, draw);
   let chosen: readonly RunWorker[];
@@ -83,7 +82,7 @@ export function drawWorkers(
 
 function drawTeam(
   workers: readonly RunWorker[],
-  { adaptive, least }: PoolSettings,
+  { adaptive, least }: Pool,
   random: () => number,
 ): RunWorker[] {
   const order = shuffled(workers, random);
@@ -92,7 +91,7 @@ function drawTeam(
   return order.slice(0, fewest + Math.floor(random() * (workers.length - fewest + 1)));
 }
 
-function isHeldOut(team: readonly RunWorker[], { heldOut = [] }: PoolSettings): boolean {
+function isHeldOut(team: readonly RunWorker[], { heldOut }: Pool): boolean {
   return heldOut.some((ids) => ids.length === team.length && team.every(({ id }) => ids.includes(id)));
 }
 
@@ -135,7 +134,6 @@ export function seedOf(...parts: readonly (string | number)[]): number {
   for (const character of JSON.stringify(parts)) {
     hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
   }
-  // The last step of MurmurHash3: every bit of the input changes each bit of the result half of the time.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 1;
@@ -152,7 +150,7 @@ export function randomFrom(...parts: readonly (string | number)[]): () => number
   };
 }
 
-/** The items in another order, each order as likely as any other. */
+/** Each order is as likely as any other. */
 export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   const keyed = items.map((item) => ({ item, key: random() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);

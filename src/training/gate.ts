@@ -5,10 +5,8 @@ import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics'
 
 /**
  * Decides whether a candidate may serve in place of its baseline: its reward must be higher beyond chance, and its mean
- * cost at most `maxCostRatio` times the baseline's.
- *
- * Beyond chance: the lower 95 % bound (one-sided, of the paired t distribution over questions) of the mean difference of
- * rewards lies above 0.
+ * cost at most `maxCostRatio` times the baseline's. Beyond chance: the lower 95 % bound (one-sided, of the paired t
+ * distribution over questions) of the mean difference of rewards lies above 0.
  */
 export function decideGate(
   candidate: ScoredPolicy,
@@ -17,9 +15,10 @@ export function decideGate(
 ): GateDecision {
   const pairs = pairUp(candidate.scores, baseline.scores);
   const gains = gainsOf(pairs);
+  const gain = meanOf(gains);
   const figures = {
     pairs: pairs.length,
-    gain: meanOf(gains),
+    gain,
     lowerBound: lowerBound95(gains),
     costRatio: costRatioOf(pairs),
   };
@@ -32,7 +31,7 @@ export function decideGate(
   return { promoted, ...figures, sentence: `${verdict} (${describe(pairs, figures, maxCostRatio)})` };
 }
 
-type Figures = Pick<GateDecision, 'pairs' | 'gain' | 'lowerBound' | 'costRatio'>;
+type Figures = Omit<GateDecision, 'promoted' | 'sentence'>;
 
 /** Two that cost nothing cost the same; null where some price is unknown. */
 function costRatioOf(pairs: readonly Pair[]): number | null {
@@ -84,9 +83,8 @@ function signed(value: number): string {
 }
 
 /**
- * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it.
- *
- * It is where its weights are not the ones that were trained (the log-probabilities on the probe differ), where nothing
+ * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it:
+ * where its weights are not the ones that were trained (the log-probabilities on the probe differ), where nothing
  * it answers can be graded although what it replaced can, and where it is worse than that beyond chance: the upper 95 %
  * bound of the paired difference of rewards lies below 0. Twenty questions are few: they find what is broken, not what is
  * a little worse, which was the gate's matter.
@@ -115,7 +113,6 @@ export function decideCanary(
   return { rolledBack, sentence: `${verdict} (${figures}, ${probe})` };
 }
 
-/** Two policies on the same question. */
 type Pair = Record<'candidate' | 'baseline', QuestionScore & { readonly reward: number }>;
 
 /** The questions on which both could be graded. One on which only one of them could counts for neither. */
@@ -128,13 +125,13 @@ function pairUp(candidate: readonly QuestionScore[], baseline: readonly Question
   });
 }
 
-/** What the candidate's reward is above the baseline's, by question. */
 function gainsOf(pairs: readonly Pair[]): number[] {
   return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
 }
 
-/** What one policy earned on one question, given by its id. */
+/** What one policy earned on one question. */
 export interface QuestionScore {
+  /** Its id. */
   readonly question: string;
   /** Mean over the rollouts that could be graded; null where none could. */
   readonly reward: number | null;

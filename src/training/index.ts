@@ -13,6 +13,7 @@ export {
   type NightSchedule,
   type ScheduleRequest,
 } from './client/schedule';
+export { textsOfRecords } from './client/record-texts';
 export type { NightProgress } from './progress';
 export type { NightBudget } from './contract';
 export { loadTrainableConfig } from './config/load';

@@ -14,11 +14,10 @@ export const manifestSchema = z.strictObject({
   prompt: z.enum(['full', 'compact']),
   /** Turns are written as ChatML, with these markers known to the tokenizer. */
   chat: z.literal('chatml'),
-  /** What the prompt says about the workers. */
   describe: z.enum(['ordinals', 'names', 'notes']),
   maxSteps: z.int().positive(),
   trainedAtTemperature: z.number(),
-  /** What plans are sampled at when serving. */
+  /** Of serving. */
   temperature: z.number(),
   maxPromptTokens: z.int().positive(),
   maxOutputTokens: z.int().positive(),
@@ -42,6 +41,3 @@ export const servingSchema = z.strictObject({
   at: z.string(),
 });
 export type Serving = z.infer<typeof servingSchema>;
-
-/** For errors: how a checkpoint is named. */
-export const CHECKPOINT_FORM = 'the name of a checkpoint, <training run>/<name>, e.g. nightly/000040';

@@ -16,10 +16,10 @@ export const RESUME_SIGNAL = 'resumeTraining';
 export const STOP_SIGNAL = 'stopTraining';
 /** Update: changes the budget for the rest of the night, and answers with what now holds. */
 export const SET_BUDGET_UPDATE = 'setBudget';
-/** Query. */
 export const PROGRESS_QUERY = 'progress';
 
 /** Activities of the TypeScript worker. */
+export const CHECK_PLACES = 'conductor.train.checkPlaces';
 export const OPEN_NIGHT = 'conductor.train.openNight';
 export const READ_QUESTION = 'conductor.train.readQuestion';
 export const SAMPLE_PLANS = 'conductor.train.samplePlans';

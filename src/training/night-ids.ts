@@ -6,7 +6,7 @@ import { describePolicy } from './checkpoint-ref';
 /** Workflow id of a training run's night: the same for each, so that no two are ever under way together. */
 export const nightWorkflowId = (trainRun: string): string => `train-${trainRun}`;
 
-/** Temporal appends the time that a run of the schedule was due at. */
+/** Temporal appends the time that it was due at. */
 export const nightlyWorkflowId = (trainRun: string): string => `nightly-${trainRun}`;
 
 /** Id of the schedule that starts a training run's nights. */
@@ -43,25 +43,19 @@ export function isTimeZone(name: string): boolean {
  * the hour which a clock change repeats, a retry and a backfill all mean the same night.
  */
 export function nightDate(at: Date, timeZone: string): string {
-  const format = new Intl.DateTimeFormat('en', {
-    timeZone,
-    calendar: 'iso8601',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  });
+  const fields = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
+  const format = new Intl.DateTimeFormat('en', { timeZone, calendar: 'iso8601', ...fields });
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
   return [parts.get('year'), parts.get('month'), parts.get('day')].join('-');
 }
 
-/** Whether it is a day of the calendar, written as nights are. */
 export function isNightDate(text: string): boolean {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
   // The parser turns 30 February into 2 March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** What the calls of a rollout are named by, with their place in its plan. */
+/** With their place in the plan, it names the calls of a rollout. */
 export function rolloutIdentity({ trainRun, purpose, cycle, question, draw, rollout }: RolloutId): string {
   return JSON.stringify([trainRun, purpose, cycle, question, draw, rollout]);
 }

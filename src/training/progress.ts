@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { verdictSchema } from './rollout';
 import { updateMetricsSchema } from './trainer-contract';
 
-/** The parts of a group's work. */
 export type GroupPart = 'sampling' | 'rollouts' | 'grading';
 
 /** When a part of some work was under way, in epoch milliseconds. */
@@ -50,7 +49,7 @@ export const cycleMetricsSchema = z.object({
   /** Groups that were drawn, and of these the ones without spread. */
   draws: z.number(),
   dropped: z.number(),
-  /** Mean steps of a plan. */
+  /** Mean number of steps. */
   planLength: z.number(),
   /** Share of all steps, by worker. */
   workerShares: shares,
@@ -74,7 +73,6 @@ export interface NightProgress {
   readonly trainRun: string;
   readonly night: string;
   readonly status: 'running' | 'paused' | 'stopping' | 'gate' | 'done';
-  /** Those that the night has claimed. */
   readonly cycles: { readonly first: number; readonly last: number };
   /** The last one that is over; `first - 1` before that. */
   readonly done: number;

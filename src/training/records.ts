@@ -39,7 +39,7 @@ export const nightRecordSchema = z.object({
 });
 export type NightRecord = z.infer<typeof nightRecordSchema>;
 
-/** What a night that is to begin, or to go on, may do. `isTrained`: nothing is left to be trained. */
+/** What a night may train. `isTrained`: nothing. */
 export type Claim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly isTrained: boolean };
 
 /**

@@ -4,7 +4,7 @@ import { planSchema } from '../plan/schema';
 import type { Text } from '../protocol/text';
 import type { Verdict } from '../grading/grade';
 
-const planOrNull: z.ZodType<Plan | null> = planSchema.nullable();
+const plan: z.ZodType<Plan | null> = planSchema.nullable();
 const text: z.ZodType<Text> = z.union([
   z.string(),
   z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
@@ -13,7 +13,7 @@ export const verdictSchema = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable
 
 const sampledPlanSchema = z.object({
   /** null where the reply is no plan. */
-  plan: planOrNull,
+  plan,
   /** What is wrong with the reply; null beside a plan. */
   problem: z.string().nullable(),
   /** Length of the reply, its end marker included. */
@@ -29,7 +29,7 @@ const rolloutSchema = sampledPlanSchema.extend({
   verdict: verdictSchema,
   /** null: outside its group's baseline, with advantage 0. */
   reward: z.number().nullable(),
-  /** What its workers used. */
+  /** Of its workers. */
   usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
   /** 10⁻⁹ USD; null where a price is unknown. */
   nanoUsd: z.number().nullable(),
@@ -52,23 +52,21 @@ const groupIdSchema = z.object({
 /** A group as it is read back from the store. Fields that a later version adds are left out. */
 export const groupRecordSchema = groupIdSchema.extend({
   round: z.int().nonnegative(),
-  /** Ids of the workers in the order of the prompt. */
+  /** Ids in the order of the prompt. */
   workers: z.array(z.string()).readonly(),
-  /** Who wrote the plans: `<training run>/<name>`, or `prompted`. */
+  /** Who wrote the plans: `<training run>/<name>`, or `the prompted Conductor`. */
   checkpoint: z.string(),
   /** Store key of the prompts, token ids and log-probabilities; null for the prompted Conductor. */
   samples: z.string().nullable(),
   rollouts: z.array(rolloutSchema).readonly(),
 });
 
-/** One plan that the policy wrote. */
 export type SampledPlan = Readonly<z.infer<typeof sampledPlanSchema>>;
-/** A rollout that is over. */
+/** A plan that was carried out and judged. */
 export type Rollout = Readonly<z.infer<typeof rolloutSchema>>;
 /** The rollouts of one question in one cycle. */
 export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;
 export type GroupPurpose = GroupId['purpose'];
-/** A group that is over, as it is kept in the store. */
 export type GroupRecord = Readonly<z.infer<typeof groupRecordSchema>>;
 
 /** Names one rollout, whatever process or attempt makes it: an interrupted run names its calls as an undisturbed one. */

@@ -2,25 +2,18 @@ import type { ResolvedRun } from '../protocol/run';
 import type { TrainingConfig } from './config/schema';
 import type { TrainerConfig } from './trainer-contract';
 
-/** How a rollout becomes a reward. */
 export type RewardSettings = Omit<TrainingConfig['reward'], 'scale'>;
 
 /** How plans are asked for while training; a checkpoint's manifest repeats what serving must know of it. */
 export interface PolicySettings extends Omit<TrainingConfig['policy'], 'timeout' | 'patience'> {
-  /** While training; serving has its own. */
   readonly temperature: number;
   readonly timeoutMs: number;
   readonly patienceMs: number;
 }
 
-/** Which workers a group is given, and in what order. Nights of older versions hold no team back. */
-export type PoolSettings = Omit<TrainingConfig['pool'], 'heldOut'> & {
-  readonly heldOut?: readonly (readonly string[])[];
-};
-
 /** Settings of a night that are as they were configured. */
 type Numbers = 'seed' | 'questions' | 'groupSize' | 'cycles' | 'window' | 'slots' | 'evaluateEvery';
-type Sections = 'recursion' | 'gate' | 'keep';
+type Sections = 'pool' | 'recursion' | 'gate' | 'keep';
 
 /** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */
 export interface TrainingSettings extends Pick<TrainingConfig, Numbers | Sections> {
@@ -28,7 +21,6 @@ export interface TrainingSettings extends Pick<TrainingConfig, Numbers | Section
   readonly maxDraws: number;
   readonly reward: RewardSettings;
   readonly policy: PolicySettings;
-  readonly pool: PoolSettings;
   readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
   readonly trainer: TrainerConfig & { readonly taskQueue: string };
   /**

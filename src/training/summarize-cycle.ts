@@ -31,7 +31,6 @@ export function summarizeCycle(
   };
 }
 
-/** How often each of the words is there, as a share of them all. */
 function sharesOf(words: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -42,7 +41,6 @@ function mean(numbers: readonly number[]): number {
   return meanOf(numbers) ?? 0;
 }
 
-/** The parts of a cycle: those of its groups, and what is made of them. */
 export type CyclePart = GroupPart | 'update' | 'publish';
 
 /** Sums up when the parts of a cycle were under way; `whole` is the milliseconds from its first draw to its figures. */

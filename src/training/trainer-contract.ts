@@ -64,14 +64,12 @@ export const trainerConfigSchema = z.strictObject({
     /** Of the whole training run, for schedules that end. */
     totalSteps: z.int().positive(),
   }),
-  /** How rewards become advantages: divided by the group's spread, or not. */
+  /** Whether advantages are divided by the group's spread. */
   scale: z.enum(['group', 'none']),
   /** Rollouts of a whole batch; a shorter one is padded. */
   rollouts: z.int().positive(),
   groupSize: z.int().min(2),
-  /** Rollouts that pass through the model at once. */
   microBatch: z.int().positive(),
-  /** Optimizer steps of a batch. */
   iterations: z.int().positive(),
   temperature: z.number().positive(),
   maxPromptTokens: z.int().positive(),
@@ -79,7 +77,6 @@ export const trainerConfigSchema = z.strictObject({
 });
 export type TrainerConfig = z.infer<typeof trainerConfigSchema>;
 
-/** A checkpoint as the trainer made it. */
 export const checkpointSchema = z.strictObject({
   trainRun,
   /** `base`, `warm`, or the cycle that made it as six digits. */
@@ -112,7 +109,6 @@ export const updateMetricsSchema = z.strictObject({
   tokens: z.int(),
   seconds: z.number(),
 });
-
 export type UpdateMetrics = z.infer<typeof updateMetricsSchema>;
 
 const parent = z.strictObject({ trainRun, name });
@@ -220,7 +216,6 @@ export type BatchHeader = TrainerMessage<'batchHeader'>;
 export type BatchRow = TrainerMessage<'batchRow'>;
 
 type Activities = typeof TRAINER_ACTIVITIES;
-/** The same for workflows that call them. */
 export type TrainerActivities = {
   -readonly [Type in keyof Activities]: (
     request: TrainerMessage<Activities[Type]['request']>,

@@ -1,4 +1,4 @@
-import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker';
 import type { Config } from '../config/schema';
 import { providerQueue } from '../protocol/names';
 
@@ -10,45 +10,67 @@ export interface SideQueue {
   readonly adapt: (options: WorkerOptions) => WorkerOptions;
 }
 
-/** Polls further queues beside each worker that a plugin is mounted on, with its connection and options. */
+/** What a worker was mounted with, when the plugins before ours had changed it and the ones after had not. */
+interface Mount {
+  readonly options: WorkerOptions;
+  readonly ours: WorkerPlugin;
+}
+
+/** Polls further queues beside each worker that a plugin is mounted on, with its connection, options and plugins. */
 export class SideWorkers {
-  /** By task queue, as they were before Temporal put its defaults in, which it would not take twice. */
-  private readonly mounted = new Map<string, WorkerOptions>();
-  private readonly own = new WeakSet<Worker>();
+  /** By namespace and task queue. The options are without Temporal's defaults, which it would not take twice. */
+  private readonly mounted = new Map<string, Mount>();
+  /** The workers that run already, main ones and those beside them. */
+  private readonly running = new WeakSet<Worker>();
 
   /** @param queuesBeside the queues to poll beside a worker's own, by its task queue */
   constructor(private readonly queuesBeside: (taskQueue: string) => readonly SideQueue[]) {}
 
-  mount(options: WorkerOptions): void {
-    this.mounted.set(options.taskQueue, { ...options });
+  mount(options: WorkerOptions, ours: WorkerPlugin): void {
+    this.mounted.set(keyOf(options), { options: { ...options }, ours });
   }
 
   async run(main: Worker, runMain: () => Promise<void>): Promise<void> {
-    const { taskQueue } = main.options;
-    const mounted = this.mounted.get(taskQueue);
-    // A plugin of the connection is mounted on every worker there, on these too.
-    if (mounted === undefined || this.own.has(main)) return runMain();
-    const queues = this.queuesBeside(taskQueue);
+    const mount = this.mounted.get(keyOf(main.options));
+    // A plugin of the connection is mounted on every worker there, on those beside one too.
+    if (mount === undefined || this.running.has(main)) return runMain();
+    this.running.add(main);
+    const queues = this.queuesBeside(main.options.taskQueue);
     if (queues.length === 0) return runMain();
-    const beside = queues.map((queue) => this.create(queue, main, mounted));
+    const beside = queues.map((queue) => this.create(queue, main, mount));
     return runTogether(main, runMain, beside);
   }
 
-  private async create(queue: SideQueue, main: Worker, mounted: WorkerOptions): Promise<Worker> {
-    // Plugins that came after ours may have changed these.
-    const { dataConverter, interceptors } = main.options;
+  private async create(queue: SideQueue, main: Worker, { options, ours }: Mount): Promise<Worker> {
     const worker = await Worker.create({
-      ...queue.adapt(mounted),
+      ...queue.adapt(options),
       ...(main.connection && { connection: main.connection }),
-      ...(dataConverter && { dataConverter }),
-      interceptors,
-      plugins: [],
+      plugins: pluginsBeside(options, ours),
       taskQueue: queue.taskQueue,
       activities: queue.activities,
     });
-    this.own.add(worker);
+    this.running.add(worker);
     return worker;
   }
+}
+
+function keyOf({ namespace = 'default', taskQueue }: Pick<WorkerOptions, 'namespace' | 'taskQueue'>): string {
+  return JSON.stringify([namespace, taskQueue]);
+}
+
+/**
+ * The other plugins of a worker, for one beside it: those before ours have changed its options already, and only run it.
+ * Temporal itself adds those of the connection.
+ */
+function pluginsBeside({ plugins = [], connection }: WorkerOptions, ours: WorkerPlugin): WorkerPlugin[] {
+  const own = plugins.slice(0, plugins.length - (connection?.plugins ?? []).length);
+  const place = plugins.indexOf(ours);
+  return own.flatMap((plugin, index) => {
+    if (index === place) return [];
+    if (index > place) return [plugin];
+    const { name } = plugin;
+    return [{ name, runWorker: (worker, next) => plugin.runWorker?.(worker, next) ?? next(worker) }];
+  });
 }
 
 /** A queue for the calls of each provider, where the configuration keeps them apart. */

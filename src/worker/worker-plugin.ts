@@ -9,6 +9,7 @@ import type { Config } from '../config/schema';
 import { checkEncrypted } from '../encryption/codec';
 import { complete } from '../local/complete';
 import type { ConductorActivities } from '../protocol/activities';
+import { CALL_WORKER } from '../protocol/names';
 import type { Store } from '../store/store';
 import { providerQueues, type SideQueue, SideWorkers } from './side-workers';
 
@@ -22,7 +23,8 @@ export interface AddOn {
 
 /** What every plugin of ours does to a worker: brings activities, checks encryption, and polls queues beside it. */
 export abstract class WorkerPlugin extends SimplePlugin {
-  private readonly encrypts: boolean;
+  private readonly encryption: Config['encryption'];
+  private readonly solving: ConductorActivities;
   private readonly sideWorkers: SideWorkers;
 
   /** @throws ConfigError where the Conductor is a checkpoint and no add-on serves one */
@@ -46,17 +48,26 @@ export abstract class WorkerPlugin extends SimplePlugin {
       env: process.env,
     });
     super({ name, activities: { ...solving, ...addOn?.activities } });
-    this.encrypts = config.encryption !== undefined;
+    this.encryption = config.encryption;
+    this.solving = solving;
     this.sideWorkers = new SideWorkers((taskQueue) => [
       ...providerQueues(config, taskQueue, solving),
       ...(addOn?.queuesBeside(taskQueue, solving) ?? []),
     ]);
   }
 
+  /** @throws ConfigError where another plugin of ours is mounted on the worker: each would replace the other in part */
   override configureWorker(options: WorkerOptions): WorkerOptions {
-    if (this.encrypts) checkEncrypted(options.dataConverter);
+    const there: Partial<ConductorActivities> = { ...options.activities };
+    if ((there[CALL_WORKER] ?? this.solving[CALL_WORKER]) !== this.solving[CALL_WORKER]) {
+      throw new ConfigError(
+        `a worker takes one ConductorPlugin or TrainingPlugin, and ${CALL_WORKER} is registered on this one already: ` +
+          'mount the other plugin on a worker with another task queue, or take it away',
+      );
+    }
+    if (this.encryption) checkEncrypted(options.dataConverter, this.encryption);
     const configured = super.configureWorker(options);
-    this.sideWorkers.mount(configured);
+    this.sideWorkers.mount(configured, this);
     return configured;
   }
 

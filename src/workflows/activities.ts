@@ -8,7 +8,7 @@ import {
 import type { ConductorActivities } from '../protocol/activities';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { providerQueue } from '../protocol/names';
-import type { RESOLVE_RUN } from '../protocol/names';
+import type { CHECK_RUN, RESOLVE_RUN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 
 /** How long and how patiently a model call is waited for. */
@@ -52,14 +52,16 @@ export function modelActivities(options: CallOptions): ActivityInterfaceFor<Cond
 }
 
 /**
- * The local activity that resolves the configuration: no round trip, and one marker in the history. A store that is away
+ * The local activities that read the configuration: no round trip, and one marker in the history. A store that is away
  * for a while does not end the run.
  */
-export function configurationActivities(): Pick<ConductorActivities, typeof RESOLVE_RUN> {
-  return proxyLocalActivities<Pick<ConductorActivities, typeof RESOLVE_RUN>>({
+export function configurationActivities(
+  summary = 'resolve the configuration',
+): Pick<ConductorActivities, typeof RESOLVE_RUN | typeof CHECK_RUN> {
+  return proxyLocalActivities<Pick<ConductorActivities, typeof RESOLVE_RUN | typeof CHECK_RUN>>({
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: '10m',
-    summary: 'resolve the configuration',
+    summary,
   });
 }
 

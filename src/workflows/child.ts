@@ -13,13 +13,13 @@ import type { SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import {
   type ChildOutcome,
+  failedChild,
   ownStepEnded,
   ownStepStarted,
-  readFailure,
   reviewed,
   revisionIn,
-  traceIn,
 } from '../trace/events';
+import { ownRound } from '../trace/run-tree';
 import { isOwnCancellation, now, readCallFailure } from './failures';
 import type { Share } from './limits';
 import { mayReview, type RunContext } from './run-context';
@@ -41,7 +41,7 @@ export async function callItself(
   const { subtask, sees } = own;
   const childId = `${workflowInfo().workflowId}-r${round}s${step + 1}`;
   const startedAt = now();
-  recorder.record(ownStepStarted({ round, step }, { childId, model: run.conductor.model }, startedAt));
+  recorder.record(ownStepStarted({ round, step, childId, model: run.conductor.model, at: startedAt }));
   let outcome: ChildOutcome;
   try {
     const share = await limits.share(unfinishedParts(context));
@@ -56,15 +56,14 @@ export async function callItself(
   } catch (error) {
     outcome = { trace: null, problem: readCallFailure(error, CONDUCTOR_ID).problem };
   }
-  recorder.record(ownStepEnded({ round, step }, outcome, { startedAt, endedAt: now() }));
+  recorder.record(ownStepEnded({ round, step, startedAt, endedAt: now() }, outcome));
 }
 
 /** Who may still need a part of what is left: each step that is not done, and the review. */
 function unfinishedParts(context: RunContext): number {
   const { recorder, round } = context;
-  const own = recorder.trace.rounds.find((each) => each.childId === null && each.round === round);
   const isUnfinished = ({ endedAt, output }: StepTrace): boolean => endedAt === null && output === null;
-  const unfinished = own?.steps.filter(isUnfinished).length ?? 0;
+  const unfinished = ownRound(recorder.trace, round)?.steps.filter(isUnfinished).length ?? 0;
   return Math.max(1, unfinished + (mayReview(context) ? 1 : 0));
 }
 
@@ -136,7 +135,7 @@ async function readOutcome(work: () => Promise<SolveTrace>, childId: string): Pr
     return { trace: await work(), problem: null };
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
-    return { trace: traceIn(error), problem: readFailure(error, childId).problem };
+    return failedChild(error, childId);
   }
 }
 

@@ -15,6 +15,20 @@ export function readCallFailure(error: unknown, who: string): CallFailure {
   return readFailure(error, who);
 }
 
+/**
+ * Asks for what a run cannot do without.
+ *
+ * @throws ApplicationFailure of the type that the activity failed with, such as `Configuration.Invalid`
+ */
+export async function orFail<Result>(ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask();
+  } catch (error) {
+    const { problem } = readCallFailure(error, 'the worker');
+    throw ApplicationFailure.nonRetryable(problem.message, problem.type);
+  }
+}
+
 const MAY_HAVE_BEEN_BILLED: ReadonlySet<string> = new Set([
   FAILURES.timeout,
   FAILURES.interrupted,

@@ -11,12 +11,13 @@ import {
 import {
   findLimitsProblem,
   findRejectionProblem,
+  HINT_FORM,
   type HeldLimits,
   isDepth,
   isHint,
   isSpending,
   type LimitsChange,
-  MAX_HINT_CHARACTERS,
+  MAX_HINTS,
   type PlanRejection,
   type SpendingLimits,
 } from '../protocol/messages';
@@ -80,8 +81,9 @@ function listenForSignals({ steering }: MessageTargets): void {
     else ignore(SET_MAX_DEPTH_SIGNAL, 'a whole number from 0, or null for no limit');
   });
   setHandler(addHintSignal, async (hint) => {
-    if (isHint(hint)) await steering.addHint(hint);
-    else ignore(ADD_HINT_SIGNAL, `a text of 1 to ${MAX_HINT_CHARACTERS} characters`);
+    if (!isHint(hint)) ignore(ADD_HINT_SIGNAL, HINT_FORM);
+    else if (steering.hints.length < MAX_HINTS) await steering.addHint(hint);
+    else ignore(ADD_HINT_SIGNAL, `at most ${MAX_HINTS} hints a run`);
   });
   setHandler(limitSpendingSignal, async (limits) => {
     if (isSpending(limits)) await steering.changeLimits(limits);

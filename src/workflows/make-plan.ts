@@ -192,7 +192,7 @@ type ConductorOutcome = WritePlanResult | CallFailure;
 async function askConductor(context: RunContext, request: WritePlanRequest): Promise<ConductorOutcome> {
   const { run, limits, recorder } = context;
   const { conductor, heartbeatMs } = run;
-  const worst = worstCaseOf(conductor, conductorPromptBytes(request, request.run), conductor.maxOutputTokens);
+  const worst = worstCaseOf(conductor, conductorPromptBytes(request, run), conductor.maxOutputTokens);
   let reservation: Reservation;
   try {
     reservation = await limits.reserve(worst);

@@ -12,7 +12,7 @@ import type { ExternalCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
 import { FAILURES } from '../protocol/failures';
 import { CALL_WORKER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
-import type { RunWorker } from '../protocol/run';
+import type { ResolvedRun, RunWorker } from '../protocol/run';
 import { INLINE_BYTES, type Text } from '../protocol/text';
 import { type CallFailure, stepAnswered, stepFailed, stepStarted, unaccountedCall } from '../trace/events';
 import { modelActivities, queueFor, storeActivities } from './activities';
@@ -99,11 +99,12 @@ function identityOf({ identity }: RunContext, paidRetries: number): string | und
 }
 
 async function tryWorker(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
-  const { recorder, limits } = context;
+  const { recorder, limits, run } = context;
+  const worst = worstCaseOfCall(request, run);
   recorder.record(stepStarted(request, now()));
   let reservation: Reservation | null = null;
   try {
-    reservation = await limits.reserve(worstCaseOfCall(request));
+    reservation = await limits.reserve(worst);
     const result = await callWorker(context, { ...request, allowance: reservation.allowance });
     reservation.settle(result.calls);
     recorder.record(stepAnswered(request, result));
@@ -120,10 +121,10 @@ async function tryWorker(context: RunContext, request: WorkerRequest): Promise<C
   }
 }
 
-function worstCaseOfCall(request: WorkerRequest): WorstCase {
+function worstCaseOfCall(request: WorkerRequest, run: ResolvedRun): WorstCase {
   const { worker, maxOutputTokens } = request;
   const most = maxOutputTokens ?? (worker.kind === 'model' ? worker.maxOutputTokens : 0);
-  return worstCaseOf(worker, workerPromptBytes(request), most);
+  return worstCaseOf(worker, workerPromptBytes(request, run), most);
 }
 
 /** A higher output limit for a model that was cut, or null where it has none. */

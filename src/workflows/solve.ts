@@ -3,19 +3,21 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
+  patched,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
 import type { ResolveRunResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
 import { findInputProblem, questionOf, type SolveInput } from '../protocol/input';
-import { READ_TEXT, RESOLVE_RUN } from '../protocol/names';
+import { CHECK_RUN, READ_TEXT, RESOLVE_RUN } from '../protocol/names';
+import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import { emptyTrace } from '../trace/reduce';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
-import { isOwnCancellation, readCallFailure } from './failures';
+import { isOwnCancellation, orFail } from './failures';
 import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
@@ -75,6 +77,7 @@ async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> 
   const { parent } = input;
   const { run, question } =
     parent === undefined ? await resolve(input) : { run: parent.run, question: input.question };
+  if (parent !== undefined) await checkGiven(run);
   const limits = new Limits(run.limits);
   // A signal may have come before: what the parent knew is older.
   start.steering.hints.unshift(...(parent?.hints ?? []));
@@ -88,14 +91,20 @@ async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> 
   return { ...start, input, question, run, limits, rootId, depth, round, background };
 }
 
-/** @throws ApplicationFailure of type `Configuration.Invalid` or `Store.*` */
-async function resolve({ question, pool, limits }: SolveInput): Promise<ResolveRunResult> {
-  try {
-    return await configurationActivities()[RESOLVE_RUN]({ question, pool, limits });
-  } catch (error) {
-    const { problem } = readCallFailure(error, 'the worker');
-    throw ApplicationFailure.nonRetryable(problem.message, problem.type);
-  }
+function resolve({ question, pool, limits }: SolveInput): Promise<ResolveRunResult> {
+  return orFail(() => configurationActivities()[RESOLVE_RUN]({ question, pool, limits }));
+}
+
+/**
+ * Makes sure that the workers know what a run names that came with an input: any client may have written it. Costs
+ * nothing where it names nothing that the workflow would call by itself.
+ *
+ * @throws ApplicationFailure of type `Configuration.Invalid`
+ */
+export async function checkGiven(run: ResolvedRun): Promise<void> {
+  const namesQueues = run.queuePerProvider || run.workers.some(({ kind }) => kind !== 'model');
+  if (!namesQueues || !patched('given-runs-are-checked')) return;
+  await orFail(() => configurationActivities('check what was given')[CHECK_RUN](run));
 }
 
 async function carryOut(context: RunContext, plan: Plan): Promise<Text> {

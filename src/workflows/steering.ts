@@ -1,5 +1,5 @@
 import type { ChildWorkflowHandle } from '@temporalio/workflow';
-import type { SpendingLimits } from '../protocol/messages';
+import { MAX_HINTS, type SpendingLimits } from '../protocol/messages';
 import type { Plan, PlanContext } from '../plan/plan';
 import { ADD_HINT_SIGNAL, LIMIT_SPENDING_SIGNAL, SET_MAX_DEPTH_SIGNAL } from '../protocol/names';
 import type { RunLimits } from '../protocol/run';
@@ -94,7 +94,11 @@ export class Steering {
   }
 
   private snapshotFor(limits: Limits, share: SpendingLimits): Snapshot {
-    return { depth: limits.current.depth, hints: [...this.hints], spending: limits.scaleShare(share) };
+    return {
+      depth: limits.current.depth,
+      hints: this.hints.slice(0, MAX_HINTS),
+      spending: limits.scaleShare(share),
+    };
   }
 
   private async notifyAll(): Promise<void> {

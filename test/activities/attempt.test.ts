@@ -1,4 +1,4 @@
-import { closeRow, openRow, type AttemptOutcome } from '../../src/activities/ledger-row';
+import { closeRow, openRow, openRowOf, type AttemptOutcome } from '../../src/activities/ledger-row';
 import type { ModelCall } from '../../src/activities/model-call';
 import { FileStore } from '../../src/store/file-store';
 import { freshFolder } from '../local/fresh-folder';
@@ -26,9 +26,17 @@ function aCall(changes: Partial<ModelCall> = {}): ModelCall {
 
 async function openedRow(call: ModelCall) {
   const store = new FileStore(await freshFolder());
-  const row = await openRow(store, call, { callId: 'c'.repeat(64), attempt: 1, info });
+  const row = await openRow(store, openRowOf(call, 'c'.repeat(64), info), 1);
+  if (row === null) throw new Error('The row was there already.');
   return { store, row };
 }
+
+test('a row that is there is left alone, whoever wants its number', async () => {
+  const { store, row } = await openedRow(aCall());
+  const again = await openRow(store, openRowOf(aCall({ worker: 'bob' }), row.callId, info), 1);
+  expect(again).toBeNull();
+  expect(await rowsOfRun(store, 'run-1')).toEqual([row]);
+});
 
 test('a row is there before its request: open, of unknown cost, under the root of its tree', async () => {
   const { store, row } = await openedRow(aCall());

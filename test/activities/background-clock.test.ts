@@ -1,4 +1,5 @@
-import { allowedMs, delayed, pauseMs } from '../../src/activities/call-in-background';
+import { allowedMs, pauseMs } from '../../src/activities/call-in-background';
+import { delayed } from '../../src/activities/heartbeat';
 
 test('looks come close at first, and at most every five seconds later', () => {
   expect([0, 2000, 8000, 3_600_000].map(pauseMs)).toEqual([500, 500, 2000, 5000]);

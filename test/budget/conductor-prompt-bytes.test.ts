@@ -9,7 +9,7 @@ import { awkwardText, realBytes, storedOrNot, wholeOf } from './texts';
 
 type Request = Parameters<typeof conductorPromptBytes>[0];
 
-const REQUEST: Request = { question: 'Why?', round: 0, repairs: [] };
+const REQUEST: Request = { question: 'Why?', repairs: [] };
 const PROBLEM = { type: 'Plan.Invalid', message: 'no plan' };
 const RUN = runWith(2, true);
 
@@ -22,15 +22,21 @@ function runWith(workers: number, jsonSchema: boolean): ResolvedRun {
 }
 
 /** What such a request really sends, with its schema as often as a model may be shown it. */
-function sentBytes({ question, repairs, mayCallItself }: Request, run: ResolvedRun): number {
+function sentBytes(request: Request, run: ResolvedRun): number {
+  const { question, repairs, mayCallItself, background, review, hints } = request;
   const { jsonSchema } = run.conductor.capabilities;
   const workers = mayCallItself === true ? [...run.workers, { id: 'conductor', notes: null }] : run.workers;
   const messages = conductorMessages({
     question: wholeOf(question),
-    workers,
+    workers: run.workers,
     describe: run.conductor.describe,
     maxSteps: run.limits.steps,
     format: jsonSchema ? 'json' : 'lists',
+    style: run.conductor.prompt,
+    mayCallItself,
+    background: background?.map(({ subtask, output }) => ({ subtask, output: wholeOf(output) })),
+    review: review && { plan: review.plan, answer: wholeOf(review.answer) },
+    hints,
     repairs: repairs.map(({ reply, problem }) => ({ reply: wholeOf(reply), problem: problem.message })),
   });
   const context = { workers: workers.map(({ id }) => id), maxSteps: run.limits.steps, round: 0 };
@@ -40,16 +46,44 @@ function sentBytes({ question, repairs, mayCallItself }: Request, run: ResolvedR
 
 const requests: fc.Arbitrary<Request> = fc.record({
   question: storedOrNot,
-  round: fc.constant(0),
   repairs: fc.array(
     fc.record({ reply: storedOrNot, problem: awkwardText.map((message) => ({ ...PROBLEM, message })) }),
     { maxLength: 2 },
   ),
   mayCallItself: fc.boolean(),
+  background: fc.array(fc.record({ subtask: fc.option(awkwardText), output: storedOrNot }), { maxLength: 2 }),
+  review: fc.option(
+    fc.record({
+      plan: fc.record({
+        steps: fc.array(
+          fc.record({
+            worker: fc.constantFrom('worker-0', 'gone'),
+            subtask: awkwardText,
+            sees: fc.constantFrom([], [0]),
+          }),
+          {
+            maxLength: 3,
+          },
+        ),
+      }),
+      answer: storedOrNot,
+    }),
+    { nil: undefined },
+  ),
+  hints: fc.array(awkwardText, { maxLength: 3 }),
 });
 const runs = fc
-  .tuple(fc.constantFrom(1, 2, 300), fc.boolean())
-  .map(([workers, jsonSchema]) => runWith(workers, jsonSchema));
+  .record({
+    workers: fc.constantFrom(1, 2, 300),
+    jsonSchema: fc.boolean(),
+    prompt: fc.constantFrom('full', 'compact'),
+    describe: fc.constantFrom('ordinals', 'names', 'notes'),
+    steps: fc.constantFrom(1, 5, 50),
+  })
+  .map(({ workers, jsonSchema, prompt, describe, steps }) => {
+    const run = runWith(workers, jsonSchema);
+    return { ...run, conductor: { ...run.conductor, prompt, describe }, limits: { ...run.limits, steps } };
+  });
 
 test('a prompt with its schema is never longer than its bound, whatever its texts hold and wherever they lie', () => {
   fc.assert(

@@ -10,7 +10,7 @@ const step = (worker: string, sees: number[] = []): { worker: string; subtask: s
 test('every step once, at its worst', () => {
   const card = modelCard('w');
   const request = { question: 'Why?', subtask: 'Say', sees: [], round: 0, step: 0, worker: card };
-  const worst = worstCaseOf(card, workerPromptBytes(request), card.maxOutputTokens);
+  const worst = worstCaseOf(card, workerPromptBytes(request, runOf([card])), card.maxOutputTokens);
   const estimate = estimatePlan({ steps: [step('w'), step('w')] }, runOf([card]), 'Why?', []);
   expect(estimate).toEqual({
     calls: 2,

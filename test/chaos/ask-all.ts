@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { ConductorClient } from '../../src';
 import type { SolveResult } from '../../src/protocol/solve';
 import { persist } from './persist';
-import { WALL_CLOCK_MS } from './scenario';
+import { isCancelled, WALL_CLOCK_MS } from './scenario';
 
 /** Solves under way at the same time. */
 const LANES = 12;
@@ -49,12 +49,29 @@ async function ask(
     // A start whose reply was lost may have been one.
     if ((await isKnown()) === null) await conductor.start({ question }, id);
   });
+  if (isCancelled(id)) await cancelBesideMessages(conductor, id);
   const ended = persist(() => handle.result()).catch(() => undefined);
   const patience = new AbortController();
   const limit = delay(WALL_CLOCK_MS + GRACE_MS, undefined, patience).catch(() => undefined);
   await Promise.race([ended, limit]);
   patience.abort();
   return (await isKnown()) === null ? null : persist(() => conductor.trace(id));
+}
+
+/** Once a first call was made, cancels the run and sends it messages at the same moment. */
+async function cancelBesideMessages(conductor: ConductorClient, id: string): Promise<void> {
+  for (;;) {
+    const { status, calls } = await persist(() => conductor.trace(id));
+    if (status !== 'running' || calls.length > 0) break;
+    await delay(50);
+  }
+  // A run that has ended refuses them.
+  await Promise.allSettled([
+    persist(() => conductor.addHint(id, 'Too late.')),
+    persist(() => conductor.cancel(id)),
+    persist(() => conductor.setMaxDepth(id, 0)),
+    persist(() => conductor.setLimits(id, { calls: 20 })),
+  ]);
 }
 
 async function ifKnown<T>(work: Promise<T>): Promise<T | null> {

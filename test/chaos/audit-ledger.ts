@@ -5,8 +5,8 @@ import { groupBy } from './group-by';
 import { canPair, pairUp } from './pair-up';
 import { placeOf } from './scenario';
 
-/** How long after its start a row may stay open before something other than a kill must be the reason. */
-const LONGEST_CALL_MS = 15_000;
+/** How long after its start a row may stay open before something other than a kill must be the reason: the store stalls, too. */
+const LONGEST_CALL_MS = 40_000;
 
 /**
  * The ledger against the providers' own log.

@@ -1,10 +1,12 @@
+import { STALL_MS } from '../../examples/learn/support/troubles';
 import type { Keeping } from '../../examples/learn/support/worker';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { Evidence, Finding } from './evidence';
 import { groupBy } from './group-by';
+import { FROZEN_MS } from './worker-fleet';
 
-/** Between a look into the store, which still found nothing, and the row that follows it on a busy machine. */
-const LOOK_MS = 250;
+/** Between a look into the store, which still found nothing, and the row that follows it: the store may stall. */
+const LOOK_MS = STALL_MS + 250;
 
 /**
  * No call is made again once its answer, or the id of an answer that is being written in the background, was in the
@@ -13,15 +15,38 @@ const LOOK_MS = 250;
  * Every request is preceded by a row under its call id, so a request made in vain is a row begun after the keeping. An
  * answer in the background may come to nothing, which completes its row: only until then is its id a reason to wait.
  */
-export function auditRepeats({ rows, keepings }: Evidence): Finding[] {
+export function auditRepeats({ rows, keepings, kills }: Evidence): Finding[] {
   const byCall = groupBy(rows, ({ callId }) => callId);
-  return keepings.flatMap((kept) => {
+  const overlaps = [...byCall.values()].flatMap((attempts) => overlapsIn(attempts, kills));
+  const repeats = keepings.flatMap((kept) => {
     const others = byCall.get(kept.callId)?.filter(({ attempt }) => attempt !== kept.attempt) ?? [];
     const own = byCall.get(kept.callId)?.find(({ attempt }) => attempt === kept.attempt);
     const until = kept.what === 'answer' ? null : (own?.endedAt ?? null);
     return others
       .filter(({ startedAt }) => isInVain(startedAt, kept, until))
       .map((row) => repeatOf(row, kept));
+  });
+  return [...repeats, ...overlaps];
+}
+
+/** A call has two live attempts only where a worker was killed or frozen, or the server was away: never by a slow store. */
+function overlapsIn(attempts: readonly LedgerRow[], kills: Evidence['kills']): Finding[] {
+  const rows = attempts.toSorted((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt));
+  return rows.slice(1).flatMap((next, index) => {
+    const row = rows[index];
+    if (row === undefined) return [];
+    const [from, to] = [Date.parse(row.startedAt) - FROZEN_MS - STALL_MS, Date.parse(next.startedAt)];
+    const isOver = row.endedAt !== null && Date.parse(row.endedAt) <= to;
+    const isExplained = kills.some(({ victim, at }) => victim !== 'providers' && from <= at && at <= to);
+    if (isOver || isExplained) return [];
+    const difference = `call ${row.callId.slice(0, 8)} of ${row.worker}: attempt ${next.attempt} began at ${next.startedAt}, before attempt ${row.attempt} was over`;
+    return [
+      {
+        law: 'a call is attempted again only when its attempt is over or lost',
+        difference,
+        run: row.workflowId,
+      },
+    ];
   });
 }
 

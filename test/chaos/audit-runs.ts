@@ -1,6 +1,7 @@
 import { FAILURES } from '../../src/protocol/failures';
 import type { SolveResult } from '../../src/protocol/solve';
 import type { Evidence, Finding } from './evidence';
+import { isCancelled } from './scenario';
 
 const DOCUMENTED: ReadonlySet<string> = new Set(Object.values(FAILURES));
 
@@ -16,7 +17,7 @@ export function stateOf(run: SolveResult | null): string {
 /** Every solve ends in a state that the documentation knows: none is lost, none is stuck. */
 export function auditRuns({ runs }: Evidence): Finding[] {
   return [...runs].flatMap(([id, run]) =>
-    complaintsAbout(run).map((difference) => ({
+    complaintsAbout(id, run).map((difference) => ({
       law: 'every solve ends in a documented state',
       difference,
       run: id,
@@ -24,10 +25,10 @@ export function auditRuns({ runs }: Evidence): Finding[] {
   );
 }
 
-function complaintsAbout(run: SolveResult | null): string[] {
+function complaintsAbout(id: string, run: SolveResult | null): string[] {
   if (run === null) return ['it is lost: the server knows no such run'];
   if (run.status === 'running') return ['it is stuck: still running after its wall clock'];
-  if (run.status === 'cancelled') return ['it was cancelled, and nobody asked for that'];
+  if (run.status === 'cancelled' && !isCancelled(id)) return ['it was cancelled, and no one asked for that'];
   const answer = run.answer ?? '';
   const isAnswered = answer.trim() !== '';
   const unanswered = run.status === 'completed' && !isAnswered ? ['it is completed without an answer'] : [];

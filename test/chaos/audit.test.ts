@@ -145,10 +145,15 @@ test.each<[string, Evidence, RegExp]>([
     left([OPEN], { keepings: [], kills: [{ victim: 'server', at: BEGAN + 2000 }] }),
     /is open, and no worker was killed/,
   ],
-  ['a call made again after its answer was kept', left([ROW, again(at(1500))]), /begun again as attempt 2/],
+  ['a call made again after its answer was kept', left([ROW, again(at(9000))]), /begun again as attempt 2/],
+  [
+    'a second attempt beside a live one',
+    left([OPEN, again(at(1500))], { keepings: [], kills: [{ victim: 'providers', at: BEGAN + 1000 }] }),
+    /attempt 2 began .+ before attempt 1 was over/,
+  ],
   [
     'a call made again after its background id was kept',
-    left([OPEN, again(at(1500))], {
+    left([OPEN, again(at(9000))], {
       keepings: [ID_KEPT],
     }),
     /its background id had been kept/,

@@ -1,7 +1,7 @@
 import { draw } from '../../src/testing/simulated-model';
 
-/** What is killed: a worker process, the Temporal server, or the providers. */
-export type Victim = 'worker' | 'server' | 'providers';
+/** What is killed, a worker process, the Temporal server or the providers; a frozen worker is stopped and goes on later. */
+export type Victim = 'worker' | 'server' | 'providers' | 'frozen worker';
 
 /** Progress that anybody can count, whatever the speed of the machine. */
 export type Milestone = 'requests' | 'ends';
@@ -13,8 +13,8 @@ export interface PlannedKill {
   readonly count: number;
 }
 
-/** Workers die as often as server and providers together, as they do where a worker is what one deploys. */
-const CYCLE: readonly Victim[] = ['worker', 'server', 'providers', 'worker'];
+/** Workers suffer as often as server and providers together, as they do where a worker is what one deploys. */
+const CYCLE: readonly Victim[] = ['worker', 'server', 'providers', 'frozen worker'];
 /** The share of kills that waits for the end of a solve; the others strike when a request has come. */
 const AT_AN_END = 0.25;
 /** A solve sends more than that in the mean, so that every kill comes due. */

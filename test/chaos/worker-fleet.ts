@@ -1,7 +1,11 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
 import type { Memory, WorkerSetting } from '../../examples/learn/support/worker';
 import { WORKER_ENV } from './scenario';
+
+/** Longer than a heartbeat time-out of 5 s. */
+export const FROZEN_MS = 8_000;
 
 const PROGRAM = join(__dirname, '..', '..', 'examples', 'learn', 'support', 'worker.ts');
 
@@ -23,7 +27,7 @@ export class WorkerFleet {
 
   static async start(setting: WorkerSetting, mortals: number): Promise<WorkerFleet> {
     const [survivor, ...others] = await Promise.all(
-      Array.from({ length: 1 + mortals }, () => startWorker(setting)),
+      Array.from({ length: 1 + mortals }, (_, place) => startWorker(setting, place)),
     );
     if (survivor === undefined) throw new Error('A fleet has one worker at least.');
     return new WorkerFleet(setting, survivor, others);
@@ -35,9 +39,18 @@ export class WorkerFleet {
     this.#killed += 1;
     const victim = this.#mortals[place];
     await victim?.kill();
-    const next = await startWorker(this.#setting);
+    const next = await startWorker(this.#setting, this.#mortals.length + this.#killed);
     this.#watch(next);
     this.#mortals[place] = next;
+  }
+
+  /** Stops one for longer than a heartbeat time-out, so that its calls are made anew elsewhere, and lets it go on. */
+  async freeze(): Promise<void> {
+    const victim = this.#mortals[this.#killed % this.#mortals.length];
+    if (victim === undefined) return;
+    process.kill(victim.pid, 'SIGSTOP');
+    await delay(FROZEN_MS);
+    process.kill(victim.pid, 'SIGCONT');
   }
 
   async memory(): Promise<Memory> {
@@ -59,8 +72,10 @@ export class WorkerFleet {
   }
 }
 
-async function startWorker(setting: WorkerSetting): Promise<ChildProgram> {
-  const worker = runChild(PROGRAM, [JSON.stringify(setting)], WORKER_ENV);
+/** @param number of the worker: each has troubles of its own */
+async function startWorker(setting: WorkerSetting, number: number): Promise<ChildProgram> {
+  const troubles = setting.troubles === undefined ? undefined : 1000 * setting.troubles + number;
+  const worker = runChild(PROGRAM, [JSON.stringify({ ...setting, troubles })], WORKER_ENV);
   await worker.nextMessage();
   return worker;
 }

@@ -3,10 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { KillableServer } from '../../examples/learn/support/killable-server';
-import type { Keeping, Memory } from '../../examples/learn/support/worker';
+import type { Keeping, Memory, RowTime } from '../../examples/learn/support/worker';
 import { ConductorClient } from '../../src';
 import type { SolveResult } from '../../src/protocol/solve';
 import { FileStore } from '../../src/store/file-store';
+import type { LedgerRow } from '../../src/store/ledger';
 import { readLedger } from '../support/ledger-of';
 import { askAll } from './ask-all';
 import type { Evidence } from './evidence';
@@ -73,30 +74,52 @@ async function openWorld(
   const witness = join(folder, 'keepings.jsonl');
   await writeFile(witness, '');
   const { config, taskQueue } = configOf(providers.url, `file:${storeFolder}`);
-  const setting = { address: server.address, bundle, config, taskQueue, store: storeFolder, witness };
+  const { address } = server;
+  const setting = { address, bundle, config, taskQueue, store: storeFolder, witness, troubles: seed };
   const fleet = await WorkerFleet.start(setting, MORTALS);
   undo.push(() => fleet.close());
 
-  const victims: Readonly<Record<Victim, { kill(): Promise<void> }>> = { worker: fleet, server, providers };
+  const victims: Readonly<Record<Victim, () => Promise<void>>> = {
+    worker: () => fleet.kill(),
+    'frozen worker': () => fleet.freeze(),
+    server: () => server.kill(),
+    providers: () => providers.kill(),
+  };
   const store = new FileStore(storeFolder);
   const temporal = new Client({ connection });
   const conductor = new ConductorClient({ client: temporal, store, taskQueue });
   return {
     ask: (questions, onEnd) => askAll({ conductor, temporal }, questions, onEnd),
-    kill: (victim) => victims[victim].kill(),
+    kill: (victim) => victims[victim](),
     memory: () => fleet.memory(),
     leavings: async () => {
+      const seen = await readWitness(witness);
+      const times = seen.filter((line) => 'row' in line);
       return {
         requests: providers.requests(),
-        rows: await readLedger(store),
-        keepings: await readKeepings(witness),
+        rows: (await readLedger(store)).map((row) => byTrueClock(row, times)),
+        keepings: seen.filter((line) => 'what' in line),
         broken: fleet.broken,
       };
     },
   };
 }
 
-async function readKeepings(file: string): Promise<Keeping[]> {
+async function readWitness(file: string): Promise<(Keeping | RowTime)[]> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
-  return lines.map((line) => JSON.parse(line) as Keeping);
+  return lines.map((line) => JSON.parse(line) as Keeping | RowTime);
+}
+
+/** The clocks of the workers jump; what saw them write does not. */
+function byTrueClock(row: LedgerRow, times: readonly RowTime[]): LedgerRow {
+  const own = times.filter(
+    ({ callId, attempt, startedAt }) =>
+      callId === row.callId && attempt === row.attempt && startedAt === row.startedAt,
+  );
+  const timeOf = (what: RowTime['row']): string | undefined => {
+    const at = own.findLast((time) => time.row === what)?.at;
+    return at === undefined ? undefined : new Date(at).toISOString();
+  };
+  const endedAt = row.endedAt === null ? null : (timeOf('closed') ?? row.endedAt);
+  return { ...row, startedAt: timeOf('opened') ?? row.startedAt, endedAt };
 }

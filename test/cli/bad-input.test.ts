@@ -59,7 +59,7 @@ const CASES: Readonly<Record<string, Case>> = {
       'conductor: { provider: openai, model: m, apiKeyEnv: MY_OWN_KEY }\n' +
       'workers: [{ id: a, provider: local, model: smollm2 }]\n',
     setting: { env: { OPENAI_API_KEY: KEY } },
-    says: ['the conductor', 'MY_OWN_KEY', 'not set'],
+    says: ['the Conductor', 'MY_OWN_KEY', 'not set'],
   },
   'a worker that the pool has not': {
     args: ['solve', 'x', '--allow', 'alpha,gamma'],

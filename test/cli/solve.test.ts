@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ConfigInput } from '../../src/config/schema';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
@@ -78,6 +80,21 @@ async function idOf(command: RunningCommand): Promise<string> {
 function callsOf(model: string): number {
   return providers.log.filter((record) => record.model === model).length;
 }
+
+test('what a solve leaves in its folder is for its owner alone', async () => {
+  expect((await run('solve', QUESTION)).code).toBe(0);
+  const left = join(folder.path, '.conductor');
+  const entries = await readdir(left, { recursive: true, withFileTypes: true });
+  const readable = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return ((await stat(path)).mode & 0o077) === 0 ? [] : [path];
+    }),
+  );
+  expect(entries.length).toBeGreaterThan(5);
+  expect(readable.flat()).toEqual([]);
+  expect((await stat(left)).mode & 0o777).toBe(0o700);
+});
 
 test('two solves at once share one server; stdout holds the answer and nothing else', async () => {
   const [plain, json] = await Promise.all([

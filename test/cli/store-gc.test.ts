@@ -1,8 +1,10 @@
-import { utimes } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderPlan } from '../../src/plan/render';
 import { FileStore } from '../../src/store/file-store';
-import { keepText } from '../../src/store/texts';
+import { keepText, readText } from '../../src/store/texts';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
 import { runCommand, type Ended } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';
@@ -52,6 +54,31 @@ test('store gc says what it removes, and what a run still needs', async () => {
   expect(again.stdout).toContain('Removed: nothing.\n');
   expect([foretold.code, collected.code, again.code]).toEqual([0, 0, 0]);
   expect(await store.list('texts/')).toHaveLength(1);
+});
+
+test('store gc keeps what records of training refer to, and takes what killed writers left', async () => {
+  const solved = await runCommand(['solve', '-'], { cwd: folder.path, input: QUESTION });
+  expect(solved.code).toBe(0);
+  const root = join(folder.path, '.conductor', 'store');
+  const store = new FileStore(root);
+  const answer = await keepText(store, 'the answer of a rollout '.repeat(300));
+  const record = 'training/runs/night/cycles/0001/groups/000000-0.json';
+  await store.write(record, Buffer.from(JSON.stringify({ rollouts: [{ answer }] })));
+  const unfinished = join(root, 'training', `.${randomUUID()}`);
+  const young = join(root, `.${randomUUID()}`);
+  for (const file of [unfinished, young]) await writeFile(file, 'half a rec');
+  const aMonthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000);
+  for (const key of await store.list('texts/')) await utimes(join(root, key), aMonthAgo, aMonthAgo);
+  await utimes(unfinished, aMonthAgo, aMonthAgo);
+
+  const foretold = await gc('--older-than', '30d', '--dry-run');
+  expect(foretold.stdout).toContain('Would remove: 1 unfinished file (10 bytes).\n');
+  const { code, stdout } = await gc('--older-than', '30d');
+  expect(stdout).toContain('Removed: 1 unfinished file (10 bytes).\nKept, as old: 2 texts (');
+  expect(code).toBe(0);
+  expect(await readText(store, answer)).toContain('of a rollout');
+  expect(existsSync(unfinished)).toBe(false);
+  expect(existsSync(young)).toBe(true);
 });
 
 test('store gc is refused without an age, with one below a day, and where no run ever was', async () => {

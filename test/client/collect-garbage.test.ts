@@ -210,6 +210,7 @@ function interrupt(store: Store, happens: () => Promise<unknown>): Store {
     stat: (key) => store.stat(key),
     list: (prefix) => store.list(prefix),
     entries: (prefix) => store.entries(prefix),
+    create: (key, bytes) => store.create(key, bytes),
     removeOlder: async (key, than) => {
       await happens();
       return store.removeOlder(key, than);

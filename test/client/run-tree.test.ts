@@ -74,7 +74,7 @@ describe('a tree of runs', () => {
     runs.show(CHILD, runOf(CHILD, { childId: `${CHILD}-r0s1` }));
     runs.show(`${CHILD}-r0s1`, runOf(`${CHILD}-r0s1`, {}));
     const whole = await readTree(runs.read, 'solve-1');
-    expect(whole && childIds(whole)).toEqual([null, CHILD, `${CHILD}-r0s1`]);
+    expect(childIds(whole)).toEqual([null, CHILD, `${CHILD}-r0s1`]);
     expect(whole).toMatchObject({ usage: { calls: 3 } });
   });
 

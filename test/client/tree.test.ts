@@ -79,7 +79,7 @@ test('limits are told and changed; what a run does not do, it says in its own wo
     await expect(refused).rejects.toThrow(RefusedError);
     await expect(client.approvePlan(id)).rejects.toThrow(/^no plan of this run waits for approval now/);
     await expect(client.setMaxDepth(id, -1)).rejects.toThrow('the depth is -1');
-    await expect(client.addHint(id, ' ')).rejects.toThrow('the hint has 1 characters');
+    await expect(client.addHint(id, ' ')).rejects.toThrow('the hint has 1 bytes');
     await client.setMaxDepth(id, 0);
     await client.addHint(id, 'Mind the map.');
     release();

@@ -44,11 +44,20 @@ export class HaltingStore implements Store {
     return this.inner.removeOlder(key, than);
   }
 
-  async write(key: string, bytes: Uint8Array): Promise<void> {
+  write(key: string, bytes: Uint8Array): Promise<void> {
+    return this.around(key, bytes, () => this.inner.write(key, bytes));
+  }
+
+  create(key: string, bytes: Uint8Array): Promise<boolean> {
+    return this.around(key, bytes, () => this.inner.create(key, bytes));
+  }
+
+  private async around<T>(key: string, bytes: Uint8Array, work: () => Promise<T>): Promise<T> {
     const isMeant = this.halt !== null && isWriteOf(this.halt, key, bytes);
     if (isMeant && this.halt.when === 'before') await this.standStill();
-    await this.inner.write(key, bytes);
+    const done = await work();
     if (isMeant) await this.standStill();
+    return done;
   }
 
   private standStill(): Promise<never> {

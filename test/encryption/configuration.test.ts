@@ -1,3 +1,4 @@
+import type { DataConverter, PayloadCodec } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import {
   ConductorPlugin,
@@ -51,27 +52,49 @@ describe("a worker of the user's", () => {
   });
   afterAll(() => temporal.close());
 
-  const create = (options: object): Promise<Worker> =>
+  const create = (dataConverter?: DataConverter, more: object = {}): Promise<Worker> =>
     Worker.create({
       connection: temporal.nativeConnection,
       taskQueue: testTaskQueue(),
       workflowBundle: workflowBundle(),
-      plugins: [new ConductorPlugin({ config: CONFIG })],
-      ...options,
+      plugins: [
+        new ConductorPlugin({
+          config: { ...CONFIG, encryption: { keyEnv: KEYS_VARIABLE, ...more } },
+        }),
+      ],
+      dataConverter,
     });
+  /** A codec that is not ours, and encrypts nothing. */
+  const theirs: PayloadCodec = {
+    encode: (payloads) => Promise.resolve(payloads),
+    decode: (payloads) => Promise.resolve(payloads),
+  };
+  const withTheirs = { ...encryptionConverter(keys), payloadCodecs: [theirs] };
 
   test.each([
     ['no data converter', undefined, /no payload codec and no failure converter/],
     ['no failure converter', { payloadCodecs: [encryptionCodec(keys)] }, /has no failure converter: create/],
     ['no codec', { ...encryptionConverter(keys), payloadCodecs: [] }, /has no payload codec: create/],
+    ['a codec of another make', withTheirs, /has a payload codec of another make \(.*codec: own.*\): create/],
   ])('with %s is refused where the configuration wants encryption', async (_, dataConverter, sentence) => {
-    const refused = create({ dataConverter });
+    const refused = create(dataConverter);
     await expect(refused).rejects.toThrow(ConfigError);
     await expect(refused).rejects.toThrow(sentence);
   });
 
-  test('with the converter beside the plugin is one that works', async () => {
-    const worker = await create({ dataConverter: encryptionConverter(keys) });
+  test('with a converter that is not strict is refused where the configuration is', async () => {
+    await expect(create(encryptionConverter(keys), { strict: true })).rejects.toThrow(
+      /has a codec that accepts what is not encrypted: .*encryptionConverter\(keys, \{ strict: true \}\)/,
+    );
+  });
+
+  test.each([
+    ['the converter beside the plugin', encryptionConverter(keys), {}],
+    ['a strict one', encryptionConverter(keys, { strict: true }), { strict: true }],
+    ['ours behind another codec', { ...withTheirs, payloadCodecs: [theirs, encryptionCodec(keys)] }, {}],
+    ['a codec of another make, which the configuration waives', withTheirs, { codec: 'own' }],
+  ])('with %s is one that works', async (_, dataConverter, encryption) => {
+    const worker = await create(dataConverter, encryption);
     await worker.runUntil(Promise.resolve());
   });
 });

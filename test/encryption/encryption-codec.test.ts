@@ -96,3 +96,16 @@ test('what is not encrypted passes through', async () => {
   const payload = defaultPayloadConverter.toPayload({ from: 'an earlier run' });
   expect(await codec.decode([payload])).toEqual([payload]);
 });
+
+test('strict mode refuses what is not encrypted, whatever it looks like, and nothing else', async () => {
+  const strict = encryptionCodec(keyRing('a'), { strict: true });
+  await fc.assert(
+    fc.asyncProperty(anyPayload, async (payload) => {
+      await expect(strict.decode([payload])).rejects.toThrow(
+        'a payload is not encrypted, and this process accepts no other (encryption.strict)',
+      );
+      const back = await strict.decode(await codec.encode([payload]));
+      expect(back.map(plainOf)).toEqual([plainOf(payload)]);
+    }),
+  );
+});

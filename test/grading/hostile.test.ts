@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { grade, questionSchema, type RightAnswer } from '../../src/grading';
+import { hostileText } from '../support/hostile-text';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -44,20 +45,9 @@ const PARTS = [
   ...['answer', 'ANSWER', 'is', ':', '=', 'or', 'and', ',', '/', 'A', 'B', 'K', '.', 'Σ', 'İ'],
   ...['0', '7', '1,', '000', '-', '+', '−', 'e', 'x', '10', '^', '10^', '{,}', '\\,', '⁄', '1/', 'word'],
 ];
-const part = fc.constantFrom(...PARTS);
-const piece = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
-
-/** Up to a megabyte of a few pieces, each repeated, with something at the ends that patterns may stumble over. */
-const hostileText = fc
-  .tuple(piece, fc.array(piece, { minLength: 1, maxLength: 3 }), piece)
-  .map(([start, repeated, end]) => {
-    const share = (MEGABYTE - start.length - end.length) / repeated.length;
-    return start + repeated.map((each) => each.repeat(Math.floor(share / each.length))).join('') + end;
-  });
-
 test.each(QUESTIONS)('a megabyte of anything is graded at once: $grader', (question) => {
   fc.assert(
-    fc.property(hostileText, (reply) => {
+    fc.property(hostileText(PARTS), (reply) => {
       expect(['correct', 'wrong']).toContain(grade(question, reply));
     }),
     { numRuns: 40, examples: PARTS.map((each) => [each.repeat(MEGABYTE / each.length)]) },
@@ -68,7 +58,7 @@ test.each(['exact', 'number', 'choice'] as const)(
   'a right answer of a megabyte is read at once: %s',
   (grader) => {
     fc.assert(
-      fc.property(hostileText, (answer) => {
+      fc.property(hostileText(PARTS), (answer) => {
         const row = { id: 'q', question: answer, grader, answer };
         expect(typeof questionSchema.safeParse(row).success).toBe('boolean');
       }),

@@ -53,7 +53,9 @@ test('a database that a server has open is open to no other, whoever starts it',
   const setting = { env: process.env, say: () => undefined };
   const first = await startServer(folder, 'default', setting);
   const second = await startServer(folder, 'default', setting).catch(String);
-  expect(second).toContain('database is locked');
+  expect(second).toMatch(
+    /database is locked.* Another server has it open: stop that one, or set TEMPORAL_ADDRESS/,
+  );
   expect(await serves(first.record, 'default')).toBe(true);
   await writeServerRecord(folder, first.record);
 });

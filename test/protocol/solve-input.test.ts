@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { findInputProblem } from '../../src/protocol/input';
-import { MAX_CALLS, MAX_COST_USD } from '../../src/protocol/messages';
+import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../../src/protocol/messages';
 import { solveInputSchema } from '../../src/protocol/solve';
 import { planSchema } from '../../src/plan/schema';
 
@@ -27,11 +27,23 @@ const value = fc.letrec((tie) => ({
     fc.constantFrom('Who?', '', ' ', '10m', null, true, 0, 1, 1000, 2.5, -1),
     fc.array(tie('any'), { maxLength: 2 }),
     fc.dictionary(word, tie('any'), { maxKeys: 3 }),
-    fc.record({ ref: fc.constant('sha256-0'), bytes: fc.constantFrom(5000, 'many'), preview: fc.string() }),
+    fc.record({
+      ref: fc.constant('sha256-0'),
+      bytes: fc.constantFrom(5000, 0.5, 1e9, 'many'),
+      preview: fc.string(),
+    }),
   ),
 })).any;
 
-const text = z.union([z.string(), z.object({ ref: z.string(), bytes: z.number(), preview: z.string() })]);
+const ref = z.object({
+  ref: z.string(),
+  bytes: z
+    .int()
+    .min(0)
+    .max(2 ** 25),
+  preview: z.string().max(256),
+});
+const text = z.union([z.string().max(4096), ref]);
 
 /** The rules once more, in another language. A parent is tested with the children of real runs. */
 const schema = z.strictObject({
@@ -41,7 +53,7 @@ const schema = z.strictObject({
     .optional(),
   limits: z
     .strictObject({
-      steps: z.int().min(1).optional(),
+      steps: z.int().min(1).max(MAX_STEPS).optional(),
       depth: z.int().min(0).nullable().optional(),
       calls: z.int().min(1).max(MAX_CALLS).optional(),
       tokens: z.int().min(1).nullable().optional(),
@@ -53,7 +65,10 @@ const schema = z.strictObject({
   approval: z.enum(['plan', 'all']).optional(),
   priority: z.int().min(1).max(5).optional(),
   tenant: z.string().min(1).max(64).optional(),
-  given: z.strictObject({ plan: planSchema, outputs: z.array(text.nullable()) }).optional(),
+  given: z
+    .strictObject({ plan: planSchema, outputs: z.array(text.nullable()) })
+    .refine(({ plan, outputs }) => plan.steps.length === outputs.length)
+    .optional(),
   seed: z.int().optional(),
 });
 
@@ -105,7 +120,10 @@ describe('the input of a solve', () => {
     [[], /is a list/],
     [{ question: 'Who?', depth: 3 }, /no "depth": it knows question, pool, limits/],
     [{ question: ' ' }, /question .* at least a word/],
-    [{ question: 'Who?', limits: { steps: 0 } }, /limits .* whole numbers .calls at most 200/],
+    [
+      { question: 'Who?', limits: { steps: 0 } },
+      /limits .* whole numbers .steps at most 50, calls at most 200/,
+    ],
   ])('%j: a sentence that names the place', (input, sentence) => {
     expect(findInputProblem(input)).toMatch(sentence);
   });

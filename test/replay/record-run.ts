@@ -2,11 +2,11 @@ import { Client } from '@temporalio/client';
 import { ConductorClient } from '../../src';
 import { openStage, type Stage } from '../support/stage';
 import { plainHistory } from './plain-history';
-import { configureShapes, type Shape } from './shapes';
+import { configureShapes, questionOf, type Shape } from './shapes';
 
 /** Lets a run go as its shape says, and returns the history that is kept of it. */
 export async function recordRun(name: string, shape: Shape): Promise<string> {
-  const stage = await openStage({ configure: configureShapes });
+  const stage = await openStage({ configure: (config) => configureShapes(config, shape) });
   try {
     return await stage.whileWorking(() => runToItsEnd(stage, name, shape), { identity: 'worker' });
   } finally {
@@ -20,7 +20,7 @@ async function runToItsEnd(stage: Stage, name: string, shape: Shape): Promise<st
   const conductor = new ConductorClient({ client, store: stage.store, taskQueue: stage.taskQueue });
   shape.prepare(stage);
   const letGo = shape.held === undefined ? () => undefined : stage.providers.hold(shape.held);
-  const question = `How does a run go that is ${name}?`;
+  const question = questionOf(name);
   const run = await conductor.start({ ...shape.request, question }, name);
   await shape.meanwhile?.({ ...stage, client: conductor }, run, letGo);
   await client.workflow

@@ -38,6 +38,23 @@ describe.each(names)('the history of a run that is %s', (name) => {
   });
 });
 
+test.each([
+  ['stopped-by-calls', 'calls', 2],
+  ['fits-to-the-call', null, 3],
+  ['fits-to-the-token', null, 2],
+  ['stopped-by-a-token', 'tokens', 1],
+  ['fits-to-the-nano-usd', null, 2],
+  ['stopped-by-a-nano-usd', 'cost', 0],
+])('the run that is %s ended just there', async (name, stoppedBy, answered) => {
+  const reader = new TraceReader(name, new HistoryDecoder(loadDataConverter()));
+  for (const event of historyFromJSON(read(name)).events ?? []) await reader.read(event);
+  const { trace } = reader;
+  expect(trace.stoppedBy).toBe(stoppedBy);
+  expect(
+    trace.rounds[0]?.steps.filter(({ error, output }) => error === null && output !== null),
+  ).toHaveLength(answered);
+});
+
 /** All of a trace but what only its end decides, or tells. */
 function withoutEnd(trace: SolveTrace): object {
   const rounds = trace.rounds.map((round) => ({

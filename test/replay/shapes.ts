@@ -1,9 +1,15 @@
 import type { SolveHandle, SolveRequest } from '../../src';
 import type { ConfigInput } from '../../src/config/schema';
+import { estimatePlan, workerPromptBytes, type WorstCase } from '../../src/budget/worst-case';
+import { renderPlan } from '../../src/plan/render';
+import type { LimitsInput } from '../../src/protocol/activities';
+import { modelCard, runOf } from '../budget/cards';
 import { type Stage, step } from '../support/stage';
 
 /** One way for a run to go, from its plan to its end. */
 export interface Shape {
+  /** Calls are kept apart by provider, so that a child checks the run that it was given. Default: false. */
+  readonly queuePerProvider?: boolean;
   /** What the run is started with besides its question. */
   readonly request?: Omit<SolveRequest, 'question'>;
   prepare(stage: Stage): void;
@@ -16,9 +22,9 @@ export interface Shape {
 }
 
 /** The pool of every shape: `c` stands in for `a`, and a cancellation is heard within a second. */
-export function configureShapes(config: ConfigInput): ConfigInput {
+export function configureShapes(config: ConfigInput, { queuePerProvider = false }: Shape): ConfigInput {
   const workers = config.workers.map((worker) => ({ ...worker, fallback: worker.id === 'a' ? ['c'] : [] }));
-  return { ...config, workers, temporal: { heartbeat: '1s' } };
+  return { ...config, workers, temporal: { heartbeat: '1s', queuePerProvider } };
 }
 
 const TWO_WAVES = [step('a', 'One side.'), step('b', 'The other side.'), step('c', 'Put together.', [0, 1])];
@@ -45,6 +51,42 @@ const REVISED: Shape = {
     stage.providers.script('conductor', [ACCEPT]);
   },
 };
+
+/** What each call of a run that ends at a limit uses. */
+const USAGE = { inputTokens: 1000, outputTokens: 500 };
+const FOUND = 'It was found.';
+
+/**
+ * A run of two steps, whose last one, or whose plan, fits its limit exactly or lacks one token or nano-USD: were worst
+ * cases reckoned otherwise, in either direction, one of them would begin other calls.
+ */
+function atTheLimit(name: string, limitsOf: (needed: WorstCase) => LimitsInput): Shape {
+  const steps = [step('a', 'Find it.'), step('b', 'Say it.', [0])];
+  const workers = ['a', 'b'].map((id) => ({
+    ...modelCard(id, { input: 2, output: 10 }),
+    maxOutputTokens: 4096,
+  }));
+  const run = runOf(workers);
+  const sees = [{ step: 0, worker: 'a', subtask: 'Find it.', output: FOUND }];
+  const question = questionOf(name);
+  const bytes = workerPromptBytes({ question, subtask: 'Say it.', sees }, run);
+  const { nanoUsd } = estimatePlan({ steps }, run, question, []);
+  // The last step comes after two calls, and the whole plan is held against a limit on cost after the first.
+  const tokens = 2 * (1000 + 500) + bytes + 256 + 4096;
+  const limits = limitsOf({ tokens, nanoUsd: 1000 * 2000 + 500 * 10_000 + (nanoUsd ?? 0) });
+  return {
+    request: { limits },
+    prepare: ({ providers }) => {
+      providers.script('conductor', [{ text: renderPlan({ steps }, ['a', 'b']), usage: USAGE }]);
+      providers.script('a', [{ text: FOUND, usage: USAGE }]);
+    },
+  };
+}
+
+/** Named after its shape, and so of the same length each time. */
+export function questionOf(name: string): string {
+  return `How does a run go that is ${name}?`;
+}
 
 /** The ways recorded in `histories/`, by file name. */
 export const SHAPES: Readonly<Record<string, Shape>> = {
@@ -97,6 +139,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   },
   recursive: RECURSIVE,
   'recursive-step': { ...RECURSIVE, child: '-r0s2' },
+  'recursive-step-by-queues': { ...RECURSIVE, queuePerProvider: true, child: '-r0s2' },
   revised: REVISED,
   'revised-review': { ...REVISED, child: '-review' },
   'review-unreadable': {
@@ -129,6 +172,20 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       stage.plan(TWO_WAVES);
     },
   },
+  'fits-to-the-call': {
+    request: { limits: { calls: 4 } },
+    prepare: (stage) => {
+      stage.plan(TWO_WAVES);
+    },
+  },
+  'fits-to-the-token': atTheLimit('fits-to-the-token', ({ tokens }) => ({ tokens })),
+  'stopped-by-a-token': atTheLimit('stopped-by-a-token', ({ tokens }) => ({ tokens: tokens - 1 })),
+  'fits-to-the-nano-usd': atTheLimit('fits-to-the-nano-usd', ({ nanoUsd }) => ({
+    costUsd: (nanoUsd ?? 0) / 1e9,
+  })),
+  'stopped-by-a-nano-usd': atTheLimit('stopped-by-a-nano-usd', ({ nanoUsd }) => ({
+    costUsd: ((nanoUsd ?? 0) - 1) / 1e9,
+  })),
   approved: {
     request: { approval: 'plan' },
     prepare: (stage) => {

@@ -32,6 +32,23 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect((await store.read('ledger/row.json'))?.toString()).toBe('completed');
   });
 
+  test('creates what is not there, and leaves what is as it was', async () => {
+    expect(await store.create('ledger/row.json', Buffer.from('first'))).toBe(true);
+    expect(await store.create('ledger/row.json', Buffer.from('second'))).toBe(false);
+    expect((await store.read('ledger/row.json'))?.toString()).toBe('first');
+    await store.write('ledger/row.json', Buffer.from('completed'));
+    expect(await store.create('ledger/row.json', Buffer.from('third'))).toBe(false);
+    expect((await store.read('ledger/row.json'))?.toString()).toBe('completed');
+  });
+
+  test('of many that create one key, one does', async () => {
+    const values = Array.from({ length: 10 }, (__, index) => String(index).repeat(100_000));
+    const created = await Promise.all(values.map((value) => store.create('same/key', Buffer.from(value))));
+    expect(created.filter((isMine) => isMine)).toHaveLength(1);
+    expect((await store.read('same/key'))?.toString()).toBe(values[created.indexOf(true)]);
+    expect(await store.list('same/')).toEqual(['same/key']);
+  });
+
   test('many writers of one key leave one whole value', async () => {
     const values = Array.from({ length: 10 }, (__, index) => String(index).repeat(100_000));
     await Promise.all(values.map((value) => store.write('same/key', Buffer.from(value))));
@@ -100,6 +117,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     'https://somewhere.example/x',
   ])('refuses the key %j', async (key) => {
     await expect(store.write(key, Buffer.from('x'))).rejects.toThrow(/refused/);
+    await expect(store.create(key, Buffer.from('x'))).rejects.toThrow(/refused/);
     await expect(store.read(key)).rejects.toThrow(/refused/);
     await expect(store.stat(key)).rejects.toThrow(/refused/);
     await expect(store.removeOlder(key, new Date())).rejects.toThrow(/refused/);

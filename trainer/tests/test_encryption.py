@@ -52,6 +52,14 @@ async def test_payloads_of_either_language_can_be_read(vector: Any) -> None:
     assert payload.metadata["encoding"].decode() == VECTORS["plain"]["metadata"]["encoding"]
 
 
+async def test_strict_refuses_what_is_in_the_clear_and_nothing_else() -> None:
+    codec = EncryptionCodec(ring("a"), strict=True)
+    plain = Payload(metadata={"encoding": b"json/plain"}, data=b'"forged"')
+    with pytest.raises(Altered, match="is not encrypted, and this trainer accepts no other"):
+        await codec.decode([plain])
+    assert await codec.decode(await codec.encode([plain])) == [plain]
+
+
 async def test_the_first_key_encrypts_and_what_is_in_the_clear_is_handed_on() -> None:
     codec = EncryptionCodec(ring("b", "a"))
     plain = Payload(metadata={"encoding": b"json/plain"}, data=b'"a secret"')

@@ -139,7 +139,7 @@ def test_temperature_0_takes_the_likeliest_token(client: httpx.Client) -> None:
 
 
 def test_replies_follow_the_probabilities(client: httpx.Client) -> None:
-    choices = ask(client, n=2000, max_tokens=1)
+    choices = ask(client, n=1024, max_tokens=1)
     firsts = [choice["token_ids"][0] for choice in choices]
     likely = max(set(firsts), key=firsts.count)
     share = firsts.count(likely) / len(firsts)
@@ -157,6 +157,8 @@ def test_replies_follow_the_probabilities(client: httpx.Client) -> None:
         ({"max_tokens": 1000}, 400, "maximum context length is 160 tokens"),
         ({"max_tokens": 0}, 400, "`max_tokens` = 0 is refused"),
         ({"n": True}, 400, "`n` = True is refused"),
+        ({"n": 1025}, 400, "`n` = 1025 is refused: expected a whole number from 1 to 1024"),
+        ({"n": 10**9}, 400, "`n` = 1000000000 is refused"),
         ({"temperature": -1}, 400, "`temperature` = -1 is refused"),
         ({"logprobs": 5}, 400, "`logprobs` = 5 is not served here"),
         ({"top_p": 0.9}, 400, "`top_p` = 0.9 is not served here"),

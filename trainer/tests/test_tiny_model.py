@@ -17,8 +17,8 @@ from conductor_trainer.model import (
     load_model,
     load_tokenizer,
 )
-from conductor_trainer.record import weights_sha256
 from conductor_trainer.tiny_model import build_tiny, read_texts, train_tokenizer
+from conductor_trainer.weights import weights_sha256
 from tiny_run import TINY, TOPICS, prompt_of, reply_of
 
 TEXTS = [prompt_of(topic) + reply_of(topic, n) for topic in TOPICS for n in range(4)]

@@ -4,7 +4,8 @@ import type { Plan, Step } from '../../../src/plan/plan';
 import { conductorMessages } from '../../../src/plan/prompt/conductor';
 import { workerMessages } from '../../../src/plan/prompt/worker';
 import type { ModelCard } from '../../../src/protocol/cards';
-import { type PromptedSample, samplePrompts } from '../../../src/training/activities/sample-plans';
+import type { KeptSample } from '../../../src/training/activities/batch';
+import { samplePrompts } from '../../../src/training/activities/sample-plans';
 import { chooseGroups, drawQuestions, samplingSeed } from '../../../src/training/draw';
 import { hasSpread, rewardOf } from '../../../src/training/reward';
 import type { GroupId, RolloutId } from '../../../src/training/rollout';
@@ -149,8 +150,8 @@ async function playGroup(
       groupId,
       round: 0,
       promptTokenIds: [...sample.promptTokenIds],
-      completionTokenIds: [...sample.tokenIds],
-      sampledLogprobs: [...sample.logprobs],
+      completionTokenIds: [...sample.completionTokenIds],
+      sampledLogprobs: [...sample.sampledLogprobs],
       reward: rewardOf({ verdict, plan, nanoUsd: null }, reward),
       finishReason: sample.finishReason,
     };
@@ -161,7 +162,7 @@ function samplePlans(
   { settings, workers, askPolicy }: PlainSetting,
   { served }: PlainPolicy,
   { cycle, draw, question }: PlainDraw,
-): Promise<readonly PromptedSample[]> {
+): Promise<readonly KeptSample[]> {
   const { seed, groupSize, policy, run } = settings;
   const messages = conductorMessages({
     style: policy.prompt,

@@ -5,11 +5,8 @@ import { type ConductorPrompt, conductorMessages } from '../../../src/plan/promp
 import { type GivenText, workerMessages } from '../../../src/plan/prompt/worker';
 import type { RunWorker } from '../../../src/protocol/run';
 import { openStore } from '../../../src/store/open-store';
-import {
-  type PromptedSample,
-  samplePrompts,
-  planPrompts,
-} from '../../../src/training/activities/sample-plans';
+import type { KeptSample } from '../../../src/training/activities/batch';
+import { samplePrompts, planPrompts } from '../../../src/training/activities/sample-plans';
 import type { SamplePlansRequest } from '../../../src/training/contract';
 import { samplingSeed } from '../../../src/training/draw';
 import { renderChatml } from '../../../src/training/policy/ask';
@@ -59,7 +56,7 @@ export interface GroupWish {
 
 /** A plan that was written, carried out and judged. */
 export interface Played {
-  readonly sample: PromptedSample;
+  readonly sample: KeptSample;
   /** In a second round: the place of the plan that it reviews; else its own. */
   readonly root: number;
   readonly plan: Plan | null;
@@ -103,7 +100,7 @@ async function playRound(
 function answer(
   { recipe, seed }: Desk,
   { purpose, cycle, draw, question: { question }, workers }: GroupWish,
-  { text }: PromptedSample,
+  { text }: KeptSample,
   from: Root | number,
 ): Pick<Played, 'plan' | 'answer'> {
   const ids = workers.map(({ id }) => id);
@@ -143,7 +140,7 @@ export async function sampleRound(
   { trainRun, name, path, tokenizerSha256, vocabulary }: Sampled,
   round: RoundRequest,
   draw: Draw,
-): Promise<readonly PromptedSample[]> {
+): Promise<readonly KeptSample[]> {
   const { maxPromptTokens } = recipe;
   const model = `${trainRun}-${name}`;
   const policy = { model, path, tokenizerSha256, vocabulary, maxPromptTokens, servers: [policyUrl] };

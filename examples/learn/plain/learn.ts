@@ -164,8 +164,8 @@ function toRows(played: readonly Played[], draw: number, round: number): BatchRo
     groupId,
     round,
     promptTokenIds: [...sample.promptTokenIds],
-    completionTokenIds: [...sample.tokenIds],
-    sampledLogprobs: [...sample.logprobs],
+    completionTokenIds: [...sample.completionTokenIds],
+    sampledLogprobs: [...sample.sampledLogprobs],
     reward,
     finishReason: sample.finishReason,
   }));

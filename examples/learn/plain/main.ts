@@ -73,8 +73,8 @@ async function tellPlans(
   for (const { question } of questionSet(world, 'heldOut', world.topics.length, seed)) {
     const round = { question, workers, plans: 1 };
     const samples = await sampleRound(lesson, checkpoint, round, { seed: 0, temperature: 0 });
-    for (const { text, tokenIds } of samples)
-      tell(`  ${text.replaceAll('\n', '  ')}  (${tokenIds.length} tokens)`);
+    for (const { text, completionTokenIds } of samples)
+      tell(`  ${text.replaceAll('\n', '  ')}  (${completionTokenIds.length} tokens)`);
   }
 }
 

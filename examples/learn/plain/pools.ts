@@ -128,7 +128,7 @@ export async function tryTeams(lesson: Lesson, checkpoint: Sampled, trial: Trial
   const { recipe, seed, workers } = lesson;
   const questions = questionSet(recipe.world, 'heldOut', recipe.heldOut, seed);
   const scores: TeamScore[] = [];
-  for (const [number, ids] of (recipe.pool.heldOut ?? []).entries()) {
+  for (const [number, ids] of recipe.pool.heldOut.entries()) {
     const world = withWorkers(recipe.world, ids);
     const optimum = findOptimum(world);
     for (const [index, { question, topic }] of questions.entries()) {

@@ -56,7 +56,7 @@ export const SMALL: Recipe = {
   train: 400,
   heldOut: 40,
   describe: 'ordinals',
-  pool: { adaptive: false, least: 2, permuteIds: false },
+  pool: { adaptive: false, least: 2, permuteIds: false, heldOut: [] },
   recursion: { rounds: 1, rootDiscount: 0.25 },
   maxPromptTokens: LONGEST_PROMPT,
   warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20 },

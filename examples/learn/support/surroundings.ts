@@ -79,7 +79,8 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
     need,
     startTrainer: async (address) => {
       const options = { '--store': storeOf(folder), '--checkpoints': join(folder, 'checkpoints') };
-      const given = Object.entries({ ...options, '--task-queue': TRAINER_QUEUE }).flat();
+      const known = { '--task-queue': TRAINER_QUEUE, '--allow-server': policyUrl };
+      const given = Object.entries({ ...options, ...known }).flat();
       const env = { TEMPORAL_ADDRESS: address };
       runTrainer = async () => need('trainer', await runPython('worker', given, env));
       trainer = await runTrainer();

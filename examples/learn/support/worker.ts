@@ -7,6 +7,8 @@ import { TrainingPlugin } from '../../../src/training';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import type { BegunAnswer, KeptAnswer } from '../../../src/store/answers';
 import { FileStore } from '../../../src/store/file-store';
+import type { LedgerRow } from '../../../src/store/ledger';
+import { letClockJump, troubleOf } from './troubles';
 
 // A worker in a process of its own, made to be killed. To the line `memory` it answers what is left after a collection.
 
@@ -18,9 +20,25 @@ export interface WorkerSetting {
   readonly taskQueue: string;
   /** Folder of the store. */
   readonly store: string;
-  /** File that takes one line for each keeping. */
+  /** File that takes one line for each keeping, and for each row that is opened or closed. */
   readonly witness: string;
+  /** Seed of the store's and the clock's troubles; absent: none. */
+  readonly troubles?: number;
 }
+
+/** When a row of the ledger was opened or closed, by a clock that does not jump. */
+export interface RowTime {
+  readonly row: 'opened' | 'closed';
+  readonly callId: string;
+  readonly attempt: number;
+  /** As the row has it. */
+  readonly startedAt: string;
+  /** Epoch milliseconds, taken right before the write. */
+  readonly at: number;
+}
+
+/** This process's clock as it was set when the process started. */
+const trueNow = Date.now;
 
 /** When a worker had written what saves a call from being made again: its answer, or the id of one in the background. */
 export interface Keeping {
@@ -40,7 +58,8 @@ export interface Memory {
 
 async function main(): Promise<void> {
   const [json = ''] = process.argv.slice(2);
-  const { address, bundle, config, taskQueue, store, witness } = JSON.parse(json) as WorkerSetting;
+  const { address, bundle, config, taskQueue, store, witness, troubles } = JSON.parse(json) as WorkerSetting;
+  if (troubles !== undefined) letClockJump(troubles);
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
     // Temporal's native part would write to stdout, which belongs to the answers.
@@ -50,7 +69,12 @@ async function main(): Promise<void> {
     connection: await NativeConnection.connect({ address }),
     taskQueue,
     workflowBundle: { codePath: bundle },
-    plugins: [new TrainingPlugin({ config, store: new WitnessStore(store, witness) })],
+    plugins: [
+      new TrainingPlugin({
+        config,
+        store: new WitnessStore(store, witness, troubles === undefined ? undefined : troubleOf(troubles)),
+      }),
+    ],
     stickyQueueScheduleToStartTimeout: '2s',
   });
   console.log('"ready"');
@@ -79,16 +103,52 @@ const KEEPING = /^(answers|background)\/.+\/([0-9a-f]{64})\.json$/;
  * do: a later attempt that was under way as well writes the same file again.
  */
 class WitnessStore extends FileStore {
-  /** @param witness file that takes one line for each keeping */
+  /**
+   * @param witness file that takes the lines
+   * @param trouble what befalls each operation before it is done
+   */
   constructor(
     folder: string,
     private readonly witness: string,
+    private readonly trouble: () => Promise<void> = () => Promise.resolve(),
   ) {
     super(folder);
   }
 
+  override async read(key: string): Promise<Buffer | null> {
+    await this.trouble();
+    return super.read(key);
+  }
+
   override async write(key: string, bytes: Uint8Array): Promise<void> {
+    await this.trouble();
+    this.noteRow(key, bytes);
     await super.write(key, bytes);
+    this.note(key, bytes);
+  }
+
+  override async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    await this.trouble();
+    this.noteRow(key, bytes);
+    const created = await super.create(key, bytes);
+    if (created) this.note(key, bytes);
+    return created;
+  }
+
+  private noteRow(key: string, bytes: Uint8Array): void {
+    if (!key.startsWith('ledger/')) return;
+    const { callId, attempt, startedAt, endedAt } = JSON.parse(
+      Buffer.from(bytes).toString('utf8'),
+    ) as LedgerRow;
+    const row = endedAt === null ? 'opened' : 'closed';
+    this.tell({ row, callId, attempt, startedAt, at: trueNow() });
+  }
+
+  private tell(line: Keeping | RowTime): void {
+    appendFileSync(this.witness, `${JSON.stringify(line)}\n`);
+  }
+
+  private note(key: string, bytes: Uint8Array): void {
     const [, folder, callId] = KEEPING.exec(key) ?? [];
     if (callId === undefined) return;
     const content = JSON.parse(Buffer.from(bytes).toString('utf8')) as KeptAnswer | BegunAnswer;
@@ -96,9 +156,9 @@ class WitnessStore extends FileStore {
       callId,
       attempt: 'row' in content ? content.row.attempt : content.attempt,
       what: folder === 'answers' ? 'answer' : 'background id',
-      at: Date.now(),
+      at: trueNow(),
     };
-    appendFileSync(this.witness, `${JSON.stringify(keeping)}\n`);
+    this.tell(keeping);
   }
 }
 

@@ -3,9 +3,12 @@ import { z } from 'zod';
 import { type Complete, type FinishReason, type ModelRequest, toConversation } from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { chooseSettings, type Settings } from './settings';
-import { sendOnce } from './transport';
+import { sendWith } from './transport';
 
 type Body = Anthropic.MessageCreateParamsNonStreaming;
+
+/** Of the API, as the SDK of this version sends it. */
+const VERSION = '2026-10-21';
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
@@ -61,11 +64,14 @@ async function openClient({ card, apiKey }: ModelRequest): Promise<Anthropic> {
   return new Anthropic({
     baseURL: card.baseUrl,
     apiKey: apiKey ?? 'none',
-    ...(apiKey === null && { defaultHeaders: { Authorization: null } }),
     maxRetries: 0,
     timeout: card.timeoutMs,
-    fetch: sendOnce,
+    fetch: sendWith({
+      Authorization: apiKey === null ? null : `Bearer ${apiKey}`,
+      'Anthropic-Version': VERSION,
+    }),
     logLevel: 'off',
+    openTelemetry: false,
   });
 }
 

@@ -136,7 +136,7 @@ const TYPES: Readonly<Record<number, ProviderFailureType>> = {
  * What vendors call an account without money: OpenAI under 429, Anthropic under 400 by words alone. Gemini says "quota"
  * for its limits per minute too; only the name of the quota tells them from a day's.
  */
-const OUT_OF_QUOTA = /^(insufficient_quota|billing_\w+|insufficient_credits|\w*perday\w*)$/;
+const OUT_OF_QUOTA = /^(insufficient_quota|billing_\w{1,100}|insufficient_credits|\w{0,100}perday\w{0,100})$/;
 const OUT_OF_CREDIT = /credit balance is too low/i;
 
 /** Gemini rejects a key with 400. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Complete, type ModelReply, type ModelRequest, toConversation } from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { chooseSettings, type Settings } from './settings';
-import { sendOnce } from './transport';
+import { sendWith } from './transport';
 
 type Effort = Lowercase<Exclude<keyof typeof ThinkingLevel, 'THINKING_LEVEL_UNSPECIFIED'>>;
 type Levels = Readonly<Record<Effort, ThinkingLevel>>;
@@ -78,9 +78,10 @@ async function openClient({ card, apiKey }: ModelRequest): Promise<{ client: Goo
   const { GoogleGenAI, ThinkingLevel } = await import('@google/genai');
   const baseUrl = card.baseUrl ?? 'https://generativelanguage.googleapis.com/';
   const id = JSON.stringify([baseUrl, apiKey]);
+  const send = sendWith({ 'X-Goog-Api-Key': apiKey });
   const client =
     clients.get(id) ??
-    new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions: { baseUrl, fetch: sendOnce } });
+    new GoogleGenAI({ vertexai: false, apiKey: apiKey ?? 'none', httpOptions: { baseUrl, fetch: send } });
   clients.set(id, client);
   const { MINIMAL: minimal, LOW: low, MEDIUM: medium, HIGH: high } = ThinkingLevel;
   return { client, levels: { minimal, low, medium, high } };

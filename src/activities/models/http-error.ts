@@ -38,6 +38,9 @@ const detailSchema = z.object({
   violations: z.array(z.object({ quotaId: z.string().optional() })).optional(),
 });
 
+const MOST_DETAILS = 20;
+const LONGEST_CODE = 100;
+
 /**
  * Reads what all three SDKs throw for an answer other than 2xx; null for any other error.
  *
@@ -46,11 +49,14 @@ const detailSchema = z.object({
 export function readHttpError(error: unknown): HttpError | null {
   if (!isErrorLike(error) || !('status' in error) || typeof error.status !== 'number') return null;
   const body = bodySchema.safeParse('error' in error ? error.error : readJson(error.message));
-  const { message, details = [], code, type, status } = body.success ? body.data : {};
+  const { message, details: all = [], code, type, status } = body.success ? body.data : {};
+  const details = all.slice(0, MOST_DETAILS);
   return {
     status: error.status,
     reason: plainReason(message ?? error.message.replace(/^\d{3} /, '')),
-    codes: [code, type, status, ...details.flatMap(codesIn)].flatMap((name) => name?.toLowerCase() ?? []),
+    codes: [code, type, status, ...details.flatMap(codesIn)].flatMap(
+      (name) => name?.slice(0, LONGEST_CODE).toLowerCase() ?? [],
+    ),
     details,
     headers: 'headers' in error && isHeaders(error.headers) ? error.headers : null,
   };
@@ -58,14 +64,16 @@ export function readHttpError(error: unknown): HttpError | null {
 
 /** Proxies answer with a page of HTML, which Google's SDK puts into a body of its own making. */
 function plainReason(text: string): string {
-  if (!/^\s*<(!doctype|html)\b/i.test(text)) return text;
-  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim() ?? '';
+  const page = clip(text.trimStart());
+  if (!/^<(!doctype|html)\b/i.test(page)) return text;
+  const title = /<title[^>]{0,200}>([^<]{0,4096})/i.exec(page)?.[1]?.trim() ?? '';
   return title === '' ? 'a web page' : `a web page titled "${title}"`;
 }
 
 function codesIn(detail: unknown): (string | undefined)[] {
   const { data } = detailSchema.safeParse(detail);
-  return [data?.reason, ...(data?.violations ?? []).map(({ quotaId }) => quotaId)];
+  const violations = data?.violations ?? [];
+  return [data?.reason, ...violations.slice(0, MOST_DETAILS).map(({ quotaId }) => quotaId)];
 }
 
 /** Google's SDK puts the whole body, as JSON, into the message. */
@@ -106,9 +114,8 @@ export class NetworkError extends Error {
 }
 
 const SOCKET_CODE =
-  /^(ECONN[A-Z]+|EPIPE|ETIMEDOUT|EHOST[A-Z]+|ENET[A-Z]+|EADDRNOTAVAIL|ENOTFOUND|EAI_[A-Z]+|UND_ERR_\w+|HPE_\w+)$/;
-const HANDSHAKE_CODE =
-  /^(CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
+  /^(ECONN[A-Z]{1,20}|EPIPE|ETIMEDOUT|EHOST[A-Z]{1,20}|ENET[A-Z]{1,20}|EADDRNOTAVAIL|ENOTFOUND|EAI_[A-Z]{1,20}|UND_ERR_\w{1,50}|HPE_\w{1,50})$/;
+const HANDSHAKE_CODE = /^((CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w{1,50}|EPROTO)$/;
 const BEFORE_SENDING = new Set<unknown>(['connect', 'getaddrinfo']);
 
 /** Finds what broke below HTTP in an error, its causes and its parts; null where nothing there did. */
@@ -163,7 +170,7 @@ const LONGEST_MS = 10 * 60 * 1000;
 
 const retryInfoSchema = z.object({
   '@type': z.string().endsWith('google.rpc.RetryInfo'),
-  retryDelay: z.string().regex(/^\d+(\.\d+)?s$/),
+  retryDelay: z.string().regex(/^\d{1,15}(\.\d{1,15})?s$/),
 });
 
 /**
@@ -185,7 +192,7 @@ export function readRetryAfter({ headers, details }: HttpError, now: number): nu
 }
 
 function readNumber(text: string, unitMs = 1): number | null {
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) * unitMs : null;
+  return /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) * unitMs : null;
 }
 
 function readDate(text: string, from: number): number | null {
@@ -204,27 +211,39 @@ function readRetryInfo(details: readonly unknown[]): number | null {
   return delay === undefined ? null : readNumber(delay.slice(0, -1), 1000);
 }
 
+/** How much of a provider's own words is looked at, and how much a failure repeats, in characters. */
+const MOST_READ = 4096;
 const LONGEST = 300;
 
-/** What looks like anyone's credential: providers repeat keys, whole or in part. */
+/** What looks like anyone's credential: providers repeat keys, whole or in part. Only clipped texts are searched. */
 const CREDENTIALS = [
-  /\bbearer\s+(?=\S*[\d*])[\w.~+/=*-]{6,}/gi,
-  /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,}/gi,
-  /\bAIza[\w*-]{8,}/g,
-  /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+  /\bbearer\s{1,20}(?=\S{0,4096}[\d*])[\w.~+/=*-]{6,4096}/gi,
+  /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,4096}/gi,
+  /\bAIza[\w*-]{8,4096}/g,
+  /\beyJ[\w-]{1,4096}\.[\w-]{1,4096}\.[\w-]{0,4096}/g,
 ];
 
 /**
  * Makes a provider's words fit for a history that many may read: on one line, without the key or anything that looks
- * like one, at most 300 characters. Clipped last, so that no part of a key is left at the edge.
+ * like one, at most 300 characters.
  */
 export function redact(text: string, secret: string | null): string {
   const hidden = secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');
-  const clean = CREDENTIALS.reduce((rest, credential) => rest.replace(credential, '[key]'), hidden)
-    .replace(/\s+/g, ' ')
-    .trim();
+  const line = clip(hidden.trimStart()).replace(/\s{1,4096}/g, ' ');
+  const clean = CREDENTIALS.reduce((rest, credential) => rest.replace(credential, '[key]'), line).trim();
   if (clean.length <= LONGEST) return clean;
   // By characters: half of a surrogate pair could not be stored.
   const characters = Array.from(clean.slice(0, LONGEST * 2));
   return `${characters.slice(0, LONGEST - 1).join('')}…`;
+}
+
+/** What a credential may consist of, and the first half of a surrogate pair. */
+const EDGE = /[\w.~+/=*\-\ud800-\udbff]/;
+
+/** The first characters of a text, without the word at the edge, which may be the beginning of a key. */
+function clip(text: string): string {
+  if (text.length <= MOST_READ) return text;
+  let end = MOST_READ;
+  while (end > 0 && EDGE.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }

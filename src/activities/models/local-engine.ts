@@ -150,7 +150,7 @@ export type FetchWeights = () => Promise<string>;
 const SMOLLM2 = 'smollm2';
 
 /** Two letters at least: a single one is a drive. */
-const ADDRESS = /^[a-z]{2,}:/i;
+const ADDRESS = /^[a-z]{2,20}:/i;
 
 /**
  * The path of a model's GGUF file, downloaded first where `model` is an address.

@@ -1,12 +1,32 @@
 import { NetworkError, readNetworkFault } from './http-error';
+import { UnreadableReply } from './reply';
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
 
 /** Where Node keeps the dispatcher of its own `fetch`, and where a user's proxy agent is put. */
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
+/** Twice the longest text that the store takes, decoded. */
+const MAX_RESPONSE_MIB = 64;
+
 /**
- * The `fetch` under all three SDKs: one request goes out, and what breaks below HTTP keeps its code.
+ * The `fetch` under an SDK, with the only headers that leave. The SDK's own are dropped: it adds what it finds in
+ * variables such as `OPENAI_CUSTOM_HEADERS`, which are other people's secrets at the address of a card.
+ *
+ * @param headers of the vendor; null: not sent
+ */
+export function sendWith(headers: Readonly<Record<string, string | null | undefined>>): typeof fetch {
+  const all = new Headers({
+    Accept: 'application/json',
+    'Content-Type': 'application/json',
+    'User-Agent': 'temporal-conductor',
+  });
+  for (const [name, value] of Object.entries(headers)) if (value != null) all.set(name, value);
+  return (input, init) => sendOnce(input, { ...init, headers: all });
+}
+
+/**
+ * One request goes out, what breaks below HTTP keeps its code, and a response that does not end is broken off.
  *
  * Redirects are not followed: they would be a second request, and only `Authorization` is taken off on the way to
  * another host, so a key in any other header would go with it.
@@ -14,11 +34,30 @@ const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 export async function sendOnce(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const dispatcher = patientDispatcher();
   try {
-    return await fetch(input, { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) });
+    return bounded(await fetch(input, { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) }));
   } catch (error) {
     const fault = init?.signal?.aborted === true ? null : readNetworkFault(error);
     throw fault === null ? error : new NetworkError(fault);
   }
+}
+
+/** Counted as it is decoded: a few kilobytes of gzip may stand for gigabytes. */
+function bounded(response: Response): Response {
+  if (response.body === null) return response;
+  let bytes = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_RESPONSE_MIB * 1024 * 1024) {
+        throw new UnreadableReply(`it has more than ${MAX_RESPONSE_MIB} MiB`);
+      }
+      controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  // What HTTP has no name for is a server's failure; a response cannot be made with it.
+  const known = Math.min(status, 599);
+  return new Response(response.body.pipeThrough(counter), { status: known, statusText, headers });
 }
 
 /** Node's dispatcher gives up after 300 s without headers, and a model may think for longer: the card's limit rules. */

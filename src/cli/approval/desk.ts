@@ -92,5 +92,7 @@ function keyOf(trace: SolveResult, round: RoundTrace): string {
 /** The whole plan: no one must approve what they have not seen. */
 function describePlan(id: string, plan: Plan, { id: root, estimate }: SolveResult): string {
   const cost = estimate === undefined || id !== root ? '' : `, ${describeEstimate(estimate)}`;
-  return [`Run ${id} waits for approval of its plan${cost}:`, ...describeSteps(plan, harmless)].join('\n');
+  // Indented below its step, a line of a subtask passes for no other step.
+  const steps = describeSteps(plan, (subtask) => harmless(subtask).replaceAll('\n', '\n      '));
+  return [`Run ${id} waits for approval of its plan${cost}:`, ...steps].join('\n');
 }

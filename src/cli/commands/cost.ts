@@ -15,7 +15,7 @@ import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf } from '../../trace/lines';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { loadSettings } from '../settings';
-import { paintFor, print, say } from '../terminal';
+import { paintFor, print, say, toJson } from '../terminal';
 
 interface CostOptions {
   readonly config?: string;
@@ -38,10 +38,10 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
     if (count === ROWS_IN_SILENCE)
       say(`The ledger has more than ${count.toLocaleString('en-US')} rows: reading on …`);
   });
-  if (options.json) await print(toJson(report, span, zone));
+  if (options.json) await print(renderJson(report, span, zone));
   else if (options.csv) await print(renderCsv(report));
   else if (report.lines.length === 0) say(`No calls ${describeSpan(span)}in the ledger of ${config.store}.`);
-  else await print(renderTable(report, paintFor(process.stdout)));
+  else await print(renderTable(report, paintFor(process.stdout)), { painted: true });
   return EXIT.answered;
 }
 
@@ -69,7 +69,7 @@ function describeSpan({ since, until }: Span): string {
   return until === undefined ? from : `${from}up to ${until.name} `;
 }
 
-function toJson({ by, lines, total }: CostReport, { since, until }: Span, zone: Zone): string {
+function renderJson({ by, lines, total }: CostReport, { since, until }: Span, zone: Zone): string {
   const timeZone = zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
   const report = {
     by,
@@ -79,7 +79,7 @@ function toJson({ by, lines, total }: CostReport, { since, until }: Span, zone: 
     lines: lines.map(withUsd),
     total: withUsd(total),
   };
-  return JSON.stringify(report, null, 2);
+  return toJson(report);
 }
 
 function withUsd(line: CostLine): CostLine & { costUsd: number; costIsLowerBound: boolean } {

@@ -34,7 +34,7 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
     all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
   }
   const paint = paintFor(process.stdout);
-  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'));
+  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'), { painted: true });
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
 }
 
@@ -96,7 +96,7 @@ function checkNode(): Finding {
 async function checkPython(): Promise<Finding> {
   try {
     const printed = await runProgram('python3', ['-I', '-m', 'pip', '--version'], { timeoutMs: 10_000 });
-    return fine('Python', printed.replace(/ from .*(\(.*\))/, ' $1').trim());
+    return fine('Python', printed.replace(/ from [^\n(]{0,1000}/, ' ').trim());
   } catch (error) {
     return note(
       'Python',

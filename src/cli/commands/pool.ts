@@ -11,19 +11,19 @@ import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import type { TrainableConfig } from '../../training/config/schema';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadServable } from '../settings';
+import { loadServable, type WorkOptions } from '../settings';
 import { paintFor, print } from '../terminal';
 
 /** `pool check`: calls the Conductor and each worker once, a line each; fails if any of them does. */
-export async function checkPool({ config: file }: { readonly config?: string }): Promise<ExitCode> {
-  const config = await loadServable(file);
+export async function checkPool(options: WorkOptions): Promise<ExitCode> {
+  const config = await loadServable(options);
   const { workers } = resolveRun(config);
   const paint = paintFor(process.stdout);
   const width = Math.max(...['conductor', ...workers.map(({ id }) => id)].map((name) => name.length));
   let failures = 0;
   const report = async (name: string, ping: Ping): Promise<void> => {
     if (ping.problem !== null) failures += 1;
-    await print(describePing(name.padEnd(width), ping, paint));
+    await print(describePing(name.padEnd(width), ping, paint), { painted: true });
   };
 
   // One after the other: a limit on requests at once must not look like a broken worker.
@@ -33,7 +33,7 @@ export async function checkPool({ config: file }: { readonly config?: string }):
     else {
       const { id, kind, taskQueue } = worker;
       const what = `${kind} of your own on task queue ${taskQueue}: called by runs only`;
-      await print(`${paint.faint('·')} ${id.padEnd(width)}  ${what}`);
+      await print(`${paint.faint('·')} ${id.padEnd(width)}  ${what}`, { painted: true });
     }
   }
   return failures === 0 ? EXIT.answered : EXIT.failed;

@@ -3,10 +3,11 @@ import { renderMarkdown } from '../../trace/markdown';
 import { renderMermaid } from '../../trace/mermaid';
 import { renderTree } from '../../trace/tree';
 import { EXIT, type ExitCode } from '../exit-code';
-import { sayHowToComeBack, showRun, type ShowOptions, toJson } from '../follow-run';
+import { sayHowToComeBack, showRun, type ShowOptions } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withRun } from '../session';
-import { columnsOf, paintFor, print, say } from '../terminal';
+import type { WorkOptions } from '../settings';
+import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 /** `watch`: follows a run to its end. */
 export function watch(id: string, options: ShowOptions): Promise<ExitCode> {
@@ -30,13 +31,13 @@ interface TraceOptions {
 /** `trace`: a run, running or ended, as it is now. */
 export function trace(id: string, options: TraceOptions): Promise<ExitCode> {
   return withRun(id, options, 'look', async ({ conductor }) => {
-    await print(FORMATS[options.format](await conductor.trace(id)));
+    await print(FORMATS[options.format](await conductor.trace(id)), { painted: options.format === 'tree' });
     return EXIT.answered;
   });
 }
 
 /** `cancel`: stops a run, and waits until it has ended. */
-export function cancel(id: string, options: { readonly config?: string }): Promise<ExitCode> {
+export function cancel(id: string, options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(id, options, 'follow', async (session) => {
     const code = await unlessInterrupted(interruption, cancelAndWait(session, id));

@@ -28,7 +28,7 @@ interface SolveOptions extends ShowOptions {
 export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { config: file, detach = false, allow, deny, maxCost } = options;
-  const loaded = await (detach ? loadSettings(file) : loadServable(file, { allow, deny }));
+  const loaded = await (detach ? loadSettings(file) : loadServable(options, { allow, deny }));
   if (typeof maxCost === 'number') checkCostLimit(loaded, { allow, deny });
   const question = argument === '-' ? await readAll(process.stdin) : argument;
   checkQuestion(question);
@@ -91,7 +91,7 @@ interface RetryOptions extends ShowOptions {
 export async function retry(id: string, options: RetryOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { config: file, from, worker, subtask, maxCost: costUsd } = options;
-  const loaded = await loadServable(file);
+  const loaded = await loadServable(options);
   if (typeof costUsd === 'number') checkCostLimit(loaded, {});
   return withSession(loaded, { file, role: 'work', used: true }, async (session) => {
     // Without a limit of its own, the earlier run's holds.

@@ -1,6 +1,7 @@
-import { type Collected, collectGarbage } from '../../client/collect-garbage';
-import type { Swept } from '../../store/sweep';
+import { collectGarbage } from '../../client/collect-garbage';
+import type { Tally } from '../../store/store';
 import { counted } from '../../trace/describe';
+import { textsOfRecords } from '../../training/client/record-texts';
 import { EXIT, type ExitCode } from '../exit-code';
 import { withSession } from '../session';
 import { loadSettings } from '../settings';
@@ -21,17 +22,23 @@ export async function collect({
 }: CollectOptions): Promise<ExitCode> {
   const loaded = await loadSettings(file);
   return withSession(loaded, { file, role: 'look', used: true }, async ({ temporal, store, server }) => {
-    const collected = await collectGarbage({ client: temporal, store, olderThanMs: olderThan, dryRun });
-    const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describePart(collected, 'removed')}.`;
-    const kept = `Kept, as old: ${describePart(collected, 'live')}.`;
-    const runs = counted(collected.runs, 'run');
-    await print(`${removed}\n${kept} The server at ${server.address} holds ${runs}.`);
+    const { texts, answers, unfinished, runs } = await collectGarbage({
+      client: temporal,
+      store,
+      olderThanMs: olderThan,
+      dryRun,
+      refsBeside: textsOfRecords,
+    });
+    const gone = { text: texts.removed, answer: answers.removed, 'unfinished file': unfinished };
+    const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(gone)}.`;
+    const kept = `Kept, as old: ${describe({ text: texts.live, answer: answers.live })}.`;
+    await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);
     return EXIT.answered;
   });
 }
 
-function describePart({ texts, answers }: Collected, part: keyof Swept): string {
-  const parts = Object.entries({ text: texts[part], answer: answers[part] })
+function describe(tallies: Readonly<Record<string, Tally>>): string {
+  const parts = Object.entries(tallies)
     .filter(([, { count }]) => count > 0)
     .map(([what, { count, bytes }]) => `${counted(count, what)} (${describeBytes(bytes)})`);
   return parts.length === 0 ? 'nothing' : parts.join(' and ');

@@ -1,4 +1,4 @@
-import type { Retry } from '../../client/run-tree';
+import type { Retry } from '../../client/conductor-client';
 import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
 import {

@@ -1,6 +1,6 @@
-import type { Retry } from '../../client/run-tree';
+import type { Retry } from '../../client/conductor-client';
 import type { SolveTrace } from '../../protocol/solve';
-import { columnsOf, paintFor, type Screen } from '../terminal';
+import { columnsOf, harmless, paintFor, type Screen } from '../terminal';
 import { describeChanges, describeRetry } from './changes';
 import { drawFrame } from './frame';
 
@@ -21,14 +21,18 @@ export async function openView(screen: Screen): Promise<RunView> {
 function openPlainView(screen: Screen): RunView {
   let last: SolveTrace | null = null;
   const told = new Set<string>();
+  // A line an event: no line end in foreign text may forge another one.
+  const write = (line: string): void => {
+    screen.write(`${harmless(line).replaceAll(/\r?\n/g, ' ')}\n`);
+  };
   return {
     show: (trace) => {
-      for (const line of describeChanges(last, trace)) screen.write(`${line}\n`);
+      for (const line of describeChanges(last, trace)) write(line);
       last = trace;
     },
     showRetries: (retries) => {
       for (const line of retries.map(describeRetry)) {
-        if (!told.has(line)) screen.write(`${line}\n`);
+        if (!told.has(line)) write(line);
         told.add(line);
       }
     },
@@ -52,9 +56,8 @@ async function openLiveView(screen: Screen): Promise<RunView> {
     const now = Date.now();
     const spinner = SPINNER[Math.floor(now / TURN_MS) % SPINNER.length] ?? SPINNER[0];
     const columns = columnsOf(screen) ?? 80;
-    update(
-      drawFrame(last, waiting, { paint, columns, now: new Date(now).toISOString(), spinner }).join('\n'),
-    );
+    const frame = drawFrame(last, waiting, { paint, columns, now: new Date(now).toISOString(), spinner });
+    update(harmless(frame.join('\n'), true));
   };
   const turning = setInterval(draw, TURN_MS);
   return {

@@ -13,14 +13,12 @@ export interface ConductorPrompt extends RulesInput {
   readonly review?: { readonly plan: Plan; readonly answer: string };
   /** Oldest first, like the repairs. */
   readonly hints?: readonly string[];
-  readonly repairs: readonly FailedAttempt[];
-}
-
-/** A reply that was no plan, with the message of its `PlanError`; or a plan that a person rejected, and why. */
-export interface FailedAttempt {
-  readonly reply: string;
-  readonly problem: string;
-  readonly isRejected?: boolean;
+  /** A reply that was no plan, with the message of its `PlanError`; or a plan that a person rejected, and why. */
+  readonly repairs: readonly {
+    readonly reply: string;
+    readonly problem: string;
+    readonly isRejected?: boolean;
+  }[];
 }
 
 /**
@@ -44,7 +42,7 @@ export function conductorMessages(prompt: ConductorPrompt): Message[] {
     'Your team carried this plan out.',
     showGiven({ subtask: null, output: answer }, fenceAround([answer])),
     describeHints(hints),
-    REVIEW[format],
+    reviewRule(format),
   ];
   return [
     { role: 'system', text: conductorRules(prompt) },
@@ -53,16 +51,14 @@ export function conductorMessages(prompt: ConductorPrompt): Message[] {
   ];
 }
 
-const REVIEW = {
-  lists:
-    'If this answer is right and complete, accept it: reply with three empty lists. If it can be made better, reply ' +
-    'with a new plan that corrects it; every worker of that plan is shown the answer so far, and the output of its ' +
-    'last step replaces it.',
-  json:
-    'If this answer is right and complete, accept it: reply with an empty list of steps. If it can be made better, ' +
-    'reply with a new plan that corrects it; every worker of that plan is shown the answer so far, and the output of ' +
-    'its last step replaces it.',
-} as const;
+function reviewRule(format: RulesInput['format']): string {
+  const acceptance = format === 'json' ? 'an empty list of steps' : 'three empty lists';
+  return (
+    `If this answer is right and complete, accept it: reply with ${acceptance}. If it can be made better, reply with a ` +
+    'new plan that corrects it; every worker of that plan is shown the answer so far, and the output of its last step ' +
+    'replaces it.'
+  );
+}
 
 /**
  * The prompt without a word of instruction, for a policy that knows by training what a plan is: the question and one
@@ -78,7 +74,7 @@ function compactMessages(prompt: ConductorPrompt): Message[] {
   ];
 }
 
-/** The given texts. In a review, the answer so far is shown after its plan instead. */
+/** In a review, the answer so far is shown after its plan instead. */
 function showBackground({ background = [], review }: ConductorPrompt): string[] {
   const given = review === undefined ? background : background.filter(({ subtask }) => subtask !== null);
   const fence = fenceAround(given.flatMap(({ subtask, output }) => [subtask ?? '', output]));
@@ -90,9 +86,9 @@ function showBackground({ background = [], review }: ConductorPrompt): string[] 
  * must not be able to go by their names instead.
  */
 function describeTeam({ workers, describe, mayCallItself = false }: RulesInput): string {
-  const remarks = workers.map(({ id, notes }) => {
-    return { ordinals: null, names: id, notes: notes && oneLine(notes) }[describe];
-  });
+  const remarks = workers.map(
+    ({ id, notes }) => ({ ordinals: null, names: id, notes: notes && oneLine(notes) })[describe],
+  );
   const all = mayCallItself ? [...remarks, 'yourself'] : remarks;
   const members = all.map((remark, ordinal) => `Model id ${ordinal}${remark === null ? '' : `: ${remark}`}`);
   return ['Workers:', ...members].join('\n');

@@ -64,8 +64,8 @@ function team({ workers, describe, mayCallItself = false }: RulesInput): string 
     const remark = describe === 'notes' && notes !== null ? `, ${oneLine(notes)}` : '';
     return `${ordinal}: ${id}${remark}`;
   });
-  const itself = mayCallItself ? [`${workers.length}: ${ITSELF}`] : [];
-  return ['The team, by number:', ...lines, ...itself].join('\n');
+  if (mayCallItself) lines.push(`${workers.length}: ${ITSELF}`);
+  return ['The team, by number:', ...lines].join('\n');
 }
 
 const ITSELF =
@@ -76,19 +76,12 @@ export function oneLine(notes: string): string {
   return notes.replace(/\s+/g, ' ').trim();
 }
 
-/** A question with a sensible plan for it. The workers are ordinals. */
-export interface Example {
-  readonly question: string;
-  readonly reasoning: string;
-  readonly plan: Plan;
-}
-
 /**
  * One step, a draft and its polish, independent attempts and a judge, and checks side by side. Their subjects are
  * everyday ones on purpose: in the paper, examples from outside the tasks' domain did better than examples from inside
  * it (its ablation of few-shot examples).
  */
-export const EXAMPLES: readonly Example[] = [
+export const EXAMPLES = [
   {
     question: 'Which river flows through Vienna?',
     reasoning: 'A well-known fact, so one worker is enough.',
@@ -129,12 +122,12 @@ function planOf(...steps: readonly [worker: string, subtask: string, ...sees: nu
 
 /** An example as the reply that the Conductor should have given, with no worker beyond the pool's last. */
 export function exampleReply(
-  { reasoning, plan }: Example,
+  { reasoning, plan }: (typeof EXAMPLES)[number],
   workers: number,
-  format: 'lists' | 'json',
+  format: RulesInput['format'],
 ): string {
   const ordinals = Array.from({ length: workers }, (_, ordinal) => `${ordinal}`);
   const steps = plan.steps.map((step) => ({ ...step, worker: `${Number(step.worker) % workers}` }));
-  if (format === 'lists') return `${reasoning}\n${renderPlan({ steps }, ordinals)}`;
-  return renderPlanAsJson({ steps }, ordinals, reasoning);
+  if (format === 'json') return renderPlanAsJson({ steps }, ordinals, reasoning);
+  return `${reasoning}\n${renderPlan({ steps }, ordinals)}`;
 }

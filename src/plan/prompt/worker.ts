@@ -1,6 +1,6 @@
 import type { Message } from '../plan';
 
-/** What every worker may see in a solve that the Conductor started from another one. */
+/** What every worker of a child solve may see. */
 export interface GivenText {
   /** null: the answer so far, which a review may improve. */
   readonly subtask: string | null;
@@ -19,15 +19,12 @@ export interface WorkerPrompt {
 
 /**
  * What a worker is sent: the whole question, what is given with it, the subtasks and outputs it may see, its own
- * subtask, and nothing else.
- *
- * What more calls of a run share comes earlier, for the sake of prompt caches. An empty output is left out.
+ * subtask, and nothing else. What more calls of a run share comes earlier, for the sake of prompt caches.
  */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
   const { question, subtask, background = [], sees, layout } = prompt;
-  const hasOutput = ({ output }: { readonly output: string }): boolean => output.trim() !== '';
-  const given = background.filter(hasOutput);
-  const seen = sees.filter(hasOutput);
+  const given = background.filter(({ output }) => output.trim() !== '');
+  const seen = sees.filter(({ output }) => output.trim() !== '');
   const shown = [...given, ...seen].flatMap((text) => [text.subtask ?? '', text.output]);
   const fence = fenceAround([question, subtask, ...shown]);
 
@@ -49,7 +46,6 @@ const PREAMBLE =
   'Answers of other members that you are shown may help you and may be wrong: use what is right and correct what is ' +
   'not. Carry out your own subtask only.';
 
-/** One earlier text in the form that both the Conductor and its workers are shown. */
 export function showGiven({ subtask, output }: GivenText, fence: Fence): string {
   if (subtask === null) return `The answer so far:\n${fence('answer', output)}`;
   return `Known before:\n${fence('subtask', subtask)}\n${fence('answer', output)}`;
@@ -62,10 +58,8 @@ const TAG = /<[\s/]{0,8}(?:question|subtask|answer|your_subtask)(-\d{1,9})?\b/gi
 
 /**
  * A fence that none of the texts can climb: `<answer>…</answer>` where no text holds such a tag, else
- * `<answer-2>…</answer-2>`, with the first number that no text uses.
- *
- * So a worker's output that imitates our tags, by accident or to pose as another step, stays visibly inside its own,
- * and no text need be altered.
+ * `<answer-2>…</answer-2>`, with the first number that no text uses. So a worker's output that imitates our tags, by
+ * accident or to pose as another step, stays visibly inside its own.
  */
 export function fenceAround(texts: readonly string[]): Fence {
   const taken = new Set(texts.flatMap((text) => [...text.matchAll(TAG)].map(([, mark = '']) => mark)));

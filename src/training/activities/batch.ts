@@ -5,10 +5,16 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { checkpointId } from '../checkpoint-ref';
-import type { StoredBatch, WriteBatchRequest } from '../contract';
+import type { WriteBatchRequest } from '../contract';
 import { batchKey, sixDigits } from '../keys';
 import type { GroupRecord } from '../rollout';
-import { type BatchHeader, batchHeaderSchema, type BatchRow, batchRowSchema } from '../trainer-contract';
+import {
+  type BatchHeader,
+  batchHeaderSchema,
+  type BatchRow,
+  batchRowSchema,
+  type UpdateRequest,
+} from '../trainer-contract';
 import { readGroup, readRecord } from './records';
 
 const compress = promisify(gzip);
@@ -19,7 +25,10 @@ const compress = promisify(gzip);
  *
  * @throws ApplicationFailure `Trainer.BatchInvalid`, not retryable, for samples of another checkpoint or temperature
  */
-export async function writeBatch(store: Store, request: WriteBatchRequest): Promise<StoredBatch> {
+export async function writeBatch(
+  store: Store,
+  request: WriteBatchRequest,
+): Promise<UpdateRequest['batch'] & { readonly rollouts: number }> {
   const parts = await Promise.all(request.groups.map((key) => partOf(store, key, request)));
   const rows = parts.flatMap(({ rows }) => rows).sort((a, b) => (a.rolloutId < b.rolloutId ? -1 : 1));
   const header = headerOf(request, parts, rows.length);
@@ -38,18 +47,16 @@ async function partOf(
   const group = await readGroup(store, key);
   const samples = group.samples === null ? null : await readSamples(store, group.samples);
   if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
-  const { checkpoint, temperature, tokenizerSha256 } = samples;
-  const policy = checkpointId(request.checkpoint);
-  if (checkpoint !== policy) {
-    throw invalid(key, `its plans were sampled from ${checkpoint}, and the update is of ${policy}`);
+  const { checkpoint, temperature } = request;
+  const policy = checkpointId(checkpoint);
+  if (samples.checkpoint !== policy) {
+    throw invalid(key, `its plans were sampled from ${samples.checkpoint}, and the update is of ${policy}`);
   }
-  if (temperature !== request.temperature) {
-    throw invalid(
-      key,
-      `its plans were sampled at temperature ${temperature}, and the update is for temperature ${request.temperature}`,
-    );
+  if (samples.temperature !== temperature) {
+    const problem = `were sampled at temperature ${samples.temperature}, and the update is for temperature ${temperature}`;
+    throw invalid(key, `its plans ${problem}`);
   }
-  return { tokenizerSha256, rows: rowsOf(key, group, samples) };
+  return { tokenizerSha256: samples.tokenizerSha256, rows: rowsOf(key, group, samples) };
 }
 
 function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow[] {
@@ -59,7 +66,7 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
     if (sample === undefined) {
       throw invalid(key, `rollout ${index} is not among its ${samples.rollouts.length} samples`);
     }
-    const { promptTokenIds, completionTokenIds, sampledLogprobs, finishReason } = sample;
+    const { completionTokenIds, sampledLogprobs } = sample;
     const [sampled, logprobs] = [completionTokenIds.length, sampledLogprobs.length];
     if (sampled !== logprobs) {
       throw invalid(key, `rollout ${index} has ${sampled} tokens and ${logprobs} log-probabilities`);
@@ -68,21 +75,13 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
       const problem = `carried out a plan of ${tokens} tokens, and its sample has ${sampled}: it is another one`;
       throw invalid(key, `rollout ${index} ${problem}`);
     }
-    return batchRowSchema.parse({
-      rolloutId: `${groupId}/${sixDigits(index)}`,
-      groupId,
-      round: group.round,
-      promptTokenIds,
-      completionTokenIds,
-      sampledLogprobs,
-      reward,
-      finishReason,
-    });
+    const rolloutId = `${groupId}/${sixDigits(index)}`;
+    return rowSchema.parse({ ...sample, rolloutId, groupId, round: group.round, reward });
   });
 }
 
 function headerOf(
-  { trainRun, cycle, checkpoint, temperature, groups }: WriteBatchRequest,
+  { checkpoint, groups, ...request }: WriteBatchRequest,
   parts: readonly { readonly tokenizerSha256: string }[],
   rollouts: number,
 ): BatchHeader {
@@ -93,11 +92,9 @@ function headerOf(
   }
   return batchHeaderSchema.parse({
     schema: 1,
-    trainRun,
-    cycle,
+    ...request,
     policy: checkpoint.name,
     rollouts,
-    temperature,
     tokenizerSha256,
   });
 }
@@ -107,7 +104,17 @@ function invalid(groups: string, reason: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'Trainer.BatchInvalid');
 }
 
-const tokenIds = z.array(z.int().nonnegative()).min(1);
+/** Takes its part of a kept sample, in the order of the contract. */
+const rowSchema = z.object(batchRowSchema.shape);
+
+const keptSampleSchema = z.object({
+  /** The reply without its end marker. */
+  text: z.string(),
+  promptTokenIds: batchRowSchema.shape.promptTokenIds.readonly(),
+  completionTokenIds: batchRowSchema.shape.completionTokenIds.readonly(),
+  sampledLogprobs: batchRowSchema.shape.sampledLogprobs.readonly(),
+  finishReason: batchRowSchema.shape.finishReason,
+});
 
 const keptSamplesSchema = z.object({
   /** SHA-256 over all that decides what is sampled, which tells these from another group's under the same key. */
@@ -116,21 +123,13 @@ const keptSamplesSchema = z.object({
   checkpoint: z.string(),
   temperature: z.number(),
   tokenizerSha256: z.string(),
-  rollouts: z.array(
-    z.object({
-      /** The reply without its end marker. */
-      text: z.string(),
-      promptTokenIds: tokenIds,
-      /** The end of the reply included. */
-      completionTokenIds: tokenIds,
-      /** Of each completion token. */
-      sampledLogprobs: z.array(z.number().max(0)),
-      finishReason: z.enum(['stop', 'length']),
-    }),
-  ),
+  /** In the order of the group's. */
+  rollouts: z.array(keptSampleSchema).readonly(),
 });
 
-/** What a policy wrote for one group, in the order of its rollouts. */
+/** One reply of a policy, token by token. */
+export type KeptSample = z.infer<typeof keptSampleSchema>;
+/** What a policy wrote for one group. */
 export type KeptSamples = z.infer<typeof keptSamplesSchema>;
 
 /** null where there are none. */

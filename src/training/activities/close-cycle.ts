@@ -1,15 +1,13 @@
 import type { Store } from '../../store/store';
-import { checkpointId } from '../checkpoint-ref';
-import type {
-  CloseCycleRequest,
-  CloseNightRequest,
-  KeepCheckpointRequest,
-  KeptCheckpoint,
-} from '../contract';
+import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
+import type { CloseCycleRequest, KeptCheckpoint } from '../contract';
 import { metricsKey } from '../keys';
 import { readServing, writeManifest } from '../policy/serving';
 import type { CycleMetrics } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
+import type { NightRecord } from '../records';
+import type { TrainingSettings } from '../settings';
+import type { Checkpoint } from '../trainer-contract';
 import { readGroup, readNight, readRun, writeNight, writeRecord, writeRun } from './records';
 
 /**
@@ -17,22 +15,17 @@ import { readGroup, readNight, readRun, writeNight, writeRecord, writeRun } from
  * run forwards. A second attempt does the same.
  */
 export async function closeCycle(store: Store, request: CloseCycleRequest): Promise<CycleMetrics> {
-  const { cycle, night, checkpoint, settings, weightsSha256, dropped, update, times, heldOut } = request;
+  const { settings, groups: keys, checkpoint, ...figures } = request;
   const { trainRun } = settings;
-  const groups = await Promise.all(request.groups.map((key) => readGroup(store, key)));
+  const { cycle, night } = figures;
+  const groups = await Promise.all(keys.map((key) => readGroup(store, key)));
   const metrics: CycleMetrics = {
     schema: 1,
     trainRun,
-    cycle,
-    night,
+    ...figures,
     checkpoint: checkpointId(checkpoint),
-    weightsSha256,
     at: new Date().toISOString(),
     ...summarizeCycle(groups),
-    dropped,
-    update,
-    times,
-    heldOut,
   };
   await writeRecord(store, metricsKey(trainRun, cycle), metrics);
   const record = await readNight(store, trainRun, night);
@@ -45,11 +38,14 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   return metrics;
 }
 
-/** Activity `conductor.train.closeNight`: keeps a night's result, the gate's decision, and where the next night begins. */
+/** Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins. */
 export async function closeNight(
   store: Store,
-  { trainRun, date, done, checkpoint, decision }: CloseNightRequest,
+  request: Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'> & {
+    readonly checkpoint: CheckpointRef;
+  },
 ): Promise<void> {
+  const { trainRun, date, done, checkpoint } = request;
   const night = await readNight(store, trainRun, date);
   if (night === null) {
     throw new Error(
@@ -58,7 +54,7 @@ export async function closeNight(
   }
   // Only forwards, as in `closeCycle`.
   if (night.done > done) return;
-  await writeNight(store, { ...night, done, checkpoint, closedAt: new Date().toISOString(), decision });
+  await writeNight(store, { ...night, ...request, closedAt: new Date().toISOString() });
   const run = await readRun(store, trainRun);
   if ((run?.done ?? 0) <= done) await writeRun(store, { schema: 1, trainRun, done, checkpoint });
 }
@@ -69,12 +65,13 @@ export async function closeNight(
  */
 export async function keepCheckpoint(
   store: Store,
-  { checkpoint, model, settings: { policy, run } }: KeepCheckpointRequest,
+  request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: TrainingSettings },
 ): Promise<KeptCheckpoint> {
+  const { policy, run } = request.settings;
   await writeManifest(store, {
     schema: 1,
-    ...checkpoint,
-    model,
+    ...request.checkpoint,
+    model: request.model,
     prompt: policy.prompt,
     chat: 'chatml',
     describe: policy.describe,

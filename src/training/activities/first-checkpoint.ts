@@ -12,8 +12,6 @@ import { keepLines } from './records';
 /** More texts make a tokenizer of some hundred tokens no better. */
 const TOKENIZER_TEXTS = 2000;
 
-const configSchema = z.object(trainerConfigSchema.shape);
-
 const exampleSchema = z.strictObject({
   /** As the policy is asked, markers included. */
   prompt: z.string().min(1),
@@ -23,12 +21,9 @@ const exampleSchema = z.strictObject({
 export type Example = z.infer<typeof exampleSchema>;
 
 /** Supervised steps on examples, and the name of the checkpoint that they make. */
-export interface Lesson extends Pick<
-  WarmStartRequest,
-  'name' | 'steps' | 'batch' | 'learningRate' | 'warmupSteps'
-> {
+type Lesson = Omit<WarmStartRequest, 'trainRun' | 'parent' | 'examples' | 'config'> & {
   readonly examples: readonly Example[];
-}
+};
 
 /**
  * Requests to the trainer before the first cycle: the base model as a checkpoint, and supervised steps where examples are
@@ -61,10 +56,8 @@ export async function askForWarmStart(
   const init = await askForBase(store, base, texts, settings);
   const { trainRun, config } = init;
   const stored = await keepLines(store, examples, examplesKey);
-  return {
-    init,
-    warmStart: { ...lesson, trainRun, parent: { trainRun, name: 'base' }, examples: stored, config },
-  };
+  const parent = { trainRun, name: 'base' };
+  return { init, warmStart: { ...lesson, trainRun, parent, examples: stored, config } };
 }
 
 async function askForBase(
@@ -73,7 +66,7 @@ async function askForBase(
   texts: readonly string[],
   { trainRun, trainer }: TrainingSettings,
 ): Promise<InitRequest> {
-  const config = configSchema.parse(trainer);
+  const config = z.object(trainerConfigSchema.shape).parse(trainer);
   if (base.kind === 'folder') return { trainRun, base, config };
   const stored = await keepLines(store, texts.slice(0, TOKENIZER_TEXTS), tokenizerTextsKey);
   return { trainRun, base: { ...base, texts: stored }, config };

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import type { TrainableConfig } from '../config/schema';
-import type { ForgetCheckpointsRequest, RememberedCheckpoints } from '../contract';
+import type { ForgetCheckpointsRequest } from '../contract';
 import { checkpointsFolder, manifestKey, readRecordKey, TRAINING_FOLDER } from '../keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
@@ -17,22 +17,21 @@ import { readNight, readRun } from './records';
 export async function forgetCheckpoints(
   { store, config }: { readonly store: Store; readonly config: Pick<TrainableConfig, 'conductor'> },
   request: ForgetCheckpointsRequest,
-): Promise<RememberedCheckpoints> {
-  const { trainRun, keep } = request;
+): Promise<{ readonly kept: readonly string[] }> {
+  const { trainRun } = request;
   const folder = checkpointsFolder(trainRun);
   const keys = await store.list(folder);
   const names = keys.map((key) => key.slice(folder.length).replace(/\.json$/, ''));
   const { serving, before } = await readServing(store);
   const { conductor } = config;
-  const fixed = conductor.provider === 'policy' ? conductor.checkpoint : undefined;
   const needed = [
     ...request.needed,
-    fixed === undefined ? null : readCheckpointId(fixed),
+    conductor.provider === 'policy' ? readCheckpointId(conductor.checkpoint ?? '') : null,
     ...(await pointsOfNights(store)),
     serving,
     ...before,
   ].filter((each) => each !== null);
-  const kept = keptCheckpoints({ trainRun, names, needed, keep });
+  const kept = keptCheckpoints({ ...request, names, needed });
   const now = new Date();
   for (const name of names) {
     if (!kept.includes(name)) await store.removeOlder(manifestKey(trainRun, name), now);
@@ -62,10 +61,7 @@ async function pointsOfNights(store: Store): Promise<CheckpointRef[]> {
   return points.filter((point) => point !== null && point !== undefined);
 }
 
-/** One training run's checkpoints, by name, and those of any run that are needed. */
-export interface Holdings extends ForgetCheckpointsRequest {
-  readonly names: readonly string[];
-}
+export type Holdings = ForgetCheckpointsRequest & { readonly names: readonly string[] };
 
 /**
  * Names of the checkpoints that stay: those needed, those of the last cycles and of each n-th one, and all that no cycle

@@ -1,12 +1,14 @@
 import type { TrainableConfig } from '../config/schema';
 import { grade, type Verdict } from '../../grading/grade';
+import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
-import type { GradeAnswersRequest, TrainingActivities } from '../contract';
+import type { AskedQuestion, QuestionRef, SamplePlansRequest } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
 import { writeBatch } from './batch';
+import { checkPlaces } from './check-places';
 import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
@@ -21,43 +23,71 @@ export interface TrainingDependencies {
   readonly askPolicy: AskPolicy;
 }
 
+/** The side effects of training, by activity type. */
+export type TrainingActivities = ReturnType<typeof activitiesOf>;
+
 /**
  * The activities of training, without the trainer's own. A worker whose configuration has no `training:` may register them
  * too: a night that comes to it fails with that reason.
  */
 export function createTrainingActivities(dependencies: TrainingDependencies): TrainingActivities {
-  const { store } = dependencies;
-  const withQuestions = { ...dependencies, questions: new QuestionSets(store) };
+  return activitiesOf({ ...dependencies, questions: new QuestionSets(dependencies.store) });
+}
+
+type Asked = Pick<TrainingDependencies, 'store'> & { readonly questions: QuestionSets };
+
+function activitiesOf(all: TrainingDependencies & Asked) {
+  const { store } = all;
   return {
-    [names.OPEN_NIGHT]: (request) => asFailure(() => openNight(dependencies, request)),
-    [names.READ_QUESTION]: (ref) =>
-      asFailure(async () => {
-        const { id, question } = await withQuestions.questions.read(ref);
-        return { id, text: await keepText(store, question) };
-      }),
-    [names.SAMPLE_PLANS]: (request) => asFailure(() => samplePlans(withQuestions, request)),
-    [names.GRADE_ANSWERS]: (request) => asFailure(() => gradeAnswers(withQuestions, request)),
-    [names.KEEP_GROUP]: (group) => asFailure(() => keepGroup(store, group)),
-    [names.WRITE_BATCH]: (request) => asFailure(() => writeBatch(store, request)),
-    [names.KEEP_CHECKPOINT]: (request) => asFailure(() => keepCheckpoint(store, request)),
-    [names.CLOSE_CYCLE]: (request) => asFailure(() => closeCycle(store, request)),
-    [names.CLOSE_NIGHT]: (request) => asFailure(() => closeNight(store, request)),
-    [names.FORGET_CHECKPOINTS]: (request) => asFailure(() => forgetCheckpoints(dependencies, request)),
-    [names.FIND_BASELINE]: (begun) => asFailure(() => findBaseline(dependencies, begun)),
-    [names.JUDGE_CANDIDATE]: (request) => asFailure(() => judgeCandidate(store, request)),
-    [names.JUDGE_CANARY]: (request) => asFailure(() => judgeCanary(store, request)),
+    [names.CHECK_PLACES]: bind(checkPlaces, all),
+    [names.OPEN_NIGHT]: bind(openNight, all),
+    [names.READ_QUESTION]: bind(readQuestion, all),
+    [names.SAMPLE_PLANS]: bind(sampleFromKnownServer, all),
+    [names.GRADE_ANSWERS]: bind(gradeAnswers, all),
+    [names.KEEP_GROUP]: bind(keepGroup, store),
+    [names.WRITE_BATCH]: bind(writeBatch, store),
+    [names.KEEP_CHECKPOINT]: bind(keepFromKnownServer, all),
+    [names.CLOSE_CYCLE]: bind(closeCycle, store),
+    [names.CLOSE_NIGHT]: bind(closeNight, store),
+    [names.FORGET_CHECKPOINTS]: bind(forgetCheckpoints, all),
+    [names.FIND_BASELINE]: bind(findBaseline, all),
+    [names.JUDGE_CANDIDATE]: bind(judgeCandidate, store),
+    [names.JUDGE_CANARY]: bind(judgeCanary, store),
   };
 }
 
-/** Activity `conductor.train.gradeAnswers`: judges each answer right or wrong. A plan that led to no answer is wrong. */
+function bind<Dependencies, Request, Result>(
+  activity: (dependencies: Dependencies, request: Request) => Promise<Result>,
+  dependencies: Dependencies,
+) {
+  return (request: Request): Promise<Result> => asFailure(() => activity(dependencies, request));
+}
+
+// What comes from a workflow may name a server; only the configuration's own is asked.
+
+async function sampleFromKnownServer(all: TrainingDependencies & Asked, request: SamplePlansRequest) {
+  await checkPlaces(all, { policyServer: request.policy.baseUrl });
+  return samplePlans(all, request);
+}
+
+async function keepFromKnownServer(all: TrainingDependencies, request: Parameters<typeof keepCheckpoint>[1]) {
+  await checkPlaces(all, { policyServer: request.settings.policy.baseUrl });
+  return keepCheckpoint(all.store, request);
+}
+
+async function readQuestion({ store, questions }: Asked, ref: QuestionRef): Promise<AskedQuestion> {
+  const { id, question } = await questions.read(ref);
+  return { id, text: await keepText(store, question) };
+}
+
+/** Activity `conductor.train.gradeAnswers`: judges each answer right or wrong. A plan that led to none (null) is wrong. */
 export async function gradeAnswers(
-  { store, questions }: { readonly store: Store; readonly questions: QuestionSets },
-  { question: ref, answers }: GradeAnswersRequest,
+  { store, questions }: Asked,
+  request: { readonly question: QuestionRef; readonly answers: readonly (Text | null)[] },
 ): Promise<readonly Verdict[]> {
-  const question = await questions.read(ref);
-  return Promise.all(
-    answers.map(async (answer) =>
-      answer === null ? 'wrong' : grade(question, await readText(store, answer)),
-    ),
+  const question = await questions.read(request.question);
+  const graded = request.answers.map(async (answer) =>
+    answer === null ? 'wrong' : grade(question, await readText(store, answer)),
   );
+  return Promise.all(graded);
 }

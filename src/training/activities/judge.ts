@@ -21,14 +21,11 @@ import { readGroup } from './records';
  * since the candidate was not compared with that.
  */
 export async function judgeCandidate(store: Store, request: JudgeCandidateRequest): Promise<GateDecision> {
-  const { trainRun, date, candidate, baseline, maxCostRatio } = request;
+  const { candidate, baseline, maxCostRatio } = request;
   const [one, other] = await Promise.all([scorePolicy(store, candidate), scorePolicy(store, baseline)]);
   const judged = decideGate(one, other, maxCostRatio);
   const decision = judged.promoted ? await letServe(store, request, judged) : judged;
-  await keepReasons(store, gateKey(trainRun, date), {
-    schema: 1,
-    trainRun,
-    night: date,
+  await keepReasons(store, gateKey, request, {
     candidate: describePolicy(candidate.policy),
     baseline: describePolicy(baseline.policy),
     maxCostRatio,
@@ -42,11 +39,9 @@ async function letServe(
   { candidate: { policy }, baseline }: JudgeCandidateRequest,
   decision: GateDecision,
 ): Promise<GateDecision> {
-  const overruled = (why: string): GateDecision => ({
-    ...decision,
-    promoted: false,
-    sentence: `${decision.sentence}, but ${why}`,
-  });
+  const overruled = (why: string): GateDecision => {
+    return { ...decision, promoted: false, sentence: `${decision.sentence}, but ${why}` };
+  };
   if (policy === 'prompted') return overruled('only a checkpoint can be promoted');
   const { serving } = await readServing(store);
   if (serving !== null && isSame(serving, policy)) return decision;
@@ -67,14 +62,11 @@ function isSame(one: PolicyRef, other: PolicyRef): boolean {
  * takes nothing back that an earlier one did.
  */
 export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Promise<CanaryDecision> {
-  const { trainRun, date, promoted, replaced, probe } = request;
+  const { promoted, replaced, probe } = request;
   const [now, before] = await Promise.all([scorePolicy(store, promoted), scorePolicy(store, replaced)]);
   const judged = decideCanary(now, before, probe);
   const decision = judged.rolledBack ? await takeBack(store, request, judged) : judged;
-  await keepReasons(store, canaryKey(trainRun, date), {
-    schema: 1,
-    trainRun,
-    night: date,
+  await keepReasons(store, canaryKey, request, {
     promoted: describePolicy(promoted.policy),
     replaced: describePolicy(replaced.policy),
     probe,
@@ -89,22 +81,24 @@ async function takeBack(
   decision: CanaryDecision,
 ): Promise<CanaryDecision> {
   const serving = (await readServing(store)).serving ?? 'prompted';
-  if (isSame(serving, promoted.policy)) {
-    await rollback(store, decision.sentence);
-    return decision;
-  }
-  // An earlier attempt has done it.
-  if (isSame(serving, replaced.policy)) return decision;
+  const isServing = isSame(serving, promoted.policy);
+  if (isServing) await rollback(store, decision.sentence);
+  // What it replaced serves where an earlier attempt took it back.
+  if (isServing || isSame(serving, replaced.policy)) return decision;
   const sentence = `${decision.sentence}, but meanwhile ${describePolicy(serving)} serves`;
   return { rolledBack: false, sentence };
 }
 
-async function keepReasons(store: Store, key: string, reasons: object): Promise<void> {
-  const record = { ...reasons, at: new Date().toISOString() };
-  await store.write(key, Buffer.from(JSON.stringify(record, null, 2)));
+async function keepReasons(
+  store: Store,
+  keyOf: (trainRun: string, date: string) => string,
+  { trainRun, date }: Pick<JudgeCanaryRequest, 'trainRun' | 'date'>,
+  reasons: object,
+): Promise<void> {
+  const record = { schema: 1, trainRun, night: date, ...reasons, at: new Date().toISOString() };
+  await store.write(keyOf(trainRun, date), Buffer.from(JSON.stringify(record, null, 2)));
 }
 
-/** @throws ApplicationFailure `Store.NotFound`, not retryable, for a group that is gone or cannot be read */
 async function scorePolicy(store: Store, { policy, groups }: Tried): Promise<ScoredPolicy> {
   const records = await Promise.all(groups.map((key) => readGroup(store, key)));
   return { policy, scores: scoreQuestions(records) };

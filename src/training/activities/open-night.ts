@@ -5,9 +5,8 @@ import type { Store } from '../../store/store';
 import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, trainRunSchema } from '../config/schema';
-import type { OpenedNight, OpenNightRequest } from '../contract';
+import type { OpenedNight, TrainInput } from '../contract';
 import { questionSetKey } from '../keys';
-import { CHECKPOINT_FORM } from '../manifest';
 import { MOST } from '../names';
 import { readManifest } from '../policy/serving';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
@@ -15,13 +14,20 @@ import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
 import { keepLines, readNight, readRun, writeNight } from './records';
 
+/** A night of a local calendar date, e.g. `2026-11-21`. */
+export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from'> {
+  readonly date: string;
+}
+
 const requestSchema = z.object({
   trainRun: trainRunSchema.exactOptional(),
   date: z.iso.date({ error: 'expected a calendar date such as 2026-11-21' }),
   cycles: z.int().positive().max(MOST.cycles).exactOptional(),
   from: z
     .string()
-    .refine((text) => readCheckpointId(text) !== null, { error: `expected ${CHECKPOINT_FORM}` })
+    .refine((text) => readCheckpointId(text) !== null, {
+      error: 'expected the name of a checkpoint, <training run>/<name>, e.g. nightly/000040',
+    })
     .exactOptional(),
 });
 
@@ -37,7 +43,12 @@ export async function openNight(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
   request: OpenNightRequest,
 ): Promise<OpenedNight> {
-  checkRequest(request);
+  const { error } = requestSchema.safeParse(request);
+  if (error !== undefined) {
+    throw new ConfigError(
+      error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'),
+    );
+  }
   const { date } = request;
   const training = trainingOf(config);
   const resolved = resolveTraining(config, request);
@@ -81,12 +92,6 @@ export async function openNight(
     train,
     heldOut,
   };
-}
-
-function checkRequest(request: OpenNightRequest): void {
-  const { error } = requestSchema.safeParse(request);
-  if (error === undefined) return;
-  throw new ConfigError(error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'));
 }
 
 /** Where the next cycle begins: a night that has trained cycles goes on from them. */

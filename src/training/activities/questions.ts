@@ -4,8 +4,11 @@ import type { z } from 'zod';
 import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
 import { type Question, questionSchema } from '../../grading/question';
+import { composed } from '../../grading/read-answer';
 import type { Store } from '../../store/store';
+import type { TrainingConfig } from '../config/schema';
 import type { QuestionRef } from '../contract';
+import { readJson } from '../policy/client';
 
 /**
  * Reads the questions to learn from and those to judge by. No id and no question may occur twice, within a file or across
@@ -13,14 +16,12 @@ import type { QuestionRef } from '../contract';
  *
  * @throws ConfigError that names file, line and value of each mistake
  */
-export async function readQuestions(files: {
-  readonly train: string;
-  readonly heldOut: string;
-}): Promise<{ readonly train: readonly Question[]; readonly heldOut: readonly Question[] }> {
+export async function readQuestions(
+  files: TrainingConfig['data'],
+): Promise<{ readonly train: readonly Question[]; readonly heldOut: readonly Question[] }> {
   const train = await readRows(files.train, questionSchema);
   const heldOut = await readRows(files.heldOut, questionSchema);
-  const mistakes = repeatsIn([...train, ...heldOut]);
-  if (mistakes.length > 0) throw new ConfigError(listOf(mistakes));
+  refuse(repeatsIn([...train, ...heldOut]));
   return { train: train.map(({ value }) => value), heldOut: heldOut.map(({ value }) => value) };
 }
 
@@ -28,11 +29,12 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   const ids = new Map<string, string>();
   const questions = new Map<string, string>();
   return rows.flatMap(({ value, place }) => {
-    const { id, question } = value;
+    const { id } = value;
+    const question = value.question.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
     const sameId = ids.get(id);
-    const sameQuestion = questions.get(normalized(question));
+    const sameQuestion = questions.get(question);
     ids.set(id, sameId ?? place);
-    questions.set(normalized(question), sameQuestion ?? place);
+    questions.set(question, sameQuestion ?? place);
     if (sameId !== undefined) {
       return [`${place}: id is ${JSON.stringify(id)}, as it is in ${sameId}: give each question its own`];
     }
@@ -44,21 +46,20 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
 }
 
 function normalized(question: string): string {
-  return question.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+  return composed(question).trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
+/** At `file:line`, lines counted from 1. */
 interface Row<T> {
   readonly value: T;
-  /** `file:line`, lines counted from 1. */
   readonly place: string;
 }
 
 const MOST_MISTAKES = 20;
 
 /**
- * Reads a file of JSON lines and checks each; empty lines are skipped.
+ * Reads a file of JSON lines, relative to the folder of the process; empty lines are skipped.
  *
- * @param file relative to the folder of the process
  * @throws ConfigError that names file, line, place, value and what was expected, of each mistake
  */
 export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<readonly Row<T>[]> {
@@ -67,30 +68,22 @@ export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<r
   for (const [index, line] of (await readLines(file)).entries()) {
     if (line.trim() === '') continue;
     const place = `${file}:${index + 1}`;
-    const row = readRow(line, schema);
-    if ('value' in row) rows.push({ ...row, place });
-    else mistakes.push(...row.mistakes.map((mistake) => `${place}: ${mistake}`));
+    const content = readJson(line);
+    const { success, data, error } = schema.safeParse(content);
+    if (success) rows.push({ value: data, place });
+    else if (content === null) mistakes.push(`${place}: this is no JSON: write one object a line`);
+    else mistakes.push(...error.issues.map((issue) => `${place}: ${explainIssue(issue, content)}`));
   }
-  if (mistakes.length > 0) throw new ConfigError(listOf(mistakes));
+  refuse(mistakes);
   if (rows.length === 0) throw new ConfigError(`${file} holds no line: expected JSON lines, one row each`);
   return rows;
 }
 
-function listOf(mistakes: readonly string[]): string {
+function refuse(mistakes: readonly string[]): void {
+  if (mistakes.length === 0) return;
   const more = mistakes.length - MOST_MISTAKES;
-  return [...mistakes.slice(0, MOST_MISTAKES), ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
-}
-
-function readRow<T>(line: string, schema: z.ZodType<T>): { value: T } | { mistakes: string[] } {
-  let content: unknown;
-  try {
-    content = JSON.parse(line);
-  } catch {
-    return { mistakes: ['this is no JSON: write one object a line'] };
-  }
-  const { success, data, error } = schema.safeParse(content);
-  if (success) return { value: data };
-  return { mistakes: error.issues.map((issue) => explainIssue(issue, content)) };
+  const shown = mistakes.slice(0, MOST_MISTAKES);
+  throw new ConfigError([...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
 }
 
 async function readLines(file: string): Promise<readonly string[]> {
@@ -116,15 +109,13 @@ export class QuestionSets {
 
   /** @throws Error for an unknown set or line */
   async read({ set, index }: QuestionRef): Promise<Question> {
-    const questions = await this.load(set);
+    const questions = await (this.sets.get(set) ?? this.load(set));
     const question = questions[index];
     if (question !== undefined) return question;
     throw new Error(`question ${index} is asked for, and the set ${set} has ${questions.length}`);
   }
 
   private load(set: string): Promise<readonly Question[]> {
-    const known = this.sets.get(set);
-    if (known !== undefined) return known;
     const questions = this.fetch(set);
     this.sets.set(set, questions);
     questions.catch(() => this.sets.delete(set));

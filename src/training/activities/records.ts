@@ -3,8 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
-import { readCheckpointId } from '../checkpoint-ref';
-import { groupKey, nightKey, runKey, trialKey } from '../keys';
+import { groupKey, nightKey, runKey } from '../keys';
 import { readJson } from '../policy/client';
 import { type NightRecord, nightRecordSchema, type RunRecord, runRecordSchema } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
@@ -14,7 +13,6 @@ export function readRun(store: Store, trainRun: string): Promise<RunRecord | nul
   return readRecord(store, runKey(trainRun), runRecordSchema, BEGIN_ANEW);
 }
 
-/** null without a night of that date. */
 export function readNight(store: Store, trainRun: string, date: string): Promise<NightRecord | null> {
   return readRecord(store, nightKey(trainRun, date), nightRecordSchema, BEGIN_ANEW);
 }
@@ -48,12 +46,12 @@ export async function readRecord<T>(
   );
 }
 
-export async function writeRun(store: Store, run: RunRecord): Promise<void> {
-  await writeRecord(store, runKey(run.trainRun), run);
+export function writeRun(store: Store, run: RunRecord): Promise<void> {
+  return writeRecord(store, runKey(run.trainRun), run);
 }
 
-export async function writeNight(store: Store, night: NightRecord): Promise<void> {
-  await writeRecord(store, nightKey(night.trainRun, night.date), night);
+export function writeNight(store: Store, night: NightRecord): Promise<void> {
+  return writeRecord(store, nightKey(night.trainRun, night.date), night);
 }
 
 export async function writeRecord(store: Store, key: string, record: object): Promise<void> {
@@ -62,11 +60,7 @@ export async function writeRecord(store: Store, key: string, record: object): Pr
 
 /** Activity `conductor.train.keepGroup`: keeps the record of a group, and returns its key. */
 export async function keepGroup(store: Store, group: GroupRecord): Promise<string> {
-  const { purpose, trainRun, cycle, draw, round, checkpoint } = group;
-  const key =
-    purpose === 'training'
-      ? groupKey(trainRun, cycle, draw, round)
-      : trialKey({ ...group, checkpoint: readCheckpointId(checkpoint) });
+  const key = groupKey(group);
   await writeRecord(store, key, group);
   return key;
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import { timeLimit, whileHeartbeating } from '../../activities/heartbeat';
 import { isErrorLike } from '../../activities/models/http-error';
 import type { Message, PlanContext } from '../../plan/plan';
@@ -14,12 +13,12 @@ import { checkpointId } from '../checkpoint-ref';
 import type { SamplePlansRequest, SamplePlansResult } from '../contract';
 import { samplesKey } from '../keys';
 import type { Manifest } from '../manifest';
-import type { AskPolicy } from '../policy/ask';
-import type { Sample, ServedPolicy } from '../policy/client';
-import { asFailure, POLICY_FAILURES } from '../policy/errors';
+import type { AskPolicy, PolicyQuestion } from '../policy/ask';
+import type { ServedPolicy } from '../policy/client';
+import { POLICY_FAILURES, PolicyError } from '../policy/errors';
 import { readManifest } from '../policy/serving';
 import type { SampledPlan } from '../rollout';
-import { type KeptSamples, readSamples } from './batch';
+import { type KeptSample, type KeptSamples, readSamples } from './batch';
 import type { QuestionSets } from './questions';
 import { writeRecord } from './records';
 
@@ -35,22 +34,19 @@ interface SamplingDependencies {
  * Samples are kept in the store before they are returned, and returned again to the same request: one with the same
  * weights, prompts, seed and temperature. Those of any other are replaced.
  *
- * @throws ApplicationFailure of a type of `POLICY_FAILURES`
+ * @throws PolicyError
  */
 export async function samplePlans(
   dependencies: SamplingDependencies,
   request: SamplePlansRequest,
 ): Promise<SamplePlansResult> {
   const { store, questions } = dependencies;
-  const question = await questions.read(request.question);
-  const samples = samplesKey(request);
-  const { kept, maxSteps } = await asPolicyFailure(request.policy.timeoutMs, () =>
-    sampleOnce(dependencies, request, { question: question.question, key: samples }),
-  );
-  const workers = request.workers.map(({ id }) => id);
+  const { id, question } = await questions.read(request.question);
+  const { kept, maxSteps } = await sampleOnce(dependencies, request, question);
+  const workers = request.workers.map((worker) => worker.id);
   return {
-    question: { id: question.id, text: await keepText(store, question.question) },
-    samples,
+    question: { id, text: await keepText(store, question) },
+    samples: samplesKey(request),
     plans: kept.rollouts.map((rollout, place) => {
       const isReview = (request.earlier?.[place]?.plan ?? null) !== null;
       return readPlan(rollout, { workers, maxSteps, round: isReview ? 1 : 0 });
@@ -61,7 +57,7 @@ export async function samplePlans(
 async function sampleOnce(
   { store, askPolicy }: SamplingDependencies,
   request: SamplePlansRequest,
-  { question, key }: { readonly question: string; readonly key: string },
+  question: string,
 ): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
   const { checkpoint, seed, temperature, policy } = request;
   const manifest = await readManifest(store, checkpoint);
@@ -71,7 +67,7 @@ async function sampleOnce(
   const settings: PromptSettings = isTraining ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxSteps, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
-  const task: SamplingTask = {
+  const task = {
     policy: { ...manifest, maxPromptTokens, servers: [policy.baseUrl] },
     prompts: await planPrompts(store, request, settings, question),
     seed,
@@ -82,27 +78,33 @@ async function sampleOnce(
   const identity = createHash('sha256')
     .update(JSON.stringify([weightsSha256, tokenizerSha256, task.prompts, seed, temperature, maxTokens]))
     .digest('hex');
+  const key = samplesKey(request);
   const earlier = await readSamples(store, key);
   if (earlier?.identity === identity) return { kept: earlier, maxSteps };
 
   const { cancellationSignal } = Context.current();
   const signal = AbortSignal.any([cancellationSignal, timeLimit(policy.timeoutMs)]);
-  const rollouts = await whileHeartbeating(() => samplePrompts(askPolicy, task, signal));
+  const sampling = whileHeartbeating(() => samplePrompts(askPolicy, task, signal));
+  const rollouts = await sampling.catch((error: unknown) => {
+    throw isErrorLike(error) && error.name === 'TimeoutError' ? outOfTime(policy.timeoutMs) : error;
+  });
   const kept: KeptSamples = {
     identity,
     checkpoint: checkpointId(checkpoint),
     temperature,
     tokenizerSha256,
-    rollouts: rollouts.map(({ text, promptTokenIds, tokenIds, logprobs, finishReason }) => ({
-      text,
-      promptTokenIds: [...promptTokenIds],
-      completionTokenIds: [...tokenIds],
-      sampledLogprobs: [...logprobs],
-      finishReason,
-    })),
+    rollouts,
   };
   await writeRecord(store, key, kept);
   return { kept, maxSteps };
+}
+
+function outOfTime(timeoutMs: number): PolicyError {
+  return new PolicyError(
+    POLICY_FAILURES.unavailable,
+    `the policy server gave no answer within ${timeoutMs / 1000} s`,
+    'It may be busy: raise training.policy.timeout, or sample fewer plans at once.',
+  );
 }
 
 export type PromptSettings = Pick<
@@ -129,10 +131,7 @@ export async function planPrompts(
   );
 }
 
-function readPlan(
-  { text, completionTokenIds }: KeptSamples['rollouts'][number],
-  context: PlanContext,
-): SampledPlan {
+function readPlan({ text, completionTokenIds }: KeptSample, context: PlanContext): SampledPlan {
   const tokens = completionTokenIds.length;
   try {
     return { plan: parsePlan(text, context), problem: null, tokens };
@@ -142,16 +141,10 @@ function readPlan(
   }
 }
 
-interface SamplingTask {
+interface SamplingTask extends Pick<PolicyQuestion, 'temperature' | 'maxTokens'> {
   readonly policy: ServedPolicy;
   readonly prompts: readonly (readonly Message[])[];
   readonly seed: number;
-  readonly temperature: number;
-  readonly maxTokens: number;
-}
-
-export interface PromptedSample extends Sample {
-  readonly promptTokenIds: readonly number[];
 }
 
 /** Every backend takes seeds below it. */
@@ -160,16 +153,18 @@ const SEEDS = 2 ** 31;
 /** One reply to each prompt, in their order. Equal prompts, as in a first round, go out as one request. */
 export async function samplePrompts(
   ask: AskPolicy,
-  { policy, prompts, seed, temperature, maxTokens }: SamplingTask,
+  { policy, prompts, seed, ...sampling }: SamplingTask,
   signal: AbortSignal,
-): Promise<readonly PromptedSample[]> {
-  const replies = new Map<number, PromptedSample>();
+): Promise<readonly KeptSample[]> {
+  const replies = new Map<number, KeptSample>();
   await eachInParallel(requestsFor(prompts, seed), async ({ places, ...drawn }) => {
-    const question = { ...drawn, n: places.length, temperature, maxTokens };
+    const question = { ...drawn, n: places.length, ...sampling };
     const { promptTokenIds, samples } = await ask(policy, question, signal);
     for (const [at, place] of places.entries()) {
       const sample = samples[at];
-      if (sample !== undefined) replies.set(place, { ...sample, promptTokenIds });
+      if (sample === undefined) continue;
+      const { text, tokenIds: completionTokenIds, logprobs: sampledLogprobs, finishReason } = sample;
+      replies.set(place, { text, promptTokenIds, completionTokenIds, sampledLogprobs, finishReason });
     }
   });
   return prompts.flatMap((_, place) => replies.get(place) ?? []);
@@ -183,9 +178,9 @@ function requestsFor(
   const byPrompt = new Map<string, { messages: readonly Message[]; places: number[] }>();
   for (const [place, messages] of prompts.entries()) {
     const key = JSON.stringify(messages);
-    const known = byPrompt.get(key);
-    if (known === undefined) byPrompt.set(key, { messages, places: [place] });
-    else known.places.push(place);
+    const request = byPrompt.get(key) ?? { messages, places: [] };
+    request.places.push(place);
+    byPrompt.set(key, request);
   }
   let next = first;
   return [...byPrompt.values()].map((request) => {
@@ -193,18 +188,4 @@ function requestsFor(
     next += request.places.length;
     return { ...request, seed };
   });
-}
-
-/** Gives errors their failure types; the work's own time-out is a server that is away. A cancellation passes as it is. */
-async function asPolicyFailure<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
-  try {
-    return await asFailure(work);
-  } catch (error) {
-    if (!isErrorLike(error) || error.name !== 'TimeoutError') throw error;
-    throw ApplicationFailure.retryable(
-      `the policy server gave no answer within ${timeoutMs / 1000} s: it may be busy; raise training.policy.timeout, ` +
-        'or sample fewer plans at once',
-      POLICY_FAILURES.unavailable,
-    );
-  }
 }

@@ -1,6 +1,6 @@
 import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
-import { columnsOf, paintFor, print, say } from '../../cli/terminal';
+import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 import { counted, describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import { checkpointId } from '../checkpoint-ref';
@@ -22,12 +22,12 @@ async function listNights({ config, run, json = false }: TrainOptions): Promise<
   const runs = await Promise.all(
     names.map(async (name) => ({ trainRun: name, nights: await readNights(store, name) })),
   );
-  if (json) await print(JSON.stringify(runs, null, 2));
+  if (json) await print(toJson(runs));
   else if (runs.every(({ nights }) => nights.length === 0)) say(`No night was trained in ${store.url}.`);
   else {
     const { strong } = paintFor(process.stdout);
     const shown = runs.map(({ trainRun, nights }) => `${strong(trainRun)}\n${renderNights(nights)}`);
-    await print(shown.join('\n\n'));
+    await print(shown.join('\n\n'), { painted: true });
   }
   return EXIT.answered;
 }

@@ -1,6 +1,6 @@
 import { type AddCommands, readCount } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
-import { columnsOf, paintFor, print } from '../../cli/terminal';
+import { columnsOf, paintFor, print, toJson } from '../../cli/terminal';
 import { previewOf } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
@@ -33,10 +33,10 @@ async function showCycle(cycle: number, { json = false, ...options }: TrainOptio
     );
   }
   const shown = { trainRun, cycle, metrics, groups };
-  if (json) await print(await toJson(store, shown));
+  if (json) await print(await renderJson(store, shown));
   else {
     const columns = columnsOf(process.stdout);
-    await print(renderCycle(shown, { paint: paintFor(process.stdout), columns }));
+    await print(renderCycle(shown, { paint: paintFor(process.stdout), columns }), { painted: true });
   }
   return EXIT.answered;
 }
@@ -49,7 +49,8 @@ interface ShownCycle {
   readonly groups: readonly GroupRecord[];
 }
 
-async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
+/** Everything, with long answers as they are. */
+async function renderJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<string> {
   const whole: GroupRecord[] = [];
   for (const group of groups) {
     const rollouts = await Promise.all(
@@ -60,7 +61,7 @@ async function toJson(store: Store, { groups, ...cycle }: ShownCycle): Promise<s
     );
     whole.push({ ...group, rollouts });
   }
-  return JSON.stringify({ ...cycle, groups: whole }, null, 2);
+  return toJson({ ...cycle, groups: whole });
 }
 
 /** Answers and reasons shown of one plan; the JSON has all. */

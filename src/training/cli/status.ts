@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
-import { columnsOf, paintFor, print, say, type Screen } from '../../cli/terminal';
+import { columnsOf, harmless, paintFor, print, say, type Screen, toJson } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import { checkpointId } from '../checkpoint-ref';
@@ -40,14 +40,14 @@ async function trainStatus(options: TrainOptions): Promise<ExitCode> {
         findSchedule(temporal, trainRun),
         readServing(store),
       ]);
-      await print(JSON.stringify({ trainRun, night, schedule, serving }, null, 2));
+      await print(toJson({ trainRun, night, schedule, serving }));
       return EXIT.answered;
     }
     if (await training.isUnderWay(trainRun)) {
       const code = await followNight(session, interruption);
       if (code !== EXIT.answered) return code;
     }
-    await print(await describeRest(session));
+    await print(await describeRest(session), { painted: true });
     return EXIT.answered;
   });
 }
@@ -156,7 +156,7 @@ async function openNightView(screen: Screen): Promise<NightView> {
   return {
     show: (progress) => {
       const frame = { paint, columns: columnsOf(screen) ?? 80, now: Date.now() };
-      update(drawNight(progress, frame).join('\n'));
+      update(harmless(drawNight(progress, frame).join('\n'), true));
     },
     close: () => {
       update.done();
@@ -171,7 +171,7 @@ function openPlainView(screen: Screen): NightView {
       const reward = rewards.at(-1)?.toFixed(3) ?? 'none yet';
       const parts = [`night ${night}`, status, phase, `cycle ${done} done`, `reward ${reward}`];
       const line = [...parts, ...(warning === null ? [] : [warning])].join(' · ');
-      if (line !== last) screen.write(`${line}\n`);
+      if (line !== last) screen.write(`${harmless(line)}\n`);
       last = line;
     },
     close: () => undefined,

@@ -99,7 +99,6 @@ export async function examplesOfRun(
   return { examples: [...examples.values()], unfit };
 }
 
-/** Replies, word for word, whose plans led to a right answer. */
 async function rightReplies(store: Store, { round, samples, rollouts }: GroupRecord): Promise<string[]> {
   const right = rollouts.filter(({ verdict }) => verdict === 'correct');
   if (round !== 0 || samples === null || right.length === 0) return [];

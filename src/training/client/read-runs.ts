@@ -4,7 +4,6 @@ import { eachInParallel } from '../../store/sweep';
 import { QuestionSets } from '../activities/questions';
 import { readNight, readRecord } from '../activities/records';
 import * as keys from '../keys';
-import { isNightDate } from '../night-ids';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
 import type { Question } from '../../grading/question';
 import type { NightRecord } from '../records';
@@ -12,13 +11,13 @@ import { type GroupRecord, groupRecordSchema } from '../rollout';
 
 // Each throws a RecordError that names a record which cannot be read.
 
-/** The metrics of all cycles of a training run that are over, the first cycle first. */
+/** Of all cycles that are over, the first one first. */
 export async function readMetrics(store: Store, trainRun: string): Promise<CycleMetrics[]> {
   const cycles = await readAll(store, keys.metricsFolder(trainRun), cycleMetricsSchema);
   return cycles.sort((a, b) => a.cycle - b.cycle);
 }
 
-/** The metrics of one cycle; null where it is not over, or never was. */
+/** null where the cycle is not over, or never was. */
 export function readCycle(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics | null> {
   return readRecord(store, keys.metricsKey(trainRun, cycle), cycleMetricsSchema);
 }
@@ -53,9 +52,9 @@ export async function listTrainRuns(store: Store): Promise<string[]> {
 
 /** The nights of a training run, the first one first. */
 export async function readNights(store: Store, trainRun: string): Promise<TrainedNight[]> {
-  const folder = keys.nightsFolder(trainRun);
-  const names = (await store.list(folder)).map((key) => key.slice(folder.length).replace(/\.json$/, ''));
-  const nights = await Promise.all(names.filter(isNightDate).map((date) => readNight(store, trainRun, date)));
+  const listed = await store.list(keys.nightsFolder(trainRun));
+  const dates = listed.flatMap((key) => keys.readRecordKey(key)?.date ?? []);
+  const nights = await Promise.all(dates.map((date) => readNight(store, trainRun, date)));
   const metrics = await readMetrics(store, trainRun);
   return nights.flatMap((night) =>
     night === null ? [] : [{ ...night, cycles: metrics.filter((cycle) => cycle.night === night.date) }],
@@ -67,10 +66,8 @@ export async function readTrainQuestions(store: Store, trainRun: string): Promis
   const sets = new QuestionSets(store);
   const questions = new Map<string, Question>();
   for (const { cycles, train } of await readNights(store, trainRun)) {
-    if (cycles.length === 0) continue;
-    const { set, count } = train;
-    for (let index = 0; index < count; index += 1) {
-      const question = await sets.read({ set, index });
+    for (let index = 0; cycles.length > 0 && index < train.count; index += 1) {
+      const question = await sets.read({ set: train.set, index });
       questions.set(question.id, question);
     }
   }

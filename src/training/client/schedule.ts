@@ -4,11 +4,8 @@ import {
   type ScheduleDescription,
   type ScheduleHandle,
   ScheduleNotFoundError,
-  type ScheduleOptions,
-  type ScheduleOptionsStartWorkflowAction,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import type { Workflow } from '@temporalio/common';
 import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW } from '../names';
 import { nightlyWorkflowId, scheduleIdOf } from '../night-ids';
@@ -21,7 +18,7 @@ export interface ScheduleRequest {
   readonly timeZone: string;
   /** A night begins up to this much later, so that the nights of many runs do not all begin at once. */
   readonly jitterMs: number;
-  /** When the server ends a night, whatever it does: a stuck one must not keep out all later ones. */
+  /** After which the server ends a night: a stuck one must not keep out all later ones. */
   readonly timeLimitMs: number;
   /** How late a night may still begin when there was no server at its time, at least 10 s. @default an hour */
   readonly catchupMs?: number;
@@ -29,7 +26,6 @@ export interface ScheduleRequest {
   readonly cycles?: number;
 }
 
-/** What the server knows of a schedule. */
 export interface NightSchedule {
   readonly id: string;
   readonly timeZone: string;
@@ -82,17 +78,12 @@ export async function holdSchedule(client: Client, trainRun: string, isHeld: boo
   return held !== null;
 }
 
-function optionsOf({
-  trainRun,
-  cycles,
-  timeZone,
-  ...request
-}: ScheduleRequest): Omit<ScheduleOptions<ScheduleOptionsStartWorkflowAction<Workflow>>, 'scheduleId'> {
+function optionsOf({ trainRun, cycles, timeZone, ...request }: ScheduleRequest) {
   const input: TrainInput = { trainRun, timeZone, cycles };
   return {
     spec: { cronExpressions: [request.cron], timezone: timeZone, jitter: request.jitterMs },
     action: {
-      type: 'startWorkflow',
+      type: 'startWorkflow' as const,
       workflowType: NIGHTLY_WORKFLOW,
       workflowId: nightlyWorkflowId(trainRun),
       taskQueue: request.taskQueue,

@@ -12,7 +12,6 @@ import type { ExportInput, WarmStartInput } from '../contract';
 import { EXPORT_WORKFLOW, WARM_START_WORKFLOW } from '../names';
 import type { ExportResult } from '../trainer-contract';
 
-/** A job of the trainer that was started, or was under way. */
 export interface TrainerJob<Result> {
   /** Workflow id. */
   readonly id: string;
@@ -42,7 +41,7 @@ export function beginExport(
   return begin(client, taskQueue, EXPORT_WORKFLOW, id, input);
 }
 
-/** The same job that is under way is joined. */
+/** Joins the same job where it is under way. */
 async function begin<Result>(
   client: Client,
   taskQueue: string,
@@ -63,8 +62,7 @@ async function begin<Result>(
         return (await handle.result()) as Result;
       } catch (error) {
         if (!(error instanceof WorkflowFailedError)) throw error;
-        const { cause } = error;
-        const reason = cause instanceof ActivityFailure ? cause.cause : cause;
+        const reason = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
         throw new RefusedError(reason?.message ?? error.message, { cause: error });
       }
     },

@@ -20,7 +20,6 @@ export interface TrainingClientOptions {
   readonly taskQueue?: string;
 }
 
-/** A night to be started now. */
 export type NightRequest = TrainInput & {
   readonly trainRun: string;
   /** Milliseconds, after which the server ends it, whatever it does. */
@@ -120,15 +119,13 @@ export class TrainingClient {
 
   /** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */
   async setBudget(trainRun: string, budget: NightBudget): Promise<NightBudget> {
-    const message = { name: SET_BUDGET_UPDATE, argument: budget };
-    return updateRun(this.client, await this.idOf(trainRun), message);
+    return updateRun(this.client, await this.idOf(trainRun), SET_BUDGET_UPDATE, budget);
   }
 
   private async signal(trainRun: string, name: string): Promise<void> {
-    await signalRun(this.client, await this.idOf(trainRun), { name });
+    await signalRun(this.client, await this.idOf(trainRun), name);
   }
 
-  /** Workflow id of the night under way. */
   private async idOf(trainRun: string): Promise<string> {
     if (await this.isUnderWay(trainRun)) return nightWorkflowId(trainRun);
     throw new RefusedError(

@@ -28,10 +28,8 @@ export function budgetNoticesOf(config: TrainableConfig): string[] {
   ];
 }
 
-/** The profiles that come with this package. */
 const PROFILES = join(__dirname, '..', '..', '..', 'profiles');
 
-/** A mapping as YAML gives it, unchecked. */
 type Mapping = Readonly<Record<string, unknown>>;
 
 /** A mapping of the profile is completed key by key; any other value that the configuration has stands. */
@@ -42,7 +40,7 @@ function applyProfile(content: unknown): unknown {
   return { ...content, training: complete(readProfile(training.profile), training) };
 }
 
-/** @param name of one that comes with this package, or the path of a YAML file of one's own */
+/** By name where it comes with this package, else by the path of a YAML file. */
 function readProfile(name: string): Mapping {
   const file = /[/\\]|\.ya?ml$/.test(name) ? resolve(name) : join(PROFILES, `${name}.yaml`);
   if (!existsSync(file)) {

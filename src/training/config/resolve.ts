@@ -77,11 +77,13 @@ export function resolveTraining(
 }
 
 function checkPool({ pool, reward }: TrainingConfig, run: ResolvedRun): void {
-  const { length } = run.workers;
-  if (pool.adaptive && pool.least > length) {
-    throw new ConfigError(`training.pool.least is ${pool.least}, and there are ${length} workers: lower it`);
+  const ids = run.workers.map(({ id }) => id);
+  if (pool.adaptive && pool.least > ids.length) {
+    throw new ConfigError(
+      `training.pool.least is ${pool.least}, and there are ${ids.length} workers: lower it`,
+    );
   }
-  for (const team of pool.heldOut) checkHeldOut(team, run);
+  for (const team of pool.heldOut) checkHeldOut(team, ids);
   const [unpriced] = unpricedOf(run).filter(({ worker }) => worker !== null);
   if (reward.costWeight > 0 && unpriced !== undefined) {
     throw new ConfigError(
@@ -91,8 +93,7 @@ function checkPool({ pool, reward }: TrainingConfig, run: ResolvedRun): void {
   }
 }
 
-function checkHeldOut(team: readonly string[], { workers }: ResolvedRun): void {
-  const ids = workers.map(({ id }) => id);
+function checkHeldOut(team: readonly string[], ids: readonly string[]): void {
   const held = `training.pool.heldOut holds back [${team.join(', ')}]`;
   const unknown = team.find((id) => !ids.includes(id));
   if (unknown !== undefined) {

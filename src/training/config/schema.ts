@@ -12,7 +12,6 @@ const baseSchema = z.discriminatedUnion(
   [
     z.strictObject({
       kind: z.literal('folder'),
-      /** A Hugging Face model with its tokenizer, as the trainer's machine sees it. */
       path,
     }),
     z.strictObject({
@@ -34,7 +33,7 @@ const baseSchema = z.discriminatedUnion(
 );
 
 const warmStartSchema = z.strictObject({
-  /** File of JSON lines, `{ prompt, completion }` as the model reads and writes them. */
+  /** JSON lines, `{ prompt, completion }` as the model reads and writes them. */
   examples: path,
   steps: count,
   batch: count.default(32),
@@ -86,7 +85,7 @@ const trainerSchema = z.strictObject({
   optimizer: optimizerSchema.prefault({}),
   /** Rollouts that pass through the model at once: as many as its memory holds. */
   microBatch: count.default(4),
-  /** Optimizer steps that a batch is used for. */
+  /** Optimizer steps of a batch. */
   iterations: count.default(1),
 });
 
@@ -159,17 +158,15 @@ export const trainingSchema = z
     ),
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
-    /** Of one night. */
     cycles: count.max(MOST.cycles).default(20),
     /** Of the whole training run, all its nights together: what the learning rate's schedule is stretched over. */
     totalCycles: count.max(MAX_CYCLE).default(200),
-    /** Of one cycle. */
+    /** Of one cycle, and plans of each. */
     questions: count.max(MOST.questions).default(4),
-    /** Plans of a question. */
     groupSize: z.int().min(2).max(MOST.plans).default(64),
     /** Groups without spread are replaced by others, up to so many draws; default: twice as many as `questions`. */
     maxDraws: count.max(MOST.draws).exactOptional(),
-    /** Rollouts of a group that run at once. */
+    /** Rollouts of a group at once. */
     window: count.default(10),
     /** Activities of nights that a worker process has at once, besides its own; null: among its own. */
     slots: count.nullable().default(null),
@@ -213,7 +210,7 @@ export const trainingSchema = z
 /** `training:` as it was checked, with its defaults. */
 export type TrainingConfig = z.output<typeof trainingSchema>;
 
-/** The same as a person writes it: what is left out may stand in the profile, or have a default. */
+/** As a person writes it: what is left out may stand in the profile, or have a default. */
 export type TrainingInput = Partly<z.input<typeof trainingSchema>>;
 
 type Partly<T> = T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> } : T;

@@ -174,7 +174,7 @@ async function post(url: string, content: unknown, signal: AbortSignal): Promise
 
 function reasonIn(body: string): string {
   const { success, data } = refusalSchema.safeParse(readJson(body));
-  return redact(success ? data : '', null).replace(/[\s.]+$/, '');
+  return redact(success ? data : '', null).replace(/(?<![\s.])[\s.]+$/, '');
 }
 
 const tokenizeReplySchema = z.object({ tokens: z.array(z.int().nonnegative()) });

@@ -1,7 +1,32 @@
-import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
-import type { TrainingActivities } from '../contract';
+import {
+  ActivityCancellationType,
+  type ActivityInterfaceFor,
+  patched,
+  proxyActivities,
+  proxyLocalActivities,
+} from '@temporalio/workflow';
+import { orFail } from '../../workflows/failures';
+import type { TrainingActivities } from '../activities';
+import type { NamedPlaces } from '../contract';
+import { CHECK_PLACES } from '../names';
 import type { PolicySettings, TrainingSettings } from '../settings';
 import type { TrainerActivities } from '../trainer-contract';
+
+/**
+ * Makes sure that the workers know the places which an input names, before any of them is asked: any client may have
+ * written it.
+ *
+ * @throws ApplicationFailure of type `Configuration.Invalid`
+ */
+export async function checkNamed(places: NamedPlaces): Promise<void> {
+  if (!patched('named-places-are-checked')) return;
+  const { [CHECK_PLACES]: check } = proxyLocalActivities<TrainingActivities>({
+    startToCloseTimeout: '1m',
+    scheduleToCloseTimeout: '10m',
+    summary: 'check what was named',
+  });
+  await orFail(() => check(places));
+}
 
 /** Activities that only read and write the store. Two minutes are long for them; half an hour is enough to free a disk. */
 export function storeActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {

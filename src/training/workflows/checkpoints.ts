@@ -3,7 +3,7 @@ import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import type { ExportInput } from '../contract';
 import { COLLECT, EXPORT, EXPORT_WORKFLOW, FORGET_CHECKPOINTS, RETIRE } from '../names';
 import type { ExportResult } from '../trainer-contract';
-import { storeActivities, trainerActivities, trainerOptions } from './activities';
+import { checkNamed, storeActivities, trainerActivities, trainerOptions } from './activities';
 import { checkExport } from './input';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
@@ -57,6 +57,7 @@ async function unlessItFails(night: Night, loss: string, work: () => Promise<voi
 export async function conductorExportCheckpoint(input: ExportInput): Promise<ExportResult> {
   checkExport(EXPORT_WORKFLOW, input);
   const { checkpoint, directory, timeoutMs, ...options } = input;
+  await checkNamed({ trainerQueue: options.taskQueue });
   const summary = `export ${checkpointId(checkpoint)}`;
   const trainer = trainerActivities(summary, { ...options, remainingMs: timeoutMs });
   return trainer[EXPORT]({ checkpoint, directory });

@@ -1,4 +1,5 @@
 import { Limits } from '../../workflows/limits';
+import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
@@ -21,6 +22,7 @@ import { type GroupContext, type Played, playPrompted, playSampled, type Root } 
  */
 export async function conductorTrainGroup(input: GroupInput): Promise<GroupResult> {
   checkGroup(GROUP_WORKFLOW, input);
+  await checkGiven(input.run);
   const watch = new Stopwatch<GroupPart>();
   const limits = new Limits(input.run.limits);
   const group = { input, limits, watch };

@@ -10,6 +10,7 @@ import type {
   GroupInput,
   GroupResult,
   KeptCheckpoint,
+  NamedPlaces,
   OpenedNight,
   TrainInput,
   WarmStartInput,
@@ -22,7 +23,13 @@ import { hasSpread } from '../reward';
 import type { TrainingSettings } from '../settings';
 import { cycleTimes } from '../summarize-cycle';
 import type { Checkpoint, UpdateMetrics } from '../trainer-contract';
-import { storeActivities, trainerActivities, type TrainerCallOptions, trainerOptions } from './activities';
+import {
+  checkNamed,
+  storeActivities,
+  trainerActivities,
+  type TrainerCallOptions,
+  trainerOptions,
+} from './activities';
 import { collectCheckpoints, retireCheckpoints } from './checkpoints';
 import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
 import { checkNight, checkWarmStart } from './input';
@@ -67,7 +74,10 @@ export async function conductorTrain(input: TrainInput): Promise<NightProgress> 
 
 async function openNight(input: TrainInput, date: string, control: NightControl): Promise<Night> {
   const { carried, trainRun, cycles, from } = input;
-  if (carried !== undefined) return new Night(carried, control);
+  if (carried !== undefined) {
+    await checkNamed(placesIn(carried.opened.settings));
+    return new Night(carried, control);
+  }
   const opened = await storeActivities('open the night')[names.OPEN_NIGHT]({ date, trainRun, cycles, from });
   return Night.begin(opened, await firstCheckpoint(opened), control);
 }
@@ -281,5 +291,10 @@ async function firstCheckpoint({
 /** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
 export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
   checkWarmStart(names.WARM_START_WORKFLOW, input);
+  await checkNamed(placesIn(input.settings));
   return firstCheckpoint({ ...input, from: null });
+}
+
+function placesIn({ policy, trainer }: TrainingSettings): NamedPlaces {
+  return { policyServer: policy.baseUrl, trainerQueue: trainer.taskQueue };
 }

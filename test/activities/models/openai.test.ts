@@ -57,12 +57,12 @@ test.each([
   },
 );
 
-test("another server is not told the account's organisation", async () => {
+test('no server, not even the vendor, is told an organisation that the environment names', async () => {
   process.env.OPENAI_ORG_ID = 'org-1';
   const sent = answerWith(completion());
   await completeOpenAI(aRequest(aCard({ api: 'chat', baseUrl: 'http://127.0.0.1:9999/v1' })));
   await completeOpenAI(aRequest(aCard({ api: 'chat' })));
-  expect(sent.map(({ headers }) => headers.get('openai-organization'))).toEqual([null, 'org-1']);
+  expect(sent.map(({ headers }) => headers.get('openai-organization'))).toEqual([null, null]);
 });
 
 test('takes what the provider says it charged, where it says so', async () => {

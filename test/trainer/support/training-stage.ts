@@ -38,11 +38,11 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
     }),
   });
   const checkpoints = join(folder, 'checkpoints');
-  const trainer = await runPython(
-    'worker',
-    ['--store', stage.store.url, '--checkpoints', checkpoints, '--task-queue', trainerQueue],
-    { TEMPORAL_ADDRESS: stage.temporal.address },
-  );
+  const places = ['--store', stage.store.url, '--checkpoints', checkpoints, '--task-queue', trainerQueue];
+  const allowed = ['--allow-server', policyUrl, '--export-root', tmpdir()];
+  const trainer = await runPython('worker', [...places, ...allowed], {
+    TEMPORAL_ADDRESS: stage.temporal.address,
+  });
   return {
     ...stage,
     trainRun: lesson.training?.run ?? TRAIN_RUN,

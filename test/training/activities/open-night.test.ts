@@ -1,8 +1,7 @@
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
-import { openNight } from '../../../src/training/activities/open-night';
+import { openNight, type OpenNightRequest } from '../../../src/training/activities/open-night';
 import { QuestionSets } from '../../../src/training/activities/questions';
 import type { TrainingInput } from '../../../src/training/config/schema';
-import type { OpenNightRequest } from '../../../src/training/contract';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { closedCycle, manifestOf } from './closed-cycle';
 import { openQuestionFolder, type QuestionFolder, row } from './questions';

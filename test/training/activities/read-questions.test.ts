@@ -66,3 +66,8 @@ test('a file that is another one altogether is not told line by line', async () 
   const lines = Array.from({ length: 100 }, () => 'no JSON');
   await expect(read(lines)).rejects.toThrow(/^(.*train\.jsonl:\d+: .*\n){20}and 80 more$/);
 });
+
+test('a question of marks that take quadratic time to order is read at once', async () => {
+  const { train } = await read([row('a', `e${'\u0300\u0316'.repeat(250_000)}`)]);
+  expect(train).toHaveLength(1);
+});

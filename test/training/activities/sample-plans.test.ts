@@ -15,7 +15,7 @@ import { samplePlans } from '../../../src/training/activities/sample-plans';
 import type { SamplePlansRequest, SamplePlansResult } from '../../../src/training/contract';
 import { questionSetKey } from '../../../src/training/keys';
 import { createAskPolicy } from '../../../src/training/policy/ask';
-import { POLICY_FAILURES } from '../../../src/training/policy/errors';
+import { asFailure, POLICY_FAILURES } from '../../../src/training/policy/errors';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
@@ -86,7 +86,7 @@ function sample(
   activity = new MockActivityEnvironment(),
 ): Promise<SamplePlansResult> {
   const dependencies = { store, questions: new QuestionSets(store), askPolicy: createAskPolicy() };
-  return activity.run(() => samplePlans(dependencies, { ...request, ...change }));
+  return activity.run(() => asFailure(() => samplePlans(dependencies, { ...request, ...change })));
 }
 
 function prompts(): string[] {

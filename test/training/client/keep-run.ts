@@ -31,10 +31,7 @@ export async function keepRun(
     await store.write(metricsKey(trainRun, 1), Buffer.from(JSON.stringify(cycle)));
   }
   for (const group of groups) {
-    const { draw, round } = group;
-    await store.write(
-      groupKey(trainRun, 1, draw, round),
-      Buffer.from(JSON.stringify({ ...group, cycle: 1 })),
-    );
+    const kept = { ...group, trainRun, cycle: 1 };
+    await store.write(groupKey(kept), Buffer.from(JSON.stringify(kept)));
   }
 }

@@ -1,6 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { WorkflowFailedError } from '@temporalio/client';
-import type { temporal } from '@temporalio/proto';
+import { type WorkflowHandle, WorkflowFailedError } from '@temporalio/client';
 import { RETIRE } from '../../../src/training/names';
 import { nightWorkflowId } from '../../../src/training/night-ids';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
@@ -13,7 +12,9 @@ const DATE = '2026-01-10';
 let stage: ScriptedTraining;
 afterEach(() => stage.close());
 
-async function eventsOf(workflowId: string): Promise<temporal.api.history.v1.IHistoryEvent[]> {
+type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+
+async function eventsOf(workflowId: string): Promise<Events> {
   const { events } = await stage.temporal.client.workflow.getHandle(workflowId).fetchHistory();
   return events ?? [];
 }
@@ -48,7 +49,7 @@ async function openActivities(): Promise<string[]> {
 }
 
 /** The night's second group was cut off, and the night has worked on that. */
-function hasHeardOfTrial(events: readonly temporal.api.history.v1.IHistoryEvent[]): boolean {
+function hasHeardOfTrial(events: Events): boolean {
   const end = events.findIndex(
     (event) =>
       event.childWorkflowExecutionCanceledEventAttributes ??

@@ -14,6 +14,7 @@ from conductor_trainer.contract import CheckpointName, ExportRequest, JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.make_once import sync_tree
 from conductor_trainer.model import CHATML_TEMPLATE, copy_tokenizer, load_model
+from conductor_trainer.weights import require_safetensors
 
 _CARD_FILE = "README.md"
 
@@ -57,6 +58,7 @@ def _write_model(root: Path, record: Record, folder: Path) -> None:
     # Merged before it is rounded, or small changes of the adapter would be lost.
     model: Any = load_model(root / (record.base if record.kind == "adapter" else record.folder))
     if record.kind == "adapter":
+        require_safetensors(root / record.folder)
         model = PeftModel.from_pretrained(model, root / record.folder).merge_and_unload()
     model.to(dtype).save_pretrained(folder)
     copy_tokenizer(root / record.folder, folder)

@@ -1,9 +1,11 @@
 """HTTP for policy servers: a thread for each connection, and refusals as vLLM gives them."""
 
 import json
+import re
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,8 +14,11 @@ from pathlib import Path
 from select import select
 from typing import Any
 
-LONGEST_BODY = 32 * 1024 * 1024
-"""Bytes: a hundred times the longest prompt of any model."""
+LONGEST_BODY = 8 * 1024 * 1024
+"""Bytes: the ids of a prompt of a million tokens."""
+
+PATIENCE = 60.0
+"""Seconds for a client to send a whole body, and between two signs of life before and after it."""
 
 Body = Mapping[str, object]
 
@@ -109,8 +114,10 @@ class AnsweringServer(ThreadingHTTPServer):
     # A cycle begins with a burst of connections; the library's own five would turn some away.
     request_queue_size = 256
 
-    def __init__(self, address: tuple[str, int], respond: Respond) -> None:
-        super().__init__(address, partial(_Handler, respond))
+    def __init__(
+        self, address: tuple[str, int], respond: Respond, *, patience: float = PATIENCE
+    ) -> None:
+        super().__init__(address, partial(_Handler, respond, patience))
 
     def serve_until_stopped(self) -> None:
         """Prints its URL in one line on stdout, and serves until SIGTERM or SIGINT."""
@@ -135,9 +142,14 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
-    def __init__(self, respond: Respond, *connection: Any) -> None:
+    def __init__(self, respond: Respond, patience: float, *connection: Any) -> None:
         self._respond = respond
+        self._patience = patience
         super().__init__(*connection)
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.settimeout(self._patience)
 
     def do_GET(self) -> None:
         self._send(self._reply())
@@ -152,6 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Health is answered at once, whatever other requests wait for."""
         route = f"{self.command} {self.path}"
         try:
+            self._check_sender()
             sent = self._read()
             return (
                 as_json({})
@@ -164,12 +177,53 @@ class _Handler(BaseHTTPRequestHandler):
             said = f"{type(error).__name__}: {error}"
             return as_json(ApiError(500, "InternalServerError", said).body(), 500)
 
-    def _read(self) -> bytes:
-        length = int(self.headers.get("Content-Length") or 0)
-        if length > LONGEST_BODY:
+    def _check_sender(self) -> None:
+        """Refuses a page that a person looks at: its browser says `Origin`, or sends no JSON."""
+        problem = None
+        if "Origin" in self.headers:
+            problem = ApiError(403, "ForbiddenError", "This server answers no page of a browser.")
+        elif self.command == "POST" and self.headers.get_content_type() != "application/json":
+            said = "A body must be sent as Content-Type: application/json."
+            problem = ApiError(415, "UnsupportedMediaTypeError", said)
+        if problem is not None:
             self.close_connection = True
-            raise bad_request(f"A body of {length} bytes is over {LONGEST_BODY}.")
-        return self.rfile.read(length)
+            raise problem
+
+    def _read(self) -> bytes:
+        """A refusal ends the connection: what is not read would be taken for the next request."""
+        ends, self.close_connection = self.close_connection, True
+        body = self._read_within(self._length(), time.monotonic() + self._patience)
+        self.close_connection = ends
+        return body
+
+    def _length(self) -> int:
+        said = self.headers.get_all("Content-Length", [])
+        if "Transfer-Encoding" in self.headers or (self.command == "POST" and not said):
+            raise ApiError(411, "LengthRequiredError", "A body must have a Content-Length.")
+        if not all(re.fullmatch("[0-9]{1,18}", each) for each in said) or len(said) > 1:
+            raise bad_request(f"Content-Length = {', '.join(said)!r} is refused: expected a number")
+        length = int(said[0]) if said else 0
+        if length > LONGEST_BODY:
+            message = f"A body of {length} bytes is over {LONGEST_BODY}."
+            raise ApiError(413, "PayloadTooLargeError", message)
+        return length
+
+    def _read_within(self, length: int, deadline: float) -> bytes:
+        """However slowly it trickles, a body is not waited for beyond the deadline."""
+        body = bytearray()
+        try:
+            while len(body) < length:
+                self.connection.settimeout(max(0.001, deadline - time.monotonic()))
+                part = self.rfile.read1(length - len(body))
+                if not part:
+                    raise bad_request("The connection ended before the body did.")
+                body += part
+        except TimeoutError as error:
+            message = f"The body did not come within {self._patience:g} s."
+            raise ApiError(408, "TimeoutError", message) from error
+        finally:
+            self.connection.settimeout(self._patience)
+        return bytes(body)
 
     def _is_wanted(self) -> bool:
         """A client that waits sends nothing, so anything to read is the end of the connection."""
@@ -180,5 +234,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(reply.status)
         self.send_header("Content-Type", reply.content_type)
         self.send_header("Content-Length", str(len(reply.body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(reply.body)

@@ -19,6 +19,7 @@ from transformers import (
 from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import Config, LoraTuning, Tuning
 from conductor_trainer.errors import BadRequest, ModelInvalid
+from conductor_trainer.weights import SAFELY, require_safetensors
 
 Policy: TypeAlias = PreTrainedModel | PeftModel
 
@@ -61,7 +62,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     With such a tokenizer every reward would be 0, without any error.
     """
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder, **SAFELY)
     except Exception as cause:  # Broken files make the library raise exceptions of any type.
         raise ModelInvalid(f"There is no tokenizer in {folder}: {cause}") from cause
     for text in _ROUND_TRIPS:
@@ -82,9 +83,12 @@ def pad_id_of(tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def load_model(folder: Path, dtype: torch.dtype = torch.float32) -> PreTrainedModel:
-    """Raises `ModelInvalid` where there is none."""
+    """Raises `ModelInvalid` where there is none, or none as safetensors."""
+    require_safetensors(folder)
     with _naming(folder):
-        return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+        return AutoModelForCausalLM.from_pretrained(
+            folder, dtype=dtype, use_safetensors=True, **SAFELY
+        )
 
 
 @contextmanager
@@ -107,6 +111,7 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
     _require_kind(record, "adapter")
     is_half = config["precision"] == "bfloat16"
     base = load_model(root / record.base, torch.bfloat16 if is_half else torch.float32)
+    require_safetensors(root / record.folder)
     with _naming(root / record.folder):
         return PeftModel.from_pretrained(base, root / record.folder, is_trainable=True)
 

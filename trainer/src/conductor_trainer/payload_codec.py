@@ -25,10 +25,11 @@ _KEY_ID = "encryption-key-id"
 
 
 class EncryptionCodec(PayloadCodec):
-    """Encrypts what the trainer sends to Temporal; a payload in the clear is passed on as it is."""
+    """Encrypts what the trainer sends; what comes in the clear is passed on, unless `strict`."""
 
-    def __init__(self, keys: KeyRing) -> None:
+    def __init__(self, keys: KeyRing, strict: bool = False) -> None:
         self._keys = keys
+        self._strict = strict
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
         """Encrypts each payload with the first key, under a random nonce."""
@@ -36,14 +37,14 @@ class EncryptionCodec(PayloadCodec):
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
         """Decrypts each payload with the key that it names."""
-        return [_decrypt(payload, self._keys) for payload in payloads]
+        return [_decrypt(payload, self._keys, self._strict) for payload in payloads]
 
 
-def encryption_converter(keys: KeyRing) -> DataConverter:
+def encryption_converter(keys: KeyRing, strict: bool = False) -> DataConverter:
     """A data converter that encrypts payloads, and the messages of failures with them."""
     return replace(
         DataConverter.default,
-        payload_codec=EncryptionCodec(keys),
+        payload_codec=EncryptionCodec(keys, strict),
         failure_converter_class=DefaultFailureConverterWithEncodedAttributes,
     )
 
@@ -53,8 +54,13 @@ def _encrypt(payload: Payload, key: EncryptionKey) -> Payload:
     return Payload(metadata={"encoding": _ENCRYPTED, _KEY_ID: key.id.encode()}, data=sealed)
 
 
-def _decrypt(payload: Payload, keys: KeyRing) -> Payload:
+def _decrypt(payload: Payload, keys: KeyRing, strict: bool) -> Payload:
     if payload.metadata.get("encoding") != _ENCRYPTED:
+        if strict:
+            raise Altered(
+                "a payload is not encrypted, and this trainer accepts no other "
+                "(--encryption-strict): whatever sent it must use the same keys"
+            )
         return payload
     id = payload.metadata.get(_KEY_ID, b"").decode(errors="replace")
     plain = unseal(payload.data, keys.find(id, "a payload").payload)

@@ -1,11 +1,8 @@
 """The record of a new checkpoint: its probe, the fingerprint of its weights, and the answer."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from transformers import PreTrainedTokenizerBase
@@ -13,6 +10,7 @@ from transformers import PreTrainedTokenizerBase
 from conductor_trainer.checkpoint import Probe, Record
 from conductor_trainer.contract import CheckpointName, Config, JsonObject
 from conductor_trainer.model import Policy, kind_of, save_policy, tokenizer_sha256
+from conductor_trainer.weights import weights_sha256
 
 _LIBRARIES = ("torch", "transformers", "trl", "peft")
 
@@ -20,8 +18,6 @@ _PROBE_TEXT = (
     "<|im_start|>user\nHow much is 17 and 26?<|im_end|>\n<|im_start|>assistant\n"
     'model_id = [0]\nsubtasks = ["Solve the question."]\naccess_list = [[]]<|im_end|>'
 )
-
-_CHUNK_BYTES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -106,48 +102,3 @@ def take_probe(policy: Policy, tokenizer: PreTrainedTokenizerBase) -> Probe:
     logprobs_TV = torch.log_softmax(logits_TV, dim=-1)
     logprobs_T = logprobs_TV.gather(1, input_ids_1T[0, 1:, None])[:, 0]
     return Probe(token_ids_T, logprobs_T.tolist())
-
-
-class _Tensor(NamedTuple):
-    """A tensor's name and type, and where its bytes lie."""
-
-    name: str
-    dtype: str
-    file: Path
-    start: int
-    end: int
-
-
-def weights_sha256(folder: Path) -> str:
-    """SHA-256 over names, types and bytes of all tensors in ascending order of names.
-
-    The number of files does not matter, and nothing is loaded into memory.
-    """
-    digest = hashlib.sha256()
-    for tensor in sorted(_tensors(folder)):
-        digest.update(f"{tensor.name}\0{tensor.dtype}\0".encode())
-        with tensor.file.open("rb") as file:
-            file.seek(tensor.start)
-            remaining = tensor.end - tensor.start
-            while remaining > 0 and (chunk := file.read(min(_CHUNK_BYTES, remaining))):
-                digest.update(chunk)
-                remaining -= len(chunk)
-    return digest.hexdigest()
-
-
-def _tensors(folder: Path) -> list[_Tensor]:
-    """From the headers: a safetensors file is 8 bytes of length, JSON of that length, and data.
-
-    Source: the format's description at https://github.com/huggingface/safetensors#format.
-    """
-    tensors: list[_Tensor] = []
-    for path in folder.glob("*.safetensors"):
-        with path.open("rb") as file:
-            header_bytes = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(header_bytes))
-        header.pop("__metadata__", None)
-        data = 8 + header_bytes
-        for name, entry in header.items():
-            start, end = entry["data_offsets"]
-            tensors.append(_Tensor(name, entry["dtype"], path, data + start, data + end))
-    return tensors

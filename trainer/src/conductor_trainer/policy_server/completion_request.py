@@ -6,6 +6,9 @@ from typing import TypeGuard
 
 from conductor_trainer.http_answers import bad_request, read_text
 
+MOST_REPLIES = 1024
+"""To one prompt: all are sampled at once, each with keys and values of its own in memory."""
+
 LONGEST_REPLY = 16
 """Tokens of a reply where the request names no `max_tokens`: OpenAI's own default."""
 
@@ -48,7 +51,7 @@ def read_completion_request(body: Mapping[str, object]) -> CompletionRequest:
     return CompletionRequest(
         model=read_text(body, "model"),
         prompt_T=_read_token_ids(body, "prompt"),
-        n=_read_whole(body, "n", 1, least=1),
+        n=_read_whole(body, "n", 1, least=1, most=MOST_REPLIES),
         seed=None if body.get("seed") is None else _read_whole(body, "seed", 0, least=0),
         temperature=_read_temperature(body),
         max_tokens=_read_whole(body, "max_tokens", LONGEST_REPLY, least=1),
@@ -58,12 +61,14 @@ def read_completion_request(body: Mapping[str, object]) -> CompletionRequest:
     )
 
 
-def _read_whole(body: Mapping[str, object], name: str, default: int, *, least: int) -> int:
+def _read_whole(
+    body: Mapping[str, object], name: str, default: int, *, least: int, most: int = 2**63 - 1
+) -> int:
     value = default if body.get(name) is None else body[name]
-    if _is_whole(value) and least <= value < 2**63:
+    if _is_whole(value) and least <= value <= most:
         return value
     raise bad_request(
-        f"`{name}` = {value!r} is refused: expected a whole number from {least} to 2^63 - 1"
+        f"`{name}` = {value!r} is refused: expected a whole number from {least} to {most}"
     )
 
 

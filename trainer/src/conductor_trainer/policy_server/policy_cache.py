@@ -21,6 +21,7 @@ from conductor_trainer.http_answers import (
     not_found,
     unknown_model,
 )
+from conductor_trainer.weights import SAFELY, require_safetensors
 
 END_OF_TURN = "<|im_end|>"
 """Ends a turn of ChatML, in which prompts are written."""
@@ -42,23 +43,28 @@ def load_policy(folder: Path) -> Policy:
     is_adapter = (folder / "adapter_config.json").exists()
     model = _load_adapter(folder) if is_adapter else _load_model(folder)
     tokenizer = AutoTokenizer.from_pretrained(
-        folder if _has_tokenizer(folder) else model.name_or_path
+        folder if _has_tokenizer(folder) else model.name_or_path, **SAFELY
     )
     return Policy(
         model.eval(), tokenizer, _end_ids(model, tokenizer), model.config.max_position_embeddings
     )
 
 
-def _load_model(folder: Path | str) -> PreTrainedModel:
-    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+def _load_model(folder: Path) -> PreTrainedModel:
+    require_safetensors(folder)
+    return AutoModelForCausalLM.from_pretrained(
+        folder, dtype=torch.float32, use_safetensors=True, **SAFELY
+    )
 
 
 def _load_adapter(folder: Path) -> PreTrainedModel:
     # Imported here, since only servers of adapters need it.
     from peft import PeftModel
 
+    require_safetensors(folder)
     config = json.loads((folder / "adapter_config.json").read_text())
-    adapted = PeftModel.from_pretrained(_load_model(config["base_model_name_or_path"]), folder)
+    base = _load_model(Path(config["base_model_name_or_path"]))
+    adapted = PeftModel.from_pretrained(base, folder)
     return adapted.merge_and_unload()
 
 

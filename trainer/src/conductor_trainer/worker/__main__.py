@@ -16,7 +16,7 @@ from conductor_trainer.encryption import KeyProblem, read_encryption_keys
 from conductor_trainer.errors import TrainerError
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.store import open_store
-from conductor_trainer.worker.activities import TrainerActivities
+from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
 
@@ -31,14 +31,17 @@ async def serve(options: argparse.Namespace) -> None:
     root = options.checkpoints.resolve()
     root.mkdir(parents=True, exist_ok=True)
     steps = StepRunner(root)
-    activities = TrainerActivities(root, open_store(options.store, keys), steps)
+    allowed = Allowed(options.allow_server, options.export_root)
+    activities = TrainerActivities(root, open_store(options.store, keys), steps, allowed)
     # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
     connection = ClientConfig.load_client_connect_config()
     if options.namespace is not None:
         connection["namespace"] = options.namespace
     client = await Client.connect(
         **connection,
-        data_converter=DataConverter.default if keys is None else encryption_converter(keys),
+        data_converter=DataConverter.default
+        if keys is None
+        else encryption_converter(keys, options.encryption_strict),
     )
     say = claim_stdout()
     await steps.start()
@@ -64,6 +67,20 @@ def _read_arguments() -> argparse.Namespace:
         metavar="FOLDER",
         help="where checkpoints are kept",
     )
+    parser.add_argument(
+        "--allow-server",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="a policy server that checkpoints may be loaded into, as `training.policy.baseUrl` "
+        "names it; may be given more than once",
+    )
+    parser.add_argument(
+        "--export-root",
+        type=Path,
+        metavar="FOLDER",
+        help="below which `train export` may write (default: there are no exports)",
+    )
     parser.add_argument("--task-queue", default="conductor-trainer", metavar="NAME")
     parser.add_argument(
         "--namespace", metavar="NAME", help="default: TEMPORAL_NAMESPACE, else default"
@@ -72,13 +89,21 @@ def _read_arguments() -> argparse.Namespace:
         "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
     )
     parser.add_argument(
+        "--encryption-strict",
+        action="store_true",
+        help="refuse what is not encrypted, as `encryption.strict` does",
+    )
+    parser.add_argument(
         "--drain-seconds",
         type=float,
         default=30.0,
         metavar="SECONDS",
         help="how long a step may go on after SIGTERM; it is tried again elsewhere (default: 30)",
     )
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.encryption_strict and options.encryption_key_env is None:
+        parser.error("--encryption-strict needs the keys: add --encryption-key-env NAME")
+    return options
 
 
 def main() -> None:

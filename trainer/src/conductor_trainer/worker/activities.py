@@ -1,8 +1,9 @@
 """The trainer's activities: each may be tried again at any moment, and has no effect twice."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 
 from conductor_trainer.checkpoint import collect
 from conductor_trainer.contract import JsonObject, StoredBytes, check_request
-from conductor_trainer.errors import TrainerError
+from conductor_trainer.errors import BadRequest, TrainerError
 from conductor_trainer.store import Store, stored_file
 from conductor_trainer.worker.publish import publish, retire
 from conductor_trainer.worker.steps import StepRunner
@@ -53,13 +54,50 @@ def _known(error: Exception) -> TrainerError:
     return TrainerError(f"The trainer failed: {type(error).__name__}: {error}")
 
 
+@dataclass(frozen=True)
+class Allowed:
+    """What requests may name, by the trainer's own command line: others may write to Temporal."""
+
+    servers: Sequence[str]
+    """Base URLs of policy servers."""
+    export_root: Path | None
+    """Exports are written below it; None: there are none."""
+
+    def check_servers(self, servers: Sequence[str]) -> None:
+        """Raises `BadRequest`."""
+        allowed = {each.rstrip("/") for each in self.servers}
+        for server in servers:
+            if server.rstrip("/") not in allowed:
+                raise BadRequest(
+                    f"{server} is not among the policy servers of this trainer "
+                    f"({', '.join(sorted(allowed)) or 'it has none'}): start the trainer with "
+                    f"--allow-server {server} if it is to load checkpoints there."
+                )
+
+    def export_folder(self, directory: str) -> Path:
+        """Where to write an export, links resolved. Raises `BadRequest`."""
+        if self.export_root is None:
+            raise BadRequest(
+                f"Nothing is exported to {directory}: start the trainer with --export-root FOLDER, "
+                "below which exports may be written."
+            )
+        folder, root = Path(directory).resolve(), self.export_root.resolve()
+        if root not in folder.parents:
+            raise BadRequest(
+                f"An export must lie below {root}, and {directory} does not: name a folder there, "
+                "or start the trainer with another --export-root."
+            )
+        return folder
+
+
 class TrainerActivities:
     """What a training night asks of the machine that holds the weights."""
 
-    def __init__(self, root: Path, store: Store, steps: StepRunner) -> None:
+    def __init__(self, root: Path, store: Store, steps: StepRunner, allowed: Allowed) -> None:
         self._root = root
         self._store = store
         self._steps = steps
+        self._allowed = allowed
 
     @property
     def all(self) -> list[Callable[..., Any]]:
@@ -93,11 +131,13 @@ class TrainerActivities:
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
         """Writes a checkpoint as a folder that Hugging Face's libraries load."""
-        return await self._step("export", request, {})
+        folder = self._allowed.export_folder(request["directory"])
+        return await self._step("export", {**request, "directory": str(folder)}, {})
 
     @_activity("conductor.trainer.publish")
     async def publish(self, request: Any) -> Any:
         """Loads a checkpoint into the policy servers."""
+        self._allowed.check_servers(request["servers"])
         async with _heartbeats() as report:
             report("publishing")
             return await publish(self._root, request)
@@ -105,6 +145,7 @@ class TrainerActivities:
     @_activity("conductor.trainer.retire")
     async def retire(self, request: Any) -> Any:
         """Unloads old checkpoints from the policy servers."""
+        self._allowed.check_servers(request["servers"])
         async with _heartbeats() as report:
             report("retiring")
             return await retire(self._root, request)

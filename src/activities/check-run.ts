@@ -1,0 +1,30 @@
+import { ConfigError } from '../config/errors';
+import { resolveRun } from '../config/resolve-run';
+import type { Config } from '../config/schema';
+import type { ResolvedRun } from '../protocol/run';
+
+/**
+ * Local activity `conductor.checkRun`: whether a run that came with a workflow's input names only what this process's own
+ * configuration names. Any client may write such an input; what it says of models is checked where they are asked, see
+ * `config/keys.ts`, and the activities, workflows and queues that a workflow calls by itself are checked here.
+ *
+ * @throws ConfigError that says what is unknown
+ */
+export function checkRun(config: Config, run: ResolvedRun): void {
+  const known = namedBy(resolveRun(config));
+  const unknown = namedBy(run).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new ConfigError(
+    `the run names ${unknown}, which the configuration of this worker process does not: give all worker processes the ` +
+      'same configuration, and start the run again',
+  );
+}
+
+function namedBy({ conductor, workers, queuePerProvider }: ResolvedRun): string[] {
+  const models = [conductor, ...workers.filter((worker) => worker.kind === 'model')];
+  const queues = models.map(({ provider }) => `a queue of its own for provider ${provider}`);
+  const external = workers.flatMap((worker) =>
+    worker.kind === 'model' ? [] : `the ${worker.kind} ${worker.type} on task queue ${worker.taskQueue}`,
+  );
+  return queuePerProvider ? [...external, ...queues] : external;
+}

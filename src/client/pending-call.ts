@@ -1,0 +1,115 @@
+import { CONDUCTOR_ID, type Plan } from '../plan/plan';
+import { isRecord } from '../plan/validate';
+import type {
+  Parent,
+  WorkerRequest,
+  WorkerResult,
+  WritePlanRequest,
+  WritePlanResult,
+} from '../protocol/activities';
+import { readExternalResult } from '../protocol/external-worker';
+import type { SolveInput } from '../protocol/input';
+import { SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import type { SolveTrace } from '../protocol/solve';
+import {
+  type ChildOutcome,
+  conductorCalled,
+  failedChild,
+  ownStepEnded,
+  ownStepStarted,
+  readFailure,
+  reviewed,
+  revisionIn,
+  type RunEvent,
+  stepAnswered,
+  stepFailed,
+  stepStarted,
+  unaccountedCall,
+} from '../trace/events';
+
+/** A call of a model, or a solve by a child, and what the workflow records of it. */
+export interface PendingCall {
+  readonly started: RunEvent;
+  /** The plan of a run that has none when this call starts. */
+  readonly standIn?: Plan;
+  readonly succeed: (result: unknown, at: string) => RunEvent[];
+  readonly fail: (error: Error, at: string) => RunEvent[];
+}
+
+/** Where a run is when it starts a call; `now` is the workflow's clock. */
+type RunPosition = Readonly<{ round: number; depth: number; now: string }>;
+
+/** What was started, as far as a trace is concerned; null for anything else. `childId` is a child's workflow id. */
+export function readPendingCall(
+  { type, childId, input }: { type?: string | null; childId?: string | null; input: unknown },
+  at: RunPosition,
+): PendingCall | null {
+  if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, at);
+  const parent = type === SOLVE_WORKFLOW ? (input as SolveInput).parent : undefined;
+  if (childId && parent !== undefined) return childCall(childId, parent, at);
+  return isWorkerRequest(input) ? stepCall(input, at) : null;
+}
+
+function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCall {
+  const { round } = request;
+  return {
+    started: { kind: 'plan-asked', round, depth },
+    succeed: (result) => {
+      const called = conductorCalled(request, result as WritePlanResult);
+      const { plan } = result as WritePlanResult;
+      return plan === null ? [called] : [called, { kind: 'planned', round, plan, degraded: false }];
+    },
+    fail: (error) => [conductorCalled(request, readFailure(error, CONDUCTOR_ID))],
+  };
+}
+
+function stepCall(request: WorkerRequest, { now }: RunPosition): PendingCall {
+  const { worker, subtask } = request;
+  const fail = (error: unknown, at: string): RunEvent[] => [
+    stepFailed(request, readFailure(error, worker.id), at),
+  ];
+  return {
+    started: stepStarted(request, now),
+    standIn: { steps: [{ worker: worker.id, subtask, sees: [] }] },
+    succeed: (result, at) => {
+      try {
+        return [stepAnswered(request, workerResultOf(request, result, at))];
+      } catch (error) {
+        // Not what an external worker has to return: the workflow counted it as failed, and so does its trace.
+        return fail(error, at);
+      }
+    },
+    fail,
+  };
+}
+
+function workerResultOf(request: WorkerRequest, result: unknown, at: string): WorkerResult {
+  const { worker } = request;
+  if (worker.kind === 'model') return result as WorkerResult;
+  const { text, usage } = readExternalResult(result, worker);
+  const calls = [unaccountedCall(request, null, usage)];
+  return { output: text, calls, dropped: [], startedAt: at, endedAt: at };
+}
+
+function isWorkerRequest(input: unknown): input is WorkerRequest {
+  return isRecord(input) && 'worker' in input && 'subtask' in input && 'step' in input;
+}
+
+function childCall(childId: string, parent: Parent, { round, now }: RunPosition): PendingCall {
+  const { step, run } = parent;
+  const { model } = run.conductor;
+  const end = (outcome: ChildOutcome, endedAt: string): RunEvent[] => [
+    { kind: 'child-ended', childId, trace: outcome.trace },
+    step === undefined
+      ? reviewed(round, revisionIn(outcome, parent.round))
+      : ownStepEnded({ round, step, startedAt: now, endedAt }, outcome),
+  ];
+  return {
+    started:
+      step === undefined
+        ? { kind: 'review-started', round: parent.round, depth: parent.depth, childId }
+        : ownStepStarted({ round, step, childId, model, at: now }),
+    succeed: (result, at) => end({ trace: result as SolveTrace, problem: null }, at),
+    fail: (error, at) => end(failedChild(error, childId), at),
+  };
+}

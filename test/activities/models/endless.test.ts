@@ -1,0 +1,82 @@
+import { randomFillSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { sendOnce } from '../../../src/activities/models/transport';
+import { FAILURES } from '../../../src/protocol/failures';
+import { aRequest, DIALECTS, failureOf } from './ask';
+
+const MIB = 1024 * 1024;
+/** A file of gzip may have any number of these. */
+const MEMBER = gzipSync(Buffer.alloc(MIB, ' '));
+
+let server: Server;
+let answer: (response: ServerResponse) => void;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    request.resume();
+    answer(response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+afterAll(() => {
+  server.close().closeAllConnections();
+});
+
+const url = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+function* endless(chunk: Buffer, onChunk: () => void = () => undefined): Generator<Buffer> {
+  for (;;) {
+    onChunk();
+    yield chunk;
+  }
+}
+
+/** A kilobyte that stands for a megabyte, again and again. */
+function bomb(status: number): typeof answer {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    pipeline(Readable.from(endless(MEMBER)), response, () => undefined);
+  };
+}
+
+describe.each(DIALECTS)('$name', ({ complete, card }) => {
+  test('ends an answer without an end, and does not ask again', async () => {
+    answer = bomb(200);
+    const failure = await failureOf(complete, aRequest(card(url())));
+    expect(failure).toMatchObject({ type: FAILURES.badResponse, retryable: false, billed: 'unknown' });
+    expect(failure?.message).toContain('sent an answer that cannot be read: it has more than 64 MiB. ');
+  });
+
+  test('ends an error without an end', async () => {
+    answer = bomb(400);
+    expect(await failureOf(complete, aRequest(card(url())))).toMatchObject({ retryable: false });
+  });
+});
+
+test('no more is taken from a server than was counted, and what the network holds', async () => {
+  let mebibytes = 0;
+  const closed = new Promise((resolve) => {
+    answer = (response) => {
+      const chunks = endless(randomFillSync(Buffer.alloc(MIB)), () => (mebibytes += 1));
+      pipeline(Readable.from(chunks, { objectMode: true, highWaterMark: 1 }), response, resolve);
+    };
+  });
+  const response = await sendOnce(url());
+  await expect(response.text()).rejects.toThrow('more than 64 MiB');
+  await closed;
+  expect(mebibytes).toBeGreaterThan(63);
+  expect(mebibytes).toBeLessThan(96);
+});
+
+test('a response of the greatest size is read whole', async () => {
+  answer = (response) => response.end(Buffer.alloc(64 * MIB, 'x'));
+  expect((await (await sendOnce(url())).arrayBuffer()).byteLength).toBe(64 * MIB);
+});
+
+test.each([200, 204, 304, 307, 599])('status %i passes', async (status) => {
+  answer = (response) => response.writeHead(status).end();
+  expect((await sendOnce(url())).status).toBe(status);
+});

@@ -1,0 +1,59 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createActivities } from '../../src/activities';
+import type { Complete } from '../../src/activities/models/model';
+import { backgroundOpenAI } from '../../src/activities/models/openai';
+import { createPacing } from '../../src/activities/rate-limits/pacing';
+import { parseConfig } from '../../src/config/load';
+import type { WorkerResult } from '../../src/protocol/activities';
+import { CALL_WORKER } from '../../src/protocol/names';
+import type { Store } from '../../src/store/store';
+import { aCard } from './models/ask';
+
+export const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };
+
+/** A provider whose answers are numbered, and too long for a history. */
+export class Provider {
+  bought = 0;
+
+  readonly complete: Complete = () => {
+    this.bought += 1;
+    const text = `answer ${this.bought} `.repeat(1000);
+    const whole = { finish: 'stop', refusal: null, usage, reportedNanoUsd: null, dropped: [] } as const;
+    return Promise.resolve({ text, ...whole });
+  };
+}
+
+const config = parseConfig({
+  conductor: { provider: 'local', model: 'sim-1' },
+  workers: [{ id: 'ada', provider: 'local', model: 'sim-1' }],
+});
+
+/** One attempt of one call, always the same, as a worker process makes it. */
+export function attempt(
+  store: Store,
+  complete: Complete,
+  activity: MockActivityEnvironment = anActivity(),
+): Promise<WorkerResult> {
+  const activities = createActivities({
+    config,
+    store,
+    complete,
+    background: backgroundOpenAI,
+    pacing: createPacing(config),
+    env: {},
+  });
+  const place = { rootId: 'w', question: 'Why?', subtask: 'Answer.', sees: [], round: 0, step: 0 };
+  const worker = aCard({ provider: 'local', apiKeyEnv: null });
+  const allowance = { requests: 20, billable: 20 };
+  const ask = (): Promise<WorkerResult> => activities[CALL_WORKER]({ ...place, worker, allowance });
+  return activity.run<[], WorkerResult, typeof ask>(ask);
+}
+
+/** An activity with seconds left of its run. */
+export function anActivity({ seconds = 600, heartbeatTimeoutMs = 60_000 } = {}): MockActivityEnvironment {
+  return new MockActivityEnvironment({
+    heartbeatTimeoutMs,
+    scheduledTimestampMs: Date.now(),
+    scheduleToCloseTimeoutMs: seconds * 1000,
+  });
+}

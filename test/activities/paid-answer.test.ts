@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Complete } from '../../src/activities/models/model';
+import { FileStore } from '../../src/store/file-store';
+import { readLedger } from '../support/ledger-of';
+import { anActivity, attempt, Provider, usage } from './one-call';
+
+/** A store in which something happens before each write. */
+class TroubledStore extends FileStore {
+  constructor(
+    folder: string,
+    private readonly trouble: (key: string, content: string) => Promise<void> | void,
+  ) {
+    super(folder);
+  }
+
+  override async write(key: string, bytes: Uint8Array): Promise<void> {
+    await this.trouble(key, Buffer.from(bytes).toString());
+    await super.write(key, bytes);
+  }
+
+  override async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    await this.trouble(key, Buffer.from(bytes).toString());
+    return super.create(key, bytes);
+  }
+}
+
+let folder: string;
+let provider: Provider;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'paid-'));
+  provider = new Provider();
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test.each(['texts/', 'answers/', 'ledger/'])(
+  'heartbeats go on while the store stalls on the %s of an answer',
+  async (place) => {
+    const activity = anActivity({ heartbeatTimeoutMs: 20 });
+    let beats = 0;
+    const threeBeats = new Promise<void>((resolve) => {
+      activity.on('heartbeat', () => {
+        if ((beats += 1) >= 3) resolve();
+      });
+    });
+    const store = new TroubledStore(folder, (key) =>
+      provider.bought > 0 && key.startsWith(place) ? threeBeats : undefined,
+    );
+    await attempt(store, provider.complete, activity);
+    expect(beats).toBeGreaterThanOrEqual(3);
+    expect(provider.bought).toBe(1);
+  },
+);
+
+test('what a store does not take after an answer is written again until it does', async () => {
+  const refused = new Set<string>();
+  const store = new TroubledStore(folder, (key) => {
+    const [place = ''] = key.split('/');
+    if (provider.bought === 0 || refused.has(place)) return;
+    refused.add(place);
+    throw new Error('no space left on device');
+  });
+  const { calls } = await attempt(store, provider.complete);
+  expect([...refused].sort()).toEqual(['answers', 'ledger', 'texts']);
+  expect(calls).toMatchObject([{ attempt: 1, usage }]);
+  expect(await readLedger(store)).toMatchObject([
+    { attempt: 1, usage, endedAt: expect.any(String) as string },
+  ]);
+  expect(provider.bought).toBe(1);
+});
+
+test('a refusal, too, is booked by a store that comes back', async () => {
+  let refusals = 0;
+  const store = new TroubledStore(folder, (_, content) => {
+    if (provider.bought === 0 || !content.includes('Provider.Refused')) return;
+    if ((refusals += 1) < 3) throw new Error('no space left on device');
+  });
+  const refuses: Complete = async (request) => ({ ...(await provider.complete(request)), finish: 'refusal' });
+  await expect(attempt(store, refuses)).rejects.toMatchObject({ type: 'Provider.Refused' });
+  expect(await readLedger(store)).toMatchObject([{ usage, endedAt: expect.any(String) as string }]);
+});
+
+test("a store that never comes back ends the call with the run's time, and says why", async () => {
+  const store = new TroubledStore(folder, (key) => {
+    if (key.startsWith('answers/')) throw new Error('no space left on device');
+  });
+  await expect(attempt(store, provider.complete, anActivity({ seconds: 1 }))).rejects.toThrow(
+    'no space left on device',
+  );
+  expect(provider.bought).toBe(1);
+});
+
+test('two live attempts of one call have a row each, and the answer that was kept first is the answer of both', async () => {
+  const [bothListed, bothAsked] = [meeting(2), meeting(2)];
+  const store = new FileStore(folder);
+  const list = store.list.bind(store);
+  store.list = async (prefix) => {
+    const keys = await list(prefix);
+    await bothListed();
+    return keys;
+  };
+  const complete: Complete = async (request) => {
+    await bothAsked();
+    return provider.complete(request);
+  };
+  const [one, other] = await Promise.all([1, 2].map(() => attempt(store, complete)));
+  expect(provider.bought).toBe(2);
+  const rows = await readLedger(new FileStore(folder));
+  expect(rows.map(({ attempt }) => attempt).sort()).toEqual([1, 2]);
+  expect(rows).toMatchObject([{ usage }, { usage }]);
+  expect(one?.output).toEqual(other?.output);
+});
+
+/** Lets its callers go on once so many have come; later ones pass. */
+function meeting(size: number): () => Promise<void> {
+  let come = 0;
+  let open = (): void => undefined;
+  const all = new Promise<void>((resolve) => (open = resolve));
+  return () => {
+    if ((come += 1) >= size) open();
+    return all;
+  };
+}

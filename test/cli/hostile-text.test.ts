@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { renderPlan } from '../../src/plan/render';
+import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
+import { harmless, type Screen, toJson } from '../../src/cli/terminal';
+import { openView } from '../../src/cli/view/open-view';
+import { renderMarkdown } from '../../src/trace/markdown';
+import { renderTree } from '../../src/trace/tree';
+import { sampleTrace, withStep } from '../trace/sample-trace';
+import { type Ended, runCommand } from './command';
+import { type Folder, makeFolder, poolAt } from './folder';
+
+/** What steers a terminal: all control characters but line ends and tabs, and what turns the writing direction. */
+// eslint-disable-next-line no-control-regex -- that is what is looked for
+const STEERING = /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/;
+
+/** Sets the title, clears the screen (in two ways), paints, reports the cursor, overwrites the line, turns the text. */
+const HOSTILE = '\x1b]0;owned\x07\x1b[2J\x9b2J\x1b[31m\x1b[6n\x9d52;c;YQ\x9c\rpaid\b\x7f\u202e';
+
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '\x1b[2J',
+        '\x1b]8;;http://x\x07',
+        '\x9b31m',
+        '\x9c',
+        '\r',
+        '\b',
+        '\x7f',
+        '\u202e',
+        '\n',
+      ),
+      fc.string({ unit: 'binary', maxLength: 20 }),
+    ),
+    { maxLength: 20 },
+  )
+  .map((parts) => parts.join(''));
+
+describe('whatever a model or a server writes', () => {
+  test('nothing of it steers a terminal, and all that can be read stays', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const shown = harmless(text);
+        expect(shown).not.toMatch(STEERING);
+        expect(harmless(shown)).toBe(shown);
+        expect(shown.replaceAll('\r', '')).toBe(
+          text.replace(new RegExp(STEERING, 'g'), '').replaceAll('\r', ''),
+        );
+      }),
+    );
+  });
+
+  test('JSON says the same after it was made harmless', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const json = toJson({ [text]: [text] });
+        expect(json).not.toMatch(STEERING);
+        expect(JSON.parse(json)).toEqual({ [text]: [text] });
+      }),
+    );
+  });
+
+  test('a dumb terminal and a log get lines of text', () => {
+    return fc.assert(
+      fc.asyncProperty(hostile, async (text) => {
+        const written: string[] = [];
+        const screen = { isTTY: false, write: (line: string) => written.push(line) } as unknown as Screen;
+        const view = await openView(screen);
+        view.show(hostileTrace(text));
+        view.showRetries([{ attempt: 2, reason: text }]);
+        view.close();
+        expect(written.join('')).not.toMatch(STEERING);
+        // Every line is one of ours: no text can forge another event.
+        for (const line of written) expect(line.indexOf('\n')).toBe(line.length - 1);
+      }),
+    );
+  });
+
+  test('a tree has no sequence of it, and Markdown none after it was made harmless', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(renderTree(hostileTrace(text))).not.toMatch(STEERING);
+        expect(harmless(renderMarkdown(hostileTrace(text)))).not.toMatch(STEERING);
+      }),
+    );
+  });
+});
+
+describe('at a terminal', () => {
+  let folder: Folder;
+  let providers: SimulatedProviders;
+
+  beforeAll(async () => {
+    const plan = { steps: [{ worker: 'alpha', subtask: `Find ${HOSTILE} it`, sees: [] }] };
+    folder = await makeFolder();
+    providers = await startSimulatedProviders({
+      models: {
+        boss: { answer: renderPlan(plan, ['alpha', 'beta']) },
+        babbler: { answer: `no plan ${HOSTILE}` },
+        alpha: { answer: `Paris${HOSTILE}!` },
+      },
+    });
+    const pool = poolAt(providers.url);
+    await folder.write('conductor.yaml', pool);
+    const babbler = { ...pool.conductor, model: 'babbler' } as typeof pool.conductor;
+    await folder.write('babbler.yaml', { ...pool, conductor: babbler });
+  });
+
+  afterAll(async () => {
+    await providers.close();
+    await folder.remove();
+  });
+
+  /** All that a person sees, without the terminal's own line ends. */
+  async function see(...args: readonly string[]): Promise<Ended> {
+    const env = { TERM: 'dumb' };
+    const ended = await runCommand(args, { cwd: folder.path, terminal: true, env });
+    expect(ended.stdout).not.toMatch(STEERING);
+    return ended;
+  }
+
+  test('no command shows a sequence of foreign text', async () => {
+    const solved = await see('solve', `Where is ${HOSTILE} Paris?`);
+    expect(solved.stdout).toMatch(/Paris.*!\r\n/);
+    const [id = ''] = /solve-[\w-]+/.exec(solved.stdout) ?? [];
+    const babbled = await see('solve', 'Where?', '--config', 'babbler.yaml');
+    expect(babbled.stdout).toContain('Paris');
+    const [degraded = ''] = /solve-[\w-]+/.exec(babbled.stdout) ?? [];
+    for (const run of [id, degraded]) {
+      for (const format of ['tree', 'json', 'mermaid', 'markdown'])
+        await see('trace', run, '--format', format);
+    }
+    const json = await see('watch', id, '--json');
+    const { answer } = JSON.parse(/^\{[^]*^\}/m.exec(json.stdout)?.[0] ?? '') as { answer: string };
+    expect(answer).toBe(`Paris${HOSTILE}!`);
+    await see('cost', '--by', 'workflow');
+    await see('cost', '--json');
+    await see('trace', `solve-${HOSTILE}`.replaceAll('\0', ''));
+    await see(HOSTILE);
+    await see('cost', '--by', HOSTILE);
+  }, 120_000);
+});
+
+function hostileTrace(text: string): ReturnType<typeof sampleTrace> {
+  const error = { type: 'Provider.BadRequest', message: text };
+  const trace = sampleTrace({ question: text, answer: text, error, status: 'failed' });
+  return withStep(withStep(trace, 0, { output: text }), 1, { error });
+}

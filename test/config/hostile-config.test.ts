@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { ConfigError } from '../../src/config/errors';
+import { parseConfig, readConfigFile } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
+import { hostileText } from '../support/hostile-text';
+
+/** A page or two: what a person reads, and what fits wherever a message of ours travels. */
+const LONGEST_MESSAGE = 8 * 1024;
+
+let file: string;
+beforeAll(() => (file = join(mkdtempSync(join(tmpdir(), 'conductor-config-')), 'conductor.yaml')));
+afterAll(() => {
+  rmSync(join(file, '..'), { recursive: true });
+});
+
+function messageFor(text: string): string {
+  writeFileSync(file, text);
+  try {
+    readConfigFile(file);
+    return '';
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.replaceAll(file, 'conductor.yaml');
+    throw error;
+  }
+}
+
+const lines = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join('\n');
+const MODELS = 'conductor: { provider: local, model: m }\nworkers:\n';
+
+const PIECES = [
+  ...[
+    '[',
+    '{a: ',
+    '- ',
+    '? ',
+    ': ',
+    '&a ',
+    '*a,',
+    '! ',
+    '!!str ',
+    '#',
+    '%',
+    '---\n',
+    '|',
+    '>\n',
+    '!<',
+    '"',
+    '\\',
+  ],
+  ...[
+    '\0',
+    '\ud800',
+    '\t',
+    '\n',
+    ' ',
+    'a: 1\n',
+    '<<: *a, ',
+    '__proto__: ',
+    's3://',
+    '9',
+    'conductor: ',
+    'workers:\n',
+  ],
+  ...['- { id: a, provider: local, model: m }\n', 'fallback: [x]', 'k: v, ', '${', '{', '}', ']'],
+];
+
+test('any text up to a megabyte is a configuration or a ConfigError that a person can read', () => {
+  fc.assert(
+    fc.property(hostileText(PIECES), fc.constantFrom('', MODELS), (text, before) => {
+      expect(messageFor(before + text).length).toBeLessThan(LONGEST_MESSAGE);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test.each([
+  ['settings that are none', lines(3000, (index) => `k${index}: 1`)],
+  [
+    'workers with bad fallbacks',
+    MODELS + lines(900, (index) => `- { id: w${index}, provider: local, model: m, fallback: [x, y] }`),
+  ],
+  ['workers with the same id', MODELS + lines(1200, () => '- { id: w, provider: local, model: m }')],
+  [
+    'workers with settings that are none',
+    MODELS + lines(1000, (index) => `- { id: w${index}, provider: local, model: m, a: 1 }`),
+  ],
+])('%s: the first are named, the rest counted', (_, text) => {
+  const message = messageFor(text);
+  expect(message).toMatch(/and [\d,]+ more/);
+  expect(message.length).toBeLessThan(LONGEST_MESSAGE);
+});
+
+test('a file that is no configuration by its size is refused before it is read', () => {
+  expect(messageFor(`${MODELS}- { id: a, provider: local, model: m }\n${'#'.repeat(70_000)}`)).toBe(
+    'conductor.yaml has 70,089 characters, and a configuration has at most 65,536: is this the right file?',
+  );
+});
+
+test.each([
+  ['behind the mark of a block', 'apiKeyEnv: |sk-Secret'],
+  ['as an alias', 'apiKeyEnv: *sk-Secret'],
+  ['as an escape', 'apiKeyEnv: "\\Secret"'],
+  ['as a tag', 'apiKeyEnv: !<sk-Secret'],
+  ['as a directive', '%sk-Secret\n--- a'],
+])('a key %s is not repeated', (_, text) => {
+  const message = messageFor(text);
+  expect(message).not.toBe('');
+  expect(message).not.toContain('Secret');
+});
+
+test('a run that asks for workers without number is refused in a sentence', () => {
+  const config = parseConfig({
+    conductor: { provider: 'local', model: 'm' },
+    workers: [{ id: 'a', provider: 'local', model: 'm' }],
+  });
+  const strangers = Array.from({ length: 20_000 }, (_, index) => `stranger-${index}-${'x'.repeat(90)}`);
+  const refusal = (): unknown => resolveRun(config, { pool: { deny: strangers } });
+  expect(refusal).toThrow(/^the pool has no worker "stranger-0-x+…", .* and 19,990 more: name some of a$/);
+});

@@ -1,0 +1,17 @@
+import fc from 'fast-check';
+
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * Text as no one would write it: a few pieces, over and over, up to a megabyte, with something else before and behind.
+ * Repetition is what makes a search, a stack or a list of findings grow faster than the text.
+ */
+export function hostileText(pieces: readonly string[], most = MEGABYTE): fc.Arbitrary<string> {
+  const piece = fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 4 }));
+  const few = fc.array(piece, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('') || ' ');
+  const sizes = [most, most / 16, most / 256, 10].map(Math.floor);
+  return fc.tuple(few, few, few, fc.constantFrom(...sizes)).map(([before, unit, behind, size]) => {
+    const middle = unit.repeat(Math.ceil(size / unit.length));
+    return `${before}${middle}`.slice(0, Math.max(1, size - behind.length)) + behind;
+  });
+}

@@ -1,0 +1,103 @@
+import { type ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import { parseConfig } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
+import type { Parent } from '../../src/protocol/activities';
+import type { SolveInput } from '../../src/protocol/input';
+import { SOLVE_WORKFLOW } from '../../src/protocol/names';
+import type { ResolvedRun, RunWorker } from '../../src/protocol/run';
+import { openStage, step, type Stage } from '../support/stage';
+import { testTaskQueue } from '../support/temporal';
+
+/*
+ * Any client may start a solve as if it were a child, with a resolved run of its own making. Cards of models are checked
+ * where they are asked (`config/keys.ts`); what a workflow calls by itself must be known, too.
+ */
+
+const AGENTS = testTaskQueue();
+const OTHERS = testTaskQueue();
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage({
+    workers: ['a', 'agent'],
+    configure: (config) => ({
+      ...config,
+      workers: config.workers.map((worker) =>
+        worker.id === 'agent'
+          ? { id: 'agent', provider: 'activity', type: 'research', taskQueue: AGENTS, timeout: '10s' }
+          : worker,
+      ),
+    }),
+  });
+});
+afterEach(() => stage.close());
+
+/** Starts a child that was given `change` of the run that the configuration resolves to. */
+async function solveGiven(id: string, change: (run: ResolvedRun) => Partial<ResolvedRun>): Promise<unknown> {
+  const run = resolveRun(parseConfig(stage.config));
+  const parent: Parent = {
+    rootId: id,
+    depth: 1,
+    round: 0,
+    run: { ...run, ...change(run) },
+    background: [],
+    hints: [],
+  };
+  const input: SolveInput = { question: 'Who are you?', parent };
+  return stage.temporal.client.workflow.execute(SOLVE_WORKFLOW, {
+    workflowId: `${stage.taskQueue}-${id}`,
+    taskQueue: stage.taskQueue,
+    args: [input],
+    workflowExecutionTimeout: '30s',
+  });
+}
+
+/** Runs a worker whose activities only note that they were called. */
+async function whileListening<T>(taskQueue: string, calls: string[], work: () => Promise<T>): Promise<T> {
+  const note = (name: string) => () => {
+    calls.push(name);
+    return { text: 'done' };
+  };
+  const activities = { research: note('research'), wipeDisk: note('wipeDisk') };
+  const connection = stage.temporal.nativeConnection;
+  const worker = await Worker.create({ connection, taskQueue, activities });
+  return worker.runUntil(() => stage.whileWorking(work));
+}
+
+const withAgent =
+  (change: object) =>
+  ({ workers }: ResolvedRun): Partial<ResolvedRun> => ({
+    workers: workers.map((worker): RunWorker => (worker.id === 'agent' ? { ...worker, ...change } : worker)),
+  });
+
+test.each([
+  ['activity', AGENTS, { type: 'wipeDisk' }],
+  ['queue', OTHERS, { taskQueue: OTHERS }],
+  ['workflow', AGENTS, { kind: 'workflow' }],
+] as const)('a given run names no %s that the configuration does not', async (name, taskQueue, change) => {
+  stage.plan([step('agent', 'Do it.')]);
+  const calls: string[] = [];
+  const solved = whileListening(taskQueue, calls, () => solveGiven(name, withAgent(change)));
+  const failure = await solved.catch((error: unknown) => (error as WorkflowFailedError).cause);
+  expect(failure).toMatchObject({ type: 'Configuration.Invalid' });
+  expect((failure as ApplicationFailure).message).toMatch(
+    /^the run names the (activity|workflow) \S+ on task queue \S+, which the configuration of this worker process does not: /,
+  );
+  expect(calls).toEqual([]);
+});
+
+test('a given run keeps no queues by provider that the configuration does not', async () => {
+  const solved = stage.whileWorking(() => solveGiven('queues', () => ({ queuePerProvider: true })));
+  const failure = await solved.catch((error: unknown) => (error as WorkflowFailedError).cause);
+  expect(failure).toMatchObject({ type: 'Configuration.Invalid' });
+  expect((failure as ApplicationFailure).message).toContain('a queue of its own for provider openai');
+});
+
+test('what the configuration names is called', async () => {
+  stage.plan([step('agent', 'Do it.')]);
+  const calls: string[] = [];
+  const solved = await whileListening(AGENTS, calls, () => solveGiven('known', withAgent({})));
+  expect(solved).toMatchObject({ status: 'completed', answer: 'done' });
+  expect(calls).toEqual(['research']);
+});
