@@ -5,7 +5,7 @@ import { removeSchedule, scheduleNights } from '../../src/training/client/schedu
 import { scheduleIdOf } from '../../src/training/night-ids';
 import type { NightRecord } from '../../src/training/records';
 import type { CycleMetrics } from '../../src/training/progress';
-import { type Ended, runCommand } from '../cli/command';
+import { type Ended, runCommand, type RunningCommand, startCommand } from '../cli/command';
 import { makeFolder } from '../cli/folder';
 import { TEST_KEY } from './search-for-secrets';
 import type { Stage } from './stage';
@@ -20,16 +20,18 @@ interface Trained extends Stage {
 export interface TrainFolder {
   readonly path: string;
   train(...args: string[]): Promise<Ended>;
+  start(...args: string[]): RunningCommand;
   remove(): Promise<void>;
 }
 
 export async function openTrainFolder({ config, taskQueue, temporal }: Trained): Promise<TrainFolder> {
   const folder = await makeFolder();
   await folder.write('conductor.yaml', { ...config, temporal: { ...config.temporal, taskQueue } });
-  const env = { TEMPORAL_ADDRESS: temporal.address, STAGE_KEY: TEST_KEY };
+  const setting = { cwd: folder.path, env: { TEMPORAL_ADDRESS: temporal.address, STAGE_KEY: TEST_KEY } };
   return {
     path: folder.path,
-    train: (...args) => runCommand(['train', ...args], { cwd: folder.path, env }),
+    train: (...args) => runCommand(['train', ...args], setting),
+    start: (...args) => startCommand(['train', ...args], setting),
     remove: () => folder.remove(),
   };
 }

@@ -25,7 +25,7 @@ interface TrainingPlace {
   readonly trainRun: string;
 }
 
-export interface TrainingSession extends TrainingPlace, Omit<Session, 'conductor'> {
+export interface TrainingSession extends TrainingPlace, Session {
   readonly training: TrainingClient;
 }
 
@@ -69,6 +69,22 @@ export async function withTraining<Result>(
     const training = new TrainingClient({ client: temporal, taskQueue: config.temporal.taskQueue });
     return work({ ...place, ...session, training });
   });
+}
+
+/** Between two looks at what is under way. */
+export const LOOK_MS = 2_000;
+
+/** What keeps a workflow from its end: an activity of it that failed, and is tried again; null where none did. */
+export async function findSetback(
+  { conductor }: TrainingSession,
+  workflowId: string,
+): Promise<string | null> {
+  const [retry] = await conductor.retries(workflowId);
+  if (retry === undefined) return null;
+  const { attempt, reason } = retry;
+  return /heartbeat timeout/i.test(reason)
+    ? `The trainer was lost in attempt ${attempt - 1}: start it again, unless something else does.`
+    : `Attempt ${attempt - 1} failed, and is made again: ${reason}`;
 }
 
 /** @throws UsageError without a name, or with one that no training run can have */

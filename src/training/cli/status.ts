@@ -8,11 +8,19 @@ import { oneLine, type Paint } from '../../trace/lines';
 import { checkpointId } from '../checkpoint-ref';
 import { readNights } from '../client/read-runs';
 import { findSchedule } from '../client/schedule';
+import { nightWorkflowId } from '../night-ids';
 import { readServing } from '../policy/serving';
 import type { NightProgress } from '../progress';
 import { describeRewards, renderNights } from './list';
 import { describeSchedule } from './schedule';
-import { settling, type TrainingSession, type TrainOptions, withTraining } from './session';
+import {
+  findSetback,
+  LOOK_MS,
+  settling,
+  type TrainingSession,
+  type TrainOptions,
+  withTraining,
+} from './session';
 
 export const addStatus: AddCommands = (train, settle) => {
   train
@@ -44,30 +52,31 @@ async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   });
 }
 
-const LOOK_MS = 2_000;
-
 /** After so long without a first answer, the command says what it waits for. */
 const PATIENCE_MS = 5_000;
 
-async function followNight(
-  { training, trainRun }: TrainingSession,
-  interruption: AbortSignal,
-): Promise<ExitCode> {
+async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {
+  const { training, trainRun } = session;
   const view = await openNightView(process.stderr);
   const patience = setTimeout(() => {
     say('Waiting for a worker that answers for the night: start one with "temporal-conductor worker" …');
   }, PATIENCE_MS);
   try {
     for (;;) {
-      const progress = await unlessInterrupted(interruption, training.progress(trainRun));
+      const look = Promise.all([
+        training.progress(trainRun),
+        findSetback(session, nightWorkflowId(trainRun)),
+      ]);
+      const seen = await unlessInterrupted(interruption, look);
       clearTimeout(patience);
-      if (progress === undefined) {
+      if (seen === undefined) {
         say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
         return EXIT.interrupted;
       }
+      const [progress, setback] = seen;
       if (progress === null) return EXIT.answered;
-      view.show(progress);
-      await unlessInterrupted(interruption, pause(LOOK_MS, undefined, { ref: false }));
+      view.show({ ...progress, warning: setback ?? progress.warning });
+      await pause(LOOK_MS, undefined, { signal: interruption }).catch(() => undefined);
     }
   } finally {
     clearTimeout(patience);

@@ -18,6 +18,8 @@ import { readManifest } from '../policy/serving';
 import { readCheckpoint } from './serving';
 import {
   chooseRun,
+  findSetback,
+  LOOK_MS,
   SEE_LIST,
   settling,
   type TrainingSession,
@@ -71,11 +73,12 @@ function exportCheckpoint(checkpoint: string, folder: string, options: TrainOpti
 
 /** @returns undefined when the person interrupted the wait: the job goes on */
 async function awaitJob<Result>(
-  { temporal, server }: TrainingSession,
+  session: TrainingSession,
   job: TrainerJob<Result>,
   what: string,
   trainerQueue: string,
 ): Promise<Result | undefined> {
+  const { temporal, server } = session;
   const interruption = listenForInterruption();
   say(`${what}: workflow ${job.id}`);
   if (!(await hasTrainer(temporal, trainerQueue))) {
@@ -84,7 +87,17 @@ async function awaitJob<Result>(
         'This command waits for it.',
     );
   }
-  const result = await unlessInterrupted(interruption, job.result());
+  let told: string | null = null;
+  const tell = async (): Promise<void> => {
+    const setback = await findSetback(session, job.id);
+    if (setback !== null && setback !== told) say(setback);
+    told = setback;
+  };
+  // A look that fails is left out: the job's own end tells more.
+  const looks = setInterval(() => void tell().catch(() => undefined), LOOK_MS);
+  const result = await unlessInterrupted(interruption, job.result()).finally(() => {
+    clearInterval(looks);
+  });
   if (result === undefined) say('It goes on without this command; the same command waits for it again.');
   return result;
 }

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { readRun } from '../../../src/training/activities/records';
-import { EXPORT, WARM_START } from '../../../src/training/names';
+import { EXPORT, UPDATE, WARM_START } from '../../../src/training/names';
 import { readManifest } from '../../../src/training/policy/serving';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
@@ -74,6 +74,29 @@ test('right plans are taught to another run, whose first night begins with them,
   expect(await readRun(stage.store, run)).toMatchObject({ done: 0, checkpoint });
   expect(exported).toMatchObject({ code: 0 });
   expect(exported.stdout).toContain(join(folder.path, 'exported', 'model.safetensors'));
+});
+
+test.each(['export', 'status'] as const)('%s says when the trainer is lost', async (command) => {
+  const { trainer, training, trainRun } = stage;
+  let comeBack = (): void => undefined;
+  const isBack = new Promise<void>((resolve) => (comeBack = resolve));
+  // Without a heartbeat, every attempt is given up until then.
+  const { [EXPORT]: write, [UPDATE]: learn } = trainer;
+  trainer[EXPORT] = (request) => isBack.then(() => write(request));
+  trainer[UPDATE] = (request) => isBack.then(() => learn(request));
+  await stage.whileWorking(async () => {
+    try {
+      if (command === 'status') await training.start({ trainRun, date: '2026-01-11' });
+      const told = command === 'status' ? folder.start('status') : folder.start('export', '1', 'lost');
+      await told.hear(/The trainer was lost in attempt \d+: start it again/);
+      comeBack();
+      expect(await told.ended).toMatchObject({ code: 0 });
+      if (command === 'status') await stage.result();
+    } finally {
+      comeBack();
+    }
+  });
+  Object.assign(trainer, { [EXPORT]: write, [UPDATE]: learn });
 });
 
 test('what the trainer refuses is printed in its own words', async () => {
