@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  opendir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { checkKey, type Store, type StoredEntry, type Tally } from './store';
 
@@ -130,10 +141,16 @@ async function* hiddenBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Gives a file a second name, unless that is taken. */
+/** What disks answer that know no second name for a file. */
+const NO_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** Gives a file a second name, unless that is taken; a copy, where the disk knows no such. */
 async function linkNew(file: string, path: string): Promise<boolean> {
   try {
-    await link(file, path);
+    await link(file, path).catch((error: unknown) => {
+      if (!NO_LINKS.has(codeOf(error))) throw error;
+      return copyFile(file, path, constants.COPYFILE_EXCL);
+    });
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
