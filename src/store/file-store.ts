@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  opendir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { checkKey, type Store, type StoredEntry, type Tally } from './store';
 
@@ -138,10 +149,16 @@ async function writeNew(file: string, bytes: Uint8Array): Promise<void> {
   await write();
 }
 
-/** Renames a file, unless the other name is taken. */
+/** What disks answer that know no second name for a file. */
+const NO_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** Renames a file, unless the other name is taken: by a second name, or a copy where the disk knows none. */
 async function linkNew(file: string, path: string): Promise<boolean> {
   try {
-    await link(file, path);
+    await link(file, path).catch((error: unknown) => {
+      if (!NO_LINKS.has(codeOf(error))) throw error;
+      return copyFile(file, path, constants.COPYFILE_EXCL);
+    });
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;

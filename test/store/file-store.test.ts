@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import files, { mkdtemp, readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -30,6 +30,16 @@ describe('FileStore', () => {
     await store.write('ledger/run/a/1.json', Buffer.from('1'));
     await writeFile(join(folder, 'ledger/run/a/.unfinished'), 'half');
     expect(await store.list('ledger/run/')).toEqual(['ledger/run/a/1.json']);
+  });
+
+  test('creates on a disk without hard links, too', async () => {
+    const refused = Object.assign(new Error('operation not permitted'), { code: 'EPERM' });
+    const link = jest.spyOn(files, 'link').mockRejectedValue(refused);
+    expect(await store.create('ledger/run/a/1.json', Buffer.from('first'))).toBe(true);
+    expect(await store.create('ledger/run/a/1.json', Buffer.from('second'))).toBe(false);
+    expect(link).toHaveBeenCalledTimes(2);
+    link.mockRestore();
+    expect((await store.read('ledger/run/a/1.json'))?.toString()).toBe('first');
   });
 
   test('is for its owner alone, files and folders', async () => {
