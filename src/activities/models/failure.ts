@@ -50,7 +50,7 @@ export function describeFailure(diagnosis: Diagnosis, context: CallContext): Pro
   const { remedy, retryable, billed } = { ...CONSEQUENCES[type], ...diagnosis };
   const { worker, provider, model, secret } = context;
   const who = worker === null ? 'the Conductor' : `worker ${worker}`;
-  const why = redact(reason, secret).replace(/[\s.]{1,300}$/, '');
+  const why = redact(reason, secret).replace(/(?<![\s.])[\s.]{1,300}$/, '');
   return {
     type,
     message: `${who} (${provider} ${model}) ${happened}${why === '' ? '' : `: ${why}`}. ${remedy}`,

@@ -66,7 +66,7 @@ export function readHttpError(error: unknown): HttpError | null {
 function plainReason(text: string): string {
   const page = clip(text.trimStart());
   if (!/^<(!doctype|html)\b/i.test(page)) return text;
-  const title = /<title[^>]{0,200}>([^<]{0,4096})/i.exec(page)?.[1]?.trim() ?? '';
+  const title = /<title[^<>]{0,200}>([^<]{0,4096})/i.exec(page)?.[1]?.trim() ?? '';
   return title === '' ? 'a web page' : `a web page titled "${title}"`;
 }
 
@@ -217,10 +217,10 @@ const LONGEST = 300;
 
 /** What looks like anyone's credential: providers repeat keys, whole or in part. Only clipped texts are searched. */
 const CREDENTIALS = [
-  /\bbearer\s{1,20}(?=\S{0,4096}[\d*])[\w.~+/=*-]{6,4096}/gi,
+  /(?<!\w)bearer\s{1,20}(?=[^\s\d*]{0,4096}[\d*])[\w.~+/=*-]{6,4096}/gi,
   /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,4096}/gi,
   /\bAIza[\w*-]{8,4096}/g,
-  /\beyJ[\w-]{1,4096}\.[\w-]{1,4096}\.[\w-]{0,4096}/g,
+  /(?<![\w-])eyJ[\w-]{1,4096}\.[\w-]{1,4096}\.[\w-]{0,4096}/g,
 ];
 
 /**
