@@ -5,6 +5,7 @@ import { renderPlan } from '../../src/plan/render';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { type RunningCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt, serverRuns } from './folder';
+import { until } from '../support/until';
 
 const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Guess', sees: [] }] }, ['alpha', 'beta']);
 
@@ -72,6 +73,9 @@ test('a worker outlives its `up` by no more than it needs to drain', async () =>
   up.signal('SIGKILL');
   // Its output ends when the last of its processes has.
   expect((await up.ended).stderr).toContain('Ready');
-  expect(await processMark(pid)).toBeNull();
+  await until(
+    () => processMark(pid),
+    (mark) => mark === null,
+  );
   expect(await serverRuns(folder)).toBe(false);
 });
