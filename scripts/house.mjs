@@ -19,7 +19,7 @@ const PATHS = {
       'cli/commands/solve.ts',
       'client/conductor-client.ts',
       'workflows/solve.ts',
-      'activities/resolve-run.ts',
+      'activities/index.ts',
       'workflows/make-plan.ts',
       'plan/prompt/conductor.ts',
       'activities/write-plan.ts',
