@@ -23,7 +23,7 @@ export function readYaml(text: string, name: string): YamlSource {
     );
   }
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parse(text, name, lines);
   const placeAt = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${line}:${col}`;
@@ -40,6 +40,15 @@ export function readYaml(text: string, name: string): YamlSource {
     };
   } catch (error) {
     throw new ConfigError(`${name}: its aliases cannot be resolved: ${verdictOf(error)}`);
+  }
+}
+
+/** The parser calls itself for each level: what is nested deeper than its stack is no configuration. */
+function parse(text: string, name: string, lineCounter: LineCounter): ReturnType<typeof parseDocument> {
+  try {
+    return parseDocument(text, { lineCounter, prettyErrors: false });
+  } catch (error) {
+    throw new ConfigError(`${name} cannot be read, it is nested too deeply: ${verdictOf(error)}`);
   }
 }
 

@@ -68,6 +68,10 @@ const PIECES = [
   ...['- { id: a, provider: local, model: m }\n', 'fallback: [x]', 'k: v, ', '${', '{', '}', ']'],
 ];
 
+test('what is nested too deeply for the parser is said to be so', () => {
+  expect(messageFor(' <<: *a, [<<: *a, ['.repeat(3_000))).toMatch(/nested too deeply|not valid YAML/);
+});
+
 test('any text up to a megabyte is a configuration or a ConfigError that a person can read', () => {
   fc.assert(
     fc.property(hostileText(PIECES), fc.constantFrom('', MODELS), (text, before) => {
