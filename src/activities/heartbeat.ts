@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
+import { Context, type Info } from '@temporalio/activity';
 import { ConductorError } from '../conductor-error';
 
 /**
@@ -71,10 +71,18 @@ export async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
       return await write();
     } catch (error) {
       if (error instanceof ConductorError) throw error;
-      const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = info;
-      const leftMs = scheduledTimestampMs + (scheduleToCloseTimeoutMs || Infinity) - Date.now();
-      signal ??= AbortSignal.any([delayed(cancellationSignal, WRITE_GRACE_MS), timeLimit(leftMs)]);
+      signal ??= AbortSignal.any([delayed(cancellationSignal, WRITE_GRACE_MS), timeLimit(leftFor(info))]);
       await sleep(pauseMs, undefined, { signal }).catch(() => Promise.reject(error as Error));
     }
   }
+}
+
+/** What earlier attempts left of an activity's time, by the server's clock alone: this machine's may jump. */
+function leftFor({
+  scheduledTimestampMs,
+  currentAttemptScheduledTimestampMs,
+  scheduleToCloseTimeoutMs,
+}: Info): number {
+  const usedMs = Math.max(0, currentAttemptScheduledTimestampMs - scheduledTimestampMs);
+  return (scheduleToCloseTimeoutMs || Infinity) - usedMs;
 }
