@@ -30,7 +30,7 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   const questions = new Map<string, string>();
   return rows.flatMap(({ value, place }) => {
     const { id } = value;
-    const question = value.question.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+    const question = normalized(value.question);
     const sameId = ids.get(id);
     const sameQuestion = questions.get(question);
     ids.set(id, sameId ?? place);
