@@ -13,7 +13,7 @@ import { type Lesson, TRAIN_RUN } from '../support/lesson';
 import { LogFollower } from '../support/log-follower';
 import { type ChildProgram, runChild, whileAlive } from '../support/programs';
 import { type Neighbour, openSurroundings } from '../support/surroundings';
-import type { Keeping, WorkerSetting } from '../support/worker';
+import type { Keeping, RowTime, WorkerSetting } from '../support/worker';
 
 /** Plays a night while its processes are killed as planned, each when its moment has come. */
 export async function playNight(
@@ -106,7 +106,7 @@ async function openScene(lesson: Lesson, bundle: string): Promise<Scene> {
         progress,
         cycles: await readCycles(new FileStore(store), TRAIN_RUN),
         requests: log.requests(),
-        keepings: await readLines<Keeping>(witness),
+        keepings: (await readLines<Keeping | RowTime>(witness)).filter((line) => 'what' in line),
       };
       log.close();
       return facts;
