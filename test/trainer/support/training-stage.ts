@@ -39,7 +39,9 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
   });
   const checkpoints = join(folder, 'checkpoints');
   const places = ['--store', stage.store.url, '--checkpoints', checkpoints, '--task-queue', trainerQueue];
-  const allowed = ['--allow-server', policyUrl, '--export-root', tmpdir()];
+  // A lesson may put a proxy before the server.
+  const server = lesson.training?.policy?.baseUrl ?? policyUrl;
+  const allowed = ['--allow-server', server, '--export-root', tmpdir()];
   const trainer = await runPython('worker', [...places, ...allowed], {
     TEMPORAL_ADDRESS: stage.temporal.address,
   });
