@@ -71,7 +71,8 @@ async function passOn(
 ): Promise<void> {
   const { method = 'GET', url = '/' } = request;
   const body = await text(request);
-  const answer = await fetch(origin + url, { method, ...(method === 'POST' && { body }) });
+  const headers = { 'content-type': request.headers['content-type'] ?? 'application/json' };
+  const answer = await fetch(origin + url, { method, headers, ...(method === 'POST' && { body }) });
   response.writeHead(answer.status, { 'Content-Type': 'application/json' });
   response.end(spoil(await answer.text()));
 }
