@@ -101,7 +101,7 @@ test.each([
     'a prompt that is too long',
     { model: 'one', maxPromptTokens: 5 },
     POLICY_FAILURES.promptTooLong,
-    /5 at most/,
+    /at most 5 are allowed/,
   ],
 ] as const)('%s', async (_, change, code, message) => {
   const asked = createAskPolicy()(policyOf('third', change), questionOf(), never);
