@@ -1,6 +1,6 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
-import { isWhole } from '../../protocol/messages';
+import { isWhole, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { readCheckpointId } from '../checkpoint-ref';
 import { MAX_CYCLE, MOST } from '../names';
 import { isNightDate, isTimeZone } from '../night-ids';
@@ -17,9 +17,6 @@ interface Rule {
   readonly isMet: (value: unknown) => boolean;
   readonly expected: string;
 }
-
-/** The longest time that any configuration may set. */
-export const MAX_MS = 24 * 24 * 60 * 60 * 1000;
 
 /** No number of steps means more. */
 const MAX_STEPS = 1_000_000;
@@ -97,7 +94,7 @@ function whole(at: string, least: number, most: number): Rule {
 }
 
 function milliseconds(at: string): Rule {
-  return { ...whole(at, 1, MAX_MS), expected: 'a whole number of milliseconds, 24 days at most' };
+  return { ...whole(at, 1, MAX_WALL_CLOCK_MS), expected: 'a whole number of milliseconds, 24 days at most' };
 }
 
 function text(at: string, most: number): Rule {

@@ -4,10 +4,10 @@ import {
   ParentClosePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
+import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { GroupInput, GroupResult } from '../contract';
 import { GROUP_WORKFLOW } from '../names';
 import { groupQueue, groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
-import { MAX_MS } from './input';
 import type { Night } from './night';
 
 /** Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority. */
@@ -59,7 +59,7 @@ export function groupInput(
         ...run.limits,
         nanoUsd: most === Infinity ? null : most,
         // A night is judged after its time as well.
-        wallClockMs: Math.max(1, Math.min(wallClockMs, isTrial ? MAX_MS : night.remainingMs())),
+        wallClockMs: Math.max(1, Math.min(wallClockMs, isTrial ? MAX_WALL_CLOCK_MS : night.remainingMs())),
       },
     },
   };
