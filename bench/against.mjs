@@ -12,7 +12,7 @@ import { median, milliseconds, time } from './numbers.mjs';
 import { FOUR_CALLS } from './plans.mjs';
 import { configFor, openServer, spawnProviders } from './setting.mjs';
 
-const ROUNDS = 8;
+const ROUNDS = 20;
 const SOLVES = 40;
 const WIDTH = 10;
 const STARTS = 5;
@@ -97,7 +97,9 @@ async function solveIn(cwd, root) {
   if (code !== 0) throw new Error(`solve of the build in ${root} ended with ${code} in ${cwd}`);
 }
 
+/** The median of the rounds' own ratios: what disturbs the machine for a while disturbs both builds of a round. */
 function report(what, times) {
-  const [own, others] = [median(times.this), median(times.other)];
-  console.log(`${what}: × ${(own / others).toFixed(2)} (${milliseconds(own)} to ${milliseconds(others)})`);
+  const ratio = median(times.this.map((own, round) => own / times.other[round]));
+  const [own, other] = [median(times.this), median(times.other)].map(milliseconds);
+  console.log(`${what}: × ${ratio.toFixed(2)} (${own} to ${other})`);
 }

@@ -55,5 +55,6 @@ export function nanoUsdOf(usage: Usage, price: Price): number {
 }
 
 function picoUsd(tokens: number, usdPerMillion: number): bigint {
+  if (tokens === 0) return 0n;
   return BigInt(tokens) * BigInt(Math.round(usdPerMillion * 1e6));
 }

@@ -1,12 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
-import { keyFor } from '../config/keys';
+import { keyFor, modelCardsOf } from '../config/keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
 import { unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
 import { configuredKeys } from '../encryption/keys';
 import type { PoolFilter } from '../protocol/activities';
-import type { ConductorCard, ModelCard } from '../protocol/cards';
-import type { ResolvedRun } from '../protocol/run';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
 import { say } from './terminal';
@@ -75,10 +73,6 @@ function mentionsTraining(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-export function modelCardsOf({ conductor, workers }: ResolvedRun): (ConductorCard | ModelCard)[] {
-  return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
 /** Refuses `--max-cost` where it cannot be enforced: a caller who asks for it by name relies on it. */

@@ -1,4 +1,5 @@
 import type { ConductorCard, ModelCard } from '../protocol/cards';
+import type { ResolvedRun } from '../protocol/run';
 import { ConfigError, MissingKeyError } from './errors';
 import { nameOf } from './notices';
 import { resolveRun } from './resolve-run';
@@ -34,14 +35,29 @@ export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): stri
 }
 
 function isConfigured(card: Card, config: Config): boolean {
-  const { conductor, workers } = resolveRun(config);
-  return [conductor, ...workers.filter((worker) => worker.kind === 'model')].some(
+  return ownCards(config).some(
     (own) =>
       own.apiKeyEnv === card.apiKeyEnv &&
       own.provider === card.provider &&
       own.baseUrl === card.baseUrl &&
       (card.provider !== 'local' || own.model === card.model),
   );
+}
+
+/** Whoever may be asked in a run, and each at a place of its own. */
+export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
+  return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
+}
+
+/** Asked for at every call, and the same for the life of a configuration. */
+const CARDS = new WeakMap<Config, readonly Card[]>();
+
+function ownCards(config: Config): readonly Card[] {
+  const known = CARDS.get(config);
+  if (known !== undefined) return known;
+  const cards = modelCardsOf(resolveRun(config));
+  CARDS.set(config, cards);
+  return cards;
 }
 
 function placeOf({ baseUrl, provider, apiKeyEnv, model }: Card): string {

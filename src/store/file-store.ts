@@ -9,6 +9,7 @@ import {
   rename,
   rm,
   stat,
+  unlink,
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -164,7 +165,7 @@ async function linkNew(file: string, path: string): Promise<boolean> {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    await rm(file, { force: true });
+    await unlessMissing(unlink(file));
   }
 }
 

@@ -1,6 +1,7 @@
 import { ConductorError } from '../../conductor-error';
 import { FAILURES, type FailureType } from '../../protocol/failures';
 import {
+  causesOf,
   type HttpError,
   isErrorLike,
   type NetworkFault,
@@ -92,11 +93,15 @@ export function diagnose(error: unknown): Diagnosis {
   if (http !== null) return diagnoseHttp(http);
   const fault = readNetworkFault(error);
   if (fault !== null) return diagnoseFault(fault);
-  const reason = isErrorLike(error) ? error.message : String(error);
-  // The SDKs pass on what JSON.parse throws.
-  if (error instanceof UnreadableReply || isNamed(error, 'SyntaxError')) {
-    return { type: FAILURES.badResponse, happened: 'sent an answer that cannot be read', reason };
+  // Thrown by us on top of the SDKs or, from the transport, into them; they pass on what JSON.parse throws.
+  const unreadable = causesOf(error).find(
+    (link) => link instanceof UnreadableReply || isNamed(link, 'SyntaxError'),
+  );
+  if (unreadable !== undefined) {
+    const { message } = unreadable;
+    return { type: FAILURES.badResponse, happened: 'sent an answer that cannot be read', reason: message };
   }
+  const reason = isErrorLike(error) ? error.message : String(error);
   // The SDKs' own clock, which runs beside ours.
   if (isNamed(error, 'APIConnectionTimeoutError')) {
     return { type: FAILURES.timeout, happened: 'gave no answer in time', reason };

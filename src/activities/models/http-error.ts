@@ -143,7 +143,7 @@ function faultOf(error: ErrorLike): NetworkFault | null {
 }
 
 /** Innermost first: `fetch failed` and the SDKs' wrappers say less than what they wrap. */
-function causesOf(error: unknown): ErrorLike[] {
+export function causesOf(error: unknown): ErrorLike[] {
   const chain: ErrorLike[] = [];
   let link: unknown = error;
   while (isErrorLike(link) && !chain.includes(link)) {

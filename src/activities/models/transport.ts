@@ -34,30 +34,39 @@ export function sendWith(headers: Readonly<Record<string, string | null | undefi
 export async function sendOnce(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const dispatcher = patientDispatcher();
   try {
-    return bounded(await fetch(input, { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) }));
+    return await readBounded(
+      await fetch(input, { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) }),
+    );
   } catch (error) {
     const fault = init?.signal?.aborted === true ? null : readNetworkFault(error);
     throw fault === null ? error : new NetworkError(fault);
   }
 }
 
-/** Counted as it is decoded: a few kilobytes of gzip may stand for gigabytes. */
-function bounded(response: Response): Response {
-  if (response.body === null) return response;
+/**
+ * Counted as it is decoded: a few kilobytes of gzip may stand for gigabytes. No SDK is asked to stream, so the whole is
+ * read here, which is cheaper than a stream through a counter.
+ */
+async function readBounded(response: Response): Promise<Response> {
+  const { body, status, statusText, headers, ok } = response;
+  const arriving: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
+  try {
+    for await (const chunk of arriving) {
       bytes += chunk.byteLength;
       if (bytes > MAX_RESPONSE_MIB * 1024 * 1024) {
         throw new UnreadableReply(`it has more than ${MAX_RESPONSE_MIB} MiB`);
       }
-      controller.enqueue(chunk);
-    },
-  });
-  const { status, statusText, headers } = response;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // An error is told by its status, however much of its text came.
+    if (ok) throw error;
+  }
   // What HTTP has no name for is a server's failure; a response cannot be made with it.
   const known = Math.min(status, 599);
-  return new Response(response.body.pipeThrough(counter), { status: known, statusText, headers });
+  return new Response(body && Buffer.concat(chunks), { status: known, statusText, headers });
 }
 
 /** Node's dispatcher gives up after 300 s without headers, and a model may think for longer: the card's limit rules. */

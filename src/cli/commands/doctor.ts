@@ -15,7 +15,8 @@ import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { openStore } from '../../store/open-store';
 import type { Paint } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
-import { FOLDER, loadFile, modelCardsOf } from '../settings';
+import { modelCardsOf } from '../../config/keys';
+import { FOLDER, loadFile } from '../settings';
 import { paintFor, print } from '../terminal';
 
 /** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */

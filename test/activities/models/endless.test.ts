@@ -64,8 +64,7 @@ test('no more is taken from a server than was counted, and what the network hold
       pipeline(Readable.from(chunks, { objectMode: true, highWaterMark: 1 }), response, resolve);
     };
   });
-  const response = await sendOnce(url());
-  await expect(response.text()).rejects.toThrow('more than 64 MiB');
+  await expect(sendOnce(url())).rejects.toThrow('more than 64 MiB');
   await closed;
   expect(mebibytes).toBeGreaterThan(63);
   expect(mebibytes).toBeLessThan(96);
