@@ -237,8 +237,10 @@ function pathsIn(value: unknown, path: Path = []): Path[] {
 
 function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
   if (key === undefined) return by;
-  if (Array.isArray(value))
-    return value.map((inner, index) => (String(index) === key ? replaced(inner, rest, by) : inner));
+  if (Array.isArray(value)) {
+    const list: unknown[] = value;
+    return list.map((inner, index) => (String(index) === key ? replaced(inner, rest, by) : inner));
+  }
   const record = value as Record<string, unknown>;
   return { ...record, [key]: replaced(record[key], rest, by) };
 }
