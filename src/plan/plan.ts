@@ -16,11 +16,19 @@ export interface Plan {
 /** The Conductor as a worker of its own plans. Reserved: no worker of a pool may have this id. */
 export const CONDUCTOR_ID = 'conductor';
 
-/** The longest subtask a plan may hold, in UTF-8 bytes: several pages, yet a history stays small. */
+/** The longest subtask a plan may hold, in bytes as JSON: several pages, yet a history stays small. */
 export const MAX_SUBTASK_BYTES = 8 * 1024;
 
 export function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
+}
+
+/**
+ * What a value takes in a payload of Temporal's, which is what its limits count: a control character is one byte of
+ * UTF-8, and six as JSON.
+ */
+export function jsonBytes(value: unknown): number {
+  return utf8Bytes(JSON.stringify(value));
 }
 
 /** What a plan is judged by. */

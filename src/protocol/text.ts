@@ -1,7 +1,7 @@
-import { utf8Bytes } from '../plan/plan';
+import { jsonBytes } from '../plan/plan';
 import { isRecord } from '../plan/validate';
 
-/** The largest text, in UTF-8 bytes, that travels inline through Temporal; a longer one goes to the store. */
+/** The largest text, in bytes as JSON, that travels inline through Temporal; a longer one goes to the store. */
 export const INLINE_BYTES = 4096;
 
 /** The longest text that the store keeps: far beyond any model's output. */
@@ -25,7 +25,7 @@ export function previewOf(text: Text): string {
 
 /** Whether a value is a text that is short enough to travel, or a reference as the store gives it. */
 export function isText(value: unknown, inlineBytes = INLINE_BYTES): value is Text {
-  if (typeof value === 'string') return utf8Bytes(value) <= inlineBytes;
+  if (typeof value === 'string') return jsonBytes(value) <= inlineBytes;
   if (!isRecord(value)) return false;
   const { ref, bytes, preview } = value;
   const isShort = (text: unknown): boolean =>

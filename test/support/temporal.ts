@@ -29,7 +29,8 @@ export interface TestTemporal {
 /** Connects to the test server, or to a test's own; `close` belongs into `afterAll`. */
 export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Promise<TestTemporal> {
   const [connection, nativeConnection] = await Promise.all([
-    Connection.connect({ address }),
+    // The history of a run may come in one piece.
+    Connection.connect({ address, channelArgs: { 'grpc.max_receive_message_length': -1 } }),
     NativeConnection.connect({ address }),
   ]);
   return {

@@ -75,6 +75,25 @@ describe('cancelling a run', () => {
     });
   });
 
+  test('leaves no attempt out of its trace, though the server tells no one of those that were to be repeated', async () => {
+    stage.plan([step('a', 'Try.')]);
+    stage.providers.script('a', [{ fault: 'rate-limited', retryAfter: { as: 'seconds', ms: 60_000 } }]);
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'Is it stopped?' });
+      await until(
+        () => stage.client.retries(id),
+        (retries) => retries.length > 0,
+      );
+      await stage.client.cancel(id);
+      const last = await endOf(stage, id);
+      expect(last.status).toBe('cancelled');
+      const callsOf = (rows: readonly { callId: string }[]): string[] =>
+        rows.map(({ callId }) => callId).sort();
+      expect(callsOf(last.calls)).toEqual(callsOf(await stage.rows(id)));
+      expect(last).toMatchObject({ usage: { calls: 2 }, costIsLowerBound: false });
+    });
+  });
+
   test('works while the Conductor is thinking', async () => {
     stage.plan([step('a', 'Never asked.')]);
     stage.providers.hold('conductor');
