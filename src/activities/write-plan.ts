@@ -1,8 +1,8 @@
 import { parsePlan } from '../plan/parse';
-import type { Message, Plan } from '../plan/plan';
+import type { Message, Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
 import { conductorMessages } from '../plan/prompt/conductor';
-import { planOutputSchema } from '../plan/render';
+import { planOutputSchema, renderPlan } from '../plan/render';
 import { validatePlan } from '../plan/validate';
 import {
   purposeOf,
@@ -14,7 +14,7 @@ import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID } from '../protocol/names';
 import { planContextOf } from '../protocol/run';
 import type { Store } from '../store/store';
-import { readText } from '../store/texts';
+import { keepText, readText } from '../store/texts';
 import { callModel } from './call-model';
 import { readBackground } from './call-worker';
 import type { Dependencies } from './dependencies';
@@ -36,8 +36,7 @@ export async function writePlan(
   const card = run.conductor;
   const context = planContextOf(run, round, request.mayCallItself === true);
   if (card.plan !== undefined && request.review === undefined && request.repairs.length === 0) {
-    const { plan: given } = card;
-    return { ...readPlan(() => validatePlan(given, context)), reply: '', calls: [], dropped: [] };
+    return takeConfigured(store, card.plan, context);
   }
   const { output, calls, dropped } = await callModel(dependencies, {
     purpose: purposeOf(request),
@@ -63,6 +62,13 @@ export async function writePlan(
     problem !== null && index === last ? { ...call, error: problem } : call,
   );
   return { plan, problem, reply: output, calls: noted, dropped };
+}
+
+/** As the Conductor would have written it, so that it can be shown what a person rejected. */
+async function takeConfigured(store: Store, given: Plan, context: PlanContext): Promise<WritePlanResult> {
+  const { plan, problem } = readPlan(() => validatePlan(given, context));
+  const reply = plan === null ? '' : renderPlan(plan, context.workers);
+  return { plan, problem, reply: await keepText(store, reply), calls: [], dropped: [] };
 }
 
 function readPlan(read: () => Plan): Pick<WritePlanResult, 'plan' | 'problem'> {
