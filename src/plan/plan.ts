@@ -56,6 +56,12 @@ export interface Message {
   readonly text: string;
 }
 
+/**
+ * How a worker is shown its part: `tagged`, everything in one user message, as the paper does; `chat`, seen steps as
+ * turns of a conversation; `plain`, turns of subtasks, outputs and the question alone, for a model that tags confuse.
+ */
+export type Layout = 'tagged' | 'chat' | 'plain';
+
 /** A JSON schema (2020-12 subset: objects, arrays, strings, integers) with the name vendors ask for. */
 export interface OutputSchema {
   readonly name: string;

@@ -34,6 +34,7 @@ function holds<Checked>(value: unknown, checks: Checks<Checked>): boolean {
 const isStringOrNull: Check = (value) => value === null || isString(value);
 const isBoolean: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => isWhole(value, 1);
+const isPlan: Check = (plan) => findShapeProblem(plan) === null;
 const isRate: Check = (value) => typeof value === 'number' && value >= 0 && value <= MAX_RATE;
 
 /** USD per million tokens, far beyond any model: sums must stay exact. */
@@ -98,6 +99,7 @@ const CONDUCTOR: Checks<ConductorCard> = {
   describe: oneOf('ordinals', 'names', 'notes'),
   checkpoint: orAbsent(isString),
   prompt: oneOf('full', 'compact', undefined),
+  plan: orAbsent(isPlan),
 };
 
 const WORKER = { id: isString, notes: isStringOrNull, fallback: isListOf(isString) };
@@ -106,7 +108,7 @@ const MODEL: Checks<ModelCard> = {
   ...SETTINGS,
   ...WORKER,
   kind: oneOf('model'),
-  layout: oneOf('tagged', 'chat'),
+  layout: oneOf('tagged', 'chat', 'plain'),
 };
 
 const EXTERNAL: Checks<ExternalCard> = {
@@ -151,7 +153,7 @@ const RUN: Checks<ResolvedRun> = {
 };
 
 const REVIEW: Checks<ReviewedRound> = {
-  plan: (plan) => findShapeProblem(plan) === null,
+  plan: isPlan,
   answer: (answer) => isText(answer),
 };
 
