@@ -147,6 +147,8 @@ export class TraceReader {
     activityTaskCompletedEventAttributes: (end, event) => this.succeed(end, event),
     activityTaskFailedEventAttributes: (end, event) => this.fail(end, event),
     activityTaskTimedOutEventAttributes: (end, event) => this.fail(end, event),
+    activityTaskCanceledEventAttributes: ({ details, ...end }, event) =>
+      this.fail({ ...end, failure: { message: 'cancelled', canceledFailureInfo: { details } } }, event),
     childWorkflowExecutionCompletedEventAttributes: (end, event) => this.succeed(end, event),
     childWorkflowExecutionFailedEventAttributes: (end, event) => this.fail(end, event),
     childWorkflowExecutionTerminatedEventAttributes: (end, event) =>
