@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { renderPlan } from '../../src';
@@ -10,7 +12,7 @@ import { resolveRun } from '../../src/config/resolve-run';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { TEST_KEY } from '../support/search-for-secrets';
 import { step } from '../support/stage';
-import { connect, openNamespace, type TestTemporal } from '../support/temporal';
+import { connect, type TestTemporal } from '../support/temporal';
 import { startExampleWorker } from './example-worker';
 import { EXAMPLES, installExamples, npm } from './project';
 
@@ -95,6 +97,16 @@ describe('an example, installed from the package', () => {
     expect(await worker.stop()).toBe(0);
   });
 });
+
+/** A namespace for one example alone: its task queue has the same name as that of everybody who copied it. */
+async function openNamespace({ client }: TestTemporal): Promise<string> {
+  const namespace = `example-${randomUUID()}`;
+  await client.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs('1 day'),
+  });
+  return namespace;
+}
 
 /** Sends the models of a configuration to a server of the test; gives the name of the Conductor's. */
 async function redirectModels(path: string, baseUrl: string): Promise<string> {

@@ -43,7 +43,7 @@ export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Pro
   };
 }
 
-/** A namespace for one example alone: its task queue has the same name as that of everybody who copied it. */
+/** A namespace for examples alone: their task queues have the same names as those of everybody who copied them. */
 export async function openNamespace({ client }: TestTemporal): Promise<string> {
   const namespace = `example-${randomUUID()}`;
   await client.workflowService.registerNamespace({
