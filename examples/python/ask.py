@@ -1,6 +1,7 @@
 """Asks temporal-conductor a question, steers the run, and prints the answer with its cost."""
 
 import asyncio
+import os
 import sys
 from typing import Any
 from uuid import uuid4
@@ -30,16 +31,20 @@ async def ask(question: str) -> dict[str, Any]:
     return await run.result()
 
 
-def main() -> None:
+def main() -> int:
     question = sys.argv[1] if len(sys.argv) > 1 else "How many words are in 'to be or not to be'?"
     try:
         trace = asyncio.run(ask(question))
     except WorkflowFailureError as failure:
-        sys.exit(f"No answer. {failure.cause}")
+        print(f"No answer. {failure.cause}", file=sys.stderr)
+        return 1
     least = "at least " if trace["costIsLowerBound"] else ""
     print(trace["answer"])
-    print(f"{trace['usage']['calls']} calls, {least}${trace['costUsd']:.4f}")
+    print(f"{trace['usage']['calls']} calls, {least}${trace['costUsd']:.4f}", flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    # Without the interpreter's own end, in which a thread of the SDK may crash a short program:
+    # https://github.com/temporalio/sdk-python/issues/300
+    os._exit(main())

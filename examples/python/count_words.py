@@ -55,3 +55,4 @@ async def main() -> None:
 
 if __name__ == "__main__":
     asyncio.run(main())
+    os._exit(0)  # see ask.py
