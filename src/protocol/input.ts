@@ -49,8 +49,11 @@ export function findInputProblem(input: unknown): string | null {
     return `the input of conductorSolve has no ${quoteBriefly(unknown)}: it knows ${Object.keys(RULES).join(', ')}`;
   }
   for (const [key, { isMet, expected }] of Object.entries(RULES)) {
-    const isGiven = key === 'question' || input[key] !== undefined;
-    if (isGiven && !isMet(input[key])) return `${key} in the input of conductorSolve must be ${expected}`;
+    const isRequired = key === 'question';
+    if ((!isRequired && input[key] === undefined) || isMet(input[key])) continue;
+    // How some languages write what is not given; of a limit it would mean that there is none.
+    const problem = isRequired || input[key] !== null ? 'must be' : 'is null: leave it out, or make it';
+    return `${key} in the input of conductorSolve ${problem} ${expected}`;
   }
   return null;
 }

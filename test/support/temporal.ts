@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
 
 // Once per test file, before anything of Temporal's native part is used.
@@ -41,6 +42,16 @@ export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Pro
       await Promise.all([connection.close(), nativeConnection.close()]);
     },
   };
+}
+
+/** A namespace for examples alone: their task queues have the same names as those of everybody who copied them. */
+export async function openNamespace({ client }: TestTemporal): Promise<string> {
+  const namespace = `example-${randomUUID()}`;
+  await client.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs('1 day'),
+  });
+  return namespace;
 }
 
 /** The workflow bundle built once for the jest run, as `Worker.create` takes it. */
