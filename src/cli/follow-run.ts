@@ -94,7 +94,8 @@ function openDesk(conductor: ConductorClient, { whilePaused }: RunView): Approva
   return new ApprovalDesk({ conductor, whilePaused, personFor: personAtTerminal });
 }
 
-async function breakdownOf(ended = new Promise<void>(() => undefined)): Promise<never> {
+/** Rejects when a command's own worker breaks down; else it never settles. */
+export async function breakdownOf(ended = new Promise<void>(() => undefined)): Promise<never> {
   await ended;
   throw new Error('the worker of this command stopped working; the run is kept');
 }

@@ -1,4 +1,5 @@
 import { type AddCommands, CONFIG, RUN } from '../../cli/arguments';
+import { addExamples } from './examples';
 import { addList } from './list';
 import { addNight } from './night';
 import { addNotes } from './notes';
@@ -19,6 +20,7 @@ export const addTraining: AddCommands = (train, settle) => {
     addShow,
     addNotes,
     addPlot,
+    addExamples,
     addTrainerJobs,
     addServing,
   ];

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { readCount, type Settle } from '../../cli/arguments';
 import { type ExitCode, UsageError } from '../../cli/exit-code';
-import { type ServerDemands, type Session, withSession } from '../../cli/session';
+import { type Session, type SessionOptions, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
@@ -59,11 +59,11 @@ export async function openConfigured(file?: string): Promise<Pick<TrainingPlace,
 
 export async function withTraining<Result>(
   options: TrainOptions,
-  demands: ServerDemands,
+  demands: Partial<SessionOptions>,
   work: (session: TrainingSession) => Promise<Result>,
 ): Promise<Result> {
   const place = await findTraining(options);
-  const setting = { file: options.config, role: 'look', ...demands } as const;
+  const setting: SessionOptions = { role: 'look', ...demands, file: options.config };
   return withSession(place.config, setting, (session) => {
     const { temporal, config } = session;
     const training = new TrainingClient({ client: temporal, taskQueue: config.temporal.taskQueue });

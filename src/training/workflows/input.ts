@@ -135,9 +135,11 @@ const NIGHT: readonly Rule[] = [
   },
 ];
 
+const PURPOSES: readonly unknown[] = ['training', 'evaluation', 'canary', 'examples'];
+
 const GROUP: readonly Rule[] = [
   trainRun,
-  whole('cycle', 1, MAX_CYCLE),
+  whole('cycle', 0, MAX_CYCLE),
   whole('draw', 0, Number.MAX_SAFE_INTEGER),
   text('question.set', 256),
   whole('question.index', 0, Number.MAX_SAFE_INTEGER),
@@ -145,8 +147,8 @@ const GROUP: readonly Rule[] = [
   whole('window', 1, Number.MAX_SAFE_INTEGER),
   {
     at: 'purpose',
-    isMet: (value) => value === 'training' || value === 'evaluation' || value === 'canary',
-    expected: '"training", "evaluation" or "canary"',
+    isMet: (value) => PURPOSES.includes(value),
+    expected: '"training", "evaluation", "canary" or "examples"',
   },
   {
     at: 'writer',
