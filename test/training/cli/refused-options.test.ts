@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { UsageError } from '../../../src/cli/exit-code';
-import { budgetNight, startNight, steerNight } from '../../../src/training/cli/night';
+import { budgetNight, pauseNight, startNight } from '../../../src/training/cli/night';
 import { scheduleTraining } from '../../../src/training/cli/schedule';
 import { readCheckpoint } from '../../../src/training/cli/serving';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
@@ -23,7 +23,7 @@ test.each([
   ['--date "2026-02-30" is no date', () => startNight({ date: '2026-02-30' })],
   ['--from "../x" names no checkpoint', () => startNight({ from: '../x' })],
   ['there is nothing to change', () => budgetNight({})],
-  ['"No Name" is no training run', () => steerNight('pause', { config, run: 'No Name' })],
+  ['"No Name" is no training run', () => pauseNight({ config, run: 'No Name' })],
   ['"a/b/c" names no checkpoint', () => readCheckpoint('a/b/c', 'nightly')],
 ])('refused before anything is begun: %s', async (words, command) => {
   const refused = Promise.resolve().then<unknown>(command);
