@@ -1,6 +1,4 @@
 import { appendFile, readFile } from 'node:fs/promises';
-import { InvalidArgumentError } from 'commander';
-import { type AddCommands, readCount, readUsd } from '../../cli/arguments';
 import { describeConductor } from '../../config/notices';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { breakdownOf } from '../../cli/follow-run';
@@ -16,31 +14,9 @@ import { gradeSolve, type GradedSolve, latestSolves } from '../client/graded-sol
 import { playPrompted } from '../client/prompted-groups';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
-import { MOST } from '../names';
 import type { GroupRecord } from '../rollout';
 import type { TrainingSettings } from '../settings';
-import { findTraining, settling, type TrainingSession, type TrainOptions, withTraining } from './session';
-
-export const addExamples: AddCommands = (train, settle) => {
-  train
-    .command('examples')
-    .description('keep plans whose answers were right as examples, for warm-start to teach')
-    .option('--from-prompted', 'have the configured Conductor plan the training questions')
-    .option('--from-runs [ids...]', 'take solves of training questions: these, or the latest')
-    .option('--out <file>', 'where they are added', 'examples.jsonl')
-    .option('--questions <number>', 'how many are asked at most', readCount, 100)
-    .option('--samples <number>', 'plans of each question', readSamples, 1)
-    .option('--max-cost <usd>', 'for all that is asked, however often; none: no limit (default: 5)', readUsd)
-    .option('--trust', 'send keys where the configuration says, and remember that for its folder')
-    .action(settling(settle, gatherExamples));
-};
-
-/** Plans of one question. */
-function readSamples(value: string): number {
-  const samples = readCount(value);
-  if (samples <= MOST.plans) return samples;
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${MOST.plans}.`);
-}
+import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
 
 export interface ExamplesOptions extends TrainOptions {
   readonly fromPrompted?: boolean;

@@ -1,22 +1,12 @@
-import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 import { counted, describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
 import { checkpointId } from '../checkpoint-ref';
 import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
-import { chooseRun, openConfigured, settling, type TrainOptions } from './session';
+import { chooseRun, openConfigured, type TrainOptions } from './session';
 
-export const addList: AddCommands = (train, settle) => {
-  train
-    .command('list')
-    .description('print the nights of all training runs, or of one')
-    .option('--run <name>', 'this one alone')
-    .option('--json', 'print all metrics as JSON')
-    .action(settling(settle, listNights));
-};
-
-async function listNights({ config, run, json = false }: TrainOptions): Promise<ExitCode> {
+export async function listNights({ config, run, json = false }: TrainOptions): Promise<ExitCode> {
   const { store } = await openConfigured(config);
   const names = run === undefined ? await listTrainRuns(store) : [chooseRun(run)];
   const runs = await Promise.all(

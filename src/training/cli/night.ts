@@ -1,46 +1,10 @@
-import { type AddCommands, readHours, readUsd } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print, say } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
 import { readCheckpointId } from '../checkpoint-ref';
 import { trainingOf } from '../config/resolve';
 import { isNightDate } from '../night-ids';
-import { chooseTimeZone, readCycles, settling, type TrainOptions, withTraining } from './session';
-
-export const addNight: AddCommands = (train, settle) => {
-  train
-    .command('start')
-    .description('begin a night of training now, and leave it to the workers that are there')
-    .option('--cycles <number>', 'how many, instead of as configured', readCycles)
-    .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040')
-    .option('--date <date>', 'the night that it counts as (default: today)')
-    .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin')
-    .action(settling(settle, startNight));
-  for (const [order, description] of [
-    ['pause', 'hold the night after its present cycle'],
-    ['resume', 'let the night go on'],
-  ] as const) {
-    train
-      .command(order)
-      .description(description)
-      .action(settling(settle, (options: TrainOptions) => steerNight(order, options)));
-  }
-  train
-    .command('stop')
-    .description('end the night after its present cycle, and judge what it learned')
-    .option('--now', 'end it at once, and judge nothing')
-    .action(
-      settling(settle, ({ now, ...options }: TrainOptions & { now?: boolean }) =>
-        steerNight(now === true ? 'cancel' : 'stop', options),
-      ),
-    );
-  train
-    .command('budget')
-    .description('change what the rest of the night may use')
-    .option('--max-cost <usd>', 'none: no limit', readUsd)
-    .option('--hours <number>', 'from the start of the night', readHours)
-    .action(settling(settle, budgetNight));
-};
+import { chooseTimeZone, type TrainOptions, withTraining } from './session';
 
 interface StartOptions extends TrainOptions {
   readonly cycles?: number;
@@ -78,7 +42,15 @@ const SENT = {
     'The night ends now, and nothing of it is judged. The next one goes on with the cycle that was under way.',
 } as const;
 
-export function steerNight(order: keyof typeof SENT, options: TrainOptions): Promise<ExitCode> {
+export const pauseNight = (options: TrainOptions): Promise<ExitCode> => steerNight('pause', options);
+
+export const resumeNight = (options: TrainOptions): Promise<ExitCode> => steerNight('resume', options);
+
+export function stopNight({ now, ...options }: TrainOptions & { now?: boolean }): Promise<ExitCode> {
+  return steerNight(now === true ? 'cancel' : 'stop', options);
+}
+
+function steerNight(order: keyof typeof SENT, options: TrainOptions): Promise<ExitCode> {
   return withTraining(options, { used: true }, async ({ training, trainRun }) => {
     await training[order](trainRun);
     say(SENT[order]);

@@ -1,47 +1,31 @@
-import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
 import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import { pin, promote, rollback } from '../policy/serving';
-import { findTraining, settling, type TrainOptions } from './session';
+import { findTraining, type TrainOptions } from './session';
 
-/** These commands need no server. */
-export const addServing: AddCommands = (train, settle) => {
-  train
-    .command('promote')
-    .description('have a checkpoint serve from the next solve on, whatever the gate says')
-    .argument('<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040')
-    .option('--reason <text>', 'kept beside it', 'promoted by hand')
-    .action(settling(settle, promoteCheckpoint));
-  train
-    .command('rollback')
-    .description('have the checkpoint before it serve again')
-    .option('--reason <text>', 'kept beside it', 'rolled back by hand')
-    .action(
-      settling(settle, async ({ reason, ...options }: Reasoned) => {
-        const { store } = await findTraining(options);
-        return told(await rollback(store, reason));
-      }),
-    );
-  train
-    .command('pin')
-    .description('keep the gate from changing what serves')
-    .option('--off', 'let it again', false)
-    .action(
-      settling(settle, async ({ off, ...options }: TrainOptions & { readonly off: boolean }) => {
-        const { store } = await findTraining(options);
-        return told(await pin(store, !off, off ? 'unpinned by hand' : 'pinned by hand'));
-      }),
-    );
-};
+// These commands need no server.
 
 interface Reasoned extends TrainOptions {
   readonly reason: string;
 }
 
-async function promoteCheckpoint(checkpoint: string, { reason, ...options }: Reasoned): Promise<ExitCode> {
+export async function promoteCheckpoint(
+  checkpoint: string,
+  { reason, ...options }: Reasoned,
+): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   return told(await promote(store, readCheckpoint(checkpoint, trainRun), { reason, by: 'person' }));
+}
+
+export async function rollbackCheckpoint({ reason, ...options }: Reasoned): Promise<ExitCode> {
+  const { store } = await findTraining(options);
+  return told(await rollback(store, reason));
+}
+
+export async function pinCheckpoint({ off, ...options }: TrainOptions & { off: boolean }): Promise<ExitCode> {
+  const { store } = await findTraining(options);
+  return told(await pin(store, !off, off ? 'unpinned by hand' : 'pinned by hand'));
 }
 
 /** A checkpoint that serves already is no failure. */

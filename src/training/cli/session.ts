@@ -1,6 +1,4 @@
-import { InvalidArgumentError } from 'commander';
-import { readCount, type Settle } from '../../cli/arguments';
-import { type ExitCode, UsageError } from '../../cli/exit-code';
+import { UsageError } from '../../cli/exit-code';
 import { type Session, type SessionOptions, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { configuredKeys } from '../../encryption/keys';
@@ -8,7 +6,6 @@ import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
-import { MOST } from '../names';
 import { isTimeZone } from '../night-ids';
 
 /** The options that every command about training takes. */
@@ -27,23 +24,6 @@ interface TrainingPlace {
 
 export interface TrainingSession extends TrainingPlace, Session {
   readonly training: TrainingClient;
-}
-
-/** An action whose exit code becomes the process's. */
-export function settling<Args extends unknown[]>(
-  settle: Settle,
-  act: (...args: Args) => Promise<ExitCode>,
-): (...args: Args) => Promise<void> {
-  return async (...args) => {
-    settle(await act(...args));
-  };
-}
-
-/** Cycles of a night. */
-export function readCycles(value: string): number {
-  const cycles = readCount(value);
-  if (cycles <= MOST.cycles) return cycles;
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${MOST.cycles}.`);
 }
 
 /** What a command reads without a server. */

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { columnsOf, harmless, paintFor, print, say, type Screen, toJson } from '../../cli/terminal';
@@ -13,24 +12,9 @@ import { readServing } from '../policy/serving';
 import type { NightProgress } from '../progress';
 import { describeRewards, renderNights } from './list';
 import { describeSchedule } from './schedule';
-import {
-  findSetback,
-  LOOK_MS,
-  settling,
-  type TrainingSession,
-  type TrainOptions,
-  withTraining,
-} from './session';
+import { findSetback, LOOK_MS, type TrainingSession, type TrainOptions, withTraining } from './session';
 
-export const addStatus: AddCommands = (train, settle) => {
-  train
-    .command('status')
-    .description('follow the night under way, or see the latest, the next and what serves')
-    .option('--json', 'print everything at once as JSON')
-    .action(settling(settle, trainStatus));
-};
-
-async function trainStatus(options: TrainOptions): Promise<ExitCode> {
+export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withTraining(options, { used: true }, async (session) => {
     const { training, trainRun, temporal, store } = session;

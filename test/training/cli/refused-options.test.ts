@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { UsageError } from '../../../src/cli/exit-code';
 import { gatherExamples } from '../../../src/training/cli/examples';
-import { budgetNight, startNight, steerNight } from '../../../src/training/cli/night';
+import { budgetNight, pauseNight, startNight } from '../../../src/training/cli/night';
 import { scheduleTraining } from '../../../src/training/cli/schedule';
 import { readCheckpoint } from '../../../src/training/cli/serving';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
@@ -27,7 +27,7 @@ test.each([
   ['--from "../x" names no checkpoint', () => startNight({ from: '../x' })],
   ['from what? Name --from-prompted, or --from-runs', () => gatherExamples(EXAMPLES)],
   ['there is nothing to change', () => budgetNight({})],
-  ['"No Name" is no training run', () => steerNight('pause', { config, run: 'No Name' })],
+  ['"No Name" is no training run', () => pauseNight({ config, run: 'No Name' })],
   ['"a/b/c" names no checkpoint', () => readCheckpoint('a/b/c', 'nightly')],
 ])('refused before anything is begun: %s', async (words, command) => {
   const refused = Promise.resolve().then<unknown>(command);
