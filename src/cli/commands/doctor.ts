@@ -26,7 +26,7 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
     checkNode(),
     await checkPython(),
     await checkTemporalCli(),
-    ...(await checkServer(config?.temporal.namespace ?? 'default')),
+    await checkServer(config?.temporal.namespace ?? 'default'),
     ...findings,
   ];
   if (config !== null) {
@@ -130,16 +130,14 @@ function checkLocalEngine(isNeeded: boolean): Finding {
 const ANSWER_MS = 3_000;
 
 /** The server that a command started now would use; none is started. */
-async function checkServer(namespace: string): Promise<Finding[]> {
+async function checkServer(namespace: string): Promise<Finding> {
   const what = 'Temporal server';
-  const silences: string[] = [];
-  const say = (line: string): unknown => silences.push(line);
   try {
-    const configured = await configuredServer({ folder: FOLDER, namespace, say });
-    if (configured !== null) return [fine(what, `${configured.address} answers (${configured.source})`)];
-    return [...silences.map((silence) => note(what, silence)), await checkEmbedded(what)];
+    const configured = await configuredServer({ namespace });
+    if (configured === null) return await checkEmbedded(what);
+    return fine(what, `${configured.address} answers (${configured.source})`);
   } catch (error) {
-    return [broken(what, reasonOf(error))];
+    return broken(what, reasonOf(error));
   }
 }
 
