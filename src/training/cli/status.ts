@@ -13,6 +13,7 @@ import { readServing } from '../policy/serving';
 import type { NightProgress } from '../progress';
 import { describeRewards, renderNights } from './list';
 import { describeSchedule } from './schedule';
+import { checkNightParts, type NightPart } from './night-parts';
 import { findSetback, LOOK_MS, type TrainingSession, type TrainOptions, withTraining } from './session';
 
 export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
@@ -20,13 +21,17 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   return withTraining(options, { used: true }, async (session) => {
     const { training, trainRun, temporal, store } = session;
     if (options.json === true) {
-      const [night, schedule, serving] = await Promise.all([
+      const [night, schedule, serving, missing] = await Promise.all([
         training.progress(trainRun),
         findSchedule(temporal, trainRun),
         readServing(store),
+        findMissing(session),
       ]);
-      await print(toJson({ trainRun, night, schedule, serving }));
+      await print(toJson({ trainRun, night, schedule, serving, missing }));
       return EXIT.answered;
+    }
+    for (const { what, state, text } of await findMissing(session)) {
+      say(`${state === 'broken' ? 'Missing' : 'Note'}: ${what}: ${text}.`);
     }
     if (await training.isUnderWay(trainRun)) {
       const code = await followNight(session, interruption);
@@ -35,6 +40,13 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
     await print(await describeRest(session), { painted: true });
     return EXIT.answered;
   });
+}
+
+/** What a night would wait for, or fail by. */
+async function findMissing({ config, store, temporal, trainRun }: TrainingSession): Promise<NightPart[]> {
+  if (config.training === undefined) return [];
+  const parts = await checkNightParts(config.training, { store, temporal, trainRun });
+  return parts.filter(({ state }) => state !== 'fine');
 }
 
 async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {

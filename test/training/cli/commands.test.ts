@@ -124,6 +124,35 @@ test('what serves is chosen by hand, taken back and pinned, without a server', a
   });
 });
 
+test('whatever of a night is missing is named with a remedy, by status and by doctor', async () => {
+  await folder.write('train.jsonl', '{"id": 7}\n');
+  const missing = [
+    [/Questions/, /train\.jsonl:1: grader is missing/],
+    [
+      /Trainer/,
+      /none listens on task queue conductor-trainer .*: start it with "temporal-conductor train up"/,
+    ],
+    [
+      /Policy server/,
+      /nothing answers at http:\/\/127\.0\.0\.1:9\/v1: start one there, .* or correct training\.policy/,
+    ],
+    [/Checkpoints/, /no folder models\/qwen: put a model with its tokenizer there/],
+  ] as const;
+  const { stderr, stdout } = await train('status');
+  for (const [what, text] of missing) {
+    expect(stderr).toMatch(new RegExp(`Missing: ${what.source}: .*${text.source}`));
+  }
+  expect(stdout).toContain('schedule none');
+  const doctor = await runCommand(['doctor'], {
+    cwd: folder.path,
+    env: { TEMPORAL_ADDRESS: temporal.address },
+  });
+  expect(doctor.code).toBe(1);
+  for (const [what, text] of missing) {
+    expect(doctor.stdout).toMatch(new RegExp(`✗ ${what.source} +.*${text.source}`));
+  }
+});
+
 test('where nothing was trained, status and list say so', async () => {
   const status = await train('status');
   expect(status).toMatchObject({ code: 0 });

@@ -39,6 +39,18 @@ test('a cycle is shown from the store, for people and for programs', async () =>
   expect(groups.map(({ rollouts }) => rollouts.length)).toEqual([4, 4]);
 });
 
+test('of a night, status names what is missing alone', async () => {
+  const { stdout } = await stage.whileWorking(() => folder.train('status', '--json'));
+  const { missing } = JSON.parse(stdout) as { missing: unknown };
+  const [gone, few] = ['no folder /checkpoints/', 'too few for the gate'].map(
+    (words) => expect.stringContaining(words) as unknown,
+  );
+  expect(missing).toEqual([
+    { what: 'Questions', state: 'note', text: few },
+    { what: 'Checkpoints', state: 'broken', text: gone },
+  ]);
+});
+
 test('a training run is drawn', async () => {
   expect(await folder.train('plot', '--out', 'pictures')).toMatchObject({ code: 0 });
   const files = await readdir(join(folder.path, 'pictures'));
