@@ -108,13 +108,19 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
 test('what serves is chosen by hand, taken back and pinned, without a server', async () => {
   const store = new FileStore(join(folder.path, '.conductor', 'store'));
   for (const name of ['000004', '000007']) await writeManifest(store, aManifest({ trainRun, name }));
-  expect((await train('promote', '4')).stderr).toBe(`${trainRun}/000004 serves now.\n`);
+  // The folder's Conductor is a prompted one, so that promoting changes no solve.
+  expect((await train('promote', '4')).stderr).toBe(
+    `${trainRun}/000004 serves now.\nPlans of solves are written by the configured Conductor (openai boss), whatever serves: ` +
+      '"conductor: { provider: policy }" hands them to the checkpoint that serves.\n',
+  );
   expect((await train('promote', `${trainRun}/000007`, '--reason', 'it is kinder')).code).toBe(0);
   expect(await readServing(store)).toMatchObject({
     serving: { trainRun, name: '000007' },
     reason: 'it is kinder',
   });
-  expect((await train('rollback')).stderr).toContain(`${trainRun}/000004 serves again`);
+  expect((await train('rollback')).stderr).toMatch(
+    new RegExp(`${trainRun}/000004 serves again, .*\nPlans of solves are written by the configured`),
+  );
   expect((await train('pin')).stderr).toContain('is pinned now');
   expect((await train('pin', '--off')).stderr).toContain('is not pinned now');
   const unknown = await train('promote', '9');
