@@ -9,6 +9,8 @@ import { WorkerPlugin } from './worker/worker-plugin';
 export interface ConductorPluginOptions {
   /** Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment. */
   readonly config: string | ConfigInput;
+  /** Versions of it that came before, while runs of theirs are under way: their models are asked, their queues polled. */
+  readonly earlier?: readonly ConfigInput[];
   /**
    * Where long texts, finished answers and the ledger lie.
    *
@@ -34,9 +36,13 @@ export interface ConductorPluginOptions {
  * await Worker.create({ ...options, plugins: [new ConductorPlugin({ config: 'conductor.yaml' })] });
  */
 export class ConductorPlugin extends WorkerPlugin {
-  constructor({ config: given, store }: ConductorPluginOptions) {
+  constructor({ config: given, earlier = [], store }: ConductorPluginOptions) {
     const config = typeof given === 'string' ? readConfigFile(given) : parseConfig(given);
-    super('temporal-conductor.ConductorPlugin', config, store ?? configuredStore(config));
+    super('temporal-conductor.ConductorPlugin', {
+      config,
+      earlier: earlier.map((each) => parseConfig(each)),
+      store: store ?? configuredStore(config),
+    });
   }
 }
 

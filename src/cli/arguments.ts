@@ -1,11 +1,22 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { durationMs, isDuration } from '../config/duration';
 import { MAX_CALLS, MAX_COST_USD } from '../protocol/messages';
 import type { ExitCode } from './exit-code';
 
 export type Settle = (code: ExitCode) => void;
 
-export type AddCommands = (parent: Command, settle: Settle) => void;
+type Action<Args extends unknown[]> = (...args: Args) => Promise<ExitCode>;
+
+/** Makes actions that are loaded only when their command is called, and whose exit code becomes the process's. */
+export function loading(
+  settle: Settle,
+): <Args extends unknown[]>(load: () => Promise<Action<Args>>) => (...args: Args) => Promise<void> {
+  return (load) =>
+    async (...args) => {
+      const action = await load();
+      settle(await action(...args));
+    };
+}
 
 type Read<Value> = (text: string) => Value;
 

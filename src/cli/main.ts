@@ -14,14 +14,7 @@ async function main(): Promise<void> {
     process.exitCode = code;
   };
   try {
-    const program = buildProgram(readVersion(), settle);
-    const train = program.commands.find((command) => command.name() === 'train');
-    // Its commands take longest to load: only for `train …` and `help train`.
-    if (train !== undefined && process.argv.slice(2, 4).includes('train')) {
-      const { addTraining } = await import('../training/cli/index.js');
-      addTraining(train, settle);
-    }
-    await program.parseAsync();
+    await buildProgram(readVersion(), settle).parseAsync();
   } catch (error) {
     settle(report(error));
   }

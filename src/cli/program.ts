@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import {
   CONFIG,
+  loading,
   readCalls,
   readCount,
   readDays,
@@ -16,7 +17,7 @@ import {
   readUsd,
   type Settle,
 } from './arguments';
-import type { ExitCode } from './exit-code';
+import { addTraining } from '../training/cli/program';
 import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `
@@ -30,8 +31,6 @@ const TRUST = [
 ] as const;
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
-
-type Action<Args extends unknown[]> = (...args: Args) => Promise<ExitCode>;
 
 /**
  * Every command with its arguments and options, in the order of the help. What a command does is loaded only when it is
@@ -51,12 +50,7 @@ export function buildProgram(version: string, settle: Settle): Command {
       .command(usage)
       .description(description)
       .option(...CONFIG);
-  const run =
-    <Args extends unknown[]>(load: () => Promise<Action<Args>>) =>
-    async (...args: Args): Promise<void> => {
-      const action = await load();
-      settle(await action(...args));
-    };
+  const run = loading(settle);
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
     .argument('<question>', '- reads it from standard input')
@@ -160,8 +154,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--host <address>', 'other machines need the token in CONDUCTOR_CODEC_TOKEN', '127.0.0.1')
     .action(run(async () => (await import('./commands/codec-server.js')).codecServer));
 
-  // Its commands are added by `main.ts` where they are called.
-  program.command('train').description('train a Conductor of your own');
+  addTraining(program.command('train').description('train a Conductor of your own'), settle);
 
   add('doctor', 'check what is installed, reachable and allowed, and say how to mend what is not').action(
     run(async () => (await import('./commands/doctor.js')).doctor),

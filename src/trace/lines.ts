@@ -43,6 +43,39 @@ export function oneLine(text: string, columns: number): string {
   return shown;
 }
 
+/** No sentence of ours, and no id, is longer. */
+const MOST_WRAPPED = 2000;
+
+/**
+ * Texts as harmless lines of at most `columns` columns, nothing of them left out: a line ends between two of them,
+ * where one is too long for a line between its words, and where a word is too long within it.
+ */
+export function wrap(texts: readonly string[], columns: number, glue = ' '): string[] {
+  const lines: string[] = [];
+  for (const text of texts) {
+    const whole = text.slice(0, MOST_WRAPPED).replace(UNSEEN, ' ').trim();
+    const joined = lines.length === 0 ? whole : `${lines.at(-1) ?? ''}${glue}${whole}`;
+    if (widthOf(joined) <= columns) lines.splice(-1, 1, joined);
+    else lines.push(...(widthOf(whole) <= columns ? [whole] : broken(whole, columns)));
+  }
+  return lines;
+}
+
+function broken(text: string, columns: number): string[] {
+  const words = text.split(' ');
+  if (words.length > 1) return wrap(words, columns);
+  const lines: string[] = [];
+  let line = '';
+  for (const { segment } of graphemes.segment(text)) {
+    if (line !== '' && widthOf(line + segment) > columns) {
+      lines.push(line);
+      line = '';
+    }
+    line += segment;
+  }
+  return [...lines, line];
+}
+
 /** How many columns a line takes in a terminal. */
 export function widthOf(line: string): number {
   // Nearly every line is printable ASCII, which the library would take a hundred times as long to measure.

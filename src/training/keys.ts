@@ -54,10 +54,14 @@ type Round = Omit<GroupId, 'question'> & { readonly round: number };
 const roundFile = ({ draw, round }: Pick<Round, 'draw' | 'round'>): string =>
   `${sixDigits(draw)}-${round}.json`;
 
+/** Groups of the prompted Conductor, for examples to imitate. */
+const examplesFolder = (trainRun: string): string => `${runFolder(trainRun)}examples/`;
+
 /** A group. One by which a policy was tried lies apart, since several are tried on the same draws. */
 export function groupKey(group: Round & { readonly checkpoint: string }): string {
   const { purpose, trainRun, cycle, checkpoint } = group;
   if (purpose === 'training') return groupsFolder(trainRun, cycle) + roundFile(group);
+  if (purpose === 'examples') return examplesFolder(trainRun) + roundFile(group);
   const policy = readCheckpointId(checkpoint) === null ? 'prompted' : checkpoint;
   return `${cycleFolder(trainRun, cycle)}trials/${purpose}/${policy}/${roundFile(group)}`;
 }

@@ -18,6 +18,9 @@ export const STOP_SIGNAL = 'stopTraining';
 export const SET_BUDGET_UPDATE = 'setBudget';
 export const PROGRESS_QUERY = 'progress';
 
+/** Failure type of a night whose policy earned nothing in a whole cycle. */
+export const CANNOT_LEARN = 'Night.CannotLearn';
+
 /** Activities of the TypeScript worker. */
 export const CHECK_PLACES = 'conductor.train.checkPlaces';
 export const OPEN_NIGHT = 'conductor.train.openNight';

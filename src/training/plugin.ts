@@ -13,6 +13,8 @@ export interface TrainingPluginOptions {
   /** Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment. */
   readonly config: string | TrainableInput;
   /** As `ConductorPlugin` takes it. */
+  readonly earlier?: readonly TrainableInput[];
+  /** As `ConductorPlugin` takes it. */
   readonly store?: Store;
 }
 
@@ -28,20 +30,26 @@ export interface TrainingPluginOptions {
  * await Worker.create({ ...options, plugins: [new TrainingPlugin({ config: 'conductor.yaml' })] });
  */
 export class TrainingPlugin extends WorkerPlugin {
-  constructor({ config: given, store: givenStore }: TrainingPluginOptions) {
+  constructor({ config: given, earlier: before = [], store: givenStore }: TrainingPluginOptions) {
     const config = typeof given === 'string' ? readTrainableFile(given) : parseTrainable(given);
+    const earlier = before.map((each) => parseTrainable(each));
     const store = givenStore ?? configuredStore(config);
-    const activities = createTrainingActivities({ config, store, askPolicy: createAskPolicy() });
-    const slots = config.training?.slots ?? null;
-    super('temporal-conductor.TrainingPlugin', config, store, {
-      activities,
-      policy: createPolicyProvider(store, config),
-      queuesBeside: (queue, solving) => {
-        if (slots === null) return [];
-        const adapt = (options: WorkerOptions): WorkerOptions => forGroups(options, slots);
-        return [{ taskQueue: groupQueue(queue), activities: { ...solving, ...activities }, adapt }];
+    const activities = createTrainingActivities({ config, earlier, store, askPolicy: createAskPolicy() });
+    const slots =
+      [config, ...earlier].map(({ training }) => training?.slots).find((each) => each != null) ?? null;
+    super(
+      'temporal-conductor.TrainingPlugin',
+      { config, earlier, store },
+      {
+        activities,
+        policy: createPolicyProvider(store, config),
+        queuesBeside: (queue, solving) => {
+          if (slots === null) return [];
+          const adapt = (options: WorkerOptions): WorkerOptions => forGroups(options, slots);
+          return [{ taskQueue: groupQueue(queue), activities: { ...solving, ...activities }, adapt }];
+        },
       },
-    });
+    );
   }
 }
 

@@ -39,13 +39,13 @@ const rolloutSchema = sampledPlanSchema.extend({
 
 const groupIdSchema = z.object({
   trainRun: z.string(),
-  /** To learn from, to try a policy on held-out questions, or to try once more what was promoted. */
-  purpose: z.enum(['training', 'evaluation', 'canary']),
-  /** Counts upwards over all nights of a training run, from 1. */
+  /** To learn from, to try a policy on held-out questions, to try once more what was promoted, or for examples to imitate. */
+  purpose: z.enum(['training', 'evaluation', 'canary', 'examples']),
+  /** Counts upwards over all nights of a training run, from 1; examples are of none, 0. */
   cycle: z.int().nonnegative(),
   /** Id of the question. */
   question: z.string(),
-  /** Which draw of the cycle it was, from 0; a question may be drawn more than once. */
+  /** Which draw of the cycle it was, from 0; a question may be drawn more than once. Of examples, a digest of what was asked. */
   draw: z.int().nonnegative(),
 });
 

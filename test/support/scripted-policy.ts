@@ -46,6 +46,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
   let write = inTurn(['']);
 
   const routes: Readonly<Record<string, (body: PolicyRequest['body']) => OddAnswer>> = {
+    '/health': () => ({ status: 200, body: '' }),
     '/tokenize': ({ prompt }) => {
       const tokens = [...Buffer.from(String(prompt))];
       return json(200, { count: tokens.length, max_model_len: 8192, tokens, token_strs: null });
@@ -67,7 +68,7 @@ export async function startScriptedPolicy(...known: readonly string[]): Promise<
   const server = createServer((request, response) => void answer(request, response));
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
-    const body = JSON.parse(await text(request)) as PolicyRequest['body'];
+    const body = JSON.parse((await text(request)) || '{}') as PolicyRequest['body'];
     requests.push({ path, body });
     const { status, body: content } = odd.get(path)?.shift() ??
       routes[path]?.(body) ?? { status: 404, body: '{"detail":"Not Found"}' };

@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import { readStoreUrl } from '../../config/store-url';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
-import { configuredServer } from '../../local/configured-server';
+import { configuredServer, type TemporalServer } from '../../local/configured-server';
 import { readServerRecord } from '../../local/lease';
 import { runProgram, stillRuns } from '../../local/processes';
 import { reasonOf } from '../../local/reason-of';
@@ -22,17 +22,13 @@ import { paintFor, print } from '../terminal';
 /** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */
 export async function doctor({ config: file }: { readonly config?: string }): Promise<ExitCode> {
   const { config, findings } = await checkConfig(file);
-  const all = [
-    checkNode(),
-    await checkPython(),
-    await checkTemporalCli(),
-    ...(await checkServer(config?.temporal.namespace ?? 'default')),
-    ...findings,
-  ];
+  const server = await checkServer(config?.temporal.namespace ?? 'default');
+  const all = [checkNode(), await checkPython(), await checkTemporalCli(), server.finding, ...findings];
   if (config !== null) {
     const cards = modelCardsOf(resolveRun(config));
     all.push(...checkKeys(cards), ...checkEncryption(config), await checkStore(config));
     all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
+    if (config.training !== undefined) all.push(...(await checkNight(config, config.training, server)));
   }
   const paint = paintFor(process.stdout);
   await print(all.map((finding) => describeFinding(finding, paint)).join('\n'), { painted: true });
@@ -130,26 +126,52 @@ function checkLocalEngine(isNeeded: boolean): Finding {
 const ANSWER_MS = 3_000;
 
 /** The server that a command started now would use; none is started. */
-async function checkServer(namespace: string): Promise<Finding[]> {
+async function checkServer(namespace: string): Promise<CheckedServer> {
   const what = 'Temporal server';
-  const silences: string[] = [];
-  const say = (line: string): unknown => silences.push(line);
   try {
-    const configured = await configuredServer({ folder: FOLDER, namespace, say });
-    if (configured !== null) return [fine(what, `${configured.address} answers (${configured.source})`)];
-    return [...silences.map((silence) => note(what, silence)), await checkEmbedded(what)];
+    const configured = await configuredServer({ namespace });
+    if (configured === null) return await checkEmbedded(what, namespace);
+    return { ...configured, finding: fine(what, `${configured.address} answers (${configured.source})`) };
   } catch (error) {
-    return [broken(what, reasonOf(error))];
+    return { finding: broken(what, reasonOf(error)) };
   }
 }
 
-async function checkEmbedded(what: string): Promise<Finding> {
+interface CheckedServer extends Partial<Pick<TemporalServer, 'connection' | 'namespace'>> {
+  readonly finding: Finding;
+}
+
+async function checkEmbedded(what: string, namespace: string): Promise<CheckedServer> {
   const record = await readServerRecord(resolve(FOLDER));
   const isRunning = record?.process != null && (await stillRuns(record.process.pid, record.process.mark));
-  if (record === null || !isRunning) return fine(what, 'none runs in this folder; solve and up start one');
-  const connection = await Connection.connect({ address: record.address, connectTimeout: ANSWER_MS });
+  if (record === null || !isRunning) {
+    return { finding: fine(what, 'none runs in this folder; solve and up start one') };
+  }
+  const { address, uiAddress } = record;
+  const connection = await Connection.connect({ address, connectTimeout: ANSWER_MS });
   await connection.close();
-  return fine(what, `${record.address} answers (this folder's own; page ${record.uiAddress})`);
+  const finding = fine(what, `${address} answers (this folder's own; page ${uiAddress})`);
+  return { finding, connection: { address }, namespace };
+}
+
+/** What nights need beside a worker. */
+async function checkNight(
+  config: TrainableConfig,
+  training: TrainingConfig,
+  { connection: place, namespace }: CheckedServer,
+): Promise<readonly Finding[]> {
+  const { checkNightParts } = await import('../../training/cli/night-parts.js');
+  let connection: Connection | null = null;
+  try {
+    connection = place === undefined ? null : await Connection.connect(place);
+    const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
+    const temporal = connection && new Client({ connection, namespace });
+    return await checkNightParts(training, { store, temporal, trainRun: training.run });
+  } catch (error) {
+    return [broken('Training', reasonOf(error))];
+  } finally {
+    await connection?.close();
+  }
 }
 
 /** Whether this process can use the store: its folder takes files, or its bucket answers. Nothing is written. */
@@ -179,7 +201,7 @@ async function checkFolder(folder: string): Promise<void> {
 
 export interface Finding {
   readonly what: string;
-  /** `broken` keeps a solve from running; `note` is good to know. */
+  /** `broken` keeps a solve or a night from running; `note` is good to know. */
   readonly state: 'fine' | 'note' | 'broken';
   readonly text: string;
 }

@@ -4,8 +4,10 @@ import { SOLVE_WORKFLOW } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { counted } from '../../trace/describe';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { showRun, type ShowOptions } from '../follow-run';
+import { sayOtherVersion } from '../compare-config';
+import { showRun, type ShowOptions, watchOf } from '../follow-run';
 import { listenForInterruption } from '../interruption';
+import { checkServed } from '../queues';
 import { explainUnknown, type Session, withSession } from '../session';
 import { checkCostLimit, loadServable, loadSettings } from '../settings';
 import { print, say } from '../terminal';
@@ -39,10 +41,14 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
     if (!detach) await sayUnfinished(session);
     if (!detach) interruption.throwIfAborted();
     const { id } = await conductor.start(requestOf(question, options));
-    if (!detach) return showRun(session, id, interruption, options);
+    if (!detach) {
+      await sayOtherVersion(session, id);
+      return showRun(session, id, interruption, options);
+    }
     // The id alone goes to stdout, for scripts.
     await print(id);
-    say(`Follow it with: temporal-conductor watch ${id}`);
+    say(`Follow it with: ${watchOf(id, file)}`);
+    if (await checkServed(session)) await sayOtherVersion(session, id);
     return EXIT.answered;
   });
 }
@@ -101,6 +107,7 @@ export async function retry(id: string, options: RetryOptions): Promise<ExitCode
       throw explainUnknown(error, id, session);
     });
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
+    await sayOtherVersion(session, again.id);
     return showRun(session, again.id, interruption, options);
   });
 }

@@ -12,7 +12,7 @@ import { keepLines } from './records';
 /** More texts make a tokenizer of some hundred tokens no better. */
 const TOKENIZER_TEXTS = 2000;
 
-const exampleSchema = z.strictObject({
+export const exampleSchema = z.strictObject({
   /** As the policy is asked, markers included. */
   prompt: z.string().min(1),
   /** What it is to reply, without the marker at its end. */

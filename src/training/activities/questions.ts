@@ -30,7 +30,7 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   const questions = new Map<string, string>();
   return rows.flatMap(({ value, place }) => {
     const { id } = value;
-    const question = normalized(value.question);
+    const question = normalizeQuestion(value.question);
     const sameId = ids.get(id);
     const sameQuestion = questions.get(question);
     ids.set(id, sameId ?? place);
@@ -45,7 +45,8 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   });
 }
 
-function normalized(question: string): string {
+/** Two questions are the same where this is. */
+export function normalizeQuestion(question: string): string {
   return composed(question).trim().replace(/\s+/g, ' ').toLowerCase();
 }
 

@@ -1,22 +1,12 @@
-import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { columnsOf, paintFor, print, say, toJson } from '../../cli/terminal';
 import { counted, describeUsd } from '../../trace/describe';
-import { oneLine, type Paint } from '../../trace/lines';
+import { type Paint, wrap } from '../../trace/lines';
 import { checkpointId } from '../checkpoint-ref';
 import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
-import { chooseRun, openConfigured, settling, type TrainOptions } from './session';
+import { chooseRun, openConfigured, type TrainOptions } from './session';
 
-export const addList: AddCommands = (train, settle) => {
-  train
-    .command('list')
-    .description('print the nights of all training runs, or of one')
-    .option('--run <name>', 'this one alone')
-    .option('--json', 'print all metrics as JSON')
-    .action(settling(settle, listNights));
-};
-
-async function listNights({ config, run, json = false }: TrainOptions): Promise<ExitCode> {
+export async function listNights({ config, run, json = false }: TrainOptions): Promise<ExitCode> {
   const { store } = await openConfigured(config);
   const names = run === undefined ? await listTrainRuns(store) : [chooseRun(run)];
   const runs = await Promise.all(
@@ -37,13 +27,24 @@ const CURVE_COLUMNS = 24;
 /** Nights for a terminal: of each the cycles, the rewards, and below them the gate's decision. */
 export function renderNights(nights: readonly TrainedNight[]): string {
   const paint = paintFor(process.stdout);
-  const columns = columnsOf(process.stdout) ?? 120;
-  return nights
-    .flatMap((night) => [
-      `${paint.strong(night.date)} ${[cyclesOf(night), ...rewardsOf(night, paint)].join(' · ')}`,
-      ...(night.decision === null ? [] : [paint.faint(`  ${oneLine(night.decision, columns - 2)}`)]),
-    ])
-    .join('\n');
+  const columns = columnsOf(process.stdout) ?? Infinity;
+  return nights.flatMap((night) => drawTrained(night, { paint, columns })).join('\n');
+}
+
+/** A night that is over, a string a line: whatever is too long for one goes on below. */
+export function drawTrained(
+  night: TrainedNight,
+  { paint, columns }: { readonly paint: Paint; readonly columns: number },
+): string[] {
+  const { date, decision } = night;
+  const facts = wrap([`${date} ${cyclesOf(night)}`, ...rewardsOf(night)], columns - 2, ' · ');
+  const [head = '', ...more] = facts.map((line) => line.replace(/[▁-█]+/g, paint.busy));
+  const decided = decision === null ? [] : wrap([decision], columns - 2);
+  return [
+    paint.strong(date) + head.slice(date.length),
+    ...more.map((line) => `  ${line}`),
+    ...decided.map((line) => paint.faint(`  ${line}`)),
+  ];
 }
 
 function cyclesOf({ first, last, done, closedAt }: TrainedNight): string {
@@ -51,18 +52,17 @@ function cyclesOf({ first, last, done, closedAt }: TrainedNight): string {
 }
 
 /** The curve of the rewards, with the first and the last; null without any. */
-export function describeRewards(rewards: readonly number[], columns: number, paint: Paint): string | null {
+export function describeRewards(rewards: readonly number[], columns: number): string | null {
   const [first] = rewards;
   const latest = rewards.at(-1);
   if (first === undefined || latest === undefined) return null;
-  return `reward ${paint.busy(sparkline(rewards, columns))} ${first.toFixed(3)} → ${latest.toFixed(3)}`;
+  return `reward ${sparkline(rewards, columns)} ${first.toFixed(3)} → ${latest.toFixed(3)}`;
 }
 
-function rewardsOf({ cycles, checkpoint }: TrainedNight, paint: Paint): string[] {
+function rewardsOf({ cycles, checkpoint }: TrainedNight): string[] {
   const rewards = describeRewards(
     cycles.map(({ rewardMean }) => rewardMean),
     CURVE_COLUMNS,
-    paint,
   );
   if (rewards === null) return [];
   const heldOut = cycles.flatMap((cycle) => cycle.heldOut ?? []).at(-1);

@@ -1,46 +1,20 @@
-import { type AddCommands, readHours, readUsd } from '../../cli/arguments';
+import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { checkServed, watchForAbsence } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
+import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
 import { readCheckpointId } from '../checkpoint-ref';
 import { trainingOf } from '../config/resolve';
-import { isNightDate } from '../night-ids';
-import { chooseTimeZone, readCycles, settling, type TrainOptions, withTraining } from './session';
-
-export const addNight: AddCommands = (train, settle) => {
-  train
-    .command('start')
-    .description('begin a night of training now, and leave it to the workers that are there')
-    .option('--cycles <number>', 'how many, instead of as configured', readCycles)
-    .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040')
-    .option('--date <date>', 'the night that it counts as (default: today)')
-    .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin')
-    .action(settling(settle, startNight));
-  for (const [order, description] of [
-    ['pause', 'hold the night after its present cycle'],
-    ['resume', 'let the night go on'],
-  ] as const) {
-    train
-      .command(order)
-      .description(description)
-      .action(settling(settle, (options: TrainOptions) => steerNight(order, options)));
-  }
-  train
-    .command('stop')
-    .description('end the night after its present cycle, and judge what it learned')
-    .option('--now', 'end it at once, and judge nothing')
-    .action(
-      settling(settle, ({ now, ...options }: TrainOptions & { now?: boolean }) =>
-        steerNight(now === true ? 'cancel' : 'stop', options),
-      ),
-    );
-  train
-    .command('budget')
-    .description('change what the rest of the night may use')
-    .option('--max-cost <usd>', 'none: no limit', readUsd)
-    .option('--hours <number>', 'from the start of the night', readHours)
-    .action(settling(settle, budgetNight));
-};
+import { isNightDate, nightWorkflowId } from '../night-ids';
+import {
+  chooseTimeZone,
+  findSetback,
+  LOOK_MS,
+  type TrainingSession,
+  type TrainOptions,
+  withTraining,
+} from './session';
 
 interface StartOptions extends TrainOptions {
   readonly cycles?: number;
@@ -60,13 +34,31 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
       `--from ${JSON.stringify(from)} names no checkpoint: expected one such as nightly/000040`,
     );
   }
-  return withTraining(options, { outliving: '"train start"' }, async ({ training, trainRun, config }) => {
+  return withTraining(options, { outliving: '"train start"' }, async (session) => {
+    const { training, trainRun, config } = session;
     trainingOf(config);
-    const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date });
+    const digest = digestOf(config);
+    const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date, config: digest });
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
     await print(id);
+    const setback = (await checkServed(session)) ? await findSetbackAtOnce(session, id) : null;
+    if (setback !== null) say(setback);
     return EXIT.answered;
   });
+}
+
+/** Whatever hinders the opening of a night does so at once. */
+const OPENING_MS = 3_000;
+
+async function findSetbackAtOnce(session: TrainingSession, id: string): Promise<string | null> {
+  for (const end = Date.now() + OPENING_MS; Date.now() < end; await pause(LOOK_MS / 10)) {
+    const setback = await findSetback(session, id);
+    if (setback !== null) return setback;
+    const { historyLength } = await session.temporal.workflow.getHandle(id).describe();
+    // More than its start, its first task and the order to open it: that was done.
+    if (historyLength > 6) return null;
+  }
+  return null;
 }
 
 /** Said once an order is sent; a worker carries it out. */
@@ -78,7 +70,15 @@ const SENT = {
     'The night ends now, and nothing of it is judged. The next one goes on with the cycle that was under way.',
 } as const;
 
-export function steerNight(order: keyof typeof SENT, options: TrainOptions): Promise<ExitCode> {
+export const pauseNight = (options: TrainOptions): Promise<ExitCode> => steerNight('pause', options);
+
+export const resumeNight = (options: TrainOptions): Promise<ExitCode> => steerNight('resume', options);
+
+export function stopNight({ now, ...options }: TrainOptions & { now?: boolean }): Promise<ExitCode> {
+  return steerNight(now === true ? 'cancel' : 'stop', options);
+}
+
+function steerNight(order: keyof typeof SENT, options: TrainOptions): Promise<ExitCode> {
   return withTraining(options, { used: true }, async ({ training, trainRun }) => {
     await training[order](trainRun);
     say(SENT[order]);
@@ -96,8 +96,10 @@ export async function budgetNight({ maxCost, hours, ...options }: BudgetOptions)
   if (maxCost === undefined && hours === undefined) {
     throw new UsageError('there is nothing to change: name --max-cost, --hours, or both');
   }
-  return withTraining(options, { used: true }, async ({ training, trainRun }) => {
-    const held = await training.setBudget(trainRun, { costUsd: maxCost, hours });
+  return withTraining(options, { used: true }, async (session) => {
+    const { training, trainRun } = session;
+    const stopLooking = watchForAbsence(session, nightWorkflowId(trainRun));
+    const held = await training.setBudget(trainRun, { costUsd: maxCost, hours }).finally(stopLooking);
     const cost = typeof held.costUsd === 'number' ? describeUsd(held.costUsd) : 'no limit';
     await print(`cost  ${cost}\nhours ${held.hours ?? 'as configured'}`);
     return EXIT.answered;

@@ -1,20 +1,12 @@
 import { stringify } from 'yaml';
-import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print } from '../../cli/terminal';
 import { readGroups, readMetrics, readTrainQuestions } from '../client/read-runs';
 import type { GroupRecord } from '../rollout';
 import { FEWEST_VALUES } from '../statistics';
-import { findTraining, settling, type TrainOptions } from './session';
+import { findTraining, type TrainOptions } from './session';
 
-export const addNotes: AddCommands = (train, settle) => {
-  train
-    .command('notes')
-    .description('print notes on the workers, from how they answered the training questions')
-    .action(settling(settle, writeNotes));
-};
-
-async function writeNotes(options: TrainOptions): Promise<ExitCode> {
+export async function writeNotes(options: TrainOptions): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   const questions = await readTrainQuestions(store, trainRun);
   const topics = new Map(

@@ -1,5 +1,3 @@
-import { Option } from 'commander';
-import { type AddCommands, readDuration } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print, say } from '../../cli/terminal';
 import {
@@ -11,38 +9,7 @@ import {
 } from '../client/schedule';
 import { trainingOf } from '../config/resolve';
 import { nightDate } from '../night-ids';
-import {
-  chooseTimeZone,
-  readCycles,
-  settling,
-  type TrainingSession,
-  type TrainOptions,
-  withTraining,
-} from './session';
-
-export const addSchedule: AddCommands = (train, settle) => {
-  const other = (flag: string, description: string, conflicts: string[]): Option =>
-    new Option(flag, description).conflicts(conflicts);
-  train
-    .command('schedule')
-    .description('have a night begin by itself, or see when the next ones do')
-    .option('--at <time>', 'every day at this time, e.g. 03:30')
-    .addOption(other('--cron <expression>', 'five fields, e.g. "30 3 * * 1-5"', ['at']))
-    .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin")
-    .option('--cycles <number>', 'of each night, instead of as configured', readCycles)
-    .option('--jitter <duration>', 'begin up to this much later', readDuration, 60_000)
-    .option(
-      '--time-limit <duration>',
-      'when the server ends a night (default: 2 h after its budget)',
-      readDuration,
-    )
-    .addOption(other('--remove', 'have no more nights begin', ['at', 'cron']))
-    .addOption(other('--pause', 'hold the schedule', ['at', 'cron', 'remove']))
-    .addOption(
-      other('--resume', 'let it go on, also after a failed night', ['at', 'cron', 'remove', 'pause']),
-    )
-    .action(settling(settle, scheduleTraining));
-};
+import { chooseTimeZone, type TrainingSession, type TrainOptions, withTraining } from './session';
 
 interface ScheduleOptions extends TrainOptions {
   readonly at?: string;

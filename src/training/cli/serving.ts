@@ -1,53 +1,56 @@
-import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
-import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
-import { pin, promote, rollback } from '../policy/serving';
-import { findTraining, settling, type TrainOptions } from './session';
+import { describeConductor } from '../../config/notices';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import type { TrainableConfig } from '../config/schema';
+import { pin, promote, rollback, type ServingChange } from '../policy/serving';
+import { findTraining, type TrainOptions } from './session';
 
-/** These commands need no server. */
-export const addServing: AddCommands = (train, settle) => {
-  train
-    .command('promote')
-    .description('have a checkpoint serve from the next solve on, whatever the gate says')
-    .argument('<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040')
-    .option('--reason <text>', 'kept beside it', 'promoted by hand')
-    .action(settling(settle, promoteCheckpoint));
-  train
-    .command('rollback')
-    .description('have the checkpoint before it serve again')
-    .option('--reason <text>', 'kept beside it', 'rolled back by hand')
-    .action(
-      settling(settle, async ({ reason, ...options }: Reasoned) => {
-        const { store } = await findTraining(options);
-        return told(await rollback(store, reason));
-      }),
-    );
-  train
-    .command('pin')
-    .description('keep the gate from changing what serves')
-    .option('--off', 'let it again', false)
-    .action(
-      settling(settle, async ({ off, ...options }: TrainOptions & { readonly off: boolean }) => {
-        const { store } = await findTraining(options);
-        return told(await pin(store, !off, off ? 'unpinned by hand' : 'pinned by hand'));
-      }),
-    );
-};
+// These commands need no server.
 
 interface Reasoned extends TrainOptions {
   readonly reason: string;
 }
 
-async function promoteCheckpoint(checkpoint: string, { reason, ...options }: Reasoned): Promise<ExitCode> {
-  const { store, trainRun } = await findTraining(options);
-  return told(await promote(store, readCheckpoint(checkpoint, trainRun), { reason, by: 'person' }));
+export async function promoteCheckpoint(
+  checkpoint: string,
+  { reason, ...options }: Reasoned,
+): Promise<ExitCode> {
+  const { config, store, trainRun } = await findTraining(options);
+  return told(await promote(store, readCheckpoint(checkpoint, trainRun), { reason, by: 'person' }), config);
+}
+
+export async function rollbackCheckpoint({ reason, ...options }: Reasoned): Promise<ExitCode> {
+  const { config, store } = await findTraining(options);
+  return told(await rollback(store, reason), config);
+}
+
+export async function pinCheckpoint({ off, ...options }: TrainOptions & { off: boolean }): Promise<ExitCode> {
+  const { config, store } = await findTraining(options);
+  return told(await pin(store, !off, off ? 'unpinned by hand' : 'pinned by hand'), config);
 }
 
 /** A checkpoint that serves already is no failure. */
-function told({ sentence }: { readonly sentence: string }): ExitCode {
-  say(`${sentence}.`);
+function told({ sentence, serving: { serving } }: ServingChange, config: TrainableConfig): ExitCode {
+  say(`${sentence}.\nPlans of solves are written ${describePlanner(config, serving)}.`);
   return EXIT.answered;
+}
+
+/** Who really writes plans: a checkpoint that serves is asked only where the configuration says so. */
+export function describePlanner(
+  { conductor }: Pick<TrainableConfig, 'conductor'>,
+  serving: CheckpointRef | null,
+): string {
+  if (conductor.provider !== 'policy') {
+    const by = `by the configured Conductor (${describeConductor(conductor)}), whatever serves`;
+    return `${by}: "conductor: { provider: policy }" hands them to the checkpoint that serves`;
+  }
+  if (conductor.checkpoint !== undefined) {
+    return `by ${conductor.checkpoint}, whatever serves: conductor.checkpoint names it`;
+  }
+  return serving === null
+    ? 'by no one, and solves fail: conductor.provider is policy; promote a checkpoint, or name a model there'
+    : `by ${checkpointId(serving)}`;
 }
 
 /** `<training run>/<name>`; for the command's own run also the name alone, or the number of its cycle. */

@@ -1,14 +1,11 @@
-import { InvalidArgumentError } from 'commander';
-import { readCount, type Settle } from '../../cli/arguments';
-import { type ExitCode, UsageError } from '../../cli/exit-code';
-import { type ServerDemands, type Session, withSession } from '../../cli/session';
+import { UsageError } from '../../cli/exit-code';
+import { type Session, type SessionOptions, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { configuredKeys } from '../../encryption/keys';
 import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
-import { MOST } from '../names';
 import { isTimeZone } from '../night-ids';
 
 /** The options that every command about training takes. */
@@ -29,23 +26,6 @@ export interface TrainingSession extends TrainingPlace, Session {
   readonly training: TrainingClient;
 }
 
-/** An action whose exit code becomes the process's. */
-export function settling<Args extends unknown[]>(
-  settle: Settle,
-  act: (...args: Args) => Promise<ExitCode>,
-): (...args: Args) => Promise<void> {
-  return async (...args) => {
-    settle(await act(...args));
-  };
-}
-
-/** Cycles of a night. */
-export function readCycles(value: string): number {
-  const cycles = readCount(value);
-  if (cycles <= MOST.cycles) return cycles;
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${MOST.cycles}.`);
-}
-
 /** What a command reads without a server. */
 export async function findTraining({ config: file, run }: TrainOptions): Promise<TrainingPlace> {
   const { config, store } = await openConfigured(file);
@@ -59,11 +39,11 @@ export async function openConfigured(file?: string): Promise<Pick<TrainingPlace,
 
 export async function withTraining<Result>(
   options: TrainOptions,
-  demands: ServerDemands,
+  demands: Partial<SessionOptions>,
   work: (session: TrainingSession) => Promise<Result>,
 ): Promise<Result> {
   const place = await findTraining(options);
-  const setting = { file: options.config, role: 'look', ...demands } as const;
+  const setting: SessionOptions = { role: 'look', ...demands, file: options.config };
   return withSession(place.config, setting, (session) => {
     const { temporal, config } = session;
     const training = new TrainingClient({ client: temporal, taskQueue: config.temporal.taskQueue });

@@ -1,4 +1,3 @@
-import { type AddCommands, readCount } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { columnsOf, paintFor, print, toJson } from '../../cli/terminal';
 import { previewOf } from '../../protocol/text';
@@ -12,18 +11,12 @@ import type { CycleMetrics } from '../progress';
 import type { GroupRecord, Rollout } from '../rollout';
 import { meanOf } from '../statistics';
 import { percent, plain } from './plot/pictures';
-import { findTraining, SEE_LIST, settling, type TrainOptions } from './session';
+import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
-export const addShow: AddCommands = (train, settle) => {
-  train
-    .command('show')
-    .description('print the groups of a cycle: plans, answers, verdicts and rewards')
-    .argument('<cycle>', 'its number', readCount)
-    .option('--json', 'print everything as JSON')
-    .action(settling(settle, showCycle));
-};
-
-async function showCycle(cycle: number, { json = false, ...options }: TrainOptions): Promise<ExitCode> {
+export async function showCycle(
+  cycle: number,
+  { json = false, ...options }: TrainOptions,
+): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   const metrics = await readCycle(store, trainRun, cycle);
   const groups = await readGroups(store, trainRun, cycle);

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AddCommands } from '../../cli/arguments';
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { isNotFound } from '../../client/steer';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
+import { watchForAbsence } from '../../cli/queues';
 import { columnsOf, harmless, paintFor, print, say, type Screen, toJson } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
-import { oneLine, type Paint } from '../../trace/lines';
+import { type Paint, widthOf, wrap } from '../../trace/lines';
 import { checkpointId } from '../checkpoint-ref';
 import { readNights } from '../client/read-runs';
 import { findSchedule } from '../client/schedule';
@@ -13,35 +15,26 @@ import { readServing } from '../policy/serving';
 import type { NightProgress } from '../progress';
 import { describeRewards, renderNights } from './list';
 import { describeSchedule } from './schedule';
-import {
-  findSetback,
-  LOOK_MS,
-  settling,
-  type TrainingSession,
-  type TrainOptions,
-  withTraining,
-} from './session';
+import { describePlanner } from './serving';
+import { checkNightParts, type NightPart } from './night-parts';
+import { findSetback, LOOK_MS, type TrainingSession, type TrainOptions, withTraining } from './session';
 
-export const addStatus: AddCommands = (train, settle) => {
-  train
-    .command('status')
-    .description('follow the night under way, or see the latest, the next and what serves')
-    .option('--json', 'print everything at once as JSON')
-    .action(settling(settle, trainStatus));
-};
-
-async function trainStatus(options: TrainOptions): Promise<ExitCode> {
+export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withTraining(options, { used: true }, async (session) => {
     const { training, trainRun, temporal, store } = session;
     if (options.json === true) {
-      const [night, schedule, serving] = await Promise.all([
+      const [night, schedule, serving, missing] = await Promise.all([
         training.progress(trainRun),
         findSchedule(temporal, trainRun),
         readServing(store),
+        findMissing(session),
       ]);
-      await print(toJson({ trainRun, night, schedule, serving }));
+      await print(toJson({ trainRun, night, schedule, serving, missing }));
       return EXIT.answered;
+    }
+    for (const { what, state, text } of await findMissing(session)) {
+      say(`${state === 'broken' ? 'Missing' : 'Note'}: ${what}: ${text}.`);
     }
     if (await training.isUnderWay(trainRun)) {
       const code = await followNight(session, interruption);
@@ -52,15 +45,17 @@ async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   });
 }
 
-/** After so long without a first answer, the command says what it waits for. */
-const PATIENCE_MS = 5_000;
+/** What a night would wait for, or fail by. */
+async function findMissing({ config, store, temporal, trainRun }: TrainingSession): Promise<NightPart[]> {
+  if (config.training === undefined) return [];
+  const parts = await checkNightParts(config.training, { store, temporal, trainRun });
+  return parts.filter(({ state }) => state !== 'fine');
+}
 
 async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {
   const { training, trainRun } = session;
   const view = await openNightView(process.stderr);
-  const patience = setTimeout(() => {
-    say('Waiting for a worker that answers for the night: start one with "temporal-conductor worker" …');
-  }, PATIENCE_MS);
+  const stopLooking = watchForAbsence(session, nightWorkflowId(trainRun));
   try {
     for (;;) {
       const look = Promise.all([
@@ -68,7 +63,7 @@ async function followNight(session: TrainingSession, interruption: AbortSignal):
         findSetback(session, nightWorkflowId(trainRun)),
       ]);
       const seen = await unlessInterrupted(interruption, look);
-      clearTimeout(patience);
+      stopLooking();
       if (seen === undefined) {
         say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
         return EXIT.interrupted;
@@ -79,28 +74,55 @@ async function followNight(session: TrainingSession, interruption: AbortSignal):
       await pause(LOOK_MS, undefined, { signal: interruption }).catch(() => undefined);
     }
   } finally {
-    clearTimeout(patience);
+    stopLooking();
     view.close();
   }
 }
 
-async function describeRest({ store, trainRun, temporal }: TrainingSession): Promise<string> {
+async function describeRest({ config, store, trainRun, temporal }: TrainingSession): Promise<string> {
   const [nights, schedule, { serving, pinned, reason }] = await Promise.all([
     readNights(store, trainRun),
     findSchedule(temporal, trainRun),
     readServing(store),
   ]);
+  const failure = await whyFailed(temporal, trainRun);
   const latest = nights.slice(-1);
   const served = serving === null ? 'no checkpoint' : checkpointId(serving);
   return [
     latest.length === 0 ? `No night of ${trainRun} has started yet.` : renderNights(latest),
-    `serving  ${served}${pinned ? ', pinned' : ''}: ${reason}`,
-    `schedule ${schedule === null ? 'none' : describeSchedule(schedule)}`,
+    ...(failure === null ? [] : labelled('failed', failure)),
+    ...labelled('serving', `${served}${pinned ? ', pinned' : ''}: ${reason}`),
+    ...labelled('plans', describePlanner(config, serving)),
+    ...labelled('schedule', schedule === null ? 'none' : describeSchedule(schedule)),
   ].join('\n');
+}
+
+const LABEL_COLUMNS = 9;
+
+function labelled(label: string, text: string): string[] {
+  const lines = wrap([text], (columnsOf(process.stdout) ?? Infinity) - LABEL_COLUMNS);
+  return lines.map((line, index) => (index === 0 ? label : '').padEnd(LABEL_COLUMNS) + line);
+}
+
+/** Why the last night failed, in the words of what failed; null where it did not, or the server forgot it. */
+async function whyFailed(client: Client, trainRun: string): Promise<string | null> {
+  const handle = client.workflow.getHandle(nightWorkflowId(trainRun));
+  try {
+    if ((await handle.describe()).status.name === 'FAILED') await handle.result();
+    return null;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    let cause = error.cause;
+    while (cause?.cause instanceof Error) cause = cause.cause;
+    return cause?.message ?? error.message;
+  }
 }
 
 const BAR_COLUMNS = 32;
 const CURVE_COLUMNS = 48;
+/** What stands beside the curve: `reward`, the first and the last. */
+const CURVE_FRAME = 24;
 
 /** A night under way, a string a line. */
 export function drawNight(
@@ -108,26 +130,27 @@ export function drawNight(
   { paint, columns, now }: { readonly paint: Paint; readonly columns: number; readonly now: number },
 ): string[] {
   const { trainRun, night, status, warning, rewards, best } = progress;
-  const curve = describeRewards(rewards, CURVE_COLUMNS, paint);
-  const held =
-    best === null ? '' : paint.faint(`  best held out ${best.heldOut.toFixed(3)}: ${best.checkpoint}`);
+  const curve = describeRewards(rewards, Math.min(CURVE_COLUMNS, Math.max(1, columns - CURVE_FRAME)));
+  const held = best === null ? [] : [`best held out ${best.heldOut.toFixed(3)}: ${best.checkpoint}`];
+  const facts = curve === null ? [] : wrap([curve, ...held], columns, '  ');
   return [
-    paint.strong(oneLine(`${trainRun} · night ${night} · ${status}`, columns)),
-    drawCycles(progress, columns, paint),
-    ...(curve === null ? [] : [curve + held]),
-    paint.faint(oneLine(describeSums(progress, now).join(' · '), columns)),
-    ...(warning === null ? [] : [paint.bad(oneLine(warning, columns))]),
+    ...wrap([`${trainRun} · night ${night} · ${status}`], columns).map(paint.strong),
+    ...drawCycles(progress, columns, paint),
+    ...facts.map((line) => line.replace(/[▁-█]+/g, paint.busy)),
+    ...wrap(describeSums(progress, now), columns, ' · ').map(paint.faint),
+    ...(warning === null ? [] : wrap([warning], columns).map(paint.bad)),
   ];
 }
 
-function drawCycles({ cycles, done, phase }: NightProgress, columns: number, paint: Paint): string {
+function drawCycles({ cycles, done, phase }: NightProgress, columns: number, paint: Paint): string[] {
   const { first, last } = cycles;
   // A night that is not open yet has claimed none.
   const claimed = first > 0 && last >= first ? last - first + 1 : 0;
   const full = claimed === 0 ? 0 : Math.round(((done - first + 1) / claimed) * BAR_COLUMNS);
   const bar = paint.good('█'.repeat(full)) + paint.faint('░'.repeat(BAR_COLUMNS - full));
   const span = `${done < first ? '' : `cycle ${done} done of `}cycles ${first} to ${last} · `;
-  return `${bar} ${oneLine(`${claimed === 0 ? '' : span}${phase}`, columns - BAR_COLUMNS - 1)}`;
+  const words = `${claimed === 0 ? '' : span}${phase}`;
+  return BAR_COLUMNS + 1 + widthOf(words) <= columns ? [`${bar} ${words}`] : [bar, ...wrap([words], columns)];
 }
 
 function describeSums(progress: NightProgress, now: number): string[] {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { Option } from 'commander';
-import { type AddCommands, readAmount, readCount, readWhole } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
+import { watchForAbsence } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
@@ -21,37 +20,17 @@ import {
   findSetback,
   LOOK_MS,
   SEE_LIST,
-  settling,
   type TrainingSession,
   type TrainOptions,
   withTraining,
 } from './session';
 
-export const addTrainerJobs: AddCommands = (train, settle) => {
-  train
-    .command('export')
-    .description('write a checkpoint as a Hugging Face model: whole, with tokenizer, chat template and card')
-    .argument('<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040')
-    .argument('<folder>', "on the trainer's machine; not there yet, or empty")
-    .action(settling(settle, exportCheckpoint));
-  train
-    .command('warm-start')
-    .description('make a first checkpoint that imitates examples, for nights to begin with')
-    .option('--examples <file>', 'JSON lines: {"question", "plan"} or {"prompt", "completion"}')
-    .addOption(
-      new Option('--from-traces [run]', 'imitate the plans of a training run that were right').conflicts(
-        'examples',
-      ),
-    )
-    .requiredOption('--steps <number>', 'of the optimizer', readCount)
-    .requiredOption('--learning-rate <number>', 'e.g. 1e-5', readAmount)
-    .option('--batch <number>', 'examples of a step', readCount, 32)
-    .option('--warmup-steps <number>', 'over which the learning rate rises', readWhole, 0)
-    .action(settling(settle, warmStart));
-};
-
 /** @param folder on the trainer's machine; a relative one is resolved here, where both are one machine */
-function exportCheckpoint(checkpoint: string, folder: string, options: TrainOptions): Promise<ExitCode> {
+export function exportCheckpoint(
+  checkpoint: string,
+  folder: string,
+  options: TrainOptions,
+): Promise<ExitCode> {
   return withTraining(options, { outliving: '"train export"' }, async (session) => {
     const { config, store, temporal, trainRun } = session;
     const ref = readCheckpoint(checkpoint, trainRun);
@@ -95,8 +74,10 @@ async function awaitJob<Result>(
   };
   // A look that fails is left out: the job's own end tells more.
   const looks = setInterval(() => void tell().catch(() => undefined), LOOK_MS);
+  const stopLooking = watchForAbsence(session, job.id);
   const result = await unlessInterrupted(interruption, job.result()).finally(() => {
     clearInterval(looks);
+    stopLooking();
   });
   if (result === undefined) say('It goes on without this command; the same command waits for it again.');
   return result;
@@ -112,7 +93,7 @@ interface WarmStartOptions extends TrainOptions {
   readonly warmupSteps: number;
 }
 
-function warmStart(options: WarmStartOptions): Promise<ExitCode> {
+export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
   return withTraining(options, { outliving: '"train warm-start"' }, async (session) => {
     const { config, store, temporal, trainRun } = session;
     const settings = resolveTraining(config, { trainRun });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parsePlan } from '../../plan/parse';
+import type { Plan } from '../../plan/plan';
 import { planSchema } from '../../plan/schema';
 import { PlanError } from '../../plan/plan-error';
 import { renderPlan } from '../../plan/render';
@@ -14,6 +15,7 @@ import type { GroupRecord } from '../rollout';
 import { readGroups, readMetrics, readTrainQuestions } from './read-runs';
 
 const words = z.string().min(1);
+const plan: z.ZodType<Plan> = planSchema;
 
 /** A row of a file of examples: a question and a plan for it or, as it is, what a model reads and writes. */
 export const exampleRowSchema = z.union(
@@ -21,14 +23,16 @@ export const exampleRowSchema = z.union(
     z.strictObject({
       question: words,
       /** The whole reply with its three lists, reasoning included, or the plan alone. */
-      plan: z.union([words, planSchema]),
+      plan: z.union([words, plan]),
       /** Ids in the order of the prompt. Default: all of the pool. */
-      workers: z.array(words).min(1).exactOptional(),
+      workers: z.array(words).min(1).readonly().exactOptional(),
     }),
     z.strictObject({ prompt: words, completion: words }),
   ],
   { error: 'expected { "question", "plan" } or { "prompt", "completion" }' },
 );
+
+export type ExampleRow = z.infer<typeof exampleRowSchema>;
 
 /** How the policy will be asked. */
 export interface AskedHow {
@@ -45,7 +49,7 @@ export interface AskedHow {
  * @throws UnknownWorkerError where the row names a worker that is not in the pool
  */
 export async function writeExample(
-  row: z.infer<typeof exampleRowSchema>,
+  row: ExampleRow,
   { store, workers, settings }: AskedHow,
 ): Promise<Example> {
   if ('prompt' in row) return row;
@@ -90,7 +94,10 @@ export async function examplesOfRun(
     for (const group of await readGroups(asked.store, trainRun, cycle)) {
       const question = questions.get(group.question)?.question;
       for (const reply of await rightReplies(asked.store, group)) {
-        const example = question === undefined ? null : await tryExample(question, reply, group, asked);
+        const example =
+          question === undefined
+            ? null
+            : await tryExample({ question, plan: reply, workers: group.workers }, asked);
         if (example === null) unfit += 1;
         else examples.set(JSON.stringify(example), example);
       }
@@ -106,14 +113,10 @@ async function rightReplies(store: Store, { round, samples, rollouts }: GroupRec
   return right.flatMap(({ index }) => kept?.rollouts[index]?.text ?? []);
 }
 
-async function tryExample(
-  question: string,
-  plan: string,
-  { workers }: GroupRecord,
-  asked: AskedHow,
-): Promise<Example | null> {
+/** The same; null for what this configuration could not carry out. */
+export async function tryExample(row: ExampleRow, asked: AskedHow): Promise<Example | null> {
   try {
-    return await writeExample({ question, plan, workers: [...workers] }, asked);
+    return await writeExample(row, asked);
   } catch (error) {
     if (error instanceof PlanError || error instanceof UnknownWorkerError) return null;
     throw error;

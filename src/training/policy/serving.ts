@@ -60,7 +60,10 @@ export async function rollback(store: Store, reason: string): Promise<ServingCha
   const now = await readServing(store);
   const earlier = now.before.at(-1);
   if (earlier === undefined) return unchanged(now, 'there is no promotion to take back');
-  const sentence = `${nameOf(earlier)} serves again, and ${nameOf(now.serving)} no longer`;
+  const sentence =
+    earlier === null
+      ? `${nameOf(now.serving)} serves no longer, and no checkpoint does now`
+      : `${nameOf(earlier)} serves again, and ${nameOf(now.serving)} no longer`;
   return change(store, { ...now, serving: earlier, before: now.before.slice(0, -1), reason }, sentence);
 }
 

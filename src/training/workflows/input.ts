@@ -1,4 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { isRecord } from '../../plan/validate';
 import { FAILURES } from '../../protocol/failures';
 import { isTeam, isWorker } from '../../protocol/given-run';
 import { isListOf, isWhole, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
@@ -134,11 +135,18 @@ const NIGHT: readonly Rule[] = [
     isMet: optional((value) => isText(value, 127) && readCheckpointId(value) !== null),
     expected: 'a checkpoint such as nightly/000040',
   },
+  {
+    at: 'config',
+    isMet: optional((value) => isRecord(value) && Object.values(value).every((hash) => isText(hash, 16))),
+    expected: 'the digest of a configuration',
+  },
 ];
+
+const PURPOSES: readonly unknown[] = ['training', 'evaluation', 'canary', 'examples'];
 
 const GROUP: readonly Rule[] = [
   trainRun,
-  whole('cycle', 1, MAX_CYCLE),
+  whole('cycle', 0, MAX_CYCLE),
   whole('draw', 0, Number.MAX_SAFE_INTEGER),
   text('question.set', 256),
   whole('question.index', 0, Number.MAX_SAFE_INTEGER),
@@ -146,8 +154,8 @@ const GROUP: readonly Rule[] = [
   whole('window', 1, Number.MAX_SAFE_INTEGER),
   {
     at: 'purpose',
-    isMet: (value) => value === 'training' || value === 'evaluation' || value === 'canary',
-    expected: '"training", "evaluation" or "canary"',
+    isMet: (value) => PURPOSES.includes(value),
+    expected: '"training", "evaluation", "canary" or "examples"',
   },
   {
     at: 'writer',

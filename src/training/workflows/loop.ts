@@ -1,11 +1,13 @@
 import {
   allHandlersFinished,
+  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
+  patched,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CheckpointRef } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import type {
   GroupInput,
   GroupResult,
@@ -54,8 +56,8 @@ import { groupInput, runGroup } from './start-group';
  *
  * An interrupted night goes on with the cycles that it had claimed. One that was trained to its end is not trained again.
  *
- * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type: the schedule pauses, and what serves
- *   stays
+ * @throws ApplicationFailure of a `Trainer.*`, `Policy.*` or `Configuration.*` type, or `Night.CannotLearn`: the schedule
+ *   pauses, and what serves stays
  */
 export async function conductorTrain(input: TrainInput): Promise<NightProgress> {
   checkNight(names.TRAIN_WORKFLOW, input);
@@ -73,12 +75,13 @@ export async function conductorTrain(input: TrainInput): Promise<NightProgress> 
 }
 
 async function openNight(input: TrainInput, date: string, control: NightControl): Promise<Night> {
-  const { carried, trainRun, cycles, from } = input;
+  const { carried, trainRun, cycles, from, config } = input;
   if (carried !== undefined) {
     await checkNamed(placesIn(carried.opened.settings));
     return new Night(carried, control);
   }
-  const opened = await storeActivities('open the night')[names.OPEN_NIGHT]({ date, trainRun, cycles, from });
+  const request = { date, trainRun, cycles, from, config };
+  const opened = await storeActivities('open the night')[names.OPEN_NIGHT](request);
   return Night.begin(opened, await firstCheckpoint(opened), control);
 }
 
@@ -115,6 +118,10 @@ async function runCycle(night: Night, cycle: number): Promise<void> {
   const { night: claimed, settings } = night.state.opened;
   night.phase = 'rollouts';
   const { groups, learnable, dropped } = await playGroups(night, cycle);
+  const hopeless = whyHopeless(night, cycle, groups);
+  if (hopeless !== null && patched('a-night-that-cannot-learn-ends')) {
+    throw ApplicationFailure.nonRetryable(hopeless, names.CANNOT_LEARN);
+  }
   night.phase = 'update';
   const watch = new Stopwatch<'update' | 'publish'>();
   const learned = learnable.length === 0 ? null : await learn(night, cycle, learnable, watch);
@@ -215,6 +222,22 @@ function sumUp(
 
 function learnableIn({ rounds }: GroupResult): readonly string[] {
   return rounds.filter(({ rewards }) => hasSpread(rewards)).map(({ key }) => key);
+}
+
+/**
+ * Why the policy will earn nothing in the next cycle either, in a sentence; null where something was earned, or could not
+ * be judged. Such a cycle does not count: once the policy was given examples, the next night trains it.
+ */
+function whyHopeless({ state }: Night, cycle: number, groups: readonly GroupResult[]): string | null {
+  const { unparseable, parseable } = state.opened.settings.reward;
+  const rewards = groups.flatMap(({ rounds }) => rounds).flatMap((round) => round.rewards);
+  if (rewards.some((reward) => reward !== unparseable)) return null;
+  const what = unparseable < parseable ? 'was a plan' : 'led to a right answer';
+  return (
+    `nothing can be learned from cycle ${cycle}: none of the ${rewards.length} replies of ` +
+    `${checkpointId(state.checkpoint)} ${what}. "temporal-conductor train show ${cycle}" shows them; give it examples to ` +
+    'begin with: "temporal-conductor train examples --from-prompted", then "temporal-conductor train warm-start"'
+  );
 }
 
 /** Has the trainer take one step from the night's checkpoint, and the policy server load the result. */

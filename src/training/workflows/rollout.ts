@@ -15,7 +15,7 @@ import type { AskedQuestion, GroupInput } from '../contract';
 import { GRADE_ANSWERS } from '../names';
 import { rolloutIdentity } from '../night-ids';
 import type { GroupPart } from '../progress';
-import type { Rollout, SampledPlan } from '../rollout';
+import type { GroupPurpose, Rollout, SampledPlan } from '../rollout';
 import { storeActivities } from './activities';
 import { inWindow } from './in-window';
 import type { Stopwatch } from './night';
@@ -48,8 +48,8 @@ export function playSampled(
 export function playPrompted(group: GroupContext): Promise<readonly Played[]> {
   const places = Array.from({ length: group.input.plans }, (_, index) => index);
   return play(group, places, async (index) => {
-    const outcome = await runPrompted(rolloutContext(group, index, 0));
-    return { ...outcome, problem: null, tokens: 0, root: index };
+    const outcome = await runPrompted(rolloutContext(group, index, 0), group.input.purpose);
+    return { problem: null, ...outcome, tokens: 0, root: index };
   });
 }
 
@@ -80,14 +80,29 @@ async function runSampled(
   return carryOut(context, plan);
 }
 
-async function runPrompted(context: RunContext): Promise<PlanOutcome> {
+async function runPrompted(
+  context: RunContext,
+  purpose: GroupPurpose,
+): Promise<PlanOutcome & Partial<Pick<Rollout, 'problem'>>> {
   try {
     const { plan } = await obtainPlan(context);
+    const { trace } = context.recorder;
+    // The plan that stands in for the Conductor's is nothing to imitate.
+    if (purpose === 'examples' && trace.degraded) return { ...withoutPlan(trace), ...costOf(trace) };
     return await carryOut(context, plan);
   } catch (error) {
     if (!(error instanceof ApplicationFailure) || limitIn(error.type ?? '') === null) throw error;
     return { ...NOT_RUN, invalidBecause: error.message, ...costOf(context.recorder.trace) };
   }
+}
+
+/** A reply that is no plan is the Conductor's own doing; a provider's failure is not. */
+function withoutPlan({ calls }: SolveTrace): PlanOutcome & Pick<Rollout, 'problem'> {
+  const error = calls.at(-1)?.error;
+  const reason = error?.message ?? 'the Conductor wrote no plan';
+  return error?.type === FAILURES.planInvalid
+    ? { ...NOT_RUN, problem: reason }
+    : { ...NOT_RUN, problem: null, invalidBecause: reason };
 }
 
 async function carryOut(context: RunContext, plan: Plan): Promise<PlanOutcome> {

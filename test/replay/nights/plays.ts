@@ -5,7 +5,7 @@ import { scheduleNights } from '../../../src/training/client/schedule';
 import { beginExport, beginWarmStart } from '../../../src/training/client/trainer-jobs';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import { scheduleIdOf } from '../../../src/training/night-ids';
-import type { ScriptedTraining } from '../../support/scripted-training';
+import { REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
 
 /** Lets something happen on a stage, and returns whose history is kept once it is over. */
@@ -17,6 +17,11 @@ export const TRAIN_RUN = 'shape';
 export const night: Play = async (stage) => {
   const { id, runId } = await stage.training.start({ trainRun: TRAIN_RUN, date: '2026-01-10' });
   return stage.temporal.client.workflow.getHandle(id, runId);
+};
+
+export const nightWithoutPlans: Play = (stage) => {
+  stage.policy.script(REPLIES.none);
+  return night(stage);
 };
 
 /** A night that hears something while its first cycle is under way. */

@@ -10,6 +10,7 @@ import {
   night,
   nightFor,
   nightThatHears,
+  nightWithoutPlans,
   type Play,
   scheduledNight,
   TRAIN_RUN,
@@ -43,6 +44,7 @@ export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
       return night(stage);
     },
   },
+  'without-any-plan': { training: { cycles: 2 }, play: nightWithoutPlans },
   'topped-up': {
     training: { questions: 2, maxDraws: 4, seed: SEED },
     play: (stage) => {
@@ -147,4 +149,6 @@ export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
   },
   'warm-start-of-known-places': { play: warmStart },
   'export-of-known-places': { play: exportCheckpoint },
+  // A night without any plan ends after its first cycle now.
+  'cannot-learn': { training: { cycles: 2 }, play: nightWithoutPlans },
 };

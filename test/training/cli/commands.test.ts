@@ -78,6 +78,7 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
   });
   const begun = await train('start', '--date', '2026-11-21', '--cycles', '2');
   expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
+  expect(begun.stderr).toMatch(/No worker polls task queue .* Start one with: temporal-conductor worker\n/);
   const handle = temporal.client.workflow.getHandle(`train-${trainRun}`);
   try {
     expect(await handle.describe()).toMatchObject({ type: 'conductorTrain', priority: { priorityKey: 5 } });
@@ -107,13 +108,19 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
 test('what serves is chosen by hand, taken back and pinned, without a server', async () => {
   const store = new FileStore(join(folder.path, '.conductor', 'store'));
   for (const name of ['000004', '000007']) await writeManifest(store, aManifest({ trainRun, name }));
-  expect((await train('promote', '4')).stderr).toBe(`${trainRun}/000004 serves now.\n`);
+  // The folder's Conductor is a prompted one, so that promoting changes no solve.
+  expect((await train('promote', '4')).stderr).toBe(
+    `${trainRun}/000004 serves now.\nPlans of solves are written by the configured Conductor (openai boss), whatever serves: ` +
+      '"conductor: { provider: policy }" hands them to the checkpoint that serves.\n',
+  );
   expect((await train('promote', `${trainRun}/000007`, '--reason', 'it is kinder')).code).toBe(0);
   expect(await readServing(store)).toMatchObject({
     serving: { trainRun, name: '000007' },
     reason: 'it is kinder',
   });
-  expect((await train('rollback')).stderr).toContain(`${trainRun}/000004 serves again`);
+  expect((await train('rollback')).stderr).toMatch(
+    new RegExp(`${trainRun}/000004 serves again, .*\nPlans of solves are written by the configured`),
+  );
   expect((await train('pin')).stderr).toContain('is pinned now');
   expect((await train('pin', '--off')).stderr).toContain('is not pinned now');
   const unknown = await train('promote', '9');
@@ -121,6 +128,35 @@ test('what serves is chosen by hand, taken back and pinned, without a server', a
     code: 1,
     stderr: expect.stringContaining('000009 has no manifest') as unknown,
   });
+});
+
+test('whatever of a night is missing is named with a remedy, by status and by doctor', async () => {
+  await folder.write('train.jsonl', '{"id": 7}\n');
+  const missing = [
+    [/Questions/, /train\.jsonl:1: grader is missing/],
+    [
+      /Trainer/,
+      /none listens on task queue conductor-trainer .*: start it with "temporal-conductor train up"/,
+    ],
+    [
+      /Policy server/,
+      /nothing answers at http:\/\/127\.0\.0\.1:9\/v1: start one there, .* or correct training\.policy/,
+    ],
+    [/Checkpoints/, /no folder models\/qwen: put a model with its tokenizer there/],
+  ] as const;
+  const { stderr, stdout } = await train('status');
+  for (const [what, text] of missing) {
+    expect(stderr).toMatch(new RegExp(`Missing: ${what.source}: .*${text.source}`));
+  }
+  expect(stdout).toContain('schedule none');
+  const doctor = await runCommand(['doctor'], {
+    cwd: folder.path,
+    env: { TEMPORAL_ADDRESS: temporal.address },
+  });
+  expect(doctor.code).toBe(1);
+  for (const [what, text] of missing) {
+    expect(doctor.stdout).toMatch(new RegExp(`✗ ${what.source} +.*${text.source}`));
+  }
 });
 
 test('where nothing was trained, status and list say so', async () => {

@@ -1,7 +1,11 @@
 import { PLAIN, widthOf } from '../../../src/trace/lines';
-import { sparkline } from '../../../src/training/cli/list';
+import type { TrainedNight } from '../../../src/training/client/read-runs';
+import { drawTrained, sparkline } from '../../../src/training/cli/list';
+import { describePlanner } from '../../../src/training/cli/serving';
 import { describeHours, drawNight } from '../../../src/training/cli/status';
+import type { TrainableConfig } from '../../../src/training/config/schema';
 import type { NightProgress } from '../../../src/training/progress';
+import { madeUpCycles } from './plot/made-up-cycles';
 
 const STARTED = '2026-11-21T02:30:00.000Z';
 const NIGHT: NightProgress = {
@@ -62,10 +66,49 @@ test('nobody is told how long a night takes that is held, or at its gate', () =>
   expect(draw({ status: 'gate', done: 40 })[1]).toContain('█'.repeat(32));
 });
 
-test('no line of words is wider than a narrow terminal', () => {
-  const [title = '', , , sums = ''] = draw({}, 40);
-  expect(widthOf(title)).toBeLessThanOrEqual(40);
-  expect(widthOf(sums)).toBeLessThanOrEqual(40);
+test.each([40, 60, 80, 120])('at %i columns no line is too wide, and nothing is left out', (columns) => {
+  const warning =
+    "old checkpoints were left on the trainer's disk: it is full; the next night tries it again";
+  const lines = draw({ warning, rewards: Array.from({ length: 99 }, (_, cycle) => cycle / 99) }, columns);
+  expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+  const text = lines.join(' ').replace(/\s+/g, ' ');
+  for (const part of ['cycle 25 done of cycles 21 to 40 · rollouts', 'about 8 min to go', warning]) {
+    expect(text).toContain(part);
+  }
+});
+
+const DECIDED: TrainedNight = {
+  schema: 1,
+  trainRun: 'nightly',
+  date: '2026-11-21',
+  first: 1,
+  last: 60,
+  done: 60,
+  checkpoint: { trainRun: 'nightly', name: '000060' },
+  train: { set: 'train', count: 8 },
+  heldOut: { set: 'held-out', count: 8 },
+  openedAt: STARTED,
+  closedAt: STARTED,
+  decision: Array.from({ length: 30 }, (_, place) => `nightly/${place} does not replace it,`).join(' '),
+  cycles: madeUpCycles(60),
+};
+
+test.each([40, 60, 80, 120, Infinity])('the sentences of a night fit %f columns, whole', (columns) => {
+  const lines = drawTrained(DECIDED, { paint: PLAIN, columns });
+  expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+  const text = lines.join(' ').replace(/\s+/g, ' ');
+  expect(text).toContain(DECIDED.decision);
+  expect(text).toMatch(/^2026-11-21 60 cycles ·? ?reward .* → .*nightly\/000060/);
+});
+
+test.each([
+  ['by the configured Conductor (openai m), whatever serves', { provider: 'openai', model: 'm' }],
+  ['by run/000007, whatever serves', { provider: 'policy', checkpoint: 'run/000007' }],
+  ['by nightly/000060', { provider: 'policy' }],
+])('plans are written %s', (words, conductor) => {
+  const config = { conductor } as Pick<TrainableConfig, 'conductor'>;
+  expect(describePlanner(config, DECIDED.checkpoint)).toContain(words);
+  if (words.startsWith('by nightly')) expect(describePlanner(config, null)).toContain('solves fail');
 });
 
 test('a sparkline has the least number lowest and the greatest highest, and never more bars than room', () => {

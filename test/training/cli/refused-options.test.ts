@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { UsageError } from '../../../src/cli/exit-code';
-import { budgetNight, startNight, steerNight } from '../../../src/training/cli/night';
+import { gatherExamples } from '../../../src/training/cli/examples';
+import { budgetNight, pauseNight, startNight } from '../../../src/training/cli/night';
 import { scheduleTraining } from '../../../src/training/cli/schedule';
 import { readCheckpoint } from '../../../src/training/cli/serving';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
@@ -16,14 +17,17 @@ beforeAll(async () => {
 
 afterAll(() => folder.remove());
 
+const EXAMPLES = { out: 'examples.jsonl', questions: 1, samples: 1 };
+
 test.each([
   ['--at "25:00" is no time of day', () => scheduleTraining({ jitter: 0, at: '25:00' })],
   ['--at "3:5" is no time of day', () => scheduleTraining({ jitter: 0, at: '3:5' })],
   ['"Mars/Olympus" is unknown', () => scheduleTraining({ jitter: 0, at: '03:30', timezone: 'Mars/Olympus' })],
   ['--date "2026-02-30" is no date', () => startNight({ date: '2026-02-30' })],
   ['--from "../x" names no checkpoint', () => startNight({ from: '../x' })],
+  ['from what? Name --from-prompted, or --from-runs', () => gatherExamples(EXAMPLES)],
   ['there is nothing to change', () => budgetNight({})],
-  ['"No Name" is no training run', () => steerNight('pause', { config, run: 'No Name' })],
+  ['"No Name" is no training run', () => pauseNight({ config, run: 'No Name' })],
   ['"a/b/c" names no checkpoint', () => readCheckpoint('a/b/c', 'nightly')],
 ])('refused before anything is begun: %s', async (words, command) => {
   const refused = Promise.resolve().then<unknown>(command);

@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { readRun } from '../../../src/training/activities/records';
 import { EXPORT, UPDATE, WARM_START } from '../../../src/training/names';
 import { readManifest } from '../../../src/training/policy/serving';
-import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
+import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
 
 // What the commands take out of a training run, and into another one. With a trainer of Python: test/trainer/take-in-and-out.
@@ -37,6 +37,18 @@ test('a cycle is shown from the store, for people and for programs', async () =>
   const { stdout } = await folder.train('show', '1', '--json');
   const { groups } = JSON.parse(stdout) as { groups: { rollouts: unknown[] }[] };
   expect(groups.map(({ rollouts }) => rollouts.length)).toEqual([4, 4]);
+});
+
+test('of a night, status names what is missing alone', async () => {
+  const { stdout } = await stage.whileWorking(() => folder.train('status', '--json'));
+  const { missing } = JSON.parse(stdout) as { missing: unknown };
+  const [gone, few] = ['no folder /checkpoints/', 'too few for the gate'].map(
+    (words) => expect.stringContaining(words) as unknown,
+  );
+  expect(missing).toEqual([
+    { what: 'Questions', state: 'note', text: few },
+    { what: 'Checkpoints', state: 'broken', text: gone },
+  ]);
 });
 
 test('a training run is drawn', async () => {
@@ -97,6 +109,20 @@ test.each(['export', 'status'] as const)('%s says when the trainer is lost', asy
     }
   });
   Object.assign(trainer, { [EXPORT]: write, [UPDATE]: learn });
+});
+
+test('why the last night failed is told by status', async () => {
+  const { policy, training, trainRun } = stage;
+  policy.script(REPLIES.none);
+  await stage.whileWorking(async () => {
+    await training.start({ trainRun, date: '2026-01-12' });
+    await expect(stage.result()).rejects.toThrow();
+  });
+  const { stdout } = await folder.train('status');
+  expect(stdout).toMatch(
+    /^failed {3}nothing can be learned from cycle \d: none of the \d replies of .* was a plan/m,
+  );
+  expect(stdout).toMatch(/^plans {4}by the configured Conductor \(openai conductor\), whatever serves/m);
 });
 
 test('what the trainer refuses is printed in its own words', async () => {

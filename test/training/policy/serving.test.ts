@@ -43,7 +43,7 @@ test('nothing serves before the first promotion, which can be taken back to noth
   expect(await readServing(store)).toMatchObject({ serving: one, before: [null], reason: 'it won' });
   expect(await rollback(store, 'it was bad')).toMatchObject({
     changed: true,
-    sentence: 'the prompted Conductor serves again, and nightly/000001 no longer',
+    sentence: 'nightly/000001 serves no longer, and no checkpoint does now',
   });
   expect(await readServing(store)).toMatchObject({ serving: null, before: [], reason: 'it was bad' });
   expect(await rollback(store, 'again')).toMatchObject({ changed: false });

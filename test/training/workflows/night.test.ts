@@ -2,7 +2,7 @@ import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client
 import { readNight, readRun } from '../../../src/training/activities/records';
 import { readMetrics } from '../../../src/training/client/read-runs';
 import { samplingSeed } from '../../../src/training/draw';
-import { UPDATE } from '../../../src/training/names';
+import { CANNOT_LEARN, UPDATE } from '../../../src/training/names';
 import { nightWorkflowId } from '../../../src/training/night-ids';
 import { readServing } from '../../../src/training/policy/serving';
 import { startImpatientServer } from '../../support/impatient-server';
@@ -85,6 +85,24 @@ test('a cycle without any spread leaves the checkpoint as it is', async () => {
     { cycle: 1, checkpoint: base, update: null, weightsSha256: null },
     { cycle: 2, checkpoint: base, update: null, weightsSha256: null },
   ]);
+});
+
+test('a night whose policy writes no plan at all ends after a cycle, which does not count, with the reason', async () => {
+  await open({ training: { cycles: 2 } });
+  stage.policy.script(REPLIES.none);
+  await stage.whileWorking(async () => {
+    const ends = expect.objectContaining({
+      type: CANNOT_LEARN,
+      message: expect.stringContaining(
+        `cycle 1: none of the 2 replies of ${stage.trainRun}/base was a plan.`,
+      ) as unknown,
+    }) as unknown;
+    await expect(train(DATE)).rejects.toMatchObject({ cause: ends });
+    // By the same policy it comes to the same, and nothing is sampled for that.
+    await expect(train(NEXT)).rejects.toMatchObject({ cause: ends });
+  });
+  expect(stage.policy.bodiesTo('/v1/completions')).toHaveLength(1);
+  expect(await readRun(stage.store, stage.trainRun)).toBeNull();
 });
 
 test('a night that is paused begins no further cycle until it is resumed', async () => {

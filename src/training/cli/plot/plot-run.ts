@@ -1,22 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AddCommands } from '../../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../../cli/exit-code';
 import { print, say } from '../../../cli/terminal';
 import { readMetrics } from '../../client/read-runs';
-import { findTraining, SEE_LIST, settling, type TrainOptions } from '../session';
+import { findTraining, SEE_LIST, type TrainOptions } from '../session';
 import { chartOption, PAGE_WIDTH, pageHeight, type Picture } from './chart';
 import { effortPicture, learningPicture } from './pictures';
 
-export const addPlot: AddCommands = (train, settle) => {
-  train
-    .command('plot')
-    .description('draw a training run as SVG and PNG')
-    .requiredOption('--out <folder>', 'for the pictures')
-    .action(settling(settle, plotRun));
-};
-
-async function plotRun({ out, ...options }: TrainOptions & { readonly out: string }): Promise<ExitCode> {
+export async function plotRun({
+  out,
+  ...options
+}: TrainOptions & { readonly out: string }): Promise<ExitCode> {
   const { store, trainRun } = await findTraining(options);
   const cycles = await readMetrics(store, trainRun);
   if (cycles.length === 0) {

@@ -1,0 +1,196 @@
+import { appendFile, readFile } from 'node:fs/promises';
+import { describeConductor } from '../../config/notices';
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { breakdownOf } from '../../cli/follow-run';
+import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
+import { explainUnknown } from '../../cli/session';
+import { checkCostLimit, loadServable } from '../../cli/settings';
+import { print, say } from '../../cli/terminal';
+import type { Question } from '../../grading/question';
+import { counted, describeUsd } from '../../trace/describe';
+import { readQuestions, readRows } from '../activities/questions';
+import { type ExampleRow, exampleRowSchema, tryExample } from '../client/examples';
+import { gradeSolve, type GradedSolve, latestSolves } from '../client/graded-solves';
+import { playPrompted } from '../client/prompted-groups';
+import { resolveTraining, trainingOf } from '../config/resolve';
+import type { TrainableConfig } from '../config/schema';
+import type { GroupRecord } from '../rollout';
+import type { TrainingSettings } from '../settings';
+import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
+
+export interface ExamplesOptions extends TrainOptions {
+  readonly fromPrompted?: boolean;
+  /** Ids; true: the latest ones. */
+  readonly fromRuns?: readonly string[] | true;
+  readonly out: string;
+  readonly questions: number;
+  readonly samples: number;
+  /** USD; null: no limit. */
+  readonly maxCost?: number | null;
+  readonly trust?: boolean;
+}
+
+/** `train examples`: keeps plans whose answers were right, for `train warm-start` to teach. */
+export async function gatherExamples(options: ExamplesOptions): Promise<ExitCode> {
+  const { fromPrompted = false, fromRuns } = options;
+  if (fromPrompted === (fromRuns !== undefined)) {
+    throw new UsageError('from what? Name --from-prompted, or --from-runs with or without ids of solves');
+  }
+  return fromPrompted ? fromConductor(options) : fromSolves(options);
+}
+
+const DEFAULT_USD = 5;
+
+async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
+  const interruption = listenForInterruption();
+  const { config } = await findTraining(options);
+  if (config.conductor.provider === 'policy') {
+    throw new UsageError(
+      'conductor.provider is policy, and examples come from a model that is prompted: name one, e.g. with ' +
+        '--config and another file',
+    );
+  }
+  const training = trainingOf(config);
+  const { train: questions } = await readQuestions(training.data);
+  await loadServable(options);
+  const { maxCost = DEFAULT_USD } = options;
+  if (typeof options.maxCost === 'number') checkCostLimit(config, {});
+  const most = Math.min(options.questions, questions.length);
+  const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
+  const conductor = describeConductor(config.conductor);
+  return withTraining(options, { role: 'work', trust: options.trust }, async (session) => {
+    const { temporal, store, worker } = session;
+    const settings = settingsFor(session, options.samples);
+    const groups: GroupRecord[] = [];
+    say(`Asking the Conductor (${conductor}) for plans of ${counted(most, 'question')}, ${bound}.`);
+    const playing = playPrompted({
+      client: temporal,
+      taskQueue: session.config.temporal.taskQueue,
+      store,
+      settings,
+      questions,
+      most,
+      nanoUsd: maxCost === null ? null : Math.round(maxCost * 1e9),
+      tell: (group) => {
+        groups.push(group);
+        say(`${groups.length} of ${most}: ${describeGroup(group)}`);
+      },
+      signal: interruption,
+    });
+    const reason = await unlessInterrupted(interruption, Promise.race([playing, breakdownOf(worker?.ended)]));
+    if (reason === undefined) {
+      say('What is under way is kept; the same command goes on from here, and buys nothing twice.');
+      return EXIT.interrupted;
+    }
+    if (reason !== null) say(`Not all were asked: ${reason}.`);
+    await print(sumUp(groups));
+    return keep(session, settings, options.out, rowsOf(groups, questions));
+  });
+}
+
+/** Limits are those of so many rollouts, of one round each. */
+function settingsFor({ config, trainRun }: TrainingSession, samples: number): TrainingSettings {
+  const { recursion, gate, ...training } = trainingOf(config);
+  const sampled: TrainableConfig = {
+    ...config,
+    training: {
+      ...training,
+      groupSize: samples,
+      recursion: { ...recursion, rounds: 1 },
+      gate: { ...gate, samples },
+    },
+  };
+  return resolveTraining(sampled, { trainRun });
+}
+
+function describeGroup({ question, rollouts }: GroupRecord): string {
+  const verdicts = rollouts.map(({ verdict, problem, invalidBecause }) => {
+    const [reason] = (invalidBecause ?? problem)?.split('\n') ?? [];
+    return reason === undefined ? VERDICTS[verdict] : `${VERDICTS[verdict]} (${reason})`;
+  });
+  return `${question}: ${verdicts.join(', ')}`;
+}
+
+const VERDICTS = {
+  correct: 'right',
+  wrong: 'wrong',
+  unparseable: 'no plan',
+  ungraded: 'not judged',
+} as const;
+
+function rowsOf(groups: readonly GroupRecord[], questions: readonly Question[]): ExampleRow[] {
+  const texts = new Map(questions.map(({ id, question }) => [id, question]));
+  return groups.flatMap(({ question: id, rollouts, workers }) =>
+    rollouts.flatMap(({ plan, verdict }) => {
+      const question = texts.get(id);
+      return plan === null || verdict !== 'correct' || question === undefined
+        ? []
+        : [{ question, plan, workers }];
+    }),
+  );
+}
+
+function sumUp(groups: readonly GroupRecord[]): string {
+  const rollouts = groups.flatMap((group) => group.rollouts);
+  const costs = rollouts.map(({ nanoUsd }) => nanoUsd);
+  const known = costs.filter((cost) => cost !== null);
+  const sum = describeUsd(known.reduce((all, cost) => all + cost, 0) / 1e9);
+  const parts = Object.entries(VERDICTS).flatMap(([verdict, words]) => {
+    const count = rollouts.filter((rollout) => rollout.verdict === verdict).length;
+    return count === 0 ? [] : [`${count} ${words}`];
+  });
+  const cost = known.length === costs.length ? sum : `at least ${sum}, since a price is unknown`;
+  return `${counted(rollouts.length, 'plan')}: ${parts.join(', ')}; they cost ${cost}.`;
+}
+
+/** Costs nothing: what is graded was answered before. */
+function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode> {
+  return withTraining(options, { used: true }, async (session) => {
+    const { config, store, temporal: client, trainRun } = session;
+    const { train: questions } = await readQuestions(trainingOf(config).data);
+    const solves: GradedSolve[] = [];
+    for await (const id of fromRuns === true ? latestSolves(client) : (fromRuns ?? [])) {
+      const solve = await gradeSolve({ client, store, questions }, id).catch((error: unknown) => {
+        throw explainUnknown(error, id, session);
+      });
+      if (solve !== null) solves.push(solve);
+      else if (fromRuns !== true) say(`Left out: ${id} has no answer to one of the training questions.`);
+    }
+    const right = solves.filter(({ verdict }) => verdict === 'correct');
+    await print(`${counted(solves.length, 'solve')} of training questions: ${right.length} right.`);
+    const rows = right.map(({ question, plan, workers }) => ({ question, plan, workers }));
+    return keep(session, resolveTraining(config, { trainRun }), options.out, rows);
+  });
+}
+
+/** Adds the examples that this configuration could carry out to a file, each once. */
+async function keep(
+  { store }: TrainingSession,
+  { run, policy }: TrainingSettings,
+  file: string,
+  rows: readonly ExampleRow[],
+): Promise<ExitCode> {
+  const asked = { store, workers: run.workers, settings: { ...policy, maxSteps: run.limits.steps } };
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const there = text.trim() === '' ? [] : await readRows(file, exampleRowSchema);
+  const kept = new Set(there.map(({ value }) => JSON.stringify(value)));
+  const fresh: string[] = [];
+  let unfit = 0;
+  for (const row of rows) {
+    const line = JSON.stringify(row);
+    if ((await tryExample(row, asked)) === null) unfit += 1;
+    else if (!kept.has(line)) fresh.push(line);
+    kept.add(line);
+  }
+  if (unfit > 0) say(`Left out: ${counted(unfit, 'plan')} that this pool could not carry out.`);
+  if (fresh.length > 0) {
+    const separator = text === '' || text.endsWith('\n') ? '' : '\n';
+    await appendFile(file, `${separator}${fresh.join('\n')}\n`);
+  }
+  await print(`${file}: ${counted(fresh.length, 'example')} added, ${there.length + fresh.length} in all.`);
+  if (there.length + fresh.length === 0) return EXIT.failed;
+  say(
+    `Teach them with: temporal-conductor train warm-start --examples ${file} --steps 100 --learning-rate 1e-5`,
+  );
+  return EXIT.answered;
+}

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import type { Client } from '@temporalio/client';
+import { reasonOf } from '../../local/reason-of';
+import type { Store } from '../../store/store';
+import { counted } from '../../trace/describe';
+import { exampleSchema } from '../activities/first-checkpoint';
+import { readQuestions, readRows } from '../activities/questions';
+import { readRun } from '../activities/records';
+import { checkpointId } from '../checkpoint-ref';
+import { hasTrainer } from '../client/trainer-jobs';
+import type { TrainingConfig } from '../config/schema';
+import { readManifest } from '../policy/serving';
+import { FEWEST_VALUES } from '../statistics';
+
+/** A part of what a night needs beside a worker, and whether it is there. */
+export interface NightPart {
+  readonly what: string;
+  /** `broken` keeps a night from its end; `note` is good to know. */
+  readonly state: 'fine' | 'note' | 'broken';
+  readonly text: string;
+}
+
+interface Place {
+  readonly store: Store;
+  /** null where no server runs, so that no trainer can listen. */
+  readonly temporal: Client | null;
+  readonly trainRun: string;
+}
+
+/** Looks for all that a night needs, some seconds at most. */
+export async function checkNightParts(training: TrainingConfig, place: Place): Promise<NightPart[]> {
+  const checks: Record<string, Promise<Looked>> = {
+    Questions: checkQuestions(training),
+    Trainer: checkTrainer(training, place),
+    'Policy server': checkPolicyServer(training),
+    Checkpoints: checkCheckpoints(training, place),
+  };
+  return Promise.all(
+    Object.entries(checks).map(async ([what, check]) => ({ what, ...(await inTime(check)) })),
+  );
+}
+
+type Looked = Omit<NightPart, 'what'>;
+
+const fine = (text: string): Looked => ({ state: 'fine', text });
+const note = (text: string): Looked => ({ state: 'note', text });
+const broken = (text: string): Looked => ({ state: 'broken', text });
+
+const PATIENCE_MS = 4_000;
+
+/** A check that throws has found out what is wrong. */
+async function inTime(check: Promise<Looked>): Promise<Looked> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Looked>((resolve) => {
+    timer = setTimeout(
+      resolve,
+      PATIENCE_MS,
+      broken(`no answer within ${PATIENCE_MS / 1000} s: it is slow or out of reach; try again`),
+    );
+  });
+  try {
+    return await Promise.race([check, late]);
+  } catch (error) {
+    return broken(reasonOf(error));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function checkQuestions({ data, warmStart }: TrainingConfig): Promise<Looked> {
+  const { train, heldOut } = await readQuestions(data);
+  const examples = warmStart === undefined ? [] : await readRows(warmStart.examples, exampleSchema);
+  const held = `${heldOut.length} held out`;
+  if (heldOut.length < FEWEST_VALUES) {
+    return note(
+      `${held} in ${data.heldOut} are too few for the gate to promote anything: at least ${FEWEST_VALUES} are needed`,
+    );
+  }
+  const more = warmStart === undefined ? '' : `, ${counted(examples.length, 'example')}`;
+  return fine(`${train.length} to learn from, ${held}${more}`);
+}
+
+async function checkTrainer(
+  { trainer: { taskQueue } }: TrainingConfig,
+  { temporal }: Place,
+): Promise<Looked> {
+  const remedy = 'start it with "temporal-conductor train up", or as docs/training.md says';
+  if (temporal === null) return broken(`no Temporal server runs here, so no trainer listens: ${remedy}`);
+  return (await hasTrainer(temporal, taskQueue))
+    ? fine(`listens on task queue ${taskQueue}`)
+    : broken(`none listens on task queue ${taskQueue} (training.trainer.taskQueue): ${remedy}`);
+}
+
+async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promise<Looked> {
+  const remedy =
+    'start one there, e.g. with "temporal-conductor train up", or correct training.policy.baseUrl';
+  try {
+    // vLLM and our own servers say so at once, whatever they are busy with.
+    const url = new URL('/health', baseUrl);
+    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS - 500) });
+    return ok
+      ? fine(`${baseUrl} answers`)
+      : note(`${url.href} answered ${status}: is a policy server there? Else ${remedy}`);
+  } catch {
+    return broken(`nothing answers at ${baseUrl}: ${remedy}`);
+  }
+}
+
+/** Where the policy server is on this machine, so are the folders that it loads. */
+async function checkCheckpoints(
+  { base, policy }: TrainingConfig,
+  { store, trainRun }: Place,
+): Promise<Looked> {
+  const checkpoint = (await readRun(store, trainRun))?.checkpoint ?? null;
+  if (checkpoint === null && base.kind === 'tiny') return fine('the first night makes the base');
+  const [name, path] =
+    checkpoint === null
+      ? ['the base model (training.base.path)', base.kind === 'folder' ? base.path : '']
+      : [checkpointId(checkpoint), (await readManifest(store, checkpoint)).path];
+  if (existsSync(path)) return fine(`${name} in ${path}`);
+  const { hostname } = new URL(policy.baseUrl);
+  if (!['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) {
+    return note(`${name} lies in ${path} of the trainer's machine, which is not looked at from here`);
+  }
+  const remedy =
+    checkpoint === null
+      ? 'put a model with its tokenizer there, or correct it'
+      : 'put it back, or begin from another one: "temporal-conductor train start --from"';
+  return broken(`the next night begins with ${name}, and there is no folder ${path}: ${remedy}`);
+}

@@ -1,0 +1,141 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  CONFIG,
+  loading,
+  readAmount,
+  readCount,
+  readDuration,
+  readHours,
+  readUsd,
+  readWhole,
+  RUN,
+  type Settle,
+} from '../../cli/arguments';
+import { MOST } from '../names';
+
+const CHECKPOINT = ['<checkpoint>', 'number of its cycle, or its name, e.g. nightly/000040'] as const;
+
+/**
+ * Below `train`: commands that train a Conductor, and say which one serves. What a command does is loaded only when it is
+ * called.
+ */
+export function addTraining(train: Command, settle: Settle): void {
+  const run = loading(settle);
+  const add = (usage: string, description: string): Command =>
+    train
+      .command(usage)
+      .description(description)
+      .option(...CONFIG);
+  /** The same for a command about one training run. */
+  const addOf = (usage: string, description: string): Command => add(usage, description).option(...RUN);
+
+  addOf('start', 'begin a night of training now, and leave it to the workers that are there')
+    .option('--cycles <number>', 'how many, instead of as configured', readCycles)
+    .option('--from <checkpoint>', 'go on from this one, e.g. nightly/000040')
+    .option('--date <date>', 'the night that it counts as (default: today)')
+    .option('--timezone <name>', 'whose calendar it is, e.g. Europe/Berlin')
+    .action(run(async () => (await import('./night.js')).startNight));
+
+  addOf('pause', 'hold the night after its present cycle').action(
+    run(async () => (await import('./night.js')).pauseNight),
+  );
+  addOf('resume', 'let the night go on').action(run(async () => (await import('./night.js')).resumeNight));
+  addOf('stop', 'end the night after its present cycle, and judge what it learned')
+    .option('--now', 'end it at once, and judge nothing')
+    .action(run(async () => (await import('./night.js')).stopNight));
+  addOf('budget', 'change what the rest of the night may use')
+    .option('--max-cost <usd>', 'none: no limit', readUsd)
+    .option('--hours <number>', 'from the start of the night', readHours)
+    .action(run(async () => (await import('./night.js')).budgetNight));
+
+  const other = (flag: string, description: string, conflicts: string[]): Option =>
+    new Option(flag, description).conflicts(conflicts);
+  addOf('schedule', 'have a night begin by itself, or see when the next ones do')
+    .option('--at <time>', 'every day at this time, e.g. 03:30')
+    .addOption(other('--cron <expression>', 'five fields, e.g. "30 3 * * 1-5"', ['at']))
+    .option('--timezone <name>', "of the time, and of the nights' dates, e.g. Europe/Berlin")
+    .option('--cycles <number>', 'of each night, instead of as configured', readCycles)
+    .option('--jitter <duration>', 'begin up to this much later', readDuration, 60_000)
+    .option(
+      '--time-limit <duration>',
+      'when the server ends a night (default: 2 h after its budget)',
+      readDuration,
+    )
+    .addOption(other('--remove', 'have no more nights begin', ['at', 'cron']))
+    .addOption(other('--pause', 'hold the schedule', ['at', 'cron', 'remove']))
+    .addOption(
+      other('--resume', 'let it go on, also after a failed night', ['at', 'cron', 'remove', 'pause']),
+    )
+    .action(run(async () => (await import('./schedule.js')).scheduleTraining));
+
+  addOf('status', 'follow the night under way, or see the latest, the next and what serves')
+    .option('--json', 'print everything at once as JSON')
+    .action(run(async () => (await import('./status.js')).trainStatus));
+
+  add('list', 'print the nights of all training runs, or of one')
+    .option('--run <name>', 'this one alone')
+    .option('--json', 'print all metrics as JSON')
+    .action(run(async () => (await import('./list.js')).listNights));
+
+  addOf('show', 'print the groups of a cycle: plans, answers, verdicts and rewards')
+    .argument('<cycle>', 'its number', readCount)
+    .option('--json', 'print everything as JSON')
+    .action(run(async () => (await import('./show.js')).showCycle));
+
+  addOf('notes', 'print notes on the workers, from how they answered the training questions').action(
+    run(async () => (await import('./notes.js')).writeNotes),
+  );
+
+  addOf('plot', 'draw a training run as SVG and PNG')
+    .requiredOption('--out <folder>', 'for the pictures')
+    .action(run(async () => (await import('./plot/plot-run.js')).plotRun));
+
+  addOf('export', 'write a checkpoint as a Hugging Face model: whole, with tokenizer, chat template and card')
+    .argument(...CHECKPOINT)
+    .argument('<folder>', "on the trainer's machine; not there yet, or empty")
+    .action(run(async () => (await import('./trainer-jobs.js')).exportCheckpoint));
+
+  addOf('examples', 'keep plans whose answers were right as examples, for warm-start to teach')
+    .option('--from-prompted', 'have the configured Conductor plan the training questions')
+    .option('--from-runs [ids...]', 'take solves of training questions: these, or the latest')
+    .option('--out <file>', 'where they are added', 'examples.jsonl')
+    .option('--questions <number>', 'how many are asked at most', readCount, 100)
+    .option('--samples <number>', 'plans of each question', readSamples, 1)
+    .option('--max-cost <usd>', 'for all that is asked, however often; none: no limit (default: 5)', readUsd)
+    .option('--trust', 'send keys where the configuration says, and remember that for its folder')
+    .action(run(async () => (await import('./examples.js')).gatherExamples));
+
+  const fromTraces = new Option('--from-traces [run]', 'imitate the plans of a training run that were right');
+  addOf('warm-start', 'make a first checkpoint that imitates examples, for nights to begin with')
+    .option('--examples <file>', 'JSON lines: {"question", "plan"} or {"prompt", "completion"}')
+    .addOption(fromTraces.conflicts('examples'))
+    .requiredOption('--steps <number>', 'of the optimizer', readCount)
+    .requiredOption('--learning-rate <number>', 'e.g. 1e-5', readAmount)
+    .option('--batch <number>', 'examples of a step', readCount, 32)
+    .option('--warmup-steps <number>', 'over which the learning rate rises', readWhole, 0)
+    .action(run(async () => (await import('./trainer-jobs.js')).warmStart));
+
+  addOf('promote', 'have a checkpoint serve from the next solve on, whatever the gate says')
+    .argument(...CHECKPOINT)
+    .option('--reason <text>', 'kept beside it', 'promoted by hand')
+    .action(run(async () => (await import('./serving.js')).promoteCheckpoint));
+  addOf('rollback', 'have the checkpoint before it serve again')
+    .option('--reason <text>', 'kept beside it', 'rolled back by hand')
+    .action(run(async () => (await import('./serving.js')).rollbackCheckpoint));
+  addOf('pin', 'keep the gate from changing what serves')
+    .option('--off', 'let it again', false)
+    .action(run(async () => (await import('./serving.js')).pinCheckpoint));
+}
+
+/** Cycles of a night. */
+const readCycles = upTo(MOST.cycles);
+/** Plans of one question. */
+const readSamples = upTo(MOST.plans);
+
+function upTo(most: number): (value: string) => number {
+  return (value) => {
+    const count = readCount(value);
+    if (count <= most) return count;
+    throw new InvalidArgumentError(`Expected a whole number from 1 to ${most}.`);
+  };
+}

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { type Client, WorkflowIdConflictPolicy } from '@temporalio/client';
+import type { Question } from '../../grading/question';
+import type { Store } from '../../store/store';
+import { keepLines, readGroup, readRecord } from '../activities/records';
+import type { GroupInput, GroupResult } from '../contract';
+import { groupKey, questionSetKey } from '../keys';
+import { GROUP_WORKFLOW } from '../names';
+import { NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
+import { type GroupRecord, groupRecordSchema } from '../rollout';
+import type { TrainingSettings } from '../settings';
+
+export interface PromptedRequest {
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly store: Store;
+  /** Each question is given `groupSize` plans. */
+  readonly settings: TrainingSettings;
+  readonly questions: readonly Question[];
+  /** Of the questions, so many are asked. */
+  readonly most: number;
+  /** For all of them, whoever asked; 10⁻⁹ USD, null: no limit. */
+  readonly nanoUsd: number | null;
+  /** Told of each group that is over; those of earlier commands come first. */
+  readonly tell: (group: GroupRecord) => void;
+  /** Once it is aborted no further question is asked. */
+  readonly signal: AbortSignal;
+}
+
+/** Questions under way at once, each with its part of the money that is left. */
+const AT_ONCE = 4;
+
+/**
+ * Has the prompted Conductor plan training questions, and the plans carried out and graded as in a night: each question is
+ * a group, a workflow of its own. One that is under way is joined, and one that is kept in the store is not asked again,
+ * so whoever asks for the same goes on where another was interrupted. What a provider's failure or a limit spoilt is
+ * asked anew.
+ *
+ * @returns why not all questions were asked; null where they were
+ */
+export async function playPrompted(request: PromptedRequest): Promise<string | null> {
+  const { store, settings, questions, most } = request;
+  const { key: set } = await keepLines(store, questions, questionSetKey);
+  const asked = questions
+    .map((question, index) => inputOf(settings, { set, index }, question))
+    .sort((one, other) => one.draw - other.draw)
+    .slice(0, most);
+  const progress = new Progress(request);
+  const rest: GroupInput[] = [];
+  for (const input of asked) {
+    const group = await readKept(store, input);
+    if (group === null) rest.push(input);
+    else progress.add(group, nanoUsdOf(group));
+  }
+  const askInTurn = async (): Promise<void> => {
+    for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
+      const input = progress.mayGoOn() ? within(next, progress.share()) : null;
+      if (input === null) return;
+      const { rounds, spentNanoUsd, stoppedBy } = await play(request, input);
+      progress.add(await readGroup(store, rounds[0]?.key ?? ''), spentNanoUsd);
+      if (stoppedBy === 'cost' && input !== next) progress.runShort();
+    }
+  };
+  const giveUp = (error: unknown): never => {
+    rest.length = 0;
+    throw error;
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, () => askInTurn().catch(giveUp)));
+  return progress.reason;
+}
+
+/** What has come of the questions so far, and whether another one is worth asking. */
+class Progress {
+  private spent = 0;
+  private count = 0;
+  private hasPlan = false;
+  /** Why no more are asked. */
+  reason: string | null = null;
+
+  constructor(private readonly request: Pick<PromptedRequest, 'nanoUsd' | 'signal' | 'tell'>) {}
+
+  add(group: GroupRecord, nanoUsd: number): void {
+    this.spent += nanoUsd;
+    this.count += 1;
+    this.hasPlan ||= group.rollouts.some(({ plan }) => plan !== null);
+    this.request.tell(group);
+    if (!this.hasPlan && this.count >= AT_ONCE) {
+      this.reason ??= `the Conductor gave no plan for any of ${this.count} questions`;
+    }
+  }
+
+  runShort(): void {
+    this.reason ??= 'the money is used up; --max-cost raises it';
+  }
+
+  /** A part of the money that is left, for one of the questions that are under way together. */
+  share(): number {
+    const { nanoUsd } = this.request;
+    return nanoUsd === null ? Infinity : Math.floor((nanoUsd - this.spent) / AT_ONCE);
+  }
+
+  mayGoOn(): boolean {
+    if (this.share() <= 0) this.runShort();
+    return this.reason === null && !this.request.signal.aborted;
+  }
+}
+
+/** What is asked is named by what decides the answer: prices do not. */
+function inputOf(
+  settings: TrainingSettings,
+  question: GroupInput['question'],
+  content: Question,
+): GroupInput {
+  const { trainRun, seed, policy, reward, window, recursion, run, groupSize } = settings;
+  const { conductor, workers, limits } = run;
+  const asked = [conductor, workers, limits.steps, groupSize, content];
+  const text = JSON.stringify(asked, (name, value: unknown) => (name === 'price' ? undefined : value));
+  return {
+    purpose: 'examples',
+    trainRun,
+    cycle: 0,
+    draw: createHash('sha256').update(text).digest().readUIntBE(0, 6),
+    question,
+    writer: 'prompted',
+    plans: groupSize,
+    temperature: policy.servingTemperature,
+    workers,
+    seed,
+    policy,
+    reward,
+    recursion,
+    window,
+    run,
+    isApart: false,
+  };
+}
+
+async function readKept(store: Store, input: GroupInput): Promise<GroupRecord | null> {
+  const key = groupKey({ ...input, round: 0, checkpoint: '' });
+  const group = await readRecord(store, key, groupRecordSchema);
+  const isJudged = group?.rollouts.every(({ invalidBecause }) => invalidBecause === null) ?? false;
+  return isJudged ? group : null;
+}
+
+/** What its calls came to, as far as prices are known. */
+function nanoUsdOf({ rollouts }: GroupRecord): number {
+  return rollouts.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
+}
+
+/** The same input where its own limit binds. */
+function within(input: GroupInput, nanoUsd: number): GroupInput {
+  const { run } = input;
+  if (nanoUsd >= (run.limits.nanoUsd ?? Infinity)) return input;
+  return { ...input, run: { ...run, limits: { ...run.limits, nanoUsd } } };
+}
+
+async function play({ client, taskQueue }: PromptedRequest, input: GroupInput): Promise<GroupResult> {
+  const handle = await client.workflow.start(GROUP_WORKFLOW, {
+    workflowId: trialWorkflowId(input),
+    taskQueue,
+    args: [input],
+    priority: { priorityKey: NIGHT_PRIORITY },
+    staticSummary: `examples: question ${input.question.index + 1}, ${input.plans} plans`,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  });
+  return (await handle.result()) as GroupResult;
+}

@@ -1,0 +1,157 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AnswerFunction } from '../../../src/testing';
+import { readQuestions } from '../../../src/training/activities/questions';
+import { playPrompted, type PromptedRequest } from '../../../src/training/client/prompted-groups';
+import { parseTrainable } from '../../../src/training/config/load';
+import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
+import type { GroupRecord } from '../../../src/training/rollout';
+import { openScriptedTraining, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
+import { openTrainFolder, type TrainFolder } from '../../support/train-commands';
+
+jest.setTimeout(300_000);
+
+let stage: ScriptedTraining;
+let folder: TrainFolder;
+
+beforeEach(async () => {
+  stage = await openScriptedTraining();
+  folder = await openTrainFolder(stage);
+});
+
+afterEach(async () => {
+  await stage.close();
+  await folder.remove();
+});
+
+const FILE = 'examples.jsonl';
+const question = (number: number): string => `What is 6 times 7, in train.jsonl the ${number}. time?`;
+const sample = (...args: string[]): string[] => ['examples', '--from-prompted', '--trust', ...args];
+
+async function examples(): Promise<unknown[]> {
+  const lines = (await readFile(join(folder.path, FILE), 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+function answered(model: string): number {
+  return stage.providers.log.filter((each) => each.model === model && each.outcome === 'answered').length;
+}
+
+/** The same without a command around it. */
+async function ask({ groupSize = 1, ...bounds }: Partial<Bounds> = {}): Promise<Asked> {
+  const { store, taskQueue, temporal } = stage;
+  const config = parseTrainable(stage.config);
+  const groups: GroupRecord[] = [];
+  const reason = await stage.whileWorking(async () =>
+    playPrompted({
+      ...{ client: temporal.client, taskQueue, store, most: 8, nanoUsd: null, ...bounds },
+      settings: { ...resolveTraining(config), groupSize },
+      questions: (await readQuestions(trainingOf(config).data)).train,
+      tell: (group) => groups.push(group),
+      signal: new AbortController().signal,
+    }),
+  );
+  return { groups, reason };
+}
+
+type Bounds = Pick<PromptedRequest, 'most' | 'nanoUsd'> & { readonly groupSize: number };
+interface Asked {
+  readonly groups: readonly GroupRecord[];
+  readonly reason: string | null;
+}
+
+/** The first question is given no plan, the second a wrong one. */
+const writePlan: AnswerFunction = ({ text }) => {
+  if (text.includes(question(1))) return REPLIES.none;
+  return text.includes(question(2)) ? REPLIES.wrong : REPLIES.long;
+};
+
+test("the prompted Conductor's right plans become examples, and what was asked is not asked again", async () => {
+  stage.providers.answer('conductor', writePlan);
+  const { code, stdout, stderr } = await folder.train(...sample());
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^8 plans: 6 right, 1 wrong, 1 no plan; they cost \$0\.\d{4}\.\nexamples\.jsonl: 6 examples added, 6 in all\.\n$/,
+  );
+  expect(stderr).toContain('for plans of 8 questions, for at most $5.00.');
+  expect(stderr).toMatch(/train\.jsonl-0: no plan \(The reply has no model_id.*\)\n/);
+  expect(stderr).toContain('train warm-start --examples examples.jsonl');
+  const plan = { steps: [expect.objectContaining({ worker: 'b' }), expect.objectContaining({ sees: [0] })] };
+  expect(await examples()).toContainEqual({ question: question(3), plan, workers: ['a', 'b', 'c'] });
+
+  const requests = stage.providers.log.length;
+  const again = await folder.train(...sample());
+  expect(again.stdout).toContain('8 plans: 6 right, 1 wrong, 1 no plan; they cost $');
+  expect(again.stdout).toContain('examples.jsonl: 0 examples added, 6 in all.');
+  expect(stage.providers.log).toHaveLength(requests);
+});
+
+test('an interrupted command is gone on with, and buys nothing twice', async () => {
+  stage.providers.answer('conductor', REPLIES.right);
+  const letGo = stage.providers.hold('a');
+  const command = folder.start(...sample());
+  await stage.providers.waitForLog((log) => log.filter(({ model }) => model === 'a').length === 4);
+  command.signal('SIGINT');
+  expect(await command.ended).toMatchObject({
+    code: 130,
+    stderr: expect.stringContaining('the same command goes on from here') as unknown,
+  });
+  letGo();
+  expect((await folder.train(...sample())).stdout).toContain('8 plans: 8 right;');
+  expect([answered('conductor'), answered('a')]).toEqual([8, 8]);
+});
+
+test('no more is asked than was wanted, or than the money pays for', async () => {
+  stage.providers.answer('conductor', REPLIES.right);
+  const few = await ask({ most: 2, groupSize: 2 });
+  expect(few.groups.map(({ rollouts }) => rollouts.length)).toEqual([2, 2]);
+  expect(answered('conductor')).toBe(4);
+  expect((await ask({ nanoUsd: 1_000_000 })).reason).toMatch(/^the money is used up/);
+  expect(answered('conductor')).toBe(4);
+});
+
+test('a Conductor that cannot be asked ends it after a few questions, with the reason', async () => {
+  stage.providers.answer('conductor', { fault: 'invalid-key' });
+  const { groups, reason } = await ask();
+  expect(reason).toBe('the Conductor gave no plan for any of 4 questions');
+  const [rollout] = groups[0]?.rollouts ?? [];
+  expect(rollout).toMatchObject({ plan: null, verdict: 'ungraded' });
+  expect(rollout?.invalidBecause).toContain('401');
+  expect(answered('a')).toBe(0);
+});
+
+test('solves of training questions are graded, and the right ones become examples', async () => {
+  stage.providers.answer('conductor', writePlan);
+  const [stood, wrong, right, other] = await stage.whileWorking(() =>
+    Promise.all(
+      [question(1), question(2), ` ${question(3).toUpperCase()}`, 'What else?'].map(
+        async (text) => (await stage.client.solve({ question: text })).id,
+      ),
+    ),
+  );
+  const { code, stdout, stderr } = await folder.train(
+    'examples',
+    '--from-runs',
+    wrong ?? '',
+    right ?? '',
+    other ?? '',
+    stood ?? '',
+  );
+  expect(code).toBe(0);
+  expect(stdout).toBe(
+    '2 solves of training questions: 1 right.\nexamples.jsonl: 1 example added, 1 in all.\n',
+  );
+  expect(stderr).toContain(`Left out: ${other} has no answer to one of the training questions.`);
+  expect(await examples()).toMatchObject([{ question: question(3) }]);
+
+  await rm(join(folder.path, FILE));
+  const latest = await folder.train('examples', '--from-runs');
+  expect(latest.stdout).toContain('examples.jsonl: 1 example added, 1 in all.');
+});
+
+test('a run that is not there is named', async () => {
+  expect(await folder.train('examples', '--from-runs', 'solve-nowhere')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no run "solve-nowhere"') as unknown,
+  });
+});
