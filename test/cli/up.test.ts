@@ -98,7 +98,7 @@ test('a changed conductor.yaml holds for the next run; one under way keeps what 
   });
   try {
     await folder.write('conductor.yaml', poolAt(later.url));
-    await up.hear(/changed: conductor, temporal\.queuePerProvider, workers\.alpha, workers\.beta\.\nWorking/);
+    await up.hear(/changed: conductor, workers\.alpha, workers\.beta, temporal\.queuePerProvider\.\nWorking/);
     release();
     // Its worker is asked where it was, on a queue that the new configuration has no more.
     expect(await run('watch', id.trim())).toMatchObject({ code: 0, stdout: 'Paris\n' });
