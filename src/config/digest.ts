@@ -31,21 +31,21 @@ export function differencesOf(one: ConfigDigest, other: ConfigDigest): string[] 
   return different.filter((name) => !different.some((each) => each.startsWith(`${name}.`)));
 }
 
-/** A short hash for each setting that people would name, and for the order of the workers: it is that of their ordinals. */
-function partsOf({ workers, ...sections }: Config): Record<string, string> {
-  const parts: [string, unknown][] = [
-    ['workers', workers.map(({ id }) => id)],
-    ...workers.map((worker): [string, unknown] => [`workers.${worker.id}`, worker]),
-  ];
-  for (const [name, section] of Object.entries(sections)) {
-    const isOpened = ['limits', 'temporal', 'training'].includes(name);
-    const settings = isOpened ? Object.entries(section ?? {}) : [];
-    if (!isOpened) parts.push([name, section]);
-    for (const [key, value] of settings) parts.push([`${name}.${key}`, value]);
-  }
-  const written = parts.filter(([, value]) => value !== undefined);
+/** A short hash of each setting that people would name, and of the order of the workers: it is that of their ordinals. */
+function partsOf(config: Config): Record<string, string> {
+  const parts = Object.entries(config).flatMap(([name, section]): [string, unknown][] => {
+    if (!OPENED.includes(name)) return [[name, section]];
+    return Object.entries(section ?? {}).map(([key, value]) => [`${name}.${key}`, value]);
+  });
+  const workers = config.workers.map((worker): [string, unknown] => [`workers.${worker.id}`, worker]);
+  const order: [string, unknown] = ['workers', config.workers.map(({ id }) => id)];
+  const all = parts.flatMap((part) => (part[0] === 'workers' ? [order, ...workers] : [part]));
+  const written = all.filter(([, value]) => value !== undefined);
   return Object.fromEntries(written.map(([name, value]) => [name, shortHash(value)]));
 }
+
+/** Sections whose settings are named one by one. */
+const OPENED = ['limits', 'temporal', 'training'];
 
 function shortHash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);

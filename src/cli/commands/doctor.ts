@@ -1,10 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import { readStoreUrl } from '../../config/store-url';
 import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { configuredServer, type TemporalServer } from '../../local/configured-server';
@@ -12,7 +10,7 @@ import { readServerRecord } from '../../local/lease';
 import { runProgram, stillRuns } from '../../local/processes';
 import { reasonOf } from '../../local/reason-of';
 import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
-import { openStore } from '../../store/open-store';
+import { checkStore, openStore } from '../../store/open-store';
 import type { Paint } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
 import { modelCardsOf } from '../../config/keys';
@@ -26,7 +24,7 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
   const all = [checkNode(), await checkPython(), await checkTemporalCli(), server.finding, ...findings];
   if (config !== null) {
     const cards = modelCardsOf(resolveRun(config));
-    all.push(...checkKeys(cards), ...checkEncryption(config), await checkStore(config));
+    all.push(...checkKeys(cards), ...checkEncryption(config), await findStore(config));
     all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
     if (config.training !== undefined) all.push(...(await checkNight(config, config.training, server)));
   }
@@ -48,7 +46,7 @@ async function checkConfig(
   const what = 'Configuration';
   try {
     const loaded = await loadFile(path);
-    const notes = loaded.notices.map((notice) => note(what, notice));
+    const notes = [...loaded.notices, ...loaded.unpriced].map((notice) => note(what, notice));
     const { conductor, workers } = loaded.config;
     const pool = `Conductor ${describeConductor(conductor)}, workers ${workers.map(({ id }) => id).join(', ')}`;
     return {
@@ -174,32 +172,17 @@ async function checkNight(
   }
 }
 
-/** Whether this process can use the store: its folder takes files, or its bucket answers. Nothing is written. */
-export async function checkStore({ store }: Pick<TrainableConfig, 'store'>): Promise<Finding> {
+async function findStore({ store }: TrainableConfig): Promise<Finding> {
   const what = 'Store';
-  const place = readStoreUrl(store);
   try {
-    if (place?.kind === 'file') {
-      await checkFolder(resolve(place.path));
-      return fine(what, store);
-    }
-    await openStore(store, process.cwd()).list('doctor/');
-    return fine(what, `${store} answers`);
+    await checkStore(store);
+    return fine(what, `${store} ${store.startsWith('file:') ? 'takes files' : 'answers'}`);
   } catch (error) {
-    if (place?.kind !== 'file') return broken(what, reasonOf(error));
-    const remedy = 'change its rights or "store" in the configuration';
-    return broken(what, `${store} cannot be written (${reasonOf(error)}): ${remedy}`);
+    return broken(what, reasonOf(error));
   }
 }
 
-async function checkFolder(folder: string): Promise<void> {
-  let place = folder;
-  while (!existsSync(place)) place = dirname(place);
-  if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
-  await access(place, constants.W_OK);
-}
-
-export interface Finding {
+interface Finding {
   readonly what: string;
   /** `broken` keeps a solve or a night from running; `note` is good to know. */
   readonly state: 'fine' | 'note' | 'broken';

@@ -51,12 +51,14 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
 const OPENING_MS = 3_000;
 
 async function findSetbackAtOnce(session: TrainingSession, id: string): Promise<string | null> {
-  for (const end = Date.now() + OPENING_MS; Date.now() < end; await pause(LOOK_MS / 10)) {
+  const end = Date.now() + OPENING_MS;
+  while (Date.now() < end) {
     const setback = await findSetback(session, id);
     if (setback !== null) return setback;
     const { historyLength } = await session.temporal.workflow.getHandle(id).describe();
     // More than its start, its first task and the order to open it: that was done.
     if (historyLength > 6) return null;
+    await pause(LOOK_MS / 10);
   }
   return null;
 }
