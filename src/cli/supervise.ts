@@ -25,7 +25,7 @@ export async function superviseWorker(
   interruption: AbortSignal,
   sayReady: () => void,
 ): Promise<ExitCode> {
-  let deaths: number[] = [];
+  const deaths = new Deaths('worker', 'up');
   let isTried = false as boolean;
   while (!interruption.aborted) {
     const child = forkWorker(file);
@@ -43,13 +43,36 @@ export async function superviseWorker(
     }
     // It has said itself why it could not begin: to try again would not help.
     if (!isTried && end.code !== null) return exitCodeFrom(end.code);
-    deaths = [...deaths.filter((time) => time > Date.now() - WITHIN_MS), Date.now()];
-    if (deaths.length >= MOST_DEATHS) throw tooManyDeaths(end.reason);
-    const pauseMs = FIRST_PAUSE_MS * 2 ** (deaths.length - 1);
-    say(`The worker in process ${child.pid ?? 0} ${end.how}: it is started again in ${pauseMs / 1000} s.`);
-    await pause(pauseMs, undefined, { signal: interruption }).catch(() => undefined);
+    await deaths.count(child, end, interruption);
   }
   return EXIT.answered;
+}
+
+/** Counts deaths of a process, and waits before the next one is started. */
+export class Deaths {
+  private times: number[] = [];
+
+  /** @param command what goes on with what the process left */
+  constructor(
+    private readonly name: string,
+    private readonly command: string,
+  ) {}
+
+  /** @throws Error with the reason of the last one where they are too many */
+  async count({ pid = 0 }: ChildProcess, { how, reason }: End, interruption: AbortSignal): Promise<void> {
+    this.times = [...this.times.filter((time) => time > Date.now() - WITHIN_MS), Date.now()];
+    if (this.times.length >= MOST_DEATHS) throw this.tooMany(reason);
+    const pauseMs = FIRST_PAUSE_MS * 2 ** (this.times.length - 1);
+    say(`The ${this.name} in process ${pid} ${how}: it is started again in ${pauseMs / 1000} s.`);
+    await pause(pauseMs, undefined, { signal: interruption }).catch(() => undefined);
+  }
+
+  private tooMany(reason: string): Error {
+    return new Error(
+      `the ${this.name} died ${MOST_DEATHS} times within a minute, the last time of ${reason}: see its lines ` +
+        `above; runs are kept, and go on with the next "temporal-conductor ${this.command}"`,
+    );
+  }
 }
 
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
@@ -61,14 +84,14 @@ function forkWorker(file: string | undefined): ChildProcess {
   });
 }
 
-interface End {
+export interface End {
   /** null where a signal ended it. */
   readonly code: number | null;
   readonly reason: string;
   readonly how: string;
 }
 
-async function endOf(child: ChildProcess): Promise<End> {
+export async function endOf(child: ChildProcess): Promise<End> {
   const kill = (): unknown => child.kill('SIGKILL');
   process.on('exit', kill);
   try {
@@ -80,13 +103,6 @@ async function endOf(child: ChildProcess): Promise<End> {
   }
 }
 
-function exitCodeFrom(code: number): ExitCode {
+export function exitCodeFrom(code: number): ExitCode {
   return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
-}
-
-function tooManyDeaths(reason: string): Error {
-  return new Error(
-    `the worker died ${MOST_DEATHS} times within a minute, the last time of ${reason}: see its lines above; ` +
-      'runs are kept, and go on with the next "temporal-conductor up"',
-  );
 }

@@ -10,6 +10,7 @@ import {
   readWhole,
   RUN,
   type Settle,
+  TRUST,
 } from '../../cli/arguments';
 import { MOST } from '../names';
 
@@ -28,6 +29,10 @@ export function addTraining(train: Command, settle: Settle): void {
       .option(...CONFIG);
   /** The same for a command about one training run. */
   const addOf = (usage: string, description: string): Command => add(usage, description).option(...RUN);
+
+  add('up', 'run all that nights need on this machine, until Ctrl-C')
+    .option(...TRUST)
+    .action(run(async () => (await import('./up.js')).trainUp));
 
   addOf('start', 'begin a night of training now, and leave it to the workers that are there')
     .option('--cycles <number>', 'how many, instead of as configured', readCycles)
