@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processMark } from '../../../src/local/processes';
 import type { TrainableInput } from '../../../src/training/config/schema';
