@@ -50,6 +50,9 @@ async function allAreGone(pids: readonly number[]): Promise<void> {
 }
 
 test('starts all that a night needs with the right addresses, keeps it running, and stops it on Ctrl-C', async () => {
+  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:1'));
+  const init = ['train', 'init', '--policy-server', baseUrl, '--checkpoints', 'kept'];
+  expect(await runCommand(init, { cwd: folder.path })).toMatchObject({ code: 0 });
   const up = startTrainUp();
   const [, address = ''] = await up.hear(/^Temporal +(\S+),/m);
   await up.hear(/^Ready/m);
@@ -57,7 +60,7 @@ test('starts all that a night needs with the right addresses, keeps it running, 
   const [server] = await startsOf(folder, 'policy-server');
   expect(trainer?.address).toBe(address);
   expect(trainer?.args.join(' ')).toBe(
-    `--store file:.conductor/store --checkpoints ${join(folder.path, 'checkpoints')} --allow-server ${baseUrl} ` +
+    `--store file:.conductor/store --checkpoints ${join(folder.path, 'kept')} --allow-server ${baseUrl} ` +
       `--export-root ${join(folder.path, 'exported')} --task-queue conductor-trainer --namespace default ` +
       '--drain-seconds 25 --end-with-stdin',
   );
