@@ -1,6 +1,7 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  CancelledFailure,
   ChildWorkflowFailure,
   TimeoutFailure,
 } from '@temporalio/common';
@@ -82,7 +83,8 @@ export function conductorCalled(
     error,
     ...UNACCOUNTED,
   });
-  const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? [callOf(outcome.problem)]);
+  const unaccounted = (problem: Problem): Call[] => (isCancelled(problem) ? [] : [callOf(problem)]);
+  const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? unaccounted(outcome.problem));
   return { kind: 'conductor-called', calls, checkpoint: calls.length > 0 ? checkpoint : undefined };
 }
 
@@ -103,8 +105,14 @@ export function stepFailed(
 ): EventOf<'step-failed'> {
   const { round, step } = request;
   const { partial: output = '', dropped = [], endedAt = at } = details ?? {};
-  const calls = details?.calls ?? [unaccountedCall(request, problem, null)];
+  const isUnsent = isCancelled(problem) && request.worker.kind === 'model';
+  const calls = details?.calls ?? (isUnsent ? [] : [unaccountedCall(request, problem, null)]);
   return { kind: 'step-failed', round, step, problem, output, calls, dropped, endedAt };
+}
+
+/** Of a call to a model that was cancelled and does not say what was sent for it, nothing was. */
+function isCancelled({ type }: Problem): boolean {
+  return type === FAILURES.cancelled;
 }
 
 export function unaccountedCall(request: WorkerRequest, error: Problem | null, usage: Usage | null): Call {
@@ -172,6 +180,13 @@ export function readFailure(error: unknown, who: string): CallFailure {
     const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
     return { problem: { type: cause.type ?? 'Error', message: cause.message }, details };
   }
+  if (cause instanceof CancelledFailure) {
+    const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
+    return {
+      problem: { type: FAILURES.cancelled, message: 'the run was cancelled during the call' },
+      details,
+    };
+  }
   if (cause instanceof TimeoutFailure) {
     const message = `worker ${who} gave no result in time (${cause.timeoutType}); whether it was billed is unknown`;
     return { problem: { type: FAILURES.timeout, message }, details: null };
@@ -181,7 +196,10 @@ export function readFailure(error: unknown, who: string): CallFailure {
 }
 
 /** A failure's first detail, if it has these fields and so is ours. */
-function detailsWith(failure: ApplicationFailure, ...fields: readonly string[]): object | null {
+function detailsWith(
+  failure: ApplicationFailure | CancelledFailure,
+  ...fields: readonly string[]
+): object | null {
   const details: unknown = failure.details?.[0];
   const isOurs = typeof details === 'object' && details !== null && fields.every((field) => field in details);
   return isOurs ? details : null;
