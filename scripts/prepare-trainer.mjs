@@ -1,20 +1,21 @@
 // Makes the Python environment of the trainer, once for this user and these locks, and prints the path of its Python.
 // It speaks on stderr. The trainer's own sources are no part of it: run them with PYTHONPATH=trainer/src.
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { trainerEnvironment } from '../lib/training/cli/trainer-program.js';
+import { cacheFolder } from '../lib/local/python-package.js';
 
-const SOURCES = fileURLToPath(new URL('../trainer', import.meta.url));
-const LOCKS = ['requirements.lock', 'requirements-dev.lock'].map((name) => join(SOURCES, name));
+const LOCKS = ['requirements.lock', 'requirements-dev.lock'].map((name) =>
+  fileURLToPath(new URL(`../trainer/${name}`, import.meta.url)),
+);
 const IS_NEW_ENOUGH = 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 13))';
 
 console.log(process.env.TRAINER_PYTHON || preparedPython());
 
 function preparedPython() {
-  const folder = trainerEnvironment(SOURCES);
+  const folder = join(cacheFolder(), `trainer-${fingerprint()}`);
   const python = join(folder, 'bin', 'python');
   if (!existsSync(python)) makeEnvironment(folder);
   return python;
@@ -57,6 +58,13 @@ function findPython() {
     'The trainer needs Python 3.11, 3.12 or 3.13, and none is on the PATH: install one, or name the Python of an ' +
       'environment that has trainer/requirements.lock in TRAINER_PYTHON.',
   );
+}
+
+/** Of the locks alone: an environment serves every checkout that has the same ones. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  for (const lock of LOCKS) hash.update(readFileSync(lock));
+  return hash.digest('hex').slice(0, 12);
 }
 
 function run(program, options) {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { EXIT, type ExitCode } from './exit-code';
+import { EXIT, type ExitCode, exitCodeFrom } from './exit-code';
 import { unlessInterrupted } from './interruption';
-import { Deaths, endOf, exitCodeFrom } from './supervise';
+import { Deaths, endOf } from './supervise';
 import { say } from './terminal';
 
 /** A program that writes a line to stdout when it works, and ends when its stdin does. */

@@ -72,8 +72,8 @@ function notInstalled(sources: string, hasSources: boolean, chosen: string | und
   }
   return new UsageError(
     `the trainer is not installed: it is the Python package ${PACKAGE}. Make an environment for it ` +
-      '("python3 -m venv ~/trainer"), install the wheel into that ' +
-      `("~/trainer/bin/pip install ${PACKAGE.replaceAll('-', '_')}-*.whl"), and put it on the PATH ` +
-      '("export PATH=~/trainer/bin:$PATH")',
+      '("python3 -m venv trainer"), install the wheel into that ' +
+      `("trainer/bin/pip install ${PACKAGE.replaceAll('-', '_')}-*.whl"), and put it on the PATH ` +
+      '("export PATH=$PWD/trainer/bin:$PATH")',
   );
 }
