@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { buildProgram } from '../src/cli/program';
-import { addTraining } from '../src/training/cli';
 
 const ROOT = join(__dirname, '..');
 const PAGES = [
@@ -68,11 +67,7 @@ test.each(commandLines)('%s: temporal-conductor %s', (_, line) => {
 });
 
 function completeProgram(): Command {
-  const settle = (): void => undefined;
-  const program = buildProgram('0', settle);
-  const train = program.commands.find((command) => command.name() === 'train');
-  if (train !== undefined) addTraining(train, settle);
-  return program;
+  return buildProgram('0', () => undefined);
 }
 
 test.each(['docs/failures.md', 'docs/security.md'])('%s: every test that it names is there', (page) => {

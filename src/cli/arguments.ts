@@ -112,3 +112,9 @@ export const CONFIG = [
 ] as const;
 
 export const RUN = ['--run <name>', 'training run (default: the one that the configuration names)'] as const;
+
+/** Of every command that makes calls. */
+export const TRUST = [
+  '--trust',
+  'send keys where the configuration says, and remember that for its folder',
+] as const;

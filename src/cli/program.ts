@@ -16,6 +16,7 @@ import {
   readTokens,
   readUsd,
   type Settle,
+  TRUST,
 } from './arguments';
 import { addTraining } from '../training/cli/program';
 import { HARMLESS_OUTPUT } from './terminal';
@@ -23,12 +24,6 @@ import { HARMLESS_OUTPUT } from './terminal';
 const EXIT_CODES = `
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
 The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
-
-/** Of every command that makes calls. */
-const TRUST = [
-  '--trust',
-  'send keys where the configuration says, and remember that for its folder',
-] as const;
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 

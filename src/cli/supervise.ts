@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TrainableConfig } from '../training/config/schema';
-import { EXIT, type ExitCode } from './exit-code';
+import { EXIT, type ExitCode, exitCodeFrom } from './exit-code';
 import { ConfigFollower } from './follow-config';
 import { unlessInterrupted } from './interruption';
 import type { WorkOptions } from './settings';
@@ -46,7 +46,7 @@ export async function superviseWorker(
   const stopListening = onHangUp(follower.look);
   const worked = new Set<TrainableConfig>();
   const leaving: Promise<End>[] = [];
-  const deaths = new Deaths();
+  const deaths = new Deaths('worker', 'up');
   let greet = sayReady;
   try {
     while (!interruption.aborted) {
@@ -95,17 +95,30 @@ function sayChanged(): void {
   say('Working with it. Runs under way keep what they were started with.');
 }
 
-/** Counts deaths of workers, and waits before the next one is started. */
-class Deaths {
+/** Counts deaths of a process, and waits before the next one is started. */
+export class Deaths {
   private times: number[] = [];
+
+  /** @param command what goes on with what the process left */
+  constructor(
+    private readonly name: string,
+    private readonly command: string,
+  ) {}
 
   /** @throws Error with the reason of the last one where they are too many */
   async count({ pid = 0 }: ChildProcess, { how, reason }: End, interruption: AbortSignal): Promise<void> {
     this.times = [...this.times.filter((time) => time > Date.now() - WITHIN_MS), Date.now()];
-    if (this.times.length >= MOST_DEATHS) throw tooManyDeaths(reason);
+    if (this.times.length >= MOST_DEATHS) throw this.tooMany(reason);
     const pauseMs = FIRST_PAUSE_MS * 2 ** (this.times.length - 1);
-    say(`The worker in process ${pid} ${how}: it is started again in ${pauseMs / 1000} s.`);
+    say(`The ${this.name} in process ${pid} ${how}: it is started again in ${pauseMs / 1000} s.`);
     await pause(pauseMs, undefined, { signal: interruption }).catch(() => undefined);
+  }
+
+  private tooMany(reason: string): Error {
+    return new Error(
+      `the ${this.name} died ${MOST_DEATHS} times within a minute, the last time of ${reason}: see its lines ` +
+        `above; runs are kept, and go on with the next "temporal-conductor ${this.command}"`,
+    );
   }
 }
 
@@ -152,14 +165,14 @@ function forkWorker(file: string | undefined, [config, ...earlier]: Versions): C
   return child;
 }
 
-interface End {
+export interface End {
   /** null where a signal ended it. */
   readonly code: number | null;
   readonly reason: string;
   readonly how: string;
 }
 
-async function endOf(child: ChildProcess): Promise<End> {
+export async function endOf(child: ChildProcess): Promise<End> {
   const kill = (): unknown => child.kill('SIGKILL');
   process.on('exit', kill);
   try {
@@ -169,15 +182,4 @@ async function endOf(child: ChildProcess): Promise<End> {
   } finally {
     process.off('exit', kill);
   }
-}
-
-function exitCodeFrom(code: number): ExitCode {
-  return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
-}
-
-function tooManyDeaths(reason: string): Error {
-  return new Error(
-    `the worker died ${MOST_DEATHS} times within a minute, the last time of ${reason}: see its lines above; ` +
-      'runs are kept, and go on with the next "temporal-conductor up"',
-  );
 }

@@ -34,6 +34,8 @@ def perform(
             raise Conflict("it is another")
         case "fail":
             raise ValueError("no number")
+        case "lack":
+            raise ModuleNotFoundError(name="torch")
         case "die":
             os.kill(os.getpid(), request["signal"])
         case "break off":

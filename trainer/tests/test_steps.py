@@ -143,6 +143,8 @@ async def test_an_error_keeps_its_type_and_whether_to_try_again(stubs: StepRunne
     with pytest.raises(TrainerError, match="The step failed: ValueError: no number") as failed:
         await stubs.run("fail", {}, {}, ignore)
     assert (failed.value.type, failed.value.retryable) == ("Trainer.Failed", True)
+    with pytest.raises(TrainerError, match="the Python package torch is not installed for"):
+        await stubs.run("lack", {}, {}, ignore)
 
 
 @pytest.mark.parametrize("place", [{}, ON_GPU])

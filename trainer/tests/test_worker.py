@@ -36,7 +36,7 @@ def run_python(program: str) -> tuple[str, str]:
 
 
 def test_the_worker_loads_no_torch() -> None:
-    imports = "import sys, conductor_trainer.worker.__main__"
+    imports = "import sys, conductor_trainer.worker.serve"
     assert run_python(f"{imports}; print('torch' in sys.modules)") == ("False\n", "")
 
 

@@ -12,21 +12,56 @@ import { say } from '../terminal';
  * How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s and Docker after 10 s unless
  * configured otherwise, and a call that is killed is lost.
  */
-const DRAIN_MS = 25_000;
+export const DRAIN_MS = 25_000;
 
 const WORK = { role: 'work', graceMs: DRAIN_MS, log: say } as const;
 
 /** `up`: everything on one machine. Other commands of this folder share its server. */
-export async function up(options: WorkOptions): Promise<ExitCode> {
+export function up(options: WorkOptions): Promise<ExitCode> {
+  return serveHere(options, () => []);
+}
+
+/** A part that is kept running; it says once how it works, and ends when it is told to stop, or for good. */
+export type Part = (stop: AbortSignal, sayReady: (line: string) => void) => Promise<ExitCode>;
+
+/**
+ * Keeps a server and a worker for this folder, and what else belongs beside them, until Ctrl-C. Where one part ends for
+ * good, the others are stopped.
+ */
+export async function serveHere(
+  options: WorkOptions,
+  partsOn: (session: Session) => readonly Part[],
+): Promise<ExitCode> {
   const interruption = listenForInterruption();
   interruption.addEventListener('abort', sayDraining);
   const { config: file } = options;
   const loaded = await loadServable(options);
-  return withSession(loaded, { file, role: 'look', stays: true }, (session) =>
-    superviseWorker(loaded, options, interruption, () => {
-      sayReady(session);
+  return withSession(loaded, { file, role: 'look', stays: true }, (session) => {
+    const worker: Part = (stop, sayReady) =>
+      superviseWorker(loaded, options, stop, () => {
+        sayReady(describeSession(session));
+      });
+    return keepAll([worker, ...partsOn(session)], interruption);
+  });
+}
+
+async function keepAll(parts: readonly Part[], interruption: AbortSignal): Promise<ExitCode> {
+  const ended = new AbortController();
+  const stop = AbortSignal.any([interruption, ended.signal]);
+  let waiting = parts.length;
+  const sayReady = (line: string): void => {
+    waiting -= 1;
+    say(waiting === 0 ? `${line}\n${READY}` : line);
+  };
+  const all = parts.map((part) =>
+    part(stop, sayReady).finally(() => {
+      ended.abort();
     }),
   );
+  // Each is stopped before the first that failed is told.
+  await Promise.allSettled(all);
+  const codes = await Promise.all(all);
+  return codes.find((code) => code !== EXIT.answered) ?? EXIT.answered;
 }
 
 /** `up-worker`: the process that works for `up`, until that asks it to stop or is gone. */
@@ -55,7 +90,7 @@ export async function worker(options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
   return withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
-    sayReady(session);
+    say(`${describeSession(session)}\n${READY}`);
     const follower = new ConfigFollower(loaded, options, () => {
       say('This worker goes on with what it read: start it again to have it work with that.');
     });
@@ -70,7 +105,9 @@ function sayDraining(): void {
   say(`Draining: calls under way have ${DRAIN_MS / 1000} s to finish.`);
 }
 
-function sayReady({ server, config }: Session): void {
+const READY = 'Ready. Press Ctrl-C to stop.';
+
+function describeSession({ server, config }: Session): string {
   const { conductor, workers, temporal, store } = config;
   const lines = [
     `Temporal    ${server.address}, namespace ${server.namespace} (${server.source})`,
@@ -79,7 +116,6 @@ function sayReady({ server, config }: Session): void {
     `Conductor   ${describeConductor(conductor)}`,
     `Workers     ${workers.map(({ id }) => id).join(', ')}`,
     `Store       ${store}`,
-    'Ready. Press Ctrl-C to stop.',
   ];
-  say(lines.join('\n'));
+  return lines.join('\n');
 }

@@ -10,6 +10,7 @@ import {
   readWhole,
   RUN,
   type Settle,
+  TRUST,
 } from '../../cli/arguments';
 import { MOST } from '../names';
 
@@ -28,6 +29,24 @@ export function addTraining(train: Command, settle: Settle): void {
       .option(...CONFIG);
   /** The same for a command about one training run. */
   const addOf = (usage: string, description: string): Command => add(usage, description).option(...RUN);
+
+  addOf(
+    'init',
+    'write a section "training:" into the configuration: asks at a terminal for what is not given',
+  )
+    .option('--profile <name>', 'of this package, or a YAML file (default: cpu-demo)')
+    .option('--train <file>', 'of questions to learn from (default: questions.jsonl)')
+    .option('--held-out <file>', 'of questions to judge by (default: held-out.jsonl)')
+    .option('--example-questions', 'write small ones to those files where they are missing')
+    .option('--base <folder>', 'of the model to begin with; tiny: one of random weights')
+    .option('--policy-server <url>', 'where plans are sampled, e.g. http://127.0.0.1:8001/v1')
+    .option('--checkpoints <folder>', "for the trainer's checkpoints (default: checkpoints)")
+    .option('-y, --yes', 'ask nothing: take the defaults')
+    .action(run(async () => (await import('./init.js')).initTraining));
+
+  add('up', 'run all that nights need on this machine, until Ctrl-C')
+    .option(...TRUST)
+    .action(run(async () => (await import('./up.js')).trainUp));
 
   addOf('start', 'begin a night of training now, and leave it to the workers that are there')
     .option('--cycles <number>', 'how many, instead of as configured', readCycles)

@@ -41,10 +41,10 @@ function applyProfile(content: unknown): unknown {
 }
 
 /** By name where it comes with this package, else by the path of a YAML file. */
-function readProfile(name: string): Mapping {
+export function readProfile(name: string): Mapping {
   const file = /[/\\]|\.ya?ml$/.test(name) ? resolve(name) : join(PROFILES, `${name}.yaml`);
   if (!existsSync(file)) {
-    const shipped = readdirSync(PROFILES).map((each) => each.replace(/\.yaml$/, ''));
+    const shipped = shippedProfiles().map((profile) => profile.name);
     throw new ConfigError(
       `training.profile is ${JSON.stringify(name)}, and there is no such profile: ` +
         `name one of ${shipped.join(', ')}, or the path of a YAML file`,
@@ -53,6 +53,15 @@ function readProfile(name: string): Mapping {
   const { content } = readYaml(readFileSync(file, 'utf8'), name);
   if (isMapping(content)) return content;
   throw new ConfigError(`the profile ${name} holds no mapping: write settings of "training:" into it`);
+}
+
+/** The profiles that come with this package, with the beginning of what each says of itself. */
+export function shippedProfiles(): { readonly name: string; readonly summary: string }[] {
+  return readdirSync(PROFILES).map((file) => {
+    const words = readFileSync(join(PROFILES, file), 'utf8').replaceAll(/\n# ?/g, ' ');
+    const [summary = ''] = words.slice(2).split(/[:.;] /, 1);
+    return { name: file.replace(/\.yaml$/, ''), summary };
+  });
 }
 
 /** What differs in kind has different settings: nothing of the profile's is kept then. */

@@ -12,7 +12,7 @@ const HOUR_MS = 60 * 60 * 1000;
 export function trainingOf({ training }: TrainableConfig): TrainingConfig {
   if (training !== undefined) return training;
   throw new ConfigError(
-    'the configuration of this worker has no "training:": name a profile and files of questions there',
+    'the configuration has no "training:": have it written with "temporal-conductor train init"',
   );
 }
 

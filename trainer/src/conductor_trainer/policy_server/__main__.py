@@ -2,8 +2,9 @@
 
 import argparse
 import os
-import sys
 from pathlib import Path
+
+from conductor_trainer.starting import CannotStart, end_with_stdin, require_port, start
 
 # Before torch reads it: a tiny model loses more time to a second thread than it gains, and one
 # thread always adds its sums in the same order.
@@ -11,8 +12,22 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def main() -> None:
-    """Prints one line on stdout, `{"url": …}`, and serves policies there."""
+    """Serves, or says in one sentence why it cannot."""
     options = _read_arguments()
+    if options.end_with_stdin:
+        end_with_stdin()
+    start("The policy server", lambda: _serve(options))
+
+
+def _serve(options: argparse.Namespace) -> None:
+    """Prints one line on stdout, `{"url": …}`, and serves policies there."""
+    require_port(options.host, options.port)
+    for name, folder in options.model:
+        if not folder.is_dir():
+            raise CannotStart(
+                f"there is no folder {folder.absolute()}, which --model {name}={folder} names: "
+                "put the model there, or name its folder"
+            )
 
     import torch
     import transformers
@@ -27,7 +42,8 @@ def main() -> None:
         policies.find(name)
     server = PolicyHttpServer((options.host, options.port), PolicyService(policies))
     server.serve_until_stopped()
-    sys.exit(0)
+    # At once: nobody waits any more for the reply that a thread is still writing.
+    os._exit(0)
 
 
 def _read_arguments() -> argparse.Namespace:
@@ -47,6 +63,11 @@ def _read_arguments() -> argparse.Namespace:
         type=int,
         default=4,
         help="how many policies, those used last, stay in memory (default: 4)",
+    )
+    parser.add_argument(
+        "--end-with-stdin",
+        action="store_true",
+        help="stop when standard input ends, as it does with the program that started this one",
     )
     return parser.parse_args()
 

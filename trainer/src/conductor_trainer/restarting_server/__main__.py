@@ -2,16 +2,23 @@
 
 import argparse
 
-from conductor_trainer.http_answers import AnsweringServer
-from conductor_trainer.restarting_server.inner_server import InnerServer
-from conductor_trainer.restarting_server.service import RestartingService
+from conductor_trainer.starting import require_port, start
 
 _FIELDS = ("{model}", "{folder}", "{port}")
 
 
 def main() -> None:
+    """Serves, or says in one sentence why it cannot."""
+    start("The restarting server", lambda: _serve(_read_arguments()))
+
+
+def _serve(options: argparse.Namespace) -> None:
     """Serves whole models, after one line on stdout, `{"url": …}`, that says where."""
-    options = _read_arguments()
+    require_port(options.host, options.port)
+    from conductor_trainer.http_answers import AnsweringServer
+    from conductor_trainer.restarting_server.inner_server import InnerServer
+    from conductor_trainer.restarting_server.service import RestartingService
+
     inner = InnerServer(options.command, start_limit=options.start_limit, grace=options.grace)
     server = AnsweringServer((options.host, options.port), RestartingService(inner).respond)
     server.serve_until_stopped()

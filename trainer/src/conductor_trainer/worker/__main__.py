@@ -2,57 +2,9 @@
 
 import argparse
 import asyncio
-import signal
-import sys
-from datetime import timedelta
 from pathlib import Path
 
-from temporalio.client import Client
-from temporalio.converter import DataConverter
-from temporalio.envconfig import ClientConfig
-from temporalio.worker import Worker
-
-from conductor_trainer.encryption import KeyProblem, read_encryption_keys
-from conductor_trainer.errors import TrainerError
-from conductor_trainer.payload_codec import encryption_converter
-from conductor_trainer.store import open_store
-from conductor_trainer.worker.activities import Allowed, TrainerActivities
-from conductor_trainer.worker.steps import StepRunner, claim_stdout
-
-
-async def serve(options: argparse.Namespace) -> None:
-    """Works until SIGTERM or SIGINT, then lets running activities finish for a while."""
-    stop = asyncio.Event()
-    for each in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(each, stop.set)
-
-    variable = options.encryption_key_env
-    keys = None if variable is None else read_encryption_keys(variable)
-    root = options.checkpoints.resolve()
-    root.mkdir(parents=True, exist_ok=True)
-    steps = StepRunner(root)
-    allowed = Allowed(options.allow_server, options.export_root)
-    activities = TrainerActivities(root, open_store(options.store, keys), steps, allowed)
-    # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
-    connection = ClientConfig.load_client_connect_config()
-    if options.namespace is not None:
-        connection["namespace"] = options.namespace
-    client = await Client.connect(
-        **connection,
-        data_converter=DataConverter.default
-        if keys is None
-        else encryption_converter(keys, options.encryption_strict),
-    )
-    say = claim_stdout()
-    await steps.start()
-    async with Worker(
-        client,
-        task_queue=options.task_queue,
-        activities=activities.all,
-        graceful_shutdown_timeout=timedelta(seconds=options.drain_seconds),
-    ):
-        say({"taskQueue": options.task_queue, "namespace": client.namespace})
-        await stop.wait()
+from conductor_trainer.starting import end_with_stdin, start
 
 
 def _read_arguments() -> argparse.Namespace:
@@ -100,6 +52,11 @@ def _read_arguments() -> argparse.Namespace:
         metavar="SECONDS",
         help="how long a step may go on after SIGTERM; it is tried again elsewhere (default: 30)",
     )
+    parser.add_argument(
+        "--end-with-stdin",
+        action="store_true",
+        help="stop when standard input ends, as it does with the program that started this one",
+    )
     options = parser.parse_args()
     if options.encryption_strict and options.encryption_key_env is None:
         parser.error("--encryption-strict needs the keys: add --encryption-key-env NAME")
@@ -108,10 +65,16 @@ def _read_arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Serves, or says in one sentence why it cannot."""
-    try:
-        asyncio.run(serve(_read_arguments()))
-    except (KeyProblem, TrainerError, RuntimeError, ValueError) as error:
-        sys.exit(f"The trainer cannot start: {error}")
+    options = _read_arguments()
+    if options.end_with_stdin:
+        end_with_stdin()
+    start("The trainer", lambda: _serve(options))
+
+
+def _serve(options: argparse.Namespace) -> None:
+    from conductor_trainer.worker.serve import serve
+
+    asyncio.run(serve(options))
 
 
 if __name__ == "__main__":

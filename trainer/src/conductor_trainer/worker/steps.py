@@ -23,6 +23,7 @@ from typing import Any
 
 from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import StepLost, TrainerError
+from conductor_trainer.starting import explain_missing
 
 Report = Callable[[str], None]
 Job = tuple[str, Path, Any, Mapping[str, str]]
@@ -184,6 +185,8 @@ def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
         outcome = perform(*job, messages.send)
     except TrainerError as error:
         outcome = error
+    except ModuleNotFoundError as error:
+        outcome = TrainerError(explain_missing(error))
     except Exception as error:
         outcome = TrainerError(f"The step failed: {type(error).__name__}: {error}")
     messages.send(outcome)

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DRAIN_MS, type Part, serveHere } from '../../cli/commands/serve';
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import type { Session } from '../../cli/session';
+import { loadSettings, type WorkOptions } from '../../cli/settings';
+import { superviseProgram } from '../../cli/supervise-program';
+import { say } from '../../cli/terminal';
+import { trainingOf } from '../config/resolve';
+import type { TrainableConfig, TrainingConfig } from '../config/schema';
+import { findTrainer, type TrainerCommand, type TrainerProgram } from './trainer-program';
+import { LOOK_MS } from './session';
+
+type FindProgram = (program: TrainerProgram) => TrainerCommand;
+
+/** `train up`: all that nights need on one machine: what `up` runs, the trainer, and a policy server where none is given. */
+export async function trainUp(options: WorkOptions): Promise<ExitCode> {
+  const training = trainingOf(await loadSettings(options.config));
+  checkFiles(training);
+  const program = findTrainer();
+  const policies = await policiesOf(training, program);
+  return serveHere(options, (session) => {
+    say('Waiting for the worker and for Python, whose libraries take some seconds to load …');
+    return [trainerPart(session, training, program), policies];
+  });
+}
+
+/** What is missing here would stop the first night. */
+function checkFiles({ base, data }: TrainingConfig): void {
+  if (base.kind === 'folder' && !existsSync(base.path)) {
+    throw new UsageError(
+      `training.base.path is ${base.path}, and there is no such folder: put a model of the Hugging Face hub there, ` +
+        `e.g. with "hf download NAME --local-dir ${base.path}", or name its folder`,
+    );
+  }
+  for (const [key, file] of Object.entries(data)) {
+    if (!existsSync(file))
+      say(`training.data.${key} is ${file}, which is not there: no night can begin before it is.`);
+  }
+}
+
+/** Of the folder that commands run in. */
+const EXPORTS = 'exported';
+
+function trainerPart(session: Session, training: TrainingConfig, find: FindProgram): Part {
+  const { config, server } = session;
+  const { command, env } = find('worker');
+  const { checkpoints, policy, trainer } = training;
+  const options = {
+    '--store': config.store,
+    '--checkpoints': resolve(checkpoints),
+    '--allow-server': policy.baseUrl,
+    '--export-root': resolve(EXPORTS),
+    '--task-queue': trainer.taskQueue,
+    '--namespace': server.namespace,
+    '--drain-seconds': `${DRAIN_MS / 1000}`,
+  };
+  const program = {
+    name: 'trainer',
+    command: [
+      ...command,
+      ...Object.entries(options).flat(),
+      ...keyOptions(config),
+      '--end-with-stdin',
+    ] as const,
+    env: { ...computingEnv(env, training), ...(server.embedded && { TEMPORAL_ADDRESS: server.address }) },
+  };
+  const line = `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`;
+  return (stop, sayReady) =>
+    superviseProgram(program, 'train up', stop, () => {
+      sayReady(line);
+    });
+}
+
+function keyOptions({ encryption }: TrainableConfig): string[] {
+  if (encryption === undefined) return [];
+  return ['--encryption-key-env', encryption.keyEnv, ...(encryption.strict ? ['--encryption-strict'] : [])];
+}
+
+/** On a processor, one thread: a tiny model loses more time to a second one than it gains. */
+function computingEnv(env: NodeJS.ProcessEnv, { trainer }: TrainingConfig): NodeJS.ProcessEnv {
+  return trainer.device === 'cpu' ? { OMP_NUM_THREADS: '1', ...env } : env;
+}
+
+/** The policy server that is given, or where it would be on this machine and nothing answers, one of ours for CPUs. */
+async function policiesOf(training: TrainingConfig, find: FindProgram): Promise<Part> {
+  const { baseUrl } = training.policy;
+  const { hostname, port } = new URL(baseUrl);
+  const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
+  if (!isHere || training.trainer.device !== 'cpu' || (await answers(baseUrl))) return givenPolicies(baseUrl);
+  const { command, env } = find('policy-server');
+  const program = {
+    name: 'policy server',
+    command: [
+      ...command,
+      '--host',
+      hostname,
+      '--port',
+      port === '' ? '80' : port,
+      '--end-with-stdin',
+    ] as const,
+    env: computingEnv(env, training),
+  };
+  return (stop, sayReady) =>
+    superviseProgram(program, 'train up', stop, () => {
+      sayReady(`Policies    ${baseUrl}, on this machine's processor`);
+    });
+}
+
+function givenPolicies(baseUrl: string): Part {
+  return async (stop, sayReady) => {
+    for (let look = 1; !stop.aborted && !(await answers(baseUrl)); look += 1) {
+      if (look === 1) {
+        say(
+          `Waiting for the policy server at ${baseUrl} (training.policy.baseUrl), where nothing answers: ` +
+            'start vLLM there, see docs/training.md, or name another …',
+        );
+      }
+      await pause(LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
+    }
+    if (!stop.aborted) {
+      sayReady(`Policies    ${baseUrl}, a server that was started elsewhere`);
+      await once(stop, 'abort');
+    }
+    return EXIT.answered;
+  };
+}
+
+/** vLLM and our own servers say so at once, whatever they are busy with. */
+async function answers(baseUrl: string): Promise<boolean> {
+  try {
+    const { ok } = await fetch(new URL('/health', baseUrl), { signal: AbortSignal.timeout(LOOK_MS) });
+    return ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readTrainableFile } from '../../../src/training/config/load';
+import { readQuestions } from '../../../src/training/activities/questions';
+import { type Ended, runCommand, startCommand } from '../../cli/command';
+import { type Folder, makeFolder } from '../../cli/folder';
+
+// Formatted as nobody's tool would.
+const OWN = `# Our pool.
+conductor:   {provider: openai,  model: boss, baseUrl: 'http://127.0.0.1:1/v1'}   # writes plans
+workers:
+    - id: alpha   # fast
+      provider: openai
+      model: "alpha"
+      baseUrl: http://127.0.0.1:1/v1
+
+# The end.`;
+
+let folder: Folder;
+
+beforeEach(async () => {
+  folder = await makeFolder();
+});
+
+afterEach(() => folder.remove());
+
+const at = (file: string): string => join(folder.path, file);
+const read = (file: string): Promise<string> => readFile(at(file), 'utf8');
+
+function init(...args: string[]): Promise<Ended> {
+  return runCommand(['train', 'init', ...args], {
+    cwd: folder.path,
+    env: { OPENAI_API_KEY: 'unused' },
+  });
+}
+
+test('a whole section is written below the own lines, which keep every character', async () => {
+  await folder.write('conductor.yaml', OWN);
+  const { code, stderr } = await init('--profile', 'smollm2-cpu', '--run', 'sums', '--base', 'models/own');
+  expect(code).toBe(0);
+  const text = await read('conductor.yaml');
+  expect(text.startsWith(`${OWN}\n\ntraining:\n  profile: smollm2-cpu # `)).toBe(true);
+  for (const line of text.slice(OWN.length).trim().split('\n')) expect(stderr).toContain(line);
+  expect(stderr).toMatch(/Not there yet: questions\.jsonl, held-out\.jsonl[^]*Not there yet: models\/own/);
+  expect(readTrainableFile(at('conductor.yaml')).training).toMatchObject({
+    run: 'sums',
+    data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
+    base: { kind: 'folder', path: 'models/own' },
+    policy: { baseUrl: 'http://127.0.0.1:8001/v1', prompt: 'compact' },
+    checkpoints: 'checkpoints',
+    budget: { costUsd: 5, hours: 8 },
+  });
+});
+
+test('a section that is there is never touched, and a wrong answer changes nothing', async () => {
+  const own = `${OWN}\ntraining: { profile: paper }\n`;
+  await folder.write('conductor.yaml', own);
+  expect(await init()).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('conductor.yaml:10:1: there is a section "training:" already') as string,
+  });
+  expect(await read('conductor.yaml')).toBe(own);
+  await folder.write('conductor.yaml', OWN);
+  expect(await init('--policy-server', 'nowhere')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'training.policy.baseUrl cannot be used: expected a plain http',
+    ) as string,
+  });
+  expect(await init('--profile', 'huge')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('training.profile is "huge", and there is no such profile') as string,
+  });
+  expect(await read('conductor.yaml')).toBe(OWN);
+});
+
+test('a configuration that is no block is written anew, with its comments', async () => {
+  await folder.write(
+    'conductor.yaml',
+    `{ # ours
+      conductor: { provider: openai, model: boss }, workers: [{ id: a, provider: openai, model: a }] }\n`,
+  );
+  expect(await init()).toMatchObject({ code: 0 });
+  expect(await read('conductor.yaml')).toContain('# ours');
+  expect(readTrainableFile(at('conductor.yaml'))).toMatchObject({
+    conductor: { model: 'boss' },
+    training: { profile: 'cpu-demo' },
+  });
+});
+
+test('a newcomer with nothing is asked, and has a pool and questions then', async () => {
+  await folder.write('mine.jsonl', 'my own\n');
+  const asked = startCommand(['train', 'init'], {
+    cwd: folder.path,
+    env: { OPENAI_API_KEY: 'unused' },
+    terminal: true,
+  });
+  const answers: [RegExp, string][] = [
+    [/cpu-demo +A tiny policy on the processor of any machine[^]*Profile \[cpu-demo\]/, ''],
+    [/to learn from \[questions\.jsonl\]/, ''],
+    [/to judge by \[held-out\.jsonl\]/, 'mine.jsonl'],
+    [/or tiny \[tiny\]/, ''],
+    [/sampled \[http:\/\/127\.0\.0\.1:8001\/v1\]/, 'http://127.0.0.1:8011/v1'],
+    [/Folder for checkpoints \[checkpoints\]/, ''],
+    [/small example questions to questions\.jsonl\? \[yes\]/, ''],
+  ];
+  for (const [question, answer] of answers) {
+    await asked.hear(question);
+    asked.type(`${answer}\n`);
+  }
+  expect(await asked.ended).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /Wrote questions\.jsonl: 60[^]*mine\.jsonl is there already, and stays/,
+    ) as string,
+  });
+  expect(await read('mine.jsonl')).toBe('my own\n');
+  expect(readTrainableFile(at('conductor.yaml'))).toMatchObject({
+    conductor: { provider: 'openai' },
+    training: {
+      data: { train: 'questions.jsonl', heldOut: 'mine.jsonl' },
+      base: { kind: 'tiny', vocabulary: 400 },
+      policy: { baseUrl: 'http://127.0.0.1:8011/v1' },
+    },
+  });
+});
+
+test('the example questions are ones that a night takes', async () => {
+  expect(await init('--yes', '--example-questions')).toMatchObject({ code: 0 });
+  const { train, heldOut } = await readQuestions({
+    train: at('questions.jsonl'),
+    heldOut: at('held-out.jsonl'),
+  });
+  expect([train.length, heldOut.length]).toEqual([60, 20]);
+});

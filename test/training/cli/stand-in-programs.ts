@@ -1,0 +1,48 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import type { Folder } from '../../cli/folder';
+
+/** How a program of the trainer was started. */
+export interface Started {
+  readonly pid: number;
+  readonly args: readonly string[];
+  readonly address: string | null;
+}
+
+/** The script of the trainer's package, without Python: its programs say that they are ready, and do nothing. */
+const SCRIPT = `
+const { appendFileSync, existsSync } = require('node:fs');
+const { createServer } = require('node:http');
+const [program, ...args] = process.argv.slice(2);
+const record = { pid: process.pid, args, address: process.env.TEMPORAL_ADDRESS ?? null };
+appendFileSync(program + '.jsonl', JSON.stringify(record) + '\\n');
+if (existsSync(program + '.broken')) {
+  console.error('The ' + program + ' cannot start: it is broken.');
+  process.exit(1);
+}
+process.stdin.resume().on('end', () => process.exit());
+if (program === 'worker') console.log('{}');
+else {
+  const port = args[args.indexOf('--port') + 1];
+  createServer((_, response) => response.end('{}')).listen(port, '127.0.0.1', () => console.log('{}'));
+}
+`;
+
+/** Puts the script into a folder, and gives the PATH on which it is found. */
+export async function installStandIn(folder: Folder): Promise<string> {
+  const bin = join(folder.path, 'bin');
+  const script = join(bin, 'temporal-conductor-trainer');
+  await mkdir(bin, { recursive: true });
+  await writeFile(script, `#!${process.execPath}${SCRIPT}`);
+  await chmod(script, 0o755);
+  return [bin, process.env.PATH].join(delimiter);
+}
+
+/** Every start of a program in a folder, the latest last. */
+export async function startsOf(folder: Folder, program: 'worker' | 'policy-server'): Promise<Started[]> {
+  const text = await readFile(join(folder.path, `${program}.jsonl`), 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Started);
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { processMark } from '../../../src/local/processes';
+import type { TrainableInput } from '../../../src/training/config/schema';
+import { closedPort } from '../../cli/closed-port';
+import { type RunningCommand, runCommand, startCommand } from '../../cli/command';
+import { type Folder, makeFolder, poolAt, serverRuns } from '../../cli/folder';
+import { until } from '../../support/until';
+import { installStandIn, startsOf } from './stand-in-programs';
+
+let folder: Folder;
+let baseUrl: string;
+let PATH: string;
+
+beforeEach(async () => {
+  folder = await makeFolder();
+  baseUrl = `http://127.0.0.1:${await closedPort()}/v1`;
+  PATH = await installStandIn(folder);
+  await configure();
+});
+
+afterEach(() => folder.remove());
+
+async function configure(training: TrainableInput['training'] = {}): Promise<void> {
+  const config: TrainableInput = {
+    ...poolAt('http://127.0.0.1:1'),
+    training: {
+      profile: 'cpu-demo',
+      data: { train: 'questions.jsonl', heldOut: 'held-out.jsonl' },
+      policy: { baseUrl },
+      ...training,
+    },
+  };
+  await folder.write('conductor.yaml', config);
+}
+
+function startTrainUp(): RunningCommand {
+  return startCommand(['train', 'up'], { cwd: folder.path, env: { PATH } });
+}
+
+async function pidsOf(): Promise<number[]> {
+  const starts = await Promise.all([startsOf(folder, 'worker'), startsOf(folder, 'policy-server')]);
+  return starts.flat().map(({ pid }) => pid);
+}
+
+async function allAreGone(pids: readonly number[]): Promise<void> {
+  await until(
+    () => Promise.all(pids.map(processMark)),
+    (marks) => marks.every((mark) => mark === null),
+  );
+}
+
+test('starts all that a night needs with the right addresses, keeps it running, and stops it on Ctrl-C', async () => {
+  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:1'));
+  const init = ['train', 'init', '--policy-server', baseUrl, '--checkpoints', 'kept'];
+  expect(await runCommand(init, { cwd: folder.path })).toMatchObject({ code: 0 });
+  const up = startTrainUp();
+  const [, address = ''] = await up.hear(/^Temporal +(\S+),/m);
+  await up.hear(/^Ready/m);
+  const [trainer] = await startsOf(folder, 'worker');
+  const [server] = await startsOf(folder, 'policy-server');
+  expect(trainer?.address).toBe(address);
+  expect(trainer?.args.join(' ')).toBe(
+    `--store file:.conductor/store --checkpoints ${join(folder.path, 'kept')} --allow-server ${baseUrl} ` +
+      `--export-root ${join(folder.path, 'exported')} --task-queue conductor-trainer --namespace default ` +
+      '--drain-seconds 25 --end-with-stdin',
+  );
+  expect(server?.args.join(' ')).toBe(`--host 127.0.0.1 --port ${new URL(baseUrl).port} --end-with-stdin`);
+  process.kill(trainer?.pid ?? 0, 'SIGKILL');
+  await up.hear(/The trainer in process \d+ was killed by SIGKILL.*again[^]*The trainer is working again/);
+  expect(await startsOf(folder, 'worker')).toHaveLength(2);
+  up.signal('SIGINT');
+  const { code, stderr } = await up.ended;
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /questions\.jsonl, which is not there[^]*^Waiting for [^]*^Trainer +/m,
+    ) as string,
+  });
+  await allAreGone(await pidsOf());
+  expect(await serverRuns(folder)).toBe(false);
+});
+
+test('leaves nothing running when it is killed, and uses a policy server that is there', async () => {
+  const first = startTrainUp();
+  await first.hear(/^Ready/m);
+  const second = startTrainUp();
+  await second.hear(new RegExp(`^Policies +${baseUrl}, a server that was started elsewhere`, 'm'));
+  await second.hear(/^Ready/m);
+  first.signal('SIGKILL');
+  second.signal('SIGKILL');
+  const pids = await pidsOf();
+  expect(pids).toHaveLength(3);
+  await Promise.all([first.ended, second.ended]);
+  await allAreGone(pids);
+  expect(await serverRuns(folder)).toBe(false);
+});
+
+test('ends with the reason, and stops the rest, where one of them cannot start', async () => {
+  await folder.write('worker.broken', '');
+  const { code, stderr } = await startTrainUp().ended;
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The worker cannot start: it is broken.') as string,
+  });
+  await allAreGone(await pidsOf());
+  expect(await serverRuns(folder)).toBe(false);
+});
+
+test('a missing model, a missing trainer and a missing section are named before anything is started', async () => {
+  const trainUp = (env: Record<string, string>) =>
+    runCommand(['train', 'up'], { cwd: folder.path, env: { CONDUCTOR_CACHE: folder.path, ...env } });
+  expect(await trainUp({ PATH: process.env.PATH ?? '' })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /environment is not installed: make it with "node \S+prepare-trainer\.mjs"/,
+    ) as string,
+  });
+  expect(await trainUp({ PATH, TRAINER_PYTHON: '/no/python' })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('TRAINER_PYTHON is /no/python, and there is no such file') as string,
+  });
+  await configure({ base: { kind: 'folder', path: 'models/small' } });
+  expect(await trainUp({ PATH })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'training.base.path is models/small, and there is no such folder',
+    ) as string,
+  });
+  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:1'));
+  expect(await trainUp({ PATH })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'no "training:": have it written with "temporal-conductor train init"',
+    ) as string,
+  });
+});

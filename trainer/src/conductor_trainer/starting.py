@@ -1,0 +1,83 @@
+"""How a program of the trainer begins and ends.
+
+Where it cannot begin, it says in one sentence why, and what to do. So a program imports what may be
+missing only once it has started.
+"""
+
+import os
+import re
+import shlex
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+from conductor_trainer.errors import TrainerError
+
+
+class CannotStart(Exception):
+    """What keeps a program from starting, and the remedy."""
+
+
+def start(name: str, main: Callable[[], None]) -> None:
+    """Runs a program to its end."""
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except ModuleNotFoundError as error:
+        sys.exit(f"{name} cannot start: {explain_missing(error)}")
+    except (CannotStart, TrainerError, OSError, RuntimeError, ValueError) as error:
+        # Libraries go on for paragraphs.
+        sentence = str(error).strip().partition("\n")[0]
+        sys.exit(f"{name} cannot start: {sentence or type(error).__name__}")
+
+
+def explain_missing(error: ModuleNotFoundError) -> str:
+    """Which package is not installed, and the command that installs it."""
+    package = (error.name or "").partition(".")[0]
+    prepare = Path(__file__).parents[3] / "scripts" / "prepare-trainer.mjs"
+    if prepare.exists():
+        remedy = f'run "node {prepare}" once, and use the Python whose path it prints'
+    else:
+        remedy = f'run "{sys.executable} -m pip install {shlex.quote(_requirement(package))}"'
+    return f"the Python package {package} is not installed for {sys.executable}: {remedy}"
+
+
+def _requirement(package: str) -> str:
+    """The version that this package was made for, where it was installed without it."""
+    for ours in metadata.packages_distributions().get("conductor_trainer", []):
+        for each in metadata.requires(ours) or []:
+            if re.match(rf"{re.escape(package)}\b", each):
+                return each.partition(";")[0].strip()
+    return package
+
+
+def require_port(host: str, port: int) -> None:
+    """Raises `CannotStart` where no server can listen: asked ahead of imports that take seconds."""
+    try:
+        socket.create_server((host, port)).close()
+    except OSError as error:
+        # Python says where, once more, in brackets.
+        why = (error.strerror or str(error)).partition(" (while")[0]
+        raise CannotStart(
+            f"it cannot listen at {host}:{port} ({why}): stop the program that does, or name "
+            "another place with --host and --port"
+        ) from error
+
+
+def end_with_stdin() -> None:
+    """Ends this process as SIGTERM does when stdin ends.
+
+    It ends with the program at its other end, however that ended: so nothing is left behind.
+    """
+
+    def wait() -> None:
+        while os.read(0, 1024):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()

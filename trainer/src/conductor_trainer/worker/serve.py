@@ -1,0 +1,78 @@
+"""The trainer's worker: takes jobs from its task queue, each carried out by a step of its own."""
+
+import argparse
+import asyncio
+import re
+import signal
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.converter import DataConverter
+from temporalio.envconfig import ClientConfig, ClientConnectConfig
+from temporalio.worker import Worker
+
+from conductor_trainer.encryption import KeyProblem, read_encryption_keys
+from conductor_trainer.payload_codec import encryption_converter
+from conductor_trainer.starting import CannotStart
+from conductor_trainer.store import open_store
+from conductor_trainer.worker.activities import Allowed, TrainerActivities
+from conductor_trainer.worker.steps import StepRunner, claim_stdout
+
+
+async def serve(options: argparse.Namespace) -> None:
+    """Works until SIGTERM or SIGINT, then lets running activities finish for a while."""
+    stop = asyncio.Event()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(each, stop.set)
+
+    variable = options.encryption_key_env
+    try:
+        keys = None if variable is None else read_encryption_keys(variable)
+    except KeyProblem as error:
+        raise CannotStart(str(error)) from error
+    root = options.checkpoints.resolve()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotStart(
+            f"the folder {root} cannot be made ({error.strerror}): name another with --checkpoints"
+        ) from error
+    steps = StepRunner(root)
+    allowed = Allowed(options.allow_server, options.export_root)
+    activities = TrainerActivities(root, open_store(options.store, keys), steps, allowed)
+    # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
+    connection = ClientConfig.load_client_connect_config()
+    if options.namespace is not None:
+        connection["namespace"] = options.namespace
+    client = await _connect(
+        connection,
+        DataConverter.default
+        if keys is None
+        else encryption_converter(keys, options.encryption_strict),
+    )
+    say = claim_stdout()
+    await steps.start()
+    async with Worker(
+        client,
+        task_queue=options.task_queue,
+        activities=activities.all,
+        graceful_shutdown_timeout=timedelta(seconds=options.drain_seconds),
+    ):
+        say({"taskQueue": options.task_queue, "namespace": client.namespace})
+        await stop.wait()
+
+
+async def _connect(connection: ClientConnectConfig, converter: DataConverter) -> Client:
+    remedy = 'start one with "temporal-conductor up", or set TEMPORAL_ADDRESS to one that runs'
+    address = connection.get("target_host")
+    if address is None:
+        raise CannotStart(f"there is no Temporal server to work for: {remedy}")
+    try:
+        return await Client.connect(**connection, data_converter=converter)
+    except RuntimeError as error:
+        # The library writes the whole chain of errors, the system's own message last.
+        said = re.findall(r'message: "([^"]+)"', str(error))
+        why = said[-1] if said else str(error)
+        raise CannotStart(
+            f"no Temporal server can be used at {address} ({why}): {remedy}"
+        ) from error

@@ -1,0 +1,103 @@
+"""What the programs say that cannot start, each as a person would run it."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conductor_trainer import starting
+
+WORKER = ["worker", "--store", "file:store", "--checkpoints", "checkpoints"]
+RESTARTING = ["restarting_server", "--port", "0", "--", "{model}", "{folder}", "{port}"]
+
+
+def run(program: list[str], *flags: str) -> str:
+    name, *options = program
+    command = [sys.executable, *flags, "-m", f"conductor_trainer.{name}", *options]
+    ran = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert ran.returncode == 1
+    return ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "package"),
+    [
+        (["policy_server", "--port", "0"], "torch"),
+        (WORKER, "temporalio"),
+        (RESTARTING, "httpx"),
+    ],
+)
+def test_a_missing_package_is_named_with_what_installs_it(program: list[str], package: str) -> None:
+    # Without the packages of its environment.
+    said = run(program, "-S")
+    remedy = r'run "node \S+/scripts/prepare-trainer\.mjs" once, and use the Python whose path it'
+    assert re.fullmatch(
+        rf"The \w[ \w]+ cannot start: the Python package {package} is not installed for \S+: "
+        rf"{remedy} prints\n",
+        said,
+    )
+
+
+def test_a_package_that_was_installed_without_its_own_is_told_the_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(starting, "__file__", str(tmp_path / "a" / "b" / "c" / "starting.py"))
+    ours = {"conductor_trainer": ["ours"]}
+    monkeypatch.setattr(starting.metadata, "packages_distributions", lambda: ours)
+    needs = ["torchvision==1.0", "torch==2.13.0", 'boto3>=1.40; extra == "s3"']
+    monkeypatch.setattr(starting.metadata, "requires", lambda _: needs)
+    said = starting.explain_missing(ModuleNotFoundError(name="torch.nn"))
+    assert said.endswith(f'run "{sys.executable} -m pip install torch==2.13.0"')
+
+
+@pytest.mark.parametrize("program", [["policy_server"], RESTARTING])
+def test_a_taken_port_is_named(program: list[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        said = run([program[0], "--port", str(port), *program[3:]])
+    assert f"it cannot listen at 127.0.0.1:{port} (Address already in use): stop the" in said
+    assert said.count("\n") == 1
+
+
+def test_a_missing_model_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    said = run(["policy_server", "--port", "0", "--model", f"first={folder}"])
+    assert said == (
+        f"The policy server cannot start: there is no folder {folder}, which --model "
+        f"first={folder} names: put the model there, or name its folder\n"
+    )
+
+
+def test_checkpoints_that_have_no_place_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "checkpoints"
+    said = run(["worker", "--store", f"file:{tmp_path}", "--checkpoints", str(folder)])
+    assert f"the folder {folder} cannot be made (Not a directory): name another with" in said
+    monkeypatch.delenv("TEMPORAL_ADDRESS", raising=False)
+    said = run(["worker", "--store", f"file:{tmp_path}", "--checkpoints", str(tmp_path)])
+    assert 'there is no Temporal server to work for: start one with "temporal-conductor up"' in said
+
+
+def test_a_program_ends_with_the_one_that_started_it() -> None:
+    program = (
+        "import signal\n"
+        "from conductor_trainer.starting import end_with_stdin\n"
+        "end_with_stdin()\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+    )
+    reading, writing = os.pipe()
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdin=reading, stdout=subprocess.PIPE) as process:
+        os.close(reading)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        os.close(writing)
+        assert process.wait() == -signal.SIGTERM
