@@ -21,6 +21,11 @@ export function exitCodeOf({ status, stoppedBy }: Pick<SolveResult, 'status' | '
   return status === 'completed' ? EXIT.answered : EXIT.failed;
 }
 
+/** Of a process that this one has waited for; null where a signal ended it. */
+export function exitCodeFrom(code: number | null): ExitCode {
+  return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
+}
+
 /** By an error's code; every other error is a failure. */
 const BY_CODE: ReadonlyMap<string, ExitCode> = new Map([
   ['Usage', EXIT.usage],

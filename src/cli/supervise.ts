@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXIT, type ExitCode } from './exit-code';
+import { EXIT, type ExitCode, exitCodeFrom } from './exit-code';
 import { unlessInterrupted } from './interruption';
 import { say } from './terminal';
 
@@ -78,10 +78,6 @@ async function endOf(child: ChildProcess): Promise<End> {
   } finally {
     process.off('exit', kill);
   }
-}
-
-function exitCodeFrom(code: number): ExitCode {
-  return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
 }
 
 function tooManyDeaths(reason: string): Error {
