@@ -18,9 +18,6 @@ export interface Setting {
   readonly say: (line: string) => void;
 }
 
-/** What an own solve by the plugin may take, from the first command to the answer. */
-const MOST = { commands: 5, linesOfCode: 60 };
-
 /** Does what a document says, and gives what came otherwise; it ends at the first command that does. */
 export async function followDocument(deeds: readonly Deed[], setting: Setting): Promise<string[]> {
   const { folder, modelsAt, say } = setting;
@@ -41,9 +38,7 @@ export async function followDocument(deeds: readonly Deed[], setting: Setting): 
   }
   faults.push(...(await shell.close()));
   const files = deeds.filter((deed) => deed.kind === 'file');
-  if (files.some(({ name }) => name.endsWith('.ts'))) {
-    faults.push(...tooMuch(deeds), ...(await compile(setting, files)));
-  }
+  if (files.some(({ name }) => name.endsWith('.ts'))) faults.push(...(await compile(setting, files)));
   return faults;
 }
 
@@ -105,18 +100,6 @@ async function lockedPackages(root: string): Promise<NodeJS.ProcessEnv> {
   const where = ['-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'];
   const { stdout } = await promisify(execFile)(await trainerPython(), where, { cwd: root });
   return { PIP_NO_DEPS: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1', PYTHONPATH: stdout.trim() };
-}
-
-function tooMuch(deeds: readonly Deed[]): string[] {
-  const commands = deeds.filter((deed) => deed.kind === 'command').length;
-  const lines = deeds
-    .flatMap((deed) => (deed.kind === 'file' ? deed.content.split('\n') : []))
-    .filter((line) => line.trim() !== '').length;
-  if (commands <= MOST.commands && lines <= MOST.linesOfCode) return [];
-  return [
-    `The first solve of one's own takes ${commands} commands and ${lines} lines of code: it may take at most ` +
-      `${MOST.commands} and ${MOST.linesOfCode}.`,
-  ];
 }
 
 /** Strictly, every declaration included; those of Temporal's own packages have faults that nobody here can mend. */

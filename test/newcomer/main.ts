@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startSimulatedProviders } from '../../src/testing';
-import { readDeeds } from './blocks';
+import { type Deed, readDeeds } from './blocks';
 import { followDocument } from './follow';
 import { answerOf } from './models';
 
@@ -19,6 +19,9 @@ const DOCUMENTS = [
     .map((name) => `docs/${name}`),
   'trainer/README.md',
 ];
+
+/** From the first command to the first answer by a worker of one's own. */
+const QUICK_START = { document: 'docs/plugin.md', commands: 5, linesOfCode: 60 };
 
 async function main(): Promise<void> {
   const chosen = process.argv.slice(2);
@@ -32,6 +35,7 @@ async function main(): Promise<void> {
     try {
       const setting = { root: ROOT, folder, modelsAt: providers.url, say: console.log };
       const found = await followDocument(deeds, setting);
+      if (document === QUICK_START.document) found.push(...tooMuch(deeds));
       faults.push(...found.map((fault) => `${document}: ${fault}`));
     } finally {
       await providers.close();
@@ -40,6 +44,18 @@ async function main(): Promise<void> {
   }
   console.log(faults.length === 0 ? '\nAll of it is as it is written.' : `\n${faults.join('\n\n')}`);
   if (faults.length > 0) process.exitCode = 1;
+}
+
+function tooMuch(deeds: readonly Deed[]): string[] {
+  const commands = deeds.filter((deed) => deed.kind === 'command').length;
+  const lines = deeds
+    .flatMap((deed) => (deed.kind === 'file' ? deed.content.split('\n') : []))
+    .filter((line) => line.trim() !== '').length;
+  if (commands <= QUICK_START.commands && lines <= QUICK_START.linesOfCode) return [];
+  return [
+    `The first solve of one's own takes ${commands} commands and ${lines} lines of code: it may take at most ` +
+      `${QUICK_START.commands} and ${QUICK_START.linesOfCode}.`,
+  ];
 }
 
 if (!existsSync(join(ROOT, 'dist')))
