@@ -1,4 +1,4 @@
-import { readGivenConfig } from './config/load';
+import { parseConfig, readGivenConfig } from './config/load';
 import type { ConfigInput } from './config/schema';
 import { configuredStore } from './store/open-store';
 import type { Store } from './store/store';
@@ -12,6 +12,8 @@ export interface ConductorPluginOptions {
    * @default what `CONDUCTOR_CONFIG` names, else `conductor.yaml`
    */
   readonly config?: string | ConfigInput;
+  /** Versions of it that came before, while runs of theirs are under way: their models are asked, their queues polled. */
+  readonly earlier?: readonly ConfigInput[];
   /**
    * Where long texts, finished answers and the ledger lie.
    *
@@ -37,8 +39,12 @@ export interface ConductorPluginOptions {
  * await Worker.create({ ...options, plugins: [new ConductorPlugin()] });
  */
 export class ConductorPlugin extends WorkerPlugin {
-  constructor({ config: given, store }: ConductorPluginOptions = {}) {
+  constructor({ config: given, earlier = [], store }: ConductorPluginOptions = {}) {
     const config = readGivenConfig(given);
-    super('temporal-conductor.ConductorPlugin', config, store ?? configuredStore(config));
+    super('temporal-conductor.ConductorPlugin', {
+      config,
+      earlier: earlier.map((each) => parseConfig(each)),
+      store: store ?? configuredStore(config),
+    });
   }
 }

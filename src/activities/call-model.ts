@@ -35,7 +35,7 @@ import { brokenOff, outcomeOf, sendRequest, type SentRequest } from './send-requ
  * @throws ApplicationFailure of a `Provider.*` type, `Worker.Throttled` or `Worker.CircuitOpen`, with `CallFailureDetails`
  */
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
-  const { store, config, env } = dependencies;
+  const { store, config, earlier: earlierConfigs, env } = dependencies;
   const info = activityInfo();
   const callId = callIdOf(info, call, requestIdentity(call));
   const blank = openRowOf(call, callId, info);
@@ -46,7 +46,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
     await untilWritten(() => writeRow(store, kept.row));
     return answered(kept, earlier);
   }
-  const apiKey = keyFor(call.card, config, env);
+  const apiKey = keyFor(call.card, config, env, earlierConfigs);
   const { row, sent, others } = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   if (sent.kind === 'left-running') throw comeBackLater(sent, [...others, row]);
   if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, others);

@@ -10,8 +10,8 @@ import type { ResolvedRun } from '../protocol/run';
  *
  * @throws ConfigError that says what is unknown
  */
-export function checkRun(config: Config, run: ResolvedRun): void {
-  const known = namedBy(resolveRun(config));
+export function checkRun(configs: readonly Config[], run: ResolvedRun): void {
+  const known = configs.flatMap((config) => namedBy(resolveRun(config)));
   const unknown = namedBy(run).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new ConfigError(

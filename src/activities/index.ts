@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ConductorError } from '../conductor-error';
+import { solvingDigestOf } from '../config/digest';
 import { resolveRun } from '../config/resolve-run';
 import type { ConductorActivities, ResolveRunRequest, ResolveRunResult } from '../protocol/activities';
 import { FAILURES, type FailureType } from '../protocol/failures';
@@ -19,7 +20,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
     [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
     [CHECK_RUN]: (run) =>
       asFailure(() => {
-        checkRun(dependencies.config, run);
+        checkRun([dependencies.config, ...(dependencies.earlier ?? [])], run);
         return Promise.resolve();
       }),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
@@ -40,6 +41,7 @@ async function resolveForRun(
   const run = resolveRun(config, { pool, limits });
   return {
     run: policy === undefined ? run : await policy.bind(run),
+    config: solvingDigestOf(config),
     question: await keepText(store, await readText(store, question)),
   };
 }

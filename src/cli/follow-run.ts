@@ -5,6 +5,7 @@ import { ApprovalDesk } from './approval/desk';
 import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
 import { unlessInterrupted } from './interruption';
+import { watchForAbsence } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './settings';
 import { print, say, toJson } from './terminal';
@@ -47,6 +48,12 @@ async function followRun(
   const { conductor, worker } = session;
   const view = await openView(process.stderr);
   const stopPolling = pollRetries(conductor, id, view);
+  const stopLooking = watchForAbsence(session, id, (line) => {
+    void view.whilePaused(() => {
+      say(line);
+      return Promise.resolve();
+    });
+  });
   const traces = conductor.watch(id);
   const desk = openDesk(conductor, view);
   const broken = breakdownOf(worker?.ended);
@@ -66,6 +73,7 @@ async function followRun(
   } finally {
     desk?.close();
     stopPolling();
+    stopLooking();
     view.close();
   }
 }

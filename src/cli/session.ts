@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
@@ -14,8 +13,9 @@ import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
+import { queueOf, requireWorker } from './queues';
 import { checkTrust, FOLDER, loadSettings, type WorkOptions } from './settings';
-import type { RunningWorker, startWorker, WorkerManner } from './start-worker';
+import type { RunningWorker, WorkerManner, WorkerParts } from './start-worker';
 import { say } from './terminal';
 
 /** What a server must be able to do for a command. */
@@ -38,11 +38,14 @@ export interface Session {
   readonly store: Store;
   readonly temporal: Client;
   readonly conductor: ConductorClient;
+  /** What `--config` names. */
+  readonly file: string | undefined;
   /** null where the command leaves the work to other processes. */
   readonly worker: RunningWorker | null;
 }
 
-export interface SessionOptions extends ServerDemands, Partial<Pick<WorkerManner, 'graceMs' | 'log'>> {
+export interface SessionOptions
+  extends ServerDemands, Partial<Pick<WorkerManner, 'graceMs' | 'log'>>, Pick<WorkerParts, 'earlier'> {
   readonly file: string | undefined;
   /** What `--trust` says, for a worker that makes calls. */
   readonly trust?: boolean;
@@ -66,7 +69,7 @@ export async function withSession<Result>(
     const config = fitToServer(server, loaded, options.file);
     const keys = configuredKeys(config);
     const store = openStore(config.store, process.cwd(), { keys });
-    const worker = await bringWorker(server, { config, store, keys }, options);
+    const worker = await bringWorker(server, { config, earlier: options.earlier, store, keys }, options);
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
     const connection = worker?.connection ?? (await Connection.connect(server.connection));
     try {
@@ -74,7 +77,10 @@ export async function withSession<Result>(
       const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
       const { taskQueue } = config.temporal;
       const conductor = new ConductorClient({ client: temporal, store, taskQueue });
-      return await work({ server, config, store, temporal, conductor, worker });
+      const session = { server, config, store, temporal, conductor, worker, file: options.file };
+      // Elsewhere workers may be on their way; of a folder's own there are no others.
+      if (options.outliving !== undefined && server.embedded) await requireWorker(session, options.outliving);
+      return await work(session);
     } finally {
       await (worker?.stop() ?? connection.close());
     }
@@ -86,7 +92,7 @@ export async function withSession<Result>(
 /** The worker of a command's own, where its role needs one on this server. */
 async function bringWorker(
   server: TemporalServer,
-  parts: Parameters<typeof startWorker>[1],
+  parts: WorkerParts,
   { role, file, trust, graceMs = 0, log }: SessionOptions,
 ): Promise<RunningWorker | null> {
   if (role === 'look' || (role !== 'work' && !server.embedded)) return null;
@@ -126,7 +132,7 @@ async function attachServer(
   { stays, outliving, used, elsewhere }: ServerDemands,
 ): Promise<TemporalServer> {
   const options = { folder: FOLDER, namespace: config.temporal.namespace, say };
-  const configured = await configuredServer(options);
+  const configured = await configuredServer({ namespace: options.namespace });
   if (configured !== null) return configured;
   const folder = resolve(FOLDER);
   if (elsewhere === true) {
@@ -168,12 +174,8 @@ export function fitToServer(
   const isChosen = taskQueue !== DEFAULT_TASK_QUEUE;
   const temporal = {
     ...config.temporal,
-    taskQueue: isFoldersOwn || isChosen ? taskQueue : `${taskQueue}-${digestOf(resolve(named))}`,
+    taskQueue: isFoldersOwn || isChosen ? taskQueue : queueOf(named),
     heartbeat: durationMs(heartbeat) > durationMs(HEARTBEAT) ? HEARTBEAT : heartbeat,
   };
   return { ...config, temporal };
-}
-
-function digestOf(path: string): string {
-  return createHash('sha256').update(path).digest('hex').slice(0, 8);
 }

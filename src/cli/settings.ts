@@ -7,6 +7,7 @@ import { configuredKeys } from '../encryption/keys';
 import type { PoolFilter } from '../protocol/activities';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
+import { notSaidToday } from './said-today';
 import { say } from './terminal';
 import { requireTrust } from './trust';
 
@@ -26,11 +27,11 @@ export async function loadSettings(path: string | undefined): Promise<TrainableC
 
 /** The same for a command that makes calls. @throws ConfigError where this process cannot make all of them */
 export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<TrainableConfig> {
-  const { config, notices } = await loadChecked(options.config);
+  const { config, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
   for (const card of cards) keyFor(card, config, process.env);
   await checkTrust(config, options);
-  for (const notice of notices) say(notice);
+  for (const notice of [...notices, ...(await notSaidToday(unpriced))]) say(notice);
   if (cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2')) {
     // 93 MB, once: before anything waits for it.
     const { fetchSmolLm2 } = await import('../local/complete.js');

@@ -19,6 +19,14 @@ export interface WorkerManner {
   readonly log?: Say;
 }
 
+export interface WorkerParts {
+  readonly config: TrainableConfig;
+  /** Versions of it that came before, whose runs may be under way. */
+  readonly earlier?: readonly TrainableConfig[] | undefined;
+  readonly store: Store;
+  readonly keys: KeyRing | undefined;
+}
+
 export interface RunningWorker {
   readonly connection: NativeConnection;
   /** Settles when it has stopped; rejects if it broke down. */
@@ -32,16 +40,18 @@ const BREAK_OFF_MS = 5_000;
 
 export async function startWorker(
   server: TemporalServer,
-  { config, store, keys }: { config: TrainableConfig; store: Store; keys: KeyRing | undefined },
+  { config, earlier = [], store, keys }: WorkerParts,
   { graceMs, makesCalls, log = sayToFile }: WorkerManner,
 ): Promise<RunningWorker> {
   installRuntime(log);
   const connection = await NativeConnection.connect(server.connection);
   // A worker that only solves loads no line of training.
-  const trains = config.training !== undefined || config.conductor.provider === 'policy';
+  const trains = [config, ...earlier].some(
+    ({ training, conductor }) => training !== undefined || conductor.provider === 'policy',
+  );
   const plugin = trains
-    ? new (await import('../training/plugin.js')).TrainingPlugin({ config, store })
-    : new ConductorPlugin({ config, store });
+    ? new (await import('../training/plugin.js')).TrainingPlugin({ config, earlier, store })
+    : new ConductorPlugin({ config, earlier, store });
   const bundle = `${keys === undefined ? '' : 'encrypted-'}${trains ? 'training' : 'workflow'}-bundle.js`;
   const creation = Worker.create({
     connection,

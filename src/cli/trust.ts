@@ -1,11 +1,11 @@
-import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { VENDORS } from '../config/cards';
 import { reasonOf } from '../local/reason-of';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { UsageError } from './exit-code';
+import { keep, recall } from './memory';
 import { say } from './terminal';
 
 // A `conductor.yaml` may come with a stranger's folder, and it names both a variable and the server that is sent what is
@@ -46,7 +46,7 @@ export async function requireTrust(cards: readonly Card[], file: string, isTrust
   let open = pairs.filter((pair) => !granted.includes(pair));
   if (open.length === 0) return;
   const folder = await realpath(dirname(file));
-  const trusted = await readTrusted();
+  const trusted = (await recall(TRUST)) ?? {};
   open = open.filter((pair) => !trusted[folder]?.includes(pair));
   if (open.length > 0) {
     if (!isTrusted) await ask(open, file);
@@ -79,28 +79,11 @@ async function ask(pairs: readonly string[], file: string): Promise<void> {
 const trustSchema = z.record(z.string(), z.array(z.string()));
 type Trusted = z.infer<typeof trustSchema>;
 
-/** Outside of every folder that could bring its own. */
-function trustPath(): string {
-  const state = process.env.XDG_STATE_HOME ?? '';
-  return join(state === '' ? join(homedir(), '.local', 'state') : state, 'temporal-conductor', 'trust.json');
-}
-
-async function readTrusted(): Promise<Trusted> {
-  try {
-    return trustSchema.parse(JSON.parse(await readFile(trustPath(), 'utf8')));
-  } catch {
-    // Not there, or not whole: it is asked for anew.
-    return {};
-  }
-}
+const TRUST = { file: 'trust.json', schema: trustSchema };
 
 async function remember(trusted: Trusted): Promise<void> {
-  const path = trustPath();
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const unfinished = `${path}.${process.pid}`;
-    await writeFile(unfinished, `${JSON.stringify(trusted, null, 2)}\n`, { mode: 0o600 });
-    await rename(unfinished, path);
+    await keep(TRUST, trusted);
   } catch (error) {
     say(
       `That this folder is trusted could not be remembered (${reasonOf(error)}): it will be asked for again.`,

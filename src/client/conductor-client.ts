@@ -23,7 +23,7 @@ import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { HistoryDecoder } from './history';
-import { contextOf, retryInput, type RetryRequest } from './retry';
+import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
 import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
 import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-reader';
@@ -176,8 +176,9 @@ export class ConductorClient {
 
   /** Starts a new run that goes on from a step of an earlier one, which stays as it is. */
   async retry(id: string, request: RetryRequest): Promise<SolveHandle> {
-    const { input, trace } = await this.readOrigin(id);
-    const again = retryInput(input, trace, request);
+    const origin = await this.readOrigin(id);
+    if (request.worker !== undefined) checkWorker(origin, id, request.worker);
+    const again = retryInput(origin.input, origin.trace, request);
     return this.launch(again, `${id}-retry-${randomBytes(3).toString('hex')}`);
   }
 

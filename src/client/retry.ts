@@ -2,6 +2,7 @@ import type { PlanContext } from '../plan/plan';
 import type { LimitsInput } from '../protocol/activities';
 import type { SolveInput } from '../protocol/input';
 import { planContextOf } from '../protocol/run';
+import { CONDUCTOR_ID } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { RefusedError } from './steer';
 import type { RunOrigin } from './trace-reader';
@@ -46,6 +47,20 @@ export function retryInput(before: SolveInput, trace: SolveTrace, request: Retry
     ...(limits && { limits: { ...input.limits, ...limits } }),
     given: { plan: { steps }, outputs },
   };
+}
+
+/** @throws RefusedError for a worker that the earlier run, whose input the new one has, may not use */
+export function checkWorker(origin: RunOrigin, id: string, worker: string): void {
+  const { allow, deny = [] } = origin.input.pool ?? {};
+  const mayBe =
+    worker === CONDUCTOR_ID
+      ? contextOf(origin).workers.includes(worker)
+      : (allow?.includes(worker) ?? true) && !deny.includes(worker);
+  if (mayBe) return;
+  const names = contextOf(origin).workers.join(', ');
+  throw new RefusedError(
+    `run ${id} may not use worker ${worker}, nor may one that goes on from it: name one of ${names}`,
+  );
 }
 
 /** What a plan for a run is read by. The Conductor is the last of its workers wherever it may be one at all. */

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { estimatePlan } from '../budget/worst-case';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
-import type { ResolveRunResult } from '../protocol/activities';
+import type { ConfigDigest, ResolveRunResult } from '../protocol/activities';
 import { asksApproval, isSolveInput, questionOf, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
@@ -25,6 +25,8 @@ import { type PendingCall, readPendingCall } from './pending-call';
 export interface RunOrigin {
   readonly input: SolveInput;
   readonly run: ResolvedRun;
+  /** Of the configuration that it was resolved from; null in a child, and in a run of an earlier version. */
+  readonly config: ConfigDigest | null;
 }
 
 export interface KnownRun {
@@ -79,6 +81,7 @@ export class TraceReader {
   private readonly pending = new Map<string, PendingCall>();
   private input: Partial<SolveInput> = {};
   private run: ResolvedRun | null = null;
+  private config: ConfigDigest | null = null;
   private now = '';
   /** A plan that needs approval is written, and the run has not seen it yet. */
   private waitsSoon = false;
@@ -96,7 +99,7 @@ export class TraceReader {
   }
 
   get origin(): RunOrigin | null {
-    return this.run && { input: this.input as SolveInput, run: this.run };
+    return this.run && { input: this.input as SolveInput, run: this.run, config: this.config };
   }
 
   async read(event: TemporalEvent): Promise<void> {
@@ -130,6 +133,7 @@ export class TraceReader {
       // The check of a given run returns nothing.
       if (resolved === undefined) return;
       this.run = resolved.run;
+      this.config = resolved.config ?? null;
       const { given } = this.input;
       if (given === undefined) return;
       // A plan that was given is known from here on, and asked of no one.

@@ -64,6 +64,7 @@ function serverPool({ baseUrl, models }: LocalServer): DefaultConfig {
   const served = {
     provider: 'openai',
     baseUrl,
+    price: 0,
     // Ollama, llama.cpp, vLLM and LM Studio all hold an output to a schema; small models need it.
     capabilities: { jsonSchema: true },
   } as const;

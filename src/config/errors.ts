@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ConductorError } from '../conductor-error';
 import { briefly } from '../plan/plan-error';
+import { closestTo, keysAt, valueIn } from './suggest';
 
 /**
  * Thrown when a configuration, or a choice among what it configures, cannot be used.
@@ -32,17 +33,45 @@ export function someOf(names: readonly string[], separator = ', '): string {
 }
 
 /** One finding of the schema as one sentence, e.g. `workers[1].price.input is "cheap": expected number, …`. */
-export function explainIssue(issue: z.core.$ZodIssue, content: unknown): string {
+export function explainIssue(issue: z.core.$ZodIssue, content: unknown, schema?: z.core.$ZodType): string {
   const { path } = issue;
-  if (issue.code === 'unrecognized_keys') {
-    const names = someOf(issue.keys.map((key) => placeOf([...path, key])));
-    return `${names} ${issue.keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
+  if (issue.code === 'unrecognized_keys') return explainKeys(issue, content, schema);
+  return `${placeOf(path)} ${stateOf(path, valueAt(content, path))}: ${expectationOf(issue, content)}`;
+}
+
+function explainKeys(
+  { path, keys }: z.core.$ZodIssueUnrecognizedKeys,
+  content: unknown,
+  schema: z.core.$ZodType | undefined,
+): string {
+  const known = schema === undefined ? [] : keysAt(schema, path, content);
+  const meant = keys.map((key) => closestTo(key, known));
+  const [only] = meant;
+  if (keys.length === 1 && only !== undefined) {
+    return `${placeOf([...path, ...keys])} is not a setting: did you mean ${only}?`;
   }
-  const value = path.reduce<unknown>(
-    (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
-    content,
-  );
-  return `${placeOf(path)} ${stateOf(path, value)}: ${expectationOf(issue)}`;
+  const named = keys.map((key, index) => {
+    const hint = meant[index] === undefined ? '' : ` (did you mean ${meant[index]}?)`;
+    return `${placeOf([...path, key])}${hint}`;
+  });
+  return `${someOf(named)} ${keys.length === 1 ? 'is not a setting' : 'are not settings'}: remove or rename`;
+}
+
+export function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce(valueIn, content);
+}
+
+/** What was most likely meant in the place of a word that is none of those to choose from. */
+export function meantBy(issue: z.core.$ZodIssue, content: unknown): string | undefined {
+  const value = valueAt(content, issue.path);
+  const choices = choicesOf(issue);
+  return typeof value === 'string' && choices !== undefined ? closestTo(value, choices) : undefined;
+}
+
+function choicesOf(issue: z.core.$ZodIssue): string[] | undefined {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  const options = issue.code === 'invalid_union' && 'options' in issue ? issue.options : undefined;
+  return Array.isArray(options) ? options.map(String) : undefined;
 }
 
 function placeOf(path: readonly PropertyKey[]): string {
@@ -57,9 +86,11 @@ function stateOf(path: readonly PropertyKey[], value: unknown): string {
   return `is ${briefly(JSON.stringify(value))}`;
 }
 
-function expectationOf(issue: z.core.$ZodIssue): string {
-  const options = issue.code === 'invalid_union' && 'options' in issue ? issue.options : undefined;
-  if (Array.isArray(options)) return `expected one of ${someOf(options.map(String))}`;
+function expectationOf(issue: z.core.$ZodIssue, content: unknown): string {
+  const meant = meantBy(issue, content);
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  const choices = issue.code === 'invalid_union' ? choicesOf(issue) : undefined;
+  if (choices !== undefined) return `expected one of ${someOf(choices)}${hint}`;
   // The library's own sentences begin with a verdict that ours give already.
-  return issue.message.replace(/^(Invalid|Too)( \w+)+: /, '');
+  return issue.message.replace(/^(Invalid|Too)( \w+)+: /, '') + hint;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { defaultConfig, type Probe } from './default-pool';
-import { ConfigError, explainIssue, someOf } from './errors';
+import { ConfigError, explainIssue, meantBy, someOf, valueAt } from './errors';
 import { noticesOf } from './notices';
 import { type Config, type ConfigInput, configSchema } from './schema';
 import { readYaml } from './yaml-source';
@@ -13,8 +13,10 @@ export interface LoadedConfig<Settings extends Config = Config> {
   readonly config: Settings;
   /** Absolute path of the file; null for the embedded default. */
   readonly path: string | null;
-  /** Sentences for the person who starts the command: what is read but has no effect, or is weak. */
+  /** Sentences for the person who starts the command: what was found in the place of a file. */
   readonly notices: readonly string[];
+  /** Sentences on limits that cannot be enforced, since a price is unknown. */
+  readonly unpriced: readonly string[];
 }
 
 export interface LoadConfigOptions {
@@ -43,16 +45,19 @@ export interface ConfigReader<Input, Settings extends Config> {
 export function createConfigReader<Input, Settings extends Config>(
   schema: z.ZodType<Settings>,
   complete: (written: unknown) => unknown,
-  allNoticesOf: (config: Settings) => string[],
+  unpricedNoticesOf: (config: Settings) => string[],
 ): ConfigReader<Input, Settings> {
   const check = (written: unknown, whereIs: (path: readonly PropertyKey[]) => string): Settings => {
     const content = complete(written);
     const { success, data, error } = schema.safeParse(content);
     if (success) return data;
-    const sentences = error.issues.map((issue) => {
-      const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-      return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, content)}`;
-    });
+    const found = [{ issues: error.issues, content }, hiddenBehind(error.issues, content, schema)];
+    const sentences = found.flatMap(({ issues, content: at }) =>
+      issues.map((issue) => {
+        const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+        return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, at, schema)}`;
+      }),
+    );
     throw new ConfigError(someOf(sentences, '\n'));
   };
   const parse = (content: unknown): Settings => check(content, () => 'configuration');
@@ -68,16 +73,44 @@ export function createConfigReader<Input, Settings extends Config>(
       if (named === undefined && !existsSync(file)) {
         const { config: found, notices } = await defaultConfig(env, probe);
         const config = parse(found);
-        return { config, path: null, notices: [...notices, ...allNoticesOf(config)] };
+        return { config, path: null, notices, unpriced: unpricedNoticesOf(config) };
       }
       const config = readFile(file, named ?? FILE_NAME);
-      return { config, path: file, notices: allNoticesOf(config) };
+      return { config, path: file, notices: [], unpriced: unpricedNoticesOf(config) };
     },
     readFile: (path) => readFile(path),
     parse,
     readGiven: (given = process.env.CONDUCTOR_CONFIG ?? FILE_NAME) =>
       typeof given === 'string' ? readFile(given) : parse(given),
   };
+}
+
+interface Findings {
+  readonly issues: readonly z.core.$ZodIssue[];
+  readonly content: unknown;
+}
+
+/** What else is wrong in a section whose provider is misspelt, which decides on its settings; read as it was meant. */
+function hiddenBehind(issues: Findings['issues'], content: unknown, schema: z.ZodType): Findings {
+  const meant = issues.flatMap((issue) => {
+    const word = issue.code === 'invalid_union' ? meantBy(issue, content) : undefined;
+    return word === undefined ? [] : [{ path: issue.path, word }];
+  });
+  if (meant.length === 0) return { issues: [], content };
+  const corrected = meant.reduce((value, { path, word }) => replaceAt(value, path, word), content);
+  const known = new Set(issues.map(({ path, code }) => JSON.stringify([path, code])));
+  const all = schema.safeParse(corrected).error?.issues ?? [];
+  return {
+    issues: all.filter(({ path, code }) => !known.has(JSON.stringify([path, code]))),
+    content: corrected,
+  };
+}
+
+function replaceAt(value: unknown, [key, ...rest]: readonly PropertyKey[], word: string): unknown {
+  if (key === undefined) return word;
+  const inside = replaceAt(valueAt(value, [key]), rest, word);
+  if (Array.isArray(value)) return value.with(Number(key), inside);
+  return { ...(value as object), [key]: inside };
 }
 
 // Named, since the type that is inferred is written out in full, and a user's stricter compiler refuses it.

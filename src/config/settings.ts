@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isDuration } from './duration';
 
+const A_DURATION = 'expected a duration from 1s to 24d, e.g. 90s, 30m or 2h';
+
 /** A duration as people write it, in the notation of Temporal's own SDK: from one second to 24 days. */
-export const durationSchema = z.string().refine(isDuration, {
-  error: 'expected a duration from 1s to 24d, e.g. 90s, 30m or 2h',
-});
+export const durationSchema = z.string({ error: A_DURATION }).refine(isDuration, { error: A_DURATION });
 
 /** Of one answer. */
 export const tokens = z.int().positive().max(10_000_000);
@@ -14,13 +14,20 @@ export const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 
 
 const rate = z.number().nonnegative().max(10_000);
 
-/** In USD per million tokens. */
-export const priceSchema = z.strictObject({
+const ratesSchema = z.strictObject({
   input: rate,
   output: rate,
   cachedInput: rate.exactOptional(),
   cacheWrite: rate.exactOptional(),
 });
+
+type Rates = z.output<typeof ratesSchema>;
+
+/** In USD per million tokens; 0 for a model that costs nothing, such as one on this machine. */
+export const priceSchema = z.preprocess(
+  (price) => (price === 0 ? { input: 0, output: 0 } : price),
+  ratesSchema,
+) as z.ZodType as z.ZodType<Rates, Rates | 0>;
 
 export const capabilitiesSchema = z.strictObject({
   sampling: z.boolean().exactOptional(),

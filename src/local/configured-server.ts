@@ -34,16 +34,15 @@ export interface TemporalServer {
 const ANSWER_MS = 5_000;
 
 /**
- * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file), if
- * it answers. null when none is named, and, after saying so, when nothing answers there.
+ * The server that Temporal's own environment configuration names (`TEMPORAL_ADDRESS`, or a profile of its file); null
+ * where none is named.
  *
- * @throws Error where a server answers and refuses us, since the user meant that one
+ * @throws Error where nothing answers there, or a server refuses us: the user meant that one and no other
  */
 export async function configuredServer({
   namespace = 'default',
-  say,
   env = process.env,
-}: AttachOptions): Promise<TemporalServer | null> {
+}: Pick<AttachOptions, 'namespace' | 'env'>): Promise<TemporalServer | null> {
   const defined = Object.entries(env).filter(([, value]) => value !== undefined);
   const config = loadClientConnectConfig({
     overrideEnvVars: Object.fromEntries(defined) as Record<string, string>,
@@ -56,8 +55,11 @@ export async function configuredServer({
     await connection.close();
   } catch (error) {
     if (!isGrpcServiceError(error)) {
-      say(`Nothing answers at ${address} (${source}): ${reasonOf(error)}.`);
-      return null;
+      throw new Error(
+        `nothing answers at ${address} (${source}): ${reasonOf(error)}. ` +
+          "Start that server or correct the address; without one, commands use a server of this folder's own",
+        { cause: error },
+      );
     }
     throw new Error(
       `The Temporal server at ${address} (${source}) refused this client: ${error.details}. ` +

@@ -34,8 +34,13 @@ export interface ResolveRunRequest {
   readonly limits?: LimitsInput;
 }
 
+/** A short hash of each part of a configuration, by the name of the part, e.g. `limits.costUsd`. */
+export type ConfigDigest = Readonly<Record<string, string>>;
+
 export interface ResolveRunResult {
   readonly run: ResolvedRun;
+  /** Which version of the configuration it was resolved from; absent in runs of earlier versions. */
+  readonly config?: ConfigDigest;
   /** By reference if it is long. */
   readonly question: Text;
 }

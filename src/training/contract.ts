@@ -1,3 +1,4 @@
+import type { ConfigDigest } from '../protocol/activities';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
@@ -23,6 +24,8 @@ export interface TrainInput {
   readonly cycles?: number;
   /** Checkpoint to go on from, `<training run>/<name>`; default: the run's last. */
   readonly from?: string;
+  /** The version of the configuration that it was asked for by: no other is trained by. */
+  readonly config?: ConfigDigest;
 }
 
 /** What a night keeps where it goes on in a new run of its workflow. */

@@ -3,7 +3,7 @@ import { configuredStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { WorkerPlugin } from '../worker/worker-plugin';
 import { createTrainingActivities } from './activities';
-import { readGivenTrainable } from './config/load';
+import { parseTrainable, readGivenTrainable } from './config/load';
 import type { TrainableInput } from './config/schema';
 import { groupQueue } from './night-ids';
 import { createAskPolicy } from './policy/ask';
@@ -12,6 +12,8 @@ import { createPolicyProvider } from './policy/conductor';
 export interface TrainingPluginOptions {
   /** As `ConductorPlugin` takes it. */
   readonly config?: string | TrainableInput;
+  /** As `ConductorPlugin` takes it. */
+  readonly earlier?: readonly TrainableInput[];
   /** As `ConductorPlugin` takes it. */
   readonly store?: Store;
 }
@@ -28,20 +30,26 @@ export interface TrainingPluginOptions {
  * await Worker.create({ ...options, plugins: [new TrainingPlugin()] });
  */
 export class TrainingPlugin extends WorkerPlugin {
-  constructor({ config: given, store: givenStore }: TrainingPluginOptions = {}) {
+  constructor({ config: given, earlier: before = [], store: givenStore }: TrainingPluginOptions = {}) {
     const config = readGivenTrainable(given);
+    const earlier = before.map((each) => parseTrainable(each));
     const store = givenStore ?? configuredStore(config);
-    const activities = createTrainingActivities({ config, store, askPolicy: createAskPolicy() });
-    const slots = config.training?.slots ?? null;
-    super('temporal-conductor.TrainingPlugin', config, store, {
-      activities,
-      policy: createPolicyProvider(store, config),
-      queuesBeside: (queue, solving) => {
-        if (slots === null) return [];
-        const adapt = (options: WorkerOptions): WorkerOptions => forGroups(options, slots);
-        return [{ taskQueue: groupQueue(queue), activities: { ...solving, ...activities }, adapt }];
+    const activities = createTrainingActivities({ config, earlier, store, askPolicy: createAskPolicy() });
+    const slots =
+      [config, ...earlier].map(({ training }) => training?.slots).find((each) => each != null) ?? null;
+    super(
+      'temporal-conductor.TrainingPlugin',
+      { config, earlier, store },
+      {
+        activities,
+        policy: createPolicyProvider(store, config),
+        queuesBeside: (queue, solving) => {
+          if (slots === null) return [];
+          const adapt = (options: WorkerOptions): WorkerOptions => forGroups(options, slots);
+          return [{ taskQueue: groupQueue(queue), activities: { ...solving, ...activities }, adapt }];
+        },
       },
-    });
+    );
   }
 }
 

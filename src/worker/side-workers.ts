@@ -73,19 +73,27 @@ function pluginsBeside({ plugins = [], connection }: WorkerOptions, ours: Worker
   });
 }
 
-/** A queue for the calls of each provider, where the configuration keeps them apart. */
+/**
+ * A queue for the calls of each provider, where a configuration keeps them apart.
+ *
+ * @param configs the one that holds, which also has the rates, then earlier ones, whose runs may still be under way
+ */
 export function providerQueues(
-  { conductor, workers, temporal: { queuePerProvider, callsPerSecond } }: Config,
+  configs: readonly [Config, ...Config[]],
   taskQueue: string,
   activities: object,
 ): SideQueue[] {
-  const models = workers.flatMap((each) => ('model' in each ? each.provider : []));
-  const providers = queuePerProvider ? [...new Set([conductor.provider, ...models])] : [];
-  return providers.map((provider) => ({
+  const { callsPerSecond } = configs[0].temporal;
+  return [...new Set(configs.flatMap(providersApart))].map((provider) => ({
     taskQueue: providerQueue(taskQueue, provider),
     activities,
     adapt: (options) => forCalls(options, callsPerSecond?.[provider]),
   }));
+}
+
+function providersApart({ conductor, workers, temporal }: Config): Config['conductor']['provider'][] {
+  const models = workers.flatMap((each) => ('model' in each ? each.provider : []));
+  return temporal.queuePerProvider ? [conductor.provider, ...models] : [];
 }
 
 function forCalls(options: WorkerOptions, perSecond: number | undefined): WorkerOptions {

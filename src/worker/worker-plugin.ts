@@ -1,7 +1,7 @@
 import { SimplePlugin } from '@temporalio/plugin';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities';
-import type { PolicyProvider } from '../activities/dependencies';
+import type { Dependencies, PolicyProvider } from '../activities/dependencies';
 import { backgroundOpenAI } from '../activities/models/openai';
 import { createPacing } from '../activities/rate-limits/pacing';
 import { ConfigError } from '../config/errors';
@@ -10,7 +10,6 @@ import { checkEncrypted } from '../encryption/codec';
 import { complete } from '../local/complete';
 import type { ConductorActivities } from '../protocol/activities';
 import { CALL_WORKER } from '../protocol/names';
-import type { Store } from '../store/store';
 import { providerQueues, type SideQueue, SideWorkers } from './side-workers';
 
 /** What an add-on brings to a worker, beside the parts of a solve. */
@@ -21,6 +20,11 @@ export interface AddOn {
   queuesBeside(taskQueue: string, solving: ConductorActivities): readonly SideQueue[];
 }
 
+/** What a worker solves by. */
+interface Solved extends Pick<Dependencies, 'config' | 'store'> {
+  readonly earlier?: readonly Config[];
+}
+
 /** What every plugin of ours does to a worker: brings activities, checks encryption, and polls queues beside it. */
 export abstract class WorkerPlugin extends SimplePlugin {
   private readonly encryption: Config['encryption'];
@@ -28,7 +32,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
   private readonly sideWorkers: SideWorkers;
 
   /** @throws ConfigError where the Conductor is a checkpoint and no add-on serves one */
-  protected constructor(name: string, config: Config, store: Store, addOn?: AddOn) {
+  protected constructor(name: string, { config, earlier = [], store }: Solved, addOn?: AddOn) {
     if (config.conductor.provider === 'policy' && addOn === undefined) {
       throw new ConfigError(
         'conductor.provider is policy, and ConductorPlugin serves no checkpoints: mount TrainingPlugin of ' +
@@ -37,6 +41,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
     }
     const solving = createActivities({
       config,
+      earlier,
       store,
       complete: (request) => {
         const isPolicy = request.card.provider === 'policy';
@@ -51,7 +56,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
     this.encryption = config.encryption;
     this.solving = solving;
     this.sideWorkers = new SideWorkers((taskQueue) => [
-      ...providerQueues(config, taskQueue, solving),
+      ...providerQueues([config, ...earlier], taskQueue, solving),
       ...(addOn?.queuesBeside(taskQueue, solving) ?? []),
     ]);
   }

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { closedPort } from './closed-port';
 import { runCommand, type CommandSetting } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';
@@ -87,6 +90,16 @@ const CASES: Readonly<Record<string, Case>> = {
     args: ['approve', 'solve-1', '--edit', 'no.yaml'],
     says: ['no.yaml', 'ENOENT'],
   },
+  'a retry with a worker that there is not': {
+    args: ['retry', 'solve-1', '--from', '1', '--worker', 'gama'],
+    config: POOL,
+    says: ['no worker "gama"', 'alpha, beta'],
+  },
+  'a store that cannot be written': {
+    args: ['solve', 'x'],
+    config: poolAt('http://127.0.0.1:9', { store: 'file:conductor.yaml/store' }),
+    says: ['file:conductor.yaml/store cannot be written', 'no folder', '"store" in the configuration'],
+  },
   'a retry from nowhere': { args: ['retry', 'solve-1'], says: ['--from'] },
   'more calls than a result could tell of': {
     args: ['limits', 'solve-1', '--calls', '1000'],
@@ -153,4 +166,37 @@ test('help and version are no errors', async () => {
   expect(help.code).toBe(0);
   expect(help.stdout).toContain('Exit codes');
   expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string });
+});
+
+test('a server that is named and does not answer is an error: none of the folder takes its place', async () => {
+  await folder.write('conductor.yaml', POOL);
+  const setting = { cwd: folder.path, env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } };
+  const { code, stderr } = await runCommand(['solve', 'x'], setting);
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('nothing answers at 127.0.0.1:9 (TEMPORAL_ADDRESS)') as string,
+  });
+  expect(await readdir(folder.path)).toEqual(['conductor.yaml']);
+});
+
+test('what is unpriced is said once a day for a folder', async () => {
+  await folder.write('conductor.yaml', POOL);
+  const state = await makeFolder();
+  const setting = { cwd: folder.path, env: { XDG_STATE_HOME: state.path } };
+  const said = async (): Promise<boolean> =>
+    (await runCommand(['pool', 'check'], setting)).stderr.includes('limits.costUsd ($1) cannot be enforced');
+  expect([await said(), await said()]).toEqual([true, false]);
+  await state.remove();
+});
+
+test.each([
+  [['--max-cost', '0.5'], 'No question given, so here is a sample'],
+  [['--approve', 'all', '--priority', '9'], '--priority'],
+  [['--max-cost', '0.5', 'Why?'], 'temporal-conductor: --max-cost cannot be enforced'],
+])('npm start -- %j: what belongs to an option is no question', async (args, beginning) => {
+  await folder.write('conductor.yaml', POOL);
+  const start = join(__dirname, '..', '..', 'scripts', 'start.mjs');
+  const ran = promisify(execFile)(process.execPath, [start, ...args], { cwd: folder.path });
+  const { stderr } = await ran.catch((error: unknown) => error as { stderr: string });
+  expect(stderr.split('\n').find((line) => !line.startsWith('limits.'))).toContain(beginning);
 });

@@ -43,7 +43,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/✓ Key +KEY_THERE is set/);
     expect(stdout).toMatch(/✗ Key +KEY_AWAY is not set: put/);
     expect(stdout).toMatch(/✗ Temporal CLI .*\/no\/temporal.*unset/);
-    expect(stdout).toMatch(/· Temporal server +Nothing answers at 127\.0\.0\.1:9/);
+    expect(stdout).toMatch(/✗ Temporal server +nothing answers at 127\.0\.0\.1:9 \(TEMPORAL_ADDRESS\)/);
     expect(stdout).toMatch(/✗ Store +file:conductor\.yaml\/store .*no folder/);
     expect(stdout).not.toContain(KEY);
     expect(code).toBe(1);

@@ -17,13 +17,11 @@ describe('a configuration on a server', () => {
     }
   });
 
-  test('gets a queue of its own for another file, the same each time', () => {
-    const [first, again, other] = ['a.yaml', './a.yaml', 'b.yaml'].map(
+  test('gets a queue of its own for another file, which it names', () => {
+    const queues = ['a.yaml', './a.yaml', 'pools/b.yaml'].map(
       (named) => fitToServer({ embedded: true }, config, named).temporal.taskQueue,
     );
-    expect(first).toMatch(/^conductor-[0-9a-f]{8}$/);
-    expect(again).toBe(first);
-    expect(other).not.toBe(first);
+    expect(queues).toEqual(['conductor@a.yaml', 'conductor@a.yaml', 'conductor@pools/b.yaml']);
   });
 
   test('keeps a queue that it names', () => {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { processMark } from '../../src/local/processes';
 import { renderPlan } from '../../src/plan/render';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
-import { type RunningCommand, startCommand } from './command';
+import { type Ended, runCommand, type RunningCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt, serverRuns } from './folder';
 import { until } from '../support/until';
 
@@ -79,3 +79,75 @@ test('a worker outlives its `up` by no more than it needs to drain', async () =>
   );
   expect(await serverRuns(folder)).toBe(false);
 });
+
+const HELD = { queuePerProvider: true };
+
+function run(...args: string[]): Promise<Ended> {
+  return runCommand(args, { cwd: folder.path });
+}
+
+test('a changed conductor.yaml holds for the next run; one under way keeps what it was resolved to', async () => {
+  await folder.write('conductor.yaml', poolAt(providers.url, { temporal: HELD }));
+  await up.hear(/changed: temporal\.queuePerProvider\.\nWorking with it/);
+  const release = providers.hold('boss');
+  const { stdout: id } = await run('solve', 'Where?', '--detach');
+  await providers.waitForRequest(({ model }) => model === 'boss');
+
+  const later = await startSimulatedProviders({
+    models: { boss: { answer: PLAN }, alpha: { answer: 'Rome' } },
+  });
+  try {
+    await folder.write('conductor.yaml', poolAt(later.url));
+    await up.hear(/changed: conductor, workers\.alpha, workers\.beta, temporal\.queuePerProvider\.\nWorking/);
+    release();
+    // Its worker is asked where it was, on a queue that the new configuration has no more.
+    expect(await run('watch', id.trim())).toMatchObject({ code: 0, stdout: 'Paris\n' });
+    const next = await run('solve', 'Where?', '--detach');
+    expect(next.stderr).not.toContain('another version');
+    expect(await run('watch', next.stdout.trim())).toMatchObject({ code: 0, stdout: 'Rome\n' });
+  } finally {
+    await later.close();
+  }
+}, 60_000);
+
+test('a version that cannot be used, or takes a restart, is passed over; whoever reads it is told', async () => {
+  const first = await workerOf(up);
+  await folder.write('conductor.yaml', 'conductor: [');
+  await up.hear(/cannot be used, so the version before it holds: conductor\.yaml:1:/);
+  up.signal('SIGHUP');
+  await up.hear(/cannot be used[^]*cannot be used/);
+  await folder.write('conductor.yaml', poolAt(providers.url, { store: 'file:elsewhere' }));
+  await up.hear(/has changed \(store\), but another store takes a restart/);
+  expect(await workerOf(up)).toBe(first);
+
+  const solved = await run('solve', 'Where?', '--detach');
+  expect(solved.stderr).toMatch(/The worker that began this run read another version .*: store differs\./);
+});
+
+test('no run is left where no worker polls, and one whose worker has gone is not waited for in silence', async () => {
+  await folder.write('other.yaml', poolAt(providers.url));
+  const other = ['--config', 'other.yaml'];
+  const refused = await run('solve', 'Where?', '--detach', ...other);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  const [, ...beside] = /: temporal-conductor (up) (--config) (\S+)\n$/.exec(refused.stderr) ?? [];
+  expect(refused.stderr).toContain('no worker of this folder polls task queue conductor@other.yaml');
+
+  const release = providers.hold('alpha');
+  let second = startCommand(beside, { cwd: folder.path });
+  await second.hear(/^Ready/m);
+  const { stdout } = await run('solve', 'Where?', '--detach', ...other);
+  await providers.waitForRequest(({ model }) => model === 'alpha');
+  second.signal('SIGINT');
+  second.signal('SIGINT');
+  await second.ended;
+  release();
+
+  const watching = startCommand(['watch', stdout.trim()], { cwd: folder.path });
+  const [, ...again] = await watching.hear(
+    /No worker polls task queue conductor@other\.yaml at .* Start one with: temporal-conductor (up) (--config) (\S+)/,
+  );
+  second = startCommand(again, { cwd: folder.path });
+  expect(await watching.ended).toMatchObject({ code: 0, stdout: 'Paris\n' });
+  second.signal('SIGINT');
+  await second.ended;
+}, 60_000);

@@ -1,4 +1,6 @@
-import { retryInput } from '../../src/client/retry';
+import { checkWorker, retryInput } from '../../src/client/retry';
+import { parseConfig } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
 import type { SolveInput } from '../../src/protocol/input';
 import { sampleTrace, withStep } from '../trace/sample-trace';
 
@@ -53,5 +55,25 @@ describe('a run that goes on from a step of an earlier one', () => {
     expect(() => retryInput({ ...INPUT, parent }, sampleTrace(), { from: 0 })).toThrow(
       'retry solve-0 instead',
     );
+  });
+
+  test('takes no worker that the earlier run may not use', () => {
+    const run = resolveRun(
+      parseConfig({
+        conductor: { provider: 'local', model: 'm' },
+        workers: ['alpha', 'beta'].map((id) => ({ id, provider: 'local', model: 'm' }) as const),
+        recursion: 'never',
+      }),
+      { pool: { deny: ['beta'] } },
+    );
+    const origin = { input: INPUT, run, config: null };
+    const check = (worker: string) => () => {
+      checkWorker(origin, 'solve-1', worker);
+    };
+    expect(check('beta')).toThrow('run solve-1 may not use worker beta, nor may one');
+    expect(check('conductor')).toThrow('name one of alpha');
+    // It may have been added to the configuration since.
+    expect(check('gamma')).not.toThrow();
+    expect(check('alpha')).not.toThrow();
   });
 });

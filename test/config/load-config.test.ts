@@ -131,14 +131,73 @@ describe('what a configuration may hold', () => {
 
   it('says which settings have no effect yet', async () => {
     write(FULL);
-    const { notices } = await loadTrainableConfig({ env: {}, cwd: folder });
-    expect(notices.map((notice) => notice.split(' ')[0])).toEqual([
+    const { unpriced } = await loadTrainableConfig({ env: {}, cwd: folder });
+    expect(unpriced.map((notice) => notice.split(' ')[0])).toEqual([
       'limits.costUsd',
       'training.budget.costUsd',
     ]);
     write(SMALLEST);
-    expect((await loadConfig({ env: {}, cwd: folder })).notices).toEqual([]);
+    expect(await loadConfig({ env: {}, cwd: folder })).toMatchObject({ notices: [], unpriced: [] });
   });
+});
+
+describe('what is refused at once', () => {
+  const sentences = (text: string): string[] => problemOf(text).split('\n');
+
+  it.each([
+    [
+      'a setting',
+      'limits: { wall_clock: 30m }',
+      'limits.wall_clock is not a setting: did you mean wallClock?',
+    ],
+    ['a section', 'limit: { steps: 1 }', 'limit is not a setting: did you mean limits?'],
+    [
+      'a level',
+      'recursion: reveiw',
+      'recursion is "reveiw": expected one of "review"|"worker"|"both"|"never"; did you mean review?',
+    ],
+    [
+      'several',
+      'limits: { stepz: 1, quux: 2 }',
+      'limits.stepz (did you mean steps?), limits.quux are not settings: remove or rename',
+    ],
+    [
+      'a duration',
+      'limits: { wallClock: 30 }',
+      'limits.wallClock is 30: expected a duration from 1s to 24d, e.g. 90s, 30m or 2h',
+    ],
+  ])('a misspelt %s is told with what was likely meant', (_, line, sentence) => {
+    expect(problemOf(`${SMALLEST}${line}\n`)).toMatch(/^conductor\.yaml:5:\d+: /);
+    expect(problemOf(`${SMALLEST}${line}\n`).replace(/^conductor\.yaml:5:\d+: /, '')).toBe(sentence);
+  });
+
+  it('every mistake of a section, also behind a misspelt provider', () => {
+    const told = sentences(
+      `conductor: { provider: opnai, modle: m, temprature: 3 }
+workers:
+  - { id: a, provider: openai, model: m, price: { input: cheap, output: 1 } }
+  - { id: a, provider: local, model: m, fallback: [z] }
+`,
+    );
+    expect(told.map((line) => line.replace(/^conductor\.yaml:\d+:\d+: /, ''))).toEqual([
+      expect.stringMatching(
+        /^conductor\.provider is "opnai": expected one of openai, .*; did you mean openai\?$/,
+      ),
+      expect.stringMatching(/^workers\[0\]\.price\.input is "cheap": expected number/),
+      'workers[1].id is "a": workers[0] has this id already; choose another',
+      'workers[1].fallback[0] is "z": expected one of a',
+      expect.stringMatching(/^conductor\.model is missing/),
+      'conductor.modle (did you mean model?), conductor.temprature (did you mean temperature?) are not settings: remove or rename',
+    ]);
+  });
+});
+
+it('takes price: 0 for what costs nothing, and then has nothing to say', async () => {
+  const served = 'provider: openai, model: m, baseUrl: "http://127.0.0.1:8000/v1", price: 0';
+  write(`conductor: { ${served} }\nworkers: [{ id: a, ${served} }]\n`);
+  const { config, unpriced } = await loadConfig({ env: {}, cwd: folder });
+  expect(unpriced).toEqual([]);
+  expect(resolveRun(config).conductor.price).toEqual({ input: 0, output: 0 });
 });
 
 describe('what is refused, with place, value and remedy', () => {
@@ -162,7 +221,7 @@ describe('what is refused, with place, value and remedy', () => {
     [
       'an unknown setting',
       worker('{ id: b, provider: local, modle: m, model: m }'),
-      /^conductor\.yaml:4:31: workers\[1\]\.modle is not a setting: remove or rename/,
+      /^conductor\.yaml:4:31: workers\[1\]\.modle is not a setting: did you mean model\?/,
     ],
     [
       'a setting of another provider',
@@ -207,7 +266,7 @@ describe('what is refused, with place, value and remedy', () => {
     [
       'a bare number as duration',
       `${SMALLEST}limits: { wallClock: 30 }`,
-      /limits\.wallClock is 30: expected string/,
+      /limits\.wallClock is 30: expected a duration from 1s to 24d, e\.g\. 90s, 30m or 2h$/,
     ],
     [
       'a word as duration',

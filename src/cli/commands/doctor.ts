@@ -1,10 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import { readStoreUrl } from '../../config/store-url';
 import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { configuredServer } from '../../local/configured-server';
@@ -12,7 +10,7 @@ import { readServerRecord } from '../../local/lease';
 import { runProgram, stillRuns } from '../../local/processes';
 import { reasonOf } from '../../local/reason-of';
 import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
-import { openStore } from '../../store/open-store';
+import { checkStore } from '../../store/open-store';
 import type { Paint } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
 import { modelCardsOf } from '../../config/keys';
@@ -26,12 +24,12 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
     checkNode(),
     await checkPython(),
     await checkTemporalCli(),
-    ...(await checkServer(config?.temporal.namespace ?? 'default')),
+    await checkServer(config?.temporal.namespace ?? 'default'),
     ...findings,
   ];
   if (config !== null) {
     const cards = modelCardsOf(resolveRun(config));
-    all.push(...checkKeys(cards), ...checkEncryption(config), await checkStore(config));
+    all.push(...checkKeys(cards), ...checkEncryption(config), await findStore(config));
     all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
   }
   const paint = paintFor(process.stdout);
@@ -52,7 +50,7 @@ async function checkConfig(
   const what = 'Configuration';
   try {
     const loaded = await loadFile(path);
-    const notes = loaded.notices.map((notice) => note(what, notice));
+    const notes = [...loaded.notices, ...loaded.unpriced].map((notice) => note(what, notice));
     const { conductor, workers } = loaded.config;
     const pool = `Conductor ${describeConductor(conductor)}, workers ${workers.map(({ id }) => id).join(', ')}`;
     return {
@@ -130,16 +128,14 @@ function checkLocalEngine(isNeeded: boolean): Finding {
 const ANSWER_MS = 3_000;
 
 /** The server that a command started now would use; none is started. */
-async function checkServer(namespace: string): Promise<Finding[]> {
+async function checkServer(namespace: string): Promise<Finding> {
   const what = 'Temporal server';
-  const silences: string[] = [];
-  const say = (line: string): unknown => silences.push(line);
   try {
-    const configured = await configuredServer({ folder: FOLDER, namespace, say });
-    if (configured !== null) return [fine(what, `${configured.address} answers (${configured.source})`)];
-    return [...silences.map((silence) => note(what, silence)), await checkEmbedded(what)];
+    const configured = await configuredServer({ namespace });
+    if (configured === null) return await checkEmbedded(what);
+    return fine(what, `${configured.address} answers (${configured.source})`);
   } catch (error) {
-    return [broken(what, reasonOf(error))];
+    return broken(what, reasonOf(error));
   }
 }
 
@@ -152,32 +148,17 @@ async function checkEmbedded(what: string): Promise<Finding> {
   return fine(what, `${record.address} answers (this folder's own; page ${record.uiAddress})`);
 }
 
-/** Whether this process can use the store: its folder takes files, or its bucket answers. Nothing is written. */
-export async function checkStore({ store }: Pick<TrainableConfig, 'store'>): Promise<Finding> {
+async function findStore({ store }: TrainableConfig): Promise<Finding> {
   const what = 'Store';
-  const place = readStoreUrl(store);
   try {
-    if (place?.kind === 'file') {
-      await checkFolder(resolve(place.path));
-      return fine(what, store);
-    }
-    await openStore(store, process.cwd()).list('doctor/');
-    return fine(what, `${store} answers`);
+    await checkStore(store);
+    return fine(what, `${store} ${store.startsWith('file:') ? 'takes files' : 'answers'}`);
   } catch (error) {
-    if (place?.kind !== 'file') return broken(what, reasonOf(error));
-    const remedy = 'change its rights or "store" in the configuration';
-    return broken(what, `${store} cannot be written (${reasonOf(error)}): ${remedy}`);
+    return broken(what, reasonOf(error));
   }
 }
 
-async function checkFolder(folder: string): Promise<void> {
-  let place = folder;
-  while (!existsSync(place)) place = dirname(place);
-  if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`);
-  await access(place, constants.W_OK);
-}
-
-export interface Finding {
+interface Finding {
   readonly what: string;
   /** `broken` keeps a solve from running; `note` is good to know. */
   readonly state: 'fine' | 'note' | 'broken';

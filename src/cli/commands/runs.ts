@@ -5,6 +5,7 @@ import { renderTree } from '../../trace/tree';
 import { EXIT, type ExitCode } from '../exit-code';
 import { sayHowToComeBack, showRun, type ShowOptions } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
+import { watchForAbsence } from '../queues';
 import { type Session, withRun } from '../session';
 import type { WorkOptions } from '../settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
@@ -40,7 +41,8 @@ export function trace(id: string, options: TraceOptions): Promise<ExitCode> {
 export function cancel(id: string, options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(id, options, 'follow', async (session) => {
-    const code = await unlessInterrupted(interruption, cancelAndWait(session, id));
+    const stopLooking = watchForAbsence(session, id);
+    const code = await unlessInterrupted(interruption, cancelAndWait(session, id)).finally(stopLooking);
     if (code === undefined) sayHowToComeBack(id, options.config);
     return code ?? EXIT.interrupted;
   });

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { describeConductor } from '../../config/notices';
 import { reasonOf } from '../../local/reason-of';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
+import { ConfigFollower } from '../follow-config';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { loadServable, loadSettings, type WorkOptions } from '../settings';
-import { superviseWorker } from '../supervise';
+import { superviseWorker, type WorkerOrders } from '../supervise';
 import { say } from '../terminal';
 
 /**
@@ -24,7 +25,7 @@ export async function up(options: WorkOptions): Promise<ExitCode> {
   const { config: file } = options;
   const loaded = await loadServable(options);
   return withSession(loaded, { file, role: 'look', stays: true }, (session) =>
-    superviseWorker(file, interruption, () => {
+    superviseWorker(loaded, options, interruption, () => {
       sayReady(session);
     }),
   );
@@ -39,7 +40,8 @@ export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode>
     });
   }
   try {
-    return await withSession(await loadSettings(file), { file, ...WORK }, async ({ worker }) => {
+    const [{ config, earlier }] = (await once(process, 'message')) as [WorkerOrders];
+    return await withSession(config, { file, earlier, ...WORK }, async ({ worker }) => {
       process.send?.('ready');
       await unlessInterrupted(stop.signal, worker?.ended ?? Promise.resolve());
       return EXIT.answered;
@@ -94,7 +96,11 @@ export async function worker(options: WorkOptions): Promise<ExitCode> {
   const loaded = await loadServable(options);
   return withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
     sayReady(session);
+    const follower = new ConfigFollower(loaded, options, () => {
+      say('This worker goes on with what it read: start it again to have it work with that.');
+    });
     await unlessInterrupted(interruption, session.worker?.ended ?? Promise.resolve());
+    follower.stop();
     sayDraining();
     return EXIT.answered;
   });

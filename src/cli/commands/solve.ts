@@ -1,11 +1,15 @@
 import type { SolveRequest } from '../../client/conductor-client';
 import { checkQuestion } from '../../client/steer';
-import { SOLVE_WORKFLOW } from '../../protocol/names';
+import { resolveRun } from '../../config/resolve-run';
+import { CONDUCTOR_ID, SOLVE_WORKFLOW } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
+import { checkStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { showRun, type ShowOptions } from '../follow-run';
+import { sayOtherVersion } from '../compare-config';
+import { showRun, type ShowOptions, watchOf } from '../follow-run';
 import { listenForInterruption } from '../interruption';
+import { checkServed } from '../queues';
 import { explainUnknown, type Session, withSession } from '../session';
 import { checkCostLimit, loadServable, loadSettings } from '../settings';
 import { print, say } from '../terminal';
@@ -32,6 +36,7 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
   if (typeof maxCost === 'number') checkCostLimit(loaded, { allow, deny });
   const question = argument === '-' ? await readAll(process.stdin) : argument;
   checkQuestion(question);
+  await checkStore(loaded.store);
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
   return withSession(loaded, { file, ...place }, async (session) => {
@@ -39,10 +44,14 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
     if (!detach) await sayUnfinished(session);
     if (!detach) interruption.throwIfAborted();
     const { id } = await conductor.start(requestOf(question, options));
-    if (!detach) return showRun(session, id, interruption, options);
+    if (!detach) {
+      await sayOtherVersion(session, id);
+      return showRun(session, id, interruption, options);
+    }
     // The id alone goes to stdout, for scripts.
     await print(id);
-    say(`Follow it with: temporal-conductor watch ${id}`);
+    say(`Follow it with: ${watchOf(id, file)}`);
+    if (await checkServed(session)) await sayOtherVersion(session, id);
     return EXIT.answered;
   });
 }
@@ -93,6 +102,9 @@ export async function retry(id: string, options: RetryOptions): Promise<ExitCode
   const { config: file, from, worker, subtask, maxCost: costUsd } = options;
   const loaded = await loadServable(options);
   if (typeof costUsd === 'number') checkCostLimit(loaded, {});
+  // Throws where there is no such worker; the Conductor is one of another kind.
+  if (worker !== undefined && worker !== CONDUCTOR_ID) resolveRun(loaded, { pool: { allow: [worker] } });
+  await checkStore(loaded.store);
   return withSession(loaded, { file, role: 'work', used: true }, async (session) => {
     // Without a limit of its own, the earlier run's holds.
     const limits = costUsd === undefined ? undefined : { costUsd };
@@ -101,6 +113,7 @@ export async function retry(id: string, options: RetryOptions): Promise<ExitCode
       throw explainUnknown(error, id, session);
     });
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
+    await sayOtherVersion(session, again.id);
     return showRun(session, again.id, interruption, options);
   });
 }

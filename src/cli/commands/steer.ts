@@ -10,6 +10,7 @@ import { readPlan } from '../approval/plan-file';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { watchOf } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
+import { watchForAbsence } from '../queues';
 import { type Session, withRun } from '../session';
 import { FOLDER } from '../settings';
 import { print, say } from '../terminal';
@@ -106,9 +107,6 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** Waiting for longer than this is explained. */
-const PATIENCE_MS = 5_000;
-
 /** Sends a message to a run, and says what to do where no process is there to go on with it. */
 function steerRun(
   id: string,
@@ -117,9 +115,7 @@ function steerRun(
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();
   return withRun(id, options, 'steer', async (session) => {
-    const patience = setTimeout(() => {
-      say(`Waiting for a worker that answers for run ${id}: start one with "temporal-conductor worker" …`);
-    }, PATIENCE_MS);
+    const stopLooking = watchForAbsence(session, id);
     try {
       const done = steer(session.conductor).then(() => true);
       if ((await unlessInterrupted(interruption, done)) === undefined) {
@@ -130,7 +126,7 @@ function steerRun(
         say(`No worker runs it now; go on with: ${watchOf(id, options.config)}`);
       return EXIT.answered;
     } finally {
-      clearTimeout(patience);
+      stopLooking();
     }
   });
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config/errors';
 import { trainingOf } from '../config/resolve';
-import type { TrainableConfig } from '../config/schema';
+import type { TrainableConfig, TrainingConfig } from '../config/schema';
 import type { NamedPlaces } from '../contract';
 
 /**
@@ -10,19 +10,33 @@ import type { NamedPlaces } from '../contract';
  * @throws ConfigError that says which place is another one
  */
 export function checkPlaces(
-  { config }: { readonly config: TrainableConfig },
+  {
+    config,
+    earlier = [],
+  }: { readonly config: TrainableConfig; readonly earlier?: readonly TrainableConfig[] },
   { policyServer, trainerQueue }: NamedPlaces,
 ): Promise<void> {
-  const { policy, trainer } = trainingOf(config);
-  check('the policy server', policyServer, ['training.policy.baseUrl', policy.baseUrl]);
-  check("the trainer's queue", trainerQueue, ['training.trainer.taskQueue', trainer.taskQueue]);
-  return Promise.resolve();
-}
-
-function check(what: string, named: string | undefined, [setting, own]: readonly [string, string]): void {
-  if (named === undefined || named === own) return;
-  throw new ConfigError(
-    `the input names ${what} ${named}, and ${setting} is ${own} in the configuration of this worker process: give all ` +
-      'worker processes the same configuration, and start it again',
+  const all = [trainingOf(config), ...earlier.flatMap(({ training }) => training ?? [])] as const;
+  check('the policy server', policyServer, 'training.policy.baseUrl', ({ policy }) => policy.baseUrl);
+  check(
+    "the trainer's queue",
+    trainerQueue,
+    'training.trainer.taskQueue',
+    ({ trainer }) => trainer.taskQueue,
   );
+  return Promise.resolve();
+
+  function check(
+    what: string,
+    named: string | undefined,
+    setting: string,
+    read: (training: TrainingConfig) => string,
+  ): void {
+    const own = read(all[0]);
+    if (named === undefined || all.some((each) => read(each) === named)) return;
+    throw new ConfigError(
+      `the input names ${what} ${named}, and ${setting} is ${own} in the configuration of this worker process: give all ` +
+        'worker processes the same configuration, and start it again',
+    );
+  }
 }

@@ -19,6 +19,8 @@ import { samplePlans } from './sample-plans';
 
 export interface TrainingDependencies {
   readonly config: TrainableConfig;
+  /** Versions of it that came before, whose nights may be under way. */
+  readonly earlier?: readonly TrainableConfig[];
   readonly store: Store;
   readonly askPolicy: AskPolicy;
 }

@@ -1,6 +1,10 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
+import { differencesOf, digestOf } from '../../config/digest';
 import { ConfigError, explainIssue } from '../../config/errors';
 import type { Question } from '../../grading/question';
+import type { ConfigDigest } from '../../protocol/activities';
+import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
 import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import { resolveTraining, trainingOf } from '../config/resolve';
@@ -15,7 +19,7 @@ import { readQuestions } from './questions';
 import { keepLines, readNight, readRun, writeNight } from './records';
 
 /** A night of a local calendar date, e.g. `2026-11-21`. */
-export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from'> {
+export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> {
   readonly date: string;
 }
 
@@ -36,6 +40,8 @@ const requestSchema = z.object({
  * anything is spent, and claims its cycles. A night that is there already keeps its cycles and questions. The workflow's id
  * sees to it that a training run has only one night at a time.
  *
+ * @throws ApplicationFailure, to be tried again, where this worker read another version of the configuration than whoever
+ *   asked for the night: a worker that follows the file reads it within seconds
  * @throws ConfigError for settings, files and options that no night can be made of
  * @throws PolicyError where the checkpoint to go on from is unknown
  */
@@ -49,6 +55,7 @@ export async function openNight(
       error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'),
     );
   }
+  checkVersion(config, request.config);
   const { date } = request;
   const training = trainingOf(config);
   const resolved = resolveTraining(config, request);
@@ -92,6 +99,20 @@ export async function openNight(
     train,
     heldOut,
   };
+}
+
+const LOOK_AGAIN_MS = 3_000;
+
+function checkVersion(config: TrainableConfig, asked: ConfigDigest | undefined): void {
+  const different = asked === undefined ? [] : differencesOf(asked, digestOf(config));
+  if (different.length === 0) return;
+  throw ApplicationFailure.create({
+    type: FAILURES.configuration,
+    message:
+      'the worker read another version of the configuration than "train start", so the night does not begin: ' +
+      `${different.join(', ')} ${different.length === 1 ? 'differs' : 'differ'}. Start the worker again to have it read yours`,
+    nextRetryDelay: LOOK_AGAIN_MS,
+  });
 }
 
 /** Where the next cycle begins: a night that has trained cycles goes on from them. */

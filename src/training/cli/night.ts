@@ -1,11 +1,23 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type AddCommands, readHours, readUsd } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { checkServed, watchForAbsence } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
+import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
 import { readCheckpointId } from '../checkpoint-ref';
 import { trainingOf } from '../config/resolve';
-import { isNightDate } from '../night-ids';
-import { chooseTimeZone, readCycles, settling, type TrainOptions, withTraining } from './session';
+import { isNightDate, nightWorkflowId } from '../night-ids';
+import {
+  chooseTimeZone,
+  findSetback,
+  LOOK_MS,
+  readCycles,
+  settling,
+  type TrainingSession,
+  type TrainOptions,
+  withTraining,
+} from './session';
 
 export const addNight: AddCommands = (train, settle) => {
   train
@@ -60,13 +72,33 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
       `--from ${JSON.stringify(from)} names no checkpoint: expected one such as nightly/000040`,
     );
   }
-  return withTraining(options, { outliving: '"train start"' }, async ({ training, trainRun, config }) => {
+  return withTraining(options, { outliving: '"train start"' }, async (session) => {
+    const { training, trainRun, config } = session;
     trainingOf(config);
-    const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date });
+    const digest = digestOf(config);
+    const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date, config: digest });
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
     await print(id);
+    const setback = (await checkServed(session)) ? await findSetbackAtOnce(session, id) : null;
+    if (setback !== null) say(setback);
     return EXIT.answered;
   });
+}
+
+/** Whatever hinders the opening of a night does so at once. */
+const OPENING_MS = 3_000;
+
+async function findSetbackAtOnce(session: TrainingSession, id: string): Promise<string | null> {
+  const end = Date.now() + OPENING_MS;
+  while (Date.now() < end) {
+    const setback = await findSetback(session, id);
+    if (setback !== null) return setback;
+    const { historyLength } = await session.temporal.workflow.getHandle(id).describe();
+    // More than its start, its first task and the order to open it: that was done.
+    if (historyLength > 6) return null;
+    await pause(LOOK_MS / 10);
+  }
+  return null;
 }
 
 /** Said once an order is sent; a worker carries it out. */
@@ -96,8 +128,10 @@ export async function budgetNight({ maxCost, hours, ...options }: BudgetOptions)
   if (maxCost === undefined && hours === undefined) {
     throw new UsageError('there is nothing to change: name --max-cost, --hours, or both');
   }
-  return withTraining(options, { used: true }, async ({ training, trainRun }) => {
-    const held = await training.setBudget(trainRun, { costUsd: maxCost, hours });
+  return withTraining(options, { used: true }, async (session) => {
+    const { training, trainRun } = session;
+    const stopLooking = watchForAbsence(session, nightWorkflowId(trainRun));
+    const held = await training.setBudget(trainRun, { costUsd: maxCost, hours }).finally(stopLooking);
     const cost = typeof held.costUsd === 'number' ? describeUsd(held.costUsd) : 'no limit';
     await print(`cost  ${cost}\nhours ${held.hours ?? 'as configured'}`);
     return EXIT.answered;

@@ -4,7 +4,7 @@ import { type ExitCode, UsageError } from '../../cli/exit-code';
 import { type ServerDemands, type Session, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
 import { configuredKeys } from '../../encryption/keys';
-import { openStore } from '../../store/open-store';
+import { checkStore, openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
@@ -63,6 +63,7 @@ export async function withTraining<Result>(
   work: (session: TrainingSession) => Promise<Result>,
 ): Promise<Result> {
   const place = await findTraining(options);
+  if (demands.outliving !== undefined) await checkStore(place.config.store);
   const setting = { file: options.config, role: 'look', ...demands } as const;
   return withSession(place.config, setting, (session) => {
     const { temporal, config } = session;

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AddCommands } from '../../cli/arguments';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
+import { watchForAbsence } from '../../cli/queues';
 import { columnsOf, harmless, paintFor, print, say, type Screen, toJson } from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
 import { oneLine, type Paint } from '../../trace/lines';
@@ -52,15 +53,10 @@ async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   });
 }
 
-/** After so long without a first answer, the command says what it waits for. */
-const PATIENCE_MS = 5_000;
-
 async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {
   const { training, trainRun } = session;
   const view = await openNightView(process.stderr);
-  const patience = setTimeout(() => {
-    say('Waiting for a worker that answers for the night: start one with "temporal-conductor worker" …');
-  }, PATIENCE_MS);
+  const stopLooking = watchForAbsence(session, nightWorkflowId(trainRun));
   try {
     for (;;) {
       const look = Promise.all([
@@ -68,7 +64,7 @@ async function followNight(session: TrainingSession, interruption: AbortSignal):
         findSetback(session, nightWorkflowId(trainRun)),
       ]);
       const seen = await unlessInterrupted(interruption, look);
-      clearTimeout(patience);
+      stopLooking();
       if (seen === undefined) {
         say(`The night of ${trainRun} goes on; come back to it with: temporal-conductor train status`);
         return EXIT.interrupted;
@@ -79,7 +75,7 @@ async function followNight(session: TrainingSession, interruption: AbortSignal):
       await pause(LOOK_MS, undefined, { signal: interruption }).catch(() => undefined);
     }
   } finally {
-    clearTimeout(patience);
+    stopLooking();
     view.close();
   }
 }

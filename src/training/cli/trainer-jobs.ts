@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import { type AddCommands, readAmount, readCount, readWhole } from '../../cli/arguments';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
+import { watchForAbsence } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
@@ -95,8 +96,10 @@ async function awaitJob<Result>(
   };
   // A look that fails is left out: the job's own end tells more.
   const looks = setInterval(() => void tell().catch(() => undefined), LOOK_MS);
+  const stopLooking = watchForAbsence(session, job.id);
   const result = await unlessInterrupted(interruption, job.result()).finally(() => {
     clearInterval(looks);
+    stopLooking();
   });
   if (result === undefined) say('It goes on without this command; the same command waits for it again.');
   return result;

@@ -6,6 +6,7 @@ import {
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
 import { ActivityFailure } from '@temporalio/common';
+import { isPolled } from '../../client/pollers';
 import { RefusedError } from '../../client/steer';
 import type { CheckpointRef } from '../checkpoint-ref';
 import type { ExportInput, WarmStartInput } from '../contract';
@@ -69,16 +70,7 @@ async function begin<Result>(
   };
 }
 
-/** `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
-const ACTIVITY_QUEUE = 2;
-
-/** Whether a trainer has asked for work lately: Temporal remembers that for some minutes. */
-export async function hasTrainer(client: Client, taskQueue: string): Promise<boolean> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace: client.options.namespace,
-    taskQueue: { name: taskQueue },
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- the enum is in a package of the SDK's own
-    taskQueueType: ACTIVITY_QUEUE,
-  });
-  return pollers.length > 0;
+/** Whether a trainer asks for work. */
+export function hasTrainer(client: Client, taskQueue: string): Promise<boolean> {
+  return isPolled(client, taskQueue, 'activities');
 }

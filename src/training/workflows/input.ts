@@ -1,4 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { isRecord } from '../../plan/validate';
 import { FAILURES } from '../../protocol/failures';
 import { isTeam, isWorker } from '../../protocol/given-run';
 import { isListOf, isWhole, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
@@ -133,6 +134,11 @@ const NIGHT: readonly Rule[] = [
     at: 'from',
     isMet: optional((value) => isText(value, 127) && readCheckpointId(value) !== null),
     expected: 'a checkpoint such as nightly/000040',
+  },
+  {
+    at: 'config',
+    isMet: optional((value) => isRecord(value) && Object.values(value).every((hash) => isText(hash, 16))),
+    expected: 'the digest of a configuration',
   },
 ];
 

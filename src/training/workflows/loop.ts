@@ -73,12 +73,13 @@ export async function conductorTrain(input: TrainInput): Promise<NightProgress> 
 }
 
 async function openNight(input: TrainInput, date: string, control: NightControl): Promise<Night> {
-  const { carried, trainRun, cycles, from } = input;
+  const { carried, trainRun, cycles, from, config } = input;
   if (carried !== undefined) {
     await checkNamed(placesIn(carried.opened.settings));
     return new Night(carried, control);
   }
-  const opened = await storeActivities('open the night')[names.OPEN_NIGHT]({ date, trainRun, cycles, from });
+  const request = { date, trainRun, cycles, from, config };
+  const opened = await storeActivities('open the night')[names.OPEN_NIGHT](request);
   return Night.begin(opened, await firstCheckpoint(opened), control);
 }
 

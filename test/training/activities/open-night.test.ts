@@ -1,3 +1,4 @@
+import { digestOf } from '../../../src/config/digest';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
 import { openNight, type OpenNightRequest } from '../../../src/training/activities/open-night';
 import { QuestionSets } from '../../../src/training/activities/questions';
@@ -168,4 +169,14 @@ test('no training configured is told', async () => {
   delete config.training;
   const refusal = openNight({ store: folder.store, config }, { date: '2026-11-21' });
   await expect(refusal).rejects.toThrow('no "training:"');
+});
+
+test('a night that was asked for by another version of the configuration waits, and says what differs', async () => {
+  const asked = digestOf(folder.config({ groupSize: 8, questions: 2 }));
+  const opening = open({ config: asked }, { groupSize: 4, questions: 2 });
+  await expect(opening).rejects.toThrow(
+    /another version of the configuration .*: training\.groupSize differs\./,
+  );
+  await expect(opening).rejects.toMatchObject({ type: 'Configuration.Invalid', nonRetryable: false });
+  expect(await open({ config: asked }, { groupSize: 8, questions: 2 })).toMatchObject({ done: 0 });
 });

@@ -78,6 +78,7 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
   });
   const begun = await train('start', '--date', '2026-11-21', '--cycles', '2');
   expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
+  expect(begun.stderr).toMatch(/No worker polls task queue .* Start one with: temporal-conductor worker\n/);
   const handle = temporal.client.workflow.getHandle(`train-${trainRun}`);
   try {
     expect(await handle.describe()).toMatchObject({ type: 'conductorTrain', priority: { priorityKey: 5 } });

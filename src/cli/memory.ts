@@ -1,0 +1,33 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { z } from 'zod';
+
+/** Something that commands remember of this user, whatever folder they run in. */
+export interface Memory<Value> {
+  readonly file: string;
+  readonly schema: z.ZodType<Value>;
+}
+
+/** Outside of every folder that could bring its own. */
+function pathOf({ file }: Memory<unknown>): string {
+  const state = process.env.XDG_STATE_HOME ?? '';
+  return join(state === '' ? join(homedir(), '.local', 'state') : state, 'temporal-conductor', file);
+}
+
+/** null where nothing is there, or not the whole of it. */
+export async function recall<Value>(memory: Memory<Value>): Promise<Value | null> {
+  try {
+    return memory.schema.parse(JSON.parse(await readFile(pathOf(memory), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+export async function keep<Value>(memory: Memory<Value>, value: Value): Promise<void> {
+  const path = pathOf(memory);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const unfinished = `${path}.${process.pid}`;
+  await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  await rename(unfinished, path);
+}

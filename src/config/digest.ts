@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { ConfigDigest } from '../protocol/activities';
+import type { Config } from './schema';
+
+/** Where a run is found, and what commands adapt to a server: no two processes need agree on it. */
+const OF_THE_PLACE = ['temporal.taskQueue', 'temporal.namespace', 'temporal.heartbeat'];
+
+/**
+ * By what one version of a configuration is told from another wherever both are read: what is written there, or is the
+ * default of it, and nothing that a machine adds. Keys are not in a configuration; only the names of their variables are.
+ */
+export function digestOf(config: Config): ConfigDigest {
+  const parts = Object.entries(partsOf(config)).filter(([name]) => !OF_THE_PLACE.includes(name));
+  return Object.fromEntries(parts);
+}
+
+/** The same of what a solve depends on. */
+export function solvingDigestOf(config: Config): ConfigDigest {
+  return digestOf({ ...config, training: undefined });
+}
+
+/** What differs between two versions as this process reads them, e.g. `limits.costUsd`, `workers.beta`. */
+export function changesBetween(one: Config, other: Config): string[] {
+  return differencesOf(partsOf(one), partsOf(other));
+}
+
+export function differencesOf(one: ConfigDigest, other: ConfigDigest): string[] {
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  const different = names.filter((name) => one[name] !== other[name]);
+  // That the list of workers is another one goes without saying where one of them is.
+  return different.filter((name) => !different.some((each) => each.startsWith(`${name}.`)));
+}
+
+/** A short hash of each setting that people would name, and of the order of the workers: it is that of their ordinals. */
+function partsOf(config: Config): Record<string, string> {
+  const parts = Object.entries(config).flatMap(([name, section]): [string, unknown][] => {
+    if (!OPENED.includes(name)) return [[name, section]];
+    return Object.entries(section ?? {}).map(([key, value]) => [`${name}.${key}`, value]);
+  });
+  const workers = config.workers.map((worker): [string, unknown] => [`workers.${worker.id}`, worker]);
+  const order: [string, unknown] = ['workers', config.workers.map(({ id }) => id)];
+  const all = parts.flatMap((part) => (part[0] === 'workers' ? [order, ...workers] : [part]));
+  const written = all.filter(([, value]) => value !== undefined);
+  return Object.fromEntries(written.map(([name, value]) => [name, shortHash(value)]));
+}
+
+/** Sections whose settings are named one by one. */
+const OPENED = ['limits', 'temporal', 'training'];
+
+function shortHash(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);
+}

@@ -1,0 +1,70 @@
+import { changesBetween, differencesOf, digestOf, solvingDigestOf } from '../../src/config/digest';
+import { parseConfig } from '../../src/config/load';
+import type { ConfigInput } from '../../src/config/schema';
+
+const model = { provider: 'openai', model: 'm', apiKeyEnv: 'OPENAI_API_KEY' } as const;
+const read = (changes: Partial<ConfigInput> = {}) =>
+  parseConfig({
+    conductor: model,
+    workers: [
+      { id: 'a', ...model },
+      { id: 'b', ...model },
+    ],
+    ...changes,
+  });
+const differing = (changes: Partial<ConfigInput>): string[] =>
+  differencesOf(digestOf(read()), digestOf(read(changes)));
+
+test('two files that say the same have one digest, however they say it', () => {
+  const spelledOut = { limits: { costUsd: 1, steps: 5 }, recursion: 'both' } as const;
+  expect(digestOf(read(spelledOut))).toEqual(digestOf(read()));
+});
+
+test.each<[string, Partial<ConfigInput>, readonly string[]]>([
+  ['a limit', { limits: { costUsd: 2 } }, ['limits.costUsd']],
+  ['the Conductor', { conductor: { ...model, model: 'n' } }, ['conductor']],
+  [
+    'a worker',
+    {
+      workers: [
+        { id: 'a', ...model },
+        { id: 'b', ...model, effort: 'low' },
+      ],
+    },
+    ['workers.b'],
+  ],
+  ['a worker less', { workers: [{ id: 'a', ...model }] }, ['workers.b']],
+  [
+    'their order',
+    {
+      workers: [
+        { id: 'b', ...model },
+        { id: 'a', ...model },
+      ],
+    },
+    ['workers'],
+  ],
+  ['the store', { store: 'file:elsewhere' }, ['store']],
+  ['a setting of training', { training: { groupSize: 8 } }, ['training.groupSize']],
+])('what differs is named: %s', (_, changes, names) => {
+  expect(differing(changes)).toEqual(names);
+});
+
+test('where a process finds its runs, and how soon it is missed, makes no other version, but a change', () => {
+  const place = { temporal: { taskQueue: 'q', namespace: 'n', heartbeat: '5s' } } as const;
+  expect(differing(place)).toEqual([]);
+  expect(changesBetween(read(), read(place))).toEqual([
+    'temporal.taskQueue',
+    'temporal.namespace',
+    'temporal.heartbeat',
+  ]);
+});
+
+test('a solve does not depend on how a Conductor is trained', () => {
+  expect(solvingDigestOf(read({ training: { groupSize: 8 } }))).toEqual(digestOf(read()));
+});
+
+test('nothing of the configuration can be read in it', () => {
+  const hashes = Object.values(digestOf(read({ encryption: { keyEnv: 'MY_KEYS' } })));
+  expect(hashes.every((hash) => /^[0-9a-f]{8}$/.test(hash))).toBe(true);
+});
