@@ -1,14 +1,17 @@
-import { parseConfig, readConfigFile } from './config/load';
-import type { Config, ConfigInput } from './config/schema';
-import { configuredKeys } from './encryption/keys';
-import { openStore } from './store/open-store';
+import { parseConfig, readGivenConfig } from './config/load';
+import type { ConfigInput } from './config/schema';
+import { configuredStore } from './store/open-store';
 import type { Store } from './store/store';
 import { WorkerPlugin } from './worker/worker-plugin';
 
 /** What a worker that solves is given. */
 export interface ConductorPluginOptions {
-  /** Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment. */
-  readonly config: string | ConfigInput;
+  /**
+   * Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment.
+   *
+   * @default what `CONDUCTOR_CONFIG` names, else `conductor.yaml`
+   */
+  readonly config?: string | ConfigInput;
   /** Versions of it that came before, while runs of theirs are under way: their models are asked, their queues polled. */
   readonly earlier?: readonly ConfigInput[];
   /**
@@ -33,20 +36,15 @@ export interface ConductorPluginOptions {
  * // workflows.ts
  * export * from 'temporal-conductor/workflows';
  * // worker.ts
- * await Worker.create({ ...options, plugins: [new ConductorPlugin({ config: 'conductor.yaml' })] });
+ * await Worker.create({ ...options, plugins: [new ConductorPlugin()] });
  */
 export class ConductorPlugin extends WorkerPlugin {
-  constructor({ config: given, earlier = [], store }: ConductorPluginOptions) {
-    const config = typeof given === 'string' ? readConfigFile(given) : parseConfig(given);
+  constructor({ config: given, earlier = [], store }: ConductorPluginOptions = {}) {
+    const config = readGivenConfig(given);
     super('temporal-conductor.ConductorPlugin', {
       config,
       earlier: earlier.map((each) => parseConfig(each)),
       store: store ?? configuredStore(config),
     });
   }
-}
-
-/** The store that a configuration names, encrypted where it says so. */
-export function configuredStore(config: Config): Store {
-  return openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
 }

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, Worker, type WorkerOptions } from '@temporalio/worker';
+import { stringify } from 'yaml';
 import {
   ConductorClient,
+  ConductorPlugin,
   renderPlan,
   type ConfigInput,
   type ExternalAnswer,
@@ -81,6 +83,30 @@ describe("on a user's worker with its own data converter", () => {
       expect(history.toString()).not.toContain('the veil');
     },
   );
+});
+
+test('plugin and client that name nothing read one file, and meet in its store and on its queue', async () => {
+  stage = await openStage({ workers: ['a'] });
+  const { taskQueue, temporal } = stage;
+  const store = `file:${join(stage.folder, 'shared')}`;
+  const file = join(stage.folder, 'conductor.yaml');
+  await writeFile(file, stringify({ ...stage.config, store, temporal: { taskQueue } }));
+  process.env.CONDUCTOR_CONFIG = file;
+  try {
+    const plugin = new ConductorPlugin();
+    const conductor = new ConductorClient({ client: temporal.client });
+    // Too long to travel inline.
+    const question = `What is ${randomBytes(3000).toString('hex')}?`;
+    stage.plan([step('a', 'Say it.')]);
+    stage.providers.answer('a', 'a long number');
+
+    const result = await stage.whileWorking(() => conductor.solve({ question }), { plugins: [plugin] });
+
+    expect(result).toMatchObject({ question, answer: 'a long number', degraded: false });
+    expect(await stage.store.list('texts/')).toEqual([]);
+  } finally {
+    delete process.env.CONDUCTOR_CONFIG;
+  }
 });
 
 describe("a user's own activities and workflows in the pool", () => {

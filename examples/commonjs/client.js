@@ -8,7 +8,8 @@ async function main() {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   const connection = await Connection.connect(connectionOptions);
   const client = new Client({ connection, namespace });
-  const conductor = new ConductorClient({ client, store: 'file:.conductor/store' });
+  // Finds store and task queue in the same file as the worker.
+  const conductor = new ConductorClient({ client });
 
   const { rounds, answer, error } = await conductor.solve({ question });
   for (const { worker, output } of rounds.flatMap((round) => round.steps))

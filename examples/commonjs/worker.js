@@ -1,9 +1,11 @@
 const { loadClientConnectConfig } = require('@temporalio/envconfig');
-const { NativeConnection, Worker } = require('@temporalio/worker');
+const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporalio/worker');
 const { ConductorPlugin } = require('temporal-conductor');
 const activities = require('./activities.js');
 
 async function main() {
+  // Of what Temporal has to say, warnings and errors alone.
+  Runtime.install({ logger: new DefaultLogger('WARN') });
   const { connectionOptions, namespace } = loadClientConnectConfig();
   const worker = await Worker.create({
     connection: await NativeConnection.connect(connectionOptions),
@@ -11,7 +13,8 @@ async function main() {
     taskQueue: 'conductor',
     workflowBundle: { codePath: 'workflow-bundle.js' },
     activities,
-    plugins: [new ConductorPlugin({ config: 'conductor.yaml' })],
+    // Reads conductor.yaml, or what CONDUCTOR_CONFIG names.
+    plugins: [new ConductorPlugin()],
   });
   await worker.run();
 }

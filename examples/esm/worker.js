@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { ConductorPlugin } from 'temporal-conductor';
 import * as activities from './activities.js';
 
+// Of what Temporal has to say, warnings and errors alone.
+Runtime.install({ logger: new DefaultLogger('WARN') });
 const { connectionOptions, namespace } = loadClientConnectConfig();
 const worker = await Worker.create({
   connection: await NativeConnection.connect(connectionOptions),
@@ -11,6 +13,7 @@ const worker = await Worker.create({
   taskQueue: 'conductor',
   workflowsPath: fileURLToPath(new URL('workflows.js', import.meta.url)),
   activities,
-  plugins: [new ConductorPlugin({ config: 'conductor.yaml' })],
+  // Reads conductor.yaml, or what CONDUCTOR_CONFIG names.
+  plugins: [new ConductorPlugin()],
 });
 await worker.run();

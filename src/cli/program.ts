@@ -134,6 +134,10 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option(...TRUST)
     .action(run(async () => (await import('./commands/serve.js')).up));
 
+  add('server', 'run a Temporal server on this machine for a worker of your own, until Ctrl-C')
+    .argument('[command...]', 'after --: run this beside it, with TEMPORAL_ADDRESS set, and end with it')
+    .action(run(async () => (await import('./commands/serve.js')).server));
+
   program
     .command('up-worker', { hidden: true })
     .option(...CONFIG)

@@ -1,6 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { readGivenConfig } from '../config/load';
+import type { ConfigInput } from '../config/schema';
+import { checkEncrypted } from '../encryption/codec';
 import type { Plan, PlanContext } from '../plan/plan';
 import { HINT_FORM, type HeldLimits, isDepth, isHint, type LimitsChange } from '../protocol/messages';
 import {
@@ -17,7 +20,7 @@ import type { SolveInput } from '../protocol/input';
 import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { previewOf, type Text } from '../protocol/text';
 import { callOf, readRow, rowKeys } from '../store/ledger';
-import { openStore } from '../store/open-store';
+import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { totalOf } from '../trace/reduce';
@@ -30,9 +33,20 @@ import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-r
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */
   readonly client: Client;
-  /** The store that the workers use: one opened, or its URL, e.g. `file:.conductor/store`. */
-  readonly store: Store | string;
-  /** @default conductor */
+  /**
+   * The configuration of the workers, as their plugin takes it: the path of a `conductor.yaml`, or its content. No key of
+   * a model is needed here.
+   *
+   * @default what `CONDUCTOR_CONFIG` names, else `conductor.yaml`; not read where `store` is given
+   */
+  readonly config?: string | ConfigInput;
+  /**
+   * The store that the workers use: one opened, or its URL, e.g. `file:.conductor/store`.
+   *
+   * @default what the configuration's `store` names, encrypted where it says `encryption`
+   */
+  readonly store?: Store | string;
+  /** @default what the configuration's `temporal.taskQueue` names, else `conductor` */
   readonly taskQueue?: string;
 }
 
@@ -64,10 +78,18 @@ export class ConductorClient {
   private readonly store: Store;
   private readonly taskQueue: string;
 
-  constructor({ client, store, taskQueue = DEFAULT_TASK_QUEUE }: ConductorClientOptions) {
+  /** @throws ConfigError where the configuration says `encryption`, and the client's data converter does not encrypt */
+  constructor({ client, config, store, taskQueue }: ConductorClientOptions) {
     this.client = client;
-    this.store = typeof store === 'string' ? openStore(store, process.cwd()) : store;
-    this.taskQueue = taskQueue;
+    if (store === undefined) {
+      const settings = readGivenConfig(config);
+      if (settings.encryption) checkEncrypted(client.options.dataConverter, settings.encryption);
+      this.store = configuredStore(settings);
+      this.taskQueue = taskQueue ?? settings.temporal.taskQueue;
+    } else {
+      this.store = typeof store === 'string' ? openStore(store, process.cwd()) : store;
+      this.taskQueue = taskQueue ?? DEFAULT_TASK_QUEUE;
+    }
   }
 
   /**

@@ -37,6 +37,8 @@ export interface ConfigReader<Input, Settings extends Config> {
   readonly load: (options: LoadConfigOptions) => Promise<LoadedConfig<Settings>>;
   readonly readFile: (path: string) => Settings;
   readonly parse: (content: Input) => Settings;
+  /** What a program gives: a path or a content, else the file that a command would read. */
+  readonly readGiven: (given: string | Input | undefined) => Settings;
 }
 
 /** @param complete fills in what was written before it is checked, for an add-on with a section of its own */
@@ -78,6 +80,8 @@ export function createConfigReader<Input, Settings extends Config>(
     },
     readFile: (path) => readFile(path),
     parse,
+    readGiven: (given = process.env.CONDUCTOR_CONFIG ?? FILE_NAME) =>
+      typeof given === 'string' ? readFile(given) : parse(given),
   };
 }
 
@@ -109,11 +113,13 @@ function replaceAt(value: unknown, [key, ...rest]: readonly PropertyKey[], word:
   return { ...(value as object), [key]: inside };
 }
 
-export const {
-  load: loadConfig,
-  readFile: readConfigFile,
-  parse: parseConfig,
-} = createConfigReader<ConfigInput, Config>(configSchema, (written) => written, noticesOf);
+// Named, since the type that is inferred is written out in full, and a user's stricter compiler refuses it.
+type Reader = ConfigReader<ConfigInput, Config>;
+const reader: Reader = createConfigReader(configSchema, (written) => written, noticesOf);
+export const loadConfig: Reader['load'] = reader.load;
+export const readConfigFile: Reader['readFile'] = reader.readFile;
+export const parseConfig: Reader['parse'] = reader.parse;
+export const readGivenConfig: Reader['readGiven'] = reader.readGiven;
 
 /** The file that a command reads its configuration from; it need not exist. */
 export function configPath({ path, env, cwd }: Omit<LoadConfigOptions, 'probe'>): string {
@@ -122,7 +128,9 @@ export function configPath({ path, env, cwd }: Omit<LoadConfigOptions, 'probe'>)
 
 function read(file: string): string {
   if (!existsSync(file)) {
-    throw new ConfigError(`${file} does not exist: create it, or name another file with --config`);
+    throw new ConfigError(
+      `${file} does not exist: create it, or name another file with --config or CONDUCTOR_CONFIG`,
+    );
   }
   try {
     return readFileSync(file, 'utf8');

@@ -137,7 +137,7 @@ export function checkEncrypted(
   if (faults.length === 0) return;
   const converter = `encryptionConverter(keys${encryption.strict ? ', { strict: true }' : ''})`;
   throw new ConfigError(
-    `the configuration asks for "encryption", and this worker's data converter has ${faults.join(' and ')}: create ` +
+    `the configuration asks for "encryption", and the data converter has ${faults.join(' and ')}: create ` +
       `worker and clients with dataConverter: ${converter}, or take "encryption" out of the configuration`,
   );
 }

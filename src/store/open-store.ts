@@ -2,8 +2,9 @@ import { existsSync, statSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../config/errors';
+import type { Config } from '../config/schema';
 import { readStoreUrl, STORE_URL_FORMS } from '../config/store-url';
-import type { KeyRing } from '../encryption/keys';
+import { configuredKeys, type KeyRing } from '../encryption/keys';
 import { EncryptedStore } from './encrypted-store';
 import { FileStore } from './file-store';
 import { S3Store } from './s3-store';
@@ -25,6 +26,11 @@ export function openStore(url: string, folder: string, { keys }: StoreOptions = 
   if (place === null) throw new Error(`store ${JSON.stringify(url)} is none: expected ${STORE_URL_FORMS}`);
   const store = place.kind === 'file' ? new FileStore(resolve(folder, place.path)) : new S3Store(place);
   return keys === undefined ? store : new EncryptedStore(store, keys);
+}
+
+/** The store that a configuration names, encrypted where it says so. */
+export function configuredStore(config: Config): Store {
+  return openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
 }
 
 /**

@@ -1,17 +1,17 @@
 import type { WorkerOptions } from '@temporalio/worker';
-import { configuredStore } from '../plugin';
+import { configuredStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { WorkerPlugin } from '../worker/worker-plugin';
 import { createTrainingActivities } from './activities';
-import { parseTrainable, readTrainableFile } from './config/load';
+import { parseTrainable, readGivenTrainable } from './config/load';
 import type { TrainableInput } from './config/schema';
 import { groupQueue } from './night-ids';
 import { createAskPolicy } from './policy/ask';
 import { createPolicyProvider } from './policy/conductor';
 
 export interface TrainingPluginOptions {
-  /** Path of a `conductor.yaml`, or its content as an object. Keys are read from this process's environment. */
-  readonly config: string | TrainableInput;
+  /** As `ConductorPlugin` takes it. */
+  readonly config?: string | TrainableInput;
   /** As `ConductorPlugin` takes it. */
   readonly earlier?: readonly TrainableInput[];
   /** As `ConductorPlugin` takes it. */
@@ -27,11 +27,11 @@ export interface TrainingPluginOptions {
  * // workflows.ts
  * export * from 'temporal-conductor/training/workflows';
  * // worker.ts
- * await Worker.create({ ...options, plugins: [new TrainingPlugin({ config: 'conductor.yaml' })] });
+ * await Worker.create({ ...options, plugins: [new TrainingPlugin()] });
  */
 export class TrainingPlugin extends WorkerPlugin {
-  constructor({ config: given, earlier: before = [], store: givenStore }: TrainingPluginOptions) {
-    const config = typeof given === 'string' ? readTrainableFile(given) : parseTrainable(given);
+  constructor({ config: given, earlier: before = [], store: givenStore }: TrainingPluginOptions = {}) {
+    const config = readGivenTrainable(given);
     const earlier = before.map((each) => parseTrainable(each));
     const store = givenStore ?? configuredStore(config);
     const activities = createTrainingActivities({ config, earlier, store, askPolicy: createAskPolicy() });

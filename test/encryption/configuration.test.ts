@@ -1,6 +1,8 @@
+import { Client } from '@temporalio/client';
 import type { DataConverter, PayloadCodec } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import {
+  ConductorClient,
   ConductorPlugin,
   ConfigError,
   type ConfigInput,
@@ -80,6 +82,16 @@ describe("a worker of the user's", () => {
     const refused = create(dataConverter);
     await expect(refused).rejects.toThrow(ConfigError);
     await expect(refused).rejects.toThrow(sentence);
+  });
+
+  test('has clients that are refused in the same way, where they read the configuration', () => {
+    const { connection } = temporal.client;
+    expect(() => new ConductorClient({ client: new Client({ connection }), config: CONFIG })).toThrow(
+      /asks for "encryption", and the data converter has no payload codec and no failure converter/,
+    );
+    const dataConverter = encryptionConverter(keys);
+    const client = new Client({ connection, dataConverter });
+    expect(new ConductorClient({ client, config: CONFIG })).toBeInstanceOf(ConductorClient);
   });
 
   test('with a converter that is not strict is refused where the configuration is', async () => {

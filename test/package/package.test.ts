@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { stringify } from 'yaml';
@@ -37,20 +40,22 @@ test('the package holds what it needs, and nothing of the machine that built it'
   const installed = join(folder, 'node_modules', 'temporal-conductor');
   const files = await readdir(installed, { recursive: true, withFileTypes: true });
 
-  expect(await readdir(installed)).toEqual(
-    expect.arrayContaining([
-      'CHANGELOG.md',
-      'LICENSE',
-      'README.md',
-      'lib',
-      'package.json',
-      'profiles',
-      'src',
-    ]),
-  );
   // npm may nest a dependency of which another package wants another version.
   const own = (await readdir(installed)).filter((name) => name !== 'node_modules');
-  expect(own).toHaveLength(7);
+  expect(own.sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'docker',
+    'docs',
+    'examples',
+    'lib',
+    'package.json',
+    'profiles',
+    'src',
+    'trainer',
+  ]);
   const bundleOf = (name: string): Promise<string> => readFile(join(installed, 'lib', name), 'utf8');
   expect(await bundleOf('training-bundle.js')).toContain('conductorTrain');
   expect(await bundleOf('workflow-bundle.js')).not.toContain('conductorTrain');
@@ -61,6 +66,44 @@ test('the package holds what it needs, and nothing of the machine that built it'
   }
 });
 
+test('what its documents link to lies in it', async () => {
+  const installed = join(folder, 'node_modules', 'temporal-conductor');
+  const files = await readdir(installed, { recursive: true });
+  const documents = files.filter((file) => file.endsWith('.md') && !file.includes('node_modules'));
+  expect(documents).toEqual(expect.arrayContaining(['README.md', join('docs', 'plugin.md')]));
+
+  const dead = await Promise.all(
+    documents.map(async (document) => {
+      const links = linksIn(await readFile(join(installed, document), 'utf8'));
+      return links.filter((link) => !existsSync(join(installed, dirname(document), link)));
+    }),
+  );
+  expect(Object.fromEntries(documents.map((document, at) => [document, dead[at]]))).toEqual(
+    Object.fromEntries(documents.map((document) => [document, []])),
+  );
+});
+
+test('strict TypeScript that reads every declaration finds no fault of ours', async () => {
+  const file = join(folder, 'strict.ts');
+  const doors = ['', '/workflows', '/grading', '/testing', '/training', '/training/workflows'];
+  const imports = doors.map((door, at) => `import * as door${at} from 'temporal-conductor${door}';`);
+  const uses = doors.map((_, at) => `door${at}`).join(', ');
+  await writeFile(file, `${imports.join('\n')}\nconsole.log(${uses});\n`);
+
+  const options = '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --module node20';
+  const root = resolve(__dirname, '..', '..', 'node_modules');
+  const types = ['--types', 'node', '--typeRoots', join(root, '@types')];
+  const compiler = join(root, 'typescript', 'bin', 'tsc');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [compiler, ...options.split(' '), '--target', 'es2022', ...types, file],
+    { cwd: folder },
+  ).catch((error: unknown) => z.object({ stdout: z.string() }).parse(error));
+  // Temporal's own declarations have some.
+  const faults = stdout.split('\n').filter((line) => /^\S.*error TS/.test(line));
+  expect(faults.filter((fault) => !fault.startsWith('node_modules/@temporalio/'))).toEqual([]);
+}, 300_000);
+
 describe('an example, installed from the package', () => {
   let temporal: TestTemporal;
   let providers: SimulatedProviders;
@@ -68,6 +111,17 @@ describe('an example, installed from the package', () => {
     [temporal, providers] = await Promise.all([connect(), startSimulatedProviders()]);
   });
   afterAll(() => Promise.all([temporal.close(), providers.close()]));
+
+  test.each(EXAMPLES)('%s: one command answers, without a key', async (example) => {
+    const env = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: await openNamespace(temporal) };
+
+    const written = await npm(join(folder, example), ['start', '--silent', '--', 'When do you open?'], {
+      ...env,
+      OPENAI_API_KEY: '',
+    });
+
+    expect(written).toBe('Come by on Saturday between 10 and 14!\n');
+  });
 
   test.each(EXAMPLES)('%s: worker and client solve a question, and greet runs on', async (example) => {
     const project = join(folder, example);
@@ -117,6 +171,15 @@ async function redirectModels(path: string, baseUrl: string): Promise<string> {
   const redirected = { ...config, conductor: redirect(conductor), workers: workers.map(redirect) };
   await writeFile(path, stringify(redirected));
   return resolveRun(config).conductor.model;
+}
+
+/** What a document links to in its own package, text in code left out. */
+function linksIn(text: string): string[] {
+  const prose = text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links
+    .filter((link) => !/^(?:[a-z]+:|#)/.test(link))
+    .map((link) => decodeURI(link.replace(/#.*/, '')));
 }
 
 const PLACES = [resolve(__dirname, '..', '..'), homedir()];

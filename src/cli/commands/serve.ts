@@ -1,10 +1,12 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describeConductor } from '../../config/notices';
-import { EXIT, type ExitCode } from '../exit-code';
+import { reasonOf } from '../../local/reason-of';
+import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { ConfigFollower } from '../follow-config';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
-import { loadServable, type WorkOptions } from '../settings';
+import { loadServable, loadSettings, type WorkOptions } from '../settings';
 import { superviseWorker, type WorkerOrders } from '../supervise';
 import { say } from '../terminal';
 
@@ -82,6 +84,44 @@ export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode>
   } finally {
     // An open channel would keep this process.
     if (process.connected) process.disconnect();
+  }
+}
+
+/** `server`: Temporal alone, for programs of the user's; where one is given, for as long as that runs. */
+export async function server(command: readonly string[], { config: file }: WorkOptions): Promise<ExitCode> {
+  const loaded = await loadSettings(file);
+  return withSession(
+    loaded,
+    { file, role: 'look', stays: true },
+    async ({ server: { address, ...temporal } }) => {
+      const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: temporal.namespace };
+      // What Temporal's own environment configuration says holds for the program as it does here.
+      if (command.length > 0) return runCommand(command, temporal.embedded ? env : {});
+      const interruption = listenForInterruption();
+      say(
+        `Temporal runs. For your worker and clients: export TEMPORAL_ADDRESS=${address}\nPress Ctrl-C to stop.`,
+      );
+      if (!interruption.aborted) await once(interruption, 'abort');
+      return EXIT.answered;
+    },
+  );
+}
+
+/** Runs a program to its end. @throws UsageError where there is no such program */
+async function runCommand(
+  [program = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<ExitCode> {
+  const shell = process.platform === 'win32';
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: 'inherit', shell });
+  // A terminal sends Ctrl-C to the program as well, which then ends in its own way.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  try {
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return exitCodeFrom(code);
+  } catch (error) {
+    throw new UsageError(`${program} cannot be run (${reasonOf(error)}): check the command after "--"`);
   }
 }
 

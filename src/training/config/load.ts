@@ -1,21 +1,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/errors';
-import { createConfigReader } from '../../config/load';
+import { type ConfigReader, createConfigReader } from '../../config/load';
 import { noticesOf, unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import { readYaml } from '../../config/yaml-source';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
 
 /** Reads a `conductor.yaml` with its section `training`, which a profile may complete. */
-export const {
-  load: loadTrainableConfig,
-  readFile: readTrainableFile,
-  parse: parseTrainable,
-} = createConfigReader<TrainableInput, TrainableConfig>(trainingConfigSchema, applyProfile, (config) => [
+type Reader = ConfigReader<TrainableInput, TrainableConfig>;
+const reader: Reader = createConfigReader(trainingConfigSchema, applyProfile, (config) => [
   ...noticesOf(config),
   ...budgetNoticesOf(config),
 ]);
+export const loadTrainableConfig: Reader['load'] = reader.load;
+export const readTrainableFile: Reader['readFile'] = reader.readFile;
+export const parseTrainable: Reader['parse'] = reader.parse;
+export const readGivenTrainable: Reader['readGiven'] = reader.readGiven;
 
 /** Plans are written by a policy of one's own, so that only the workers' prices count. */
 export function budgetNoticesOf(config: TrainableConfig): string[] {

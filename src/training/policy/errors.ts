@@ -96,7 +96,7 @@ export function cannotLoad(server: string, model: string, path: string, refusal:
     POLICY_FAILURES.unknownModel,
     `the policy server ${server} cannot load ${model} from ${path}: it answered ${describe(refusal)}`,
     'Check that the folder is there on its machine, and that a vLLM server was started with --enable-lora and ' +
-      'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; for whole models, put conductor_trainer.restarting_server before it.',
+      'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; for whole models, put `temporal-conductor-trainer restarting-server` before it.',
   );
 }
 

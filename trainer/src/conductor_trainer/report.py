@@ -106,7 +106,7 @@ def scalars_of(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="conductor_trainer.report", description=__doc__)
+    parser = argparse.ArgumentParser(prog="temporal-conductor-trainer report", description=__doc__)
     parser.add_argument(
         "--store", required=True, metavar="URL", help="file:PATH or s3://BUCKET/PREFIX"
     )

@@ -1,4 +1,4 @@
-"""`python -m conductor_trainer.policy_server --port 0 --model NAME=FOLDER …`: serves policies."""
+"""`temporal-conductor-trainer policy-server --model NAME=FOLDER …`: serves policies."""
 
 import argparse
 import os
@@ -47,7 +47,9 @@ def _serve(options: argparse.Namespace) -> None:
 
 
 def _read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="conductor_trainer.policy_server", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="temporal-conductor-trainer policy-server", description=__doc__
+    )
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
     parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""`python -m conductor_trainer.restarting_server --port 8001 -- COMMAND…`: serves whole models."""
+"""`temporal-conductor-trainer restarting-server --port 8001 -- COMMAND…`: serves whole models."""
 
 import argparse
 
@@ -27,7 +27,7 @@ def _serve(options: argparse.Namespace) -> None:
 
 def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="conductor_trainer.restarting_server",
+        prog="temporal-conductor-trainer restarting-server",
         description="Serves whole models with a server that is started anew for each.",
     )
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")

@@ -1,4 +1,4 @@
-"""`python -m conductor_trainer.worker`: serves the trainer's task queue until it is stopped."""
+"""`temporal-conductor-trainer worker`: serves the trainer's task queue until it is stopped."""
 
 import argparse
 import asyncio
@@ -8,7 +8,7 @@ from conductor_trainer.starting import end_with_stdin, start
 
 
 def _read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="conductor_trainer.worker", description=__doc__)
+    parser = argparse.ArgumentParser(prog="temporal-conductor-trainer worker", description=__doc__)
     parser.add_argument(
         "--store", required=True, metavar="URL", help="file:PATH or s3://BUCKET/PREFIX"
     )

@@ -1,0 +1,19 @@
+// `npm start`: the worker and one question, beside the Temporal server that `temporal-conductor server` brings.
+const { fork } = require('node:child_process');
+const { once } = require('node:events');
+const { simulateModels } = require('./simulate.js');
+
+async function main() {
+  const models = process.env.OPENAI_API_KEY ? null : await simulateModels();
+  const env = { ...process.env, ...models?.env };
+
+  const worker = fork('worker.js', { env });
+  const client = fork('client.js', process.argv.slice(2), { env });
+  worker.once('exit', () => client.kill());
+  const [code] = await once(client, 'exit');
+  worker.kill();
+  await models?.close();
+  process.exitCode = code ?? 1;
+}
+
+void main();

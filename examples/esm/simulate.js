@@ -1,0 +1,27 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { startSimulatedProviders } from 'temporal-conductor/testing';
+
+const PLAN = `model_id: [0, 1]
+subtasks: ["When is the shop open on Saturday?", "Answer in a friendly way."]
+access_list: [[], [0]]`;
+
+/** Stands in for the models of `conductor.yaml`, for those who have no key yet: it says the same to every question. */
+export async function simulateModels() {
+  console.error(
+    'OPENAI_API_KEY is not set, so a simulated model plays both models, and always says the same.',
+  );
+  const providers = await startSimulatedProviders({ fallback: { answer: reply } });
+  const written = await readFile('conductor.yaml', 'utf8');
+  const simulated = written.replace(/^( *)provider: openai$/gm, `$&\n$1baseUrl: ${providers.url}/v1`);
+  await mkdir('.conductor', { recursive: true });
+  await writeFile('.conductor/simulated.yaml', simulated);
+  return {
+    env: { CONDUCTOR_CONFIG: '.conductor/simulated.yaml', OPENAI_API_KEY: 'simulated' },
+    close: () => providers.close(),
+  };
+}
+
+/** Only the Conductor is told to write lists. */
+function reply({ text }) {
+  return text.includes('access_list') ? PLAN : 'Come by on Saturday between 10 and 14!';
+}

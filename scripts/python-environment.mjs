@@ -1,0 +1,71 @@
+// Python environments of locked packages, each made once for this user and these locks, in the user's cache.
+import { spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheFolder } from '../lib/local/python-package.js';
+
+const IS_NEW_ENOUGH = 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 13))';
+
+/** Gives the path of an environment's Python; `locks` are files of `trainer/`, and `size` is said before it is made. */
+export function preparePython(name, locks, size) {
+  const paths = locks.map((lock) => fileURLToPath(new URL(`../trainer/${lock}`, import.meta.url)));
+  const folder = join(cacheFolder(), `${name}-${fingerprint(paths)}`);
+  const python = join(folder, 'bin', 'python');
+  if (!existsSync(python)) makeEnvironment(folder, paths, size);
+  return python;
+}
+
+/** Made beside its place and moved there when it is whole, so that what was interrupted is begun anew. */
+function makeEnvironment(folder, locks, size) {
+  const base = findPython();
+  console.error(`Making a Python environment in ${folder}: ${size} …`);
+  const unfinished = `${folder}.${randomUUID()}`;
+  try {
+    mkdirSync(unfinished, { recursive: true });
+    // Isolated: a module of the current folder must not run in the place of `venv` or `pip`.
+    run(base, ['-I', '-m', 'venv', unfinished]);
+    const quietly = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-cache-dir'];
+    const locked = locks.flatMap((lock) => ['--requirement', lock]);
+    const install = ['-I', '-m', 'pip', 'install', '--require-hashes'];
+    run(join(unfinished, 'bin', 'python'), [...install, ...quietly, ...locked]);
+    moveInto(unfinished, folder);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Whoever made the same one meanwhile has made it as well. */
+function moveInto(unfinished, folder) {
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function findPython() {
+  const found = ['python3', 'python3.13', 'python3.12', 'python3.11'].find(
+    (name) => spawnSync(name, ['-I', '-c', IS_NEW_ENOUGH], { stdio: 'ignore' }).status === 0,
+  );
+  if (found !== undefined) return found;
+  console.error(
+    'The trainer needs Python 3.11, 3.12 or 3.13, and none is on the PATH: install one, or name the Python of an ' +
+      'environment that has trainer/requirements.lock in TRAINER_PYTHON.',
+  );
+  process.exit(1);
+}
+
+/** Of the locks alone: an environment serves every checkout that has the same ones. */
+function fingerprint(locks) {
+  const hash = createHash('sha256');
+  for (const lock of locks) hash.update(readFileSync(lock));
+  return hash.digest('hex').slice(0, 12);
+}
+
+function run(program, options) {
+  const { status, error } = spawnSync(program, options, { stdio: ['ignore', process.stderr, 'inherit'] });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`"${program} ${options.join(' ')}" failed; its own words are above.`);
+}

@@ -1,0 +1,66 @@
+/**
+ * `npm run newcomer [-- DOCUMENT…]`: follows the documents as someone would who has nothing but the packed files. Each
+ * document begins in an empty folder; models are simulated, Temporal is real. See `blocks.ts` for what is followed.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startSimulatedProviders } from '../../src/testing';
+import { type Deed, readDeeds } from './blocks';
+import { followDocument } from './follow';
+import { answerOf } from './models';
+
+const ROOT = resolve(__dirname, '..', '..');
+const DOCUMENTS = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+  'trainer/README.md',
+];
+
+/** From the first command to the first answer by a worker of one's own. */
+const QUICK_START = { document: 'docs/plugin.md', commands: 5, linesOfCode: 60 };
+
+async function main(): Promise<void> {
+  const chosen = process.argv.slice(2);
+  const faults: string[] = [];
+  for (const document of chosen.length > 0 ? chosen : DOCUMENTS) {
+    const deeds = readDeeds(readFileSync(join(ROOT, document), 'utf8'));
+    if (deeds.length === 0) continue;
+    console.log(`\n${document}`);
+    const folder = await mkdtemp(join(tmpdir(), 'newcomer-'));
+    const providers = await startSimulatedProviders({ fallback: { answer: answerOf } });
+    try {
+      const setting = { root: ROOT, folder, modelsAt: providers.url, say: console.log };
+      const found = await followDocument(deeds, setting);
+      if (document === QUICK_START.document) found.push(...tooMuch(deeds));
+      faults.push(...found.map((fault) => `${document}: ${fault}`));
+    } finally {
+      await providers.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+  console.log(faults.length === 0 ? '\nAll of it is as it is written.' : `\n${faults.join('\n\n')}`);
+  if (faults.length > 0) process.exitCode = 1;
+}
+
+function tooMuch(deeds: readonly Deed[]): string[] {
+  const commands = deeds.filter((deed) => deed.kind === 'command').length;
+  const lines = deeds
+    .flatMap((deed) => (deed.kind === 'file' ? deed.content.split('\n') : []))
+    .filter((line) => line.trim() !== '').length;
+  if (commands <= QUICK_START.commands && lines <= QUICK_START.linesOfCode) return [];
+  return [
+    `The first solve of one's own takes ${commands} commands and ${lines} lines of code: it may take at most ` +
+      `${QUICK_START.commands} and ${QUICK_START.linesOfCode}.`,
+  ];
+}
+
+if (!existsSync(join(ROOT, 'dist')))
+  throw new Error('dist/ is not there: run "npm run newcomer", which packs first.');
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from './blocks';
+
+export interface Outcome {
+  /** null where it still runs, as it should. */
+  readonly exitCode: number | null;
+  readonly printed: string;
+}
+
+/** An installation on a machine that does other things as well. */
+const COMMAND_MS = 10 * 60_000;
+
+/** One terminal: what a command exports, or where it goes, holds for the next one. */
+export class Shell {
+  private readonly bash: ChildProcess;
+  private readonly ended: Promise<unknown>;
+  private written = '';
+  private readonly beside: { readonly line: string; readonly log: string; readonly pid: string }[] = [];
+
+  constructor(
+    private readonly folder: string,
+    env: NodeJS.ProcessEnv,
+  ) {
+    // In a process group of its own, so that all that a newcomer leaves running can be ended at once.
+    this.bash = spawn('bash', { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'] });
+    this.ended = once(this.bash, 'exit');
+    this.bash.stdout?.setEncoding('utf8').on('data', (text: string) => (this.written += text));
+  }
+
+  /** Runs a command to its end, or, where it stays, until it has printed what it should. */
+  async run({ line, stays }: Command, isDone: (printed: string) => boolean): Promise<Outcome> {
+    if (!stays) {
+      const { printed, status } = await this.execute(`{ ${line}\n} < /dev/null 2>&1`);
+      return { printed, exitCode: status };
+    }
+    const log = join(this.folder, `.${randomUUID()}.log`);
+    const { printed: pid } = await this.execute(`{ ${line}\n} < /dev/null > '${log}' 2>&1 & echo $!`);
+    this.beside.push({ line, log, pid: pid.trim() });
+    const read = (): Promise<string> => readFile(log, 'utf8');
+    await waitUntil(async () => isDone(await read()), 60_000);
+    return { printed: await read(), exitCode: null };
+  }
+
+  /** What should still run and does not, each with what it printed; then everything is ended. */
+  async close(): Promise<string[]> {
+    const lost: string[] = [];
+    for (const { line, log, pid } of this.beside) {
+      if ((await this.execute(`kill -0 ${pid}`)).status !== 0) {
+        lost.push(`${line}\nended by itself:\n${await readFile(log, 'utf8')}`);
+      }
+    }
+    const group = -(this.bash.pid ?? 0);
+    process.kill(group, 'SIGTERM');
+    // A shell that reads commands does not heed it.
+    this.bash.stdin?.end();
+    await this.ended;
+    if (await waitUntil(() => !isAlive(group), 60_000)) return lost;
+    process.kill(group, 'SIGKILL');
+    return [...lost, 'Something went on for a minute after SIGTERM, and was killed.'];
+  }
+
+  private async execute(command: string): Promise<{ readonly printed: string; readonly status: number }> {
+    const mark = randomUUID();
+    const start = this.written.length;
+    this.bash.stdin?.write(`${command}\nprintf '%s %d\\n' ${mark} $?\n`);
+    const answer = new RegExp(`${mark} (\\d+)\\n`);
+    const look = (): RegExpExecArray | null => answer.exec(this.written.slice(start));
+    await waitUntil(() => look() !== null || this.isGone, COMMAND_MS);
+    const found = look();
+    if (found === null) throw new Error(`It never came to its end: ${command}\n${this.written.slice(start)}`);
+    return {
+      printed: this.written.slice(start, start + found.index),
+      status: Number(found[1]),
+    };
+  }
+
+  private get isGone(): boolean {
+    return this.bash.exitCode !== null;
+  }
+}
+
+/** Whether it came true in time. */
+async function waitUntil(isTrue: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {
+  const end = Date.now() + ms;
+  while (Date.now() < end) {
+    if (await isTrue()) return true;
+    await pause(100);
+  }
+  return isTrue();
+}
+
+function isAlive(group: number): boolean {
+  try {
+    process.kill(group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { EXAMPLES } from './project';
+
+const ROOT = join(__dirname, '..', '..');
+const packageSchema = z.object({
+  version: z.string().optional(),
+  dependencies: z.record(z.string(), z.string()),
+});
+
+function readPackage(...path: string[]): z.output<typeof packageSchema> {
+  return packageSchema.parse(JSON.parse(readFileSync(join(ROOT, ...path, 'package.json'), 'utf8')));
+}
+
+const { version } = readPackage();
+
+test('both halves hold one contract, and have one version', () => {
+  const project = readFileSync(join(ROOT, 'trainer', 'pyproject.toml'), 'utf8');
+  expect(/^version = "(.+)"$/m.exec(project)?.[1]).toBe(version);
+});
+
+test.each(EXAMPLES)('the example %s takes this version', (example) => {
+  expect(readPackage('examples', example).dependencies['temporal-conductor']).toBe(`^${version}`);
+});
+
+test.each(['README.md', 'docs/plugin.md'])('%s names packed files of this version', (document) => {
+  const text = readFileSync(join(ROOT, document), 'utf8');
+  const named = [...text.matchAll(/temporal[-_]conductor(?:_trainer)?-(\d+\.\d+\.\d+)/g)];
+  expect(named.map(([, found]) => found).filter((found) => found !== version)).toEqual([]);
+});

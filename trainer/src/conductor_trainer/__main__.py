@@ -1,0 +1,48 @@
+"""`temporal-conductor-trainer COMMAND …`: the programs of this package, by one name."""
+
+import argparse
+import sys
+from importlib import import_module, metadata
+
+PACKAGE = "temporal-conductor-trainer"
+
+# Imported only when asked for: torch takes seconds, and `restarting-server` needs none.
+_COMMANDS = {
+    "worker": ("conductor_trainer.worker.__main__", "makes checkpoints, as a Temporal worker"),
+    "policy-server": ("conductor_trainer.policy_server.__main__", "serves checkpoints on a CPU"),
+    "restarting-server": (
+        "conductor_trainer.restarting_server.__main__",
+        "serves whole models by a server that is started anew for each",
+    ),
+    "report": ("conductor_trainer.report", "shows metrics of a training run on a board"),
+}
+
+
+def main() -> None:
+    """Runs the program that the first argument names; what follows belongs to it."""
+    width = max(map(len, _COMMANDS))
+    summary = "\n".join(f"  {name:<{width}}  {does}" for name, (_, does) in _COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog=PACKAGE,
+        description="The Python half of training a Conductor.",
+        epilog=f"commands:\n{summary}\n\n`{PACKAGE} COMMAND --help` tells what each of them takes.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument("command", choices=_COMMANDS, metavar="COMMAND")
+    command = parser.parse_args(sys.argv[1:2]).command
+    module, _ = _COMMANDS[command]
+    # As the program reads them: its own name, and its own arguments.
+    sys.argv[:2] = [f"{PACKAGE} {command}"]
+    import_module(module).main()
+
+
+def _version() -> str:
+    try:
+        return metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return "run from its sources, not installed"
+
+
+if __name__ == "__main__":
+    main()
