@@ -1,5 +1,6 @@
 import { describeConductor } from '../../config/notices';
 import { EXIT, type ExitCode } from '../exit-code';
+import { sayResumed } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { loadServable, loadSettings, type WorkOptions } from '../settings';
@@ -20,11 +21,12 @@ export async function up(options: WorkOptions): Promise<ExitCode> {
   interruption.addEventListener('abort', sayDraining);
   const { config: file } = options;
   const loaded = await loadServable(options);
-  return withSession(loaded, { file, role: 'look', stays: true }, (session) =>
-    superviseWorker(file, interruption, () => {
+  return withSession(loaded, { file, role: 'look', stays: true }, async (session) => {
+    await sayResumed(session, file);
+    return superviseWorker(file, interruption, () => {
       sayReady(session);
-    }),
-  );
+    });
+  });
 }
 
 /** `up-worker`: the process that works for `up`, until that asks it to stop or is gone. */
