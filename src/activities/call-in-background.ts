@@ -82,7 +82,6 @@ function begin({
   cancellation,
   requestWith,
 }: Wait): ReturnType<BackgroundCalls['begin']> {
-  cancellation.throwIfAborted();
   const signal = AbortSignal.any([context.signal, delayed(cancellation, BEGIN_GRACE_MS)]);
   return background.begin(requestWith(signal));
 }

@@ -1,6 +1,7 @@
-import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { keyFor } from '../config/keys';
 import type { WorkerResult } from '../protocol/activities';
+import type { Problem } from '../protocol/call';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import { findAnswer, findBegun, keepAnswer, type KeptAnswer } from '../store/answers';
@@ -14,7 +15,7 @@ import { callDetails, closeRow, openRow, openRowOf, processLost, requestsSpent }
 import { callIdOf, type ModelCall, requestIdentity } from './model-call';
 import { toApplicationFailure } from './models/failure';
 import type { Report } from './rate-limits/limiter';
-import { outcomeOf, sendRequest, type SentRequest } from './send-request';
+import { brokenOff, outcomeOf, sendRequest, type SentRequest } from './send-request';
 
 /**
  * Makes one model call durable. Every model call of the product goes through here.
@@ -111,9 +112,9 @@ async function bookFailure(
 ): Promise<Error> {
   const closed = closeRow(row, call, outcomeOf(sent));
   await untilWritten(() => writeRow(store, closed));
-  if (sent.kind === 'broken-off') return sent.error;
-  const { partial } = sent;
   const rows = [...earlier, closed];
+  if (sent.kind === 'broken-off') return brokenOffFailure(sent.problem, rows);
+  const { partial } = sent;
   // Waiting for one more that will not be sent would only make the bad news late.
   if (sent.failure.retryable && rows.length >= call.allowance.requests) return requestsSpent(call, rows);
   return toApplicationFailure(sent.failure, {
@@ -121,6 +122,13 @@ async function bookFailure(
     dropped: sent.reply?.dropped ?? [],
     partial: partial === null ? undefined : await untilWritten(() => keepText(store, partial)),
   });
+}
+
+/** Also a call that was cancelled tells its run what was sent for it: it may have been billed. */
+function brokenOffFailure({ type, message }: Problem, rows: readonly LedgerRow[]): Error {
+  const details = [callDetails(rows)];
+  if (type === FAILURES.cancelled) return new CancelledFailure(message, details);
+  return ApplicationFailure.create({ type, message, details });
 }
 
 /** What is known of a call before a request is made for it. */
@@ -144,12 +152,13 @@ async function makeRequest(
 ): Promise<{ row: LedgerRow; sent: SentRequest | LeftRunning; others: readonly LedgerRow[] }> {
   const { store, pacing } = dependencies;
   const { blank, apiKey, earlier } = soFar;
-  const inBackground = call.card.background === true;
-  const running = inBackground ? await findRunning(dependencies, soFar) : null;
+  const running = call.card.background === true ? await findRunning(dependencies, soFar) : null;
   if (running !== null) {
     const sent = await callInBackground(dependencies, call, apiKey, running);
     return { row: running.row, sent, others: withoutRow(earlier, running.row) };
   }
+  if (Context.current().cancellationSignal.aborted)
+    throw brokenOffFailure(brokenOff(null, false).problem, earlier);
   const { requests, billable } = call.allowance;
   if (earlier.length >= requests) throw requestsSpent(call, earlier);
   if (earlier.filter(mayBeBilled).length >= billable) throw processLost(call, earlier);
@@ -158,9 +167,7 @@ async function makeRequest(
   try {
     const row = await openRow(store, blank, (earlier.at(-1)?.attempt ?? 0) + 1);
     if (row !== null) {
-      const sent = inBackground
-        ? await callInBackground(dependencies, call, apiKey, { row, id: null })
-        : await sendRequest(dependencies, call, { apiKey, callId: blank.callId });
+      const sent = await sendUnlessOver(dependencies, call, apiKey, row);
       report = reportOf(sent);
       return { row, sent, others: earlier };
     }
@@ -169,6 +176,18 @@ async function makeRequest(
   }
   // Another live attempt has that number. With its row, the allowance may be used up.
   return makeRequest(dependencies, call, { ...soFar, earlier: await rowsOfCall(store, blank) });
+}
+
+/** A process that was frozen may have been given up meanwhile: it sends nothing more. */
+async function sendUnlessOver(
+  dependencies: Dependencies,
+  call: ModelCall,
+  apiKey: string | null,
+  row: LedgerRow,
+): Promise<SentRequest | LeftRunning> {
+  if (Context.current().cancellationSignal.aborted) return brokenOff(null, false);
+  if (call.card.background === true) return callInBackground(dependencies, call, apiKey, { row, id: null });
+  return sendRequest(dependencies, call, { apiKey, callId: row.callId });
 }
 
 async function findRunning(

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Message } from '../plan/plan';
+import type { Layout, Message } from '../plan/plan';
 import { type GivenText, workerMessages } from '../plan/prompt/worker';
 import type { Background, Reserved, WorkerRequest, WorkerResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
@@ -44,7 +44,7 @@ export async function callWorker(
 async function messagesOf(
   store: Store,
   { question, subtask, sees, background = [] }: WorkerRequest,
-  layout: 'tagged' | 'chat',
+  layout: Layout,
 ): Promise<Message[]> {
   const [wholeQuestion, given, ...visible] = await Promise.all([
     readText(store, question),

@@ -1,6 +1,11 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import { resolveRun } from '../config/resolve-run';
+import { jsonBytes } from '../plan/plan';
 import type { ConductorActivities, ResolveRunRequest, ResolveRunResult } from '../protocol/activities';
+import { FAILURES } from '../protocol/failures';
+import type { Text } from '../protocol/text';
 import { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
+import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
 import { callWorker } from './call-worker';
@@ -24,7 +29,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
     [KEEP_TEXT]: (text) => asFailure(() => keepText(store, text)),
-    [READ_TEXT]: (text) => asFailure(() => readText(store, text)),
+    [READ_TEXT]: (text) => asFailure(() => readForResult(store, text)),
   };
 }
 
@@ -41,4 +46,16 @@ async function resolveForRun(
     run: policy === undefined ? run : await policy.bind(run),
     question: await keepText(store, await readText(store, question)),
   };
+}
+
+/** A payload of Temporal's may have 2 MB: half of one for the answer, the other half for the trace around it. */
+const MAX_ANSWER_BYTES = 1_000_000;
+
+/** Loads an answer for a run's result; one that would not fit stays where it is. */
+async function readForResult(store: Store, text: Text): Promise<string> {
+  const whole = await readText(store, text);
+  const bytes = jsonBytes(whole);
+  if (bytes <= MAX_ANSWER_BYTES) return whole;
+  const message = `the answer takes ${bytes} bytes as JSON, over the ${MAX_ANSWER_BYTES} that a result has room for`;
+  throw ApplicationFailure.nonRetryable(message, FAILURES.textTooLarge);
 }

@@ -1,4 +1,4 @@
-import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './dependencies';
@@ -15,7 +15,8 @@ export type SentRequest =
       /** Broken off by us, not by the provider: what was already generated may be billed. */
       readonly kind: 'broken-off';
       readonly problem: Problem;
-      readonly error: Error;
+      /** False where it was broken off before anything went out. */
+      readonly wasSent: boolean;
       /** Holds the usage, where the provider reported it all the same. */
       readonly reply: ModelReply | null;
     };
@@ -55,8 +56,10 @@ export function outcomeOf(sent: SentRequest): AttemptOutcome {
       const { type, message, billed } = sent.failure;
       return { error: { type, message }, billed, usage, reportedNanoUsd };
     }
-    case 'broken-off':
-      return { error: sent.problem, billed: usage === null ? 'unknown' : 'yes', usage, reportedNanoUsd };
+    case 'broken-off': {
+      const billed = sent.wasSent ? 'unknown' : 'no';
+      return { error: sent.problem, billed: usage === null ? billed : 'yes', usage, reportedNanoUsd };
+    }
   }
 }
 
@@ -76,17 +79,18 @@ export function requestOf(
   return { card, messages, maxOutputTokens, outputSchema, seed, apiKey, callId, signal };
 }
 
+type BrokenOff = Extract<SentRequest, { kind: 'broken-off' }>;
+
 /** The call was stopped by its run's cancellation or by the end of this process; `reply` as far as it came. */
-export function brokenOff(reply: ModelReply | null): SentRequest {
+export function brokenOff(reply: ModelReply | null, wasSent = true): BrokenOff {
   const { workerShutdown, notFound, timedOut } = Context.current().cancellationDetails ?? {};
   if (workerShutdown !== true && notFound !== true && timedOut !== true) {
     const problem = { type: FAILURES.cancelled, message: 'the run was cancelled during the call' };
-    return { kind: 'broken-off', problem, reply, error: new CancelledFailure(problem.message) };
+    return { kind: 'broken-off', problem, wasSent, reply };
   }
   const message = workerShutdown
     ? 'the worker process was stopped during the call'
     : // Another attempt may be under way by now.
       'Temporal had not heard of the worker process for too long, and gave up this attempt';
-  const problem = { type: FAILURES.workerStopped, message };
-  return { kind: 'broken-off', problem, reply, error: ApplicationFailure.create(problem) };
+  return { kind: 'broken-off', problem: { type: FAILURES.workerStopped, message }, wasSent, reply };
 }

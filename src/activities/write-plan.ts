@@ -2,25 +2,26 @@ import { parsePlan } from '../plan/parse';
 import type { Message, Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
 import { conductorMessages } from '../plan/prompt/conductor';
-import { planOutputSchema } from '../plan/render';
+import { planOutputSchema, renderPlan } from '../plan/render';
+import { validatePlan } from '../plan/validate';
 import {
   purposeOf,
   type Reserved,
   type WritePlanRequest,
   type WritePlanResult,
 } from '../protocol/activities';
-import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID } from '../protocol/names';
 import { planContextOf } from '../protocol/run';
 import type { Store } from '../store/store';
-import { readText } from '../store/texts';
+import { keepText, readText } from '../store/texts';
 import { callModel } from './call-model';
 import { readBackground } from './call-worker';
 import type { Dependencies } from './dependencies';
 
 /**
- * Activity `conductor.writePlan`: shows the Conductor the question and the pool, and reads its plan.
+ * Activity `conductor.writePlan`: shows the Conductor the question and the pool, and reads its plan. Where the
+ * configuration gives it one, that is its first plan, and the model is asked only to review or to write another.
  *
  * A reply that is no plan is data, not a failure: it was paid for, and the workflow decides whether to have it repaired.
  *
@@ -34,6 +35,9 @@ export async function writePlan(
   const { round, seed, rootId, run, allowance } = request;
   const card = run.conductor;
   const context = planContextOf(run, round, request.mayCallItself === true);
+  if (card.plan !== undefined && request.review === undefined && request.repairs.length === 0) {
+    return takeConfigured(store, card.plan, context);
+  }
   const { output, calls, dropped } = await callModel(dependencies, {
     purpose: purposeOf(request),
     round,
@@ -50,7 +54,8 @@ export async function writePlan(
     seed,
     rootId,
   });
-  const { plan, problem } = readPlan(await readText(store, output), context);
+  const written = await readText(store, output);
+  const { plan, problem } = readPlan(() => parsePlan(written, context));
   // The call that brought an invalid plan says so in the trace, though its provider did nothing wrong.
   const last = calls.length - 1;
   const noted = calls.map((call, index) =>
@@ -59,9 +64,16 @@ export async function writePlan(
   return { plan, problem, reply: output, calls: noted, dropped };
 }
 
-function readPlan(reply: string, context: PlanContext): { plan: Plan | null; problem: Problem | null } {
+/** As the Conductor would have written it, so that it can be shown what a person rejected. */
+async function takeConfigured(store: Store, given: Plan, context: PlanContext): Promise<WritePlanResult> {
+  const { plan, problem } = readPlan(() => validatePlan(given, context));
+  const reply = plan === null ? '' : renderPlan(plan, context.workers);
+  return { plan, problem, reply: await keepText(store, reply), calls: [], dropped: [] };
+}
+
+function readPlan(read: () => Plan): Pick<WritePlanResult, 'plan' | 'problem'> {
   try {
-    return { plan: parsePlan(reply, context), problem: null };
+    return { plan: read(), problem: null };
   } catch (error) {
     if (!(error instanceof PlanError)) throw error;
     return { plan: null, problem: { type: FAILURES.planInvalid, message: error.message } };

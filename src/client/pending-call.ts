@@ -8,7 +8,7 @@ import type {
   WritePlanResult,
 } from '../protocol/activities';
 import { readExternalResult } from '../protocol/external-worker';
-import type { SolveInput } from '../protocol/input';
+import { isSolveInput } from '../protocol/input';
 import { SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import {
@@ -44,7 +44,7 @@ export function readPendingCall(
   at: RunPosition,
 ): PendingCall | null {
   if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, at);
-  const parent = type === SOLVE_WORKFLOW ? (input as SolveInput).parent : undefined;
+  const parent = type === SOLVE_WORKFLOW && isSolveInput(input) ? input.parent : undefined;
   if (childId && parent !== undefined) return childCall(childId, parent, at);
   return isWorkerRequest(input) ? stepCall(input, at) : null;
 }

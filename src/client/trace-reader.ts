@@ -4,7 +4,7 @@ import { estimatePlan } from '../budget/worst-case';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
 import type { ResolveRunResult } from '../protocol/activities';
-import { asksApproval, questionOf, type SolveInput } from '../protocol/input';
+import { asksApproval, isSolveInput, questionOf, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 import { type SolveTrace, solveTraceSchema } from '../protocol/solve';
@@ -120,7 +120,7 @@ export class TraceReader {
       const input = await this.decoder.first(args);
       this.current = emptyTrace({ id: this.workflowId, runId: runId ?? '', question: questionOf(input) });
       // Any client may have started it with anything; a run that cannot be made of it fails by itself.
-      this.input = typeof input === 'object' && input !== null ? input : {};
+      this.input = isSolveInput(input) ? input : {};
       this.run = this.input.parent?.run ?? null;
     },
     // The one local activity of a solve: the SDK records in a marker what it returned.
@@ -147,6 +147,8 @@ export class TraceReader {
     activityTaskCompletedEventAttributes: (end, event) => this.succeed(end, event),
     activityTaskFailedEventAttributes: (end, event) => this.fail(end, event),
     activityTaskTimedOutEventAttributes: (end, event) => this.fail(end, event),
+    activityTaskCanceledEventAttributes: ({ details, ...end }, event) =>
+      this.fail({ ...end, failure: { message: 'cancelled', canceledFailureInfo: { details } } }, event),
     childWorkflowExecutionCompletedEventAttributes: (end, event) => this.succeed(end, event),
     childWorkflowExecutionFailedEventAttributes: (end, event) => this.fail(end, event),
     childWorkflowExecutionTerminatedEventAttributes: (end, event) =>

@@ -20,6 +20,7 @@ export function resolveConductor(config: ConductorConfig, day: Date): ConductorC
     temperature: config.temperature ?? usual,
     maxOutputTokens: config.maxOutputTokens ?? CONDUCTOR_TOKENS,
     describe: config.describe,
+    ...(config.plan !== undefined && { plan: config.plan }),
   };
 }
 

@@ -86,17 +86,36 @@ function idOf(model: string): string {
 }
 
 function smallPool(): DefaultConfig {
+  const id = 'smollm2';
   const small = { provider: 'local', model: 'smollm2' } as const;
+  // Where an answer is cut, more room would only lengthen it.
+  const brief = { maxOutputTokens: 256, capabilities: { maxOutputTokens: 256 } };
   return {
     config: {
-      // Tried out: with these settings even so small a model plans, and answers the simplest questions.
-      conductor: { ...small, temperature: 0, describe: 'notes' },
-      workers: [{ id: 'smollm2', ...small, notes: 'answers simple questions', maxOutputTokens: 256 }],
+      // Tried out: with these words even so small a model answers the simplest questions, and seldom spoils its draft.
+      conductor: {
+        ...small,
+        temperature: 0,
+        describe: 'notes',
+        plan: {
+          steps: [
+            { worker: id, subtask: 'Answer in one or two short sentences.', sees: [] },
+            {
+              worker: id,
+              subtask: 'Check this answer and give the final answer in one short sentence.',
+              sees: [0],
+            },
+          ],
+        },
+      },
+      workers: [{ id, ...small, ...brief, notes: 'answers simple questions', layout: 'plain' }],
       limits: { steps: 2 },
+      recursion: 'never',
     },
     notices: [
       'There is no conductor.yaml, no vendor key and no model server, so a very small model (SmolLM2, 135 million ' +
         'parameters) runs inside this process. It shows how a solve works, but its answers are weak and often wrong. ' +
+        'It cannot plan, so every question gets the same plan: a draft, then a check. ' +
         `For real answers set one of ${OFFERS.map(keyOf).join(', ')}, or write a conductor.yaml.`,
     ],
   };

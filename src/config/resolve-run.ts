@@ -2,7 +2,9 @@ import { ESTIMATOR } from '../budget/worst-case';
 import type { LimitsInput, PoolFilter, ResolveRunRequest } from '../protocol/activities';
 import type { ResolvedRun, RunLimits } from '../protocol/run';
 import { resolveConductor, resolveWorker } from './cards';
-import { quoteBriefly } from '../plan/plan-error';
+import type { Plan } from '../plan/plan';
+import { PlanError, quoteBriefly } from '../plan/plan-error';
+import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
 import type { Config, WorkerConfig } from './schema';
 import { durationMs } from './duration';
@@ -21,18 +23,30 @@ export function resolveRun(
 ): ResolvedRun {
   const members = membersOf(config.workers, pool);
   const allowed = new Set(members.map(({ id }) => id));
+  const conductor = resolveConductor(config.conductor, day);
+  const runLimits = limitsOf(config.limits, limits);
+  if (conductor.plan !== undefined) checkPlan(conductor.plan, [...allowed], runLimits.steps);
   return {
-    conductor: resolveConductor(config.conductor, day),
+    conductor,
     workers: members.map((member) => {
       const card = resolveWorker(member, day);
       return { ...card, fallback: card.fallback.filter((id) => allowed.has(id)) };
     }),
-    limits: limitsOf(config.limits, limits),
+    limits: runLimits,
     recursion: config.recursion,
     heartbeatMs: durationMs(config.temporal.heartbeat),
     queuePerProvider: config.temporal.queuePerProvider,
     estimator: ESTIMATOR,
   };
+}
+
+function checkPlan(plan: Plan, workers: readonly string[], maxSteps: number): void {
+  try {
+    validatePlan(plan, { workers, maxSteps, round: 0 });
+  } catch (error) {
+    if (!(error instanceof PlanError)) throw error;
+    throw new ConfigError(`conductor.plan cannot be carried out: ${error.message}`, { cause: error });
+  }
 }
 
 function limitsOf(configured: Config['limits'], asked: LimitsInput = {}): RunLimits {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { planSchema } from '../plan/schema';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../protocol/messages';
 import { CONDUCTOR_ID, DEFAULT_TASK_QUEUE } from '../protocol/names';
 import { someOf } from './errors';
@@ -61,7 +62,10 @@ const policy = {
   timeout: durationSchema.default('10m'),
 };
 
-const conductor = { describe: z.enum(['ordinals', 'names', 'notes']).default('names') };
+const conductor = {
+  describe: z.enum(['ordinals', 'names', 'notes']).default('names'),
+  plan: planSchema.exactOptional(),
+};
 
 interface OpenAiAddress {
   readonly api?: 'chat' | 'responses';
@@ -89,7 +93,7 @@ const member = {
   /** Ids of workers that stand in, in this order. */
   fallback: z.array(z.string()).default([]),
 };
-const worker = { ...member, layout: z.enum(['tagged', 'chat']).default('tagged') };
+const worker = { ...member, layout: z.enum(['tagged', 'chat', 'plain']).default('tagged') };
 const external = { ...member, type: name, taskQueue: name, timeout: durationSchema.default('10m') };
 
 const conductorSchema = z.discriminatedUnion('provider', [

@@ -16,11 +16,19 @@ export interface Plan {
 /** The Conductor as a worker of its own plans. Reserved: no worker of a pool may have this id. */
 export const CONDUCTOR_ID = 'conductor';
 
-/** The longest subtask a plan may hold, in UTF-8 bytes: several pages, yet a history stays small. */
+/** The longest subtask a plan may hold, in bytes as JSON: several pages, yet a history stays small. */
 export const MAX_SUBTASK_BYTES = 8 * 1024;
 
 export function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
+}
+
+/**
+ * What a value takes in a payload of Temporal's, which is what its limits count: a control character is one byte of
+ * UTF-8, and six as JSON.
+ */
+export function jsonBytes(value: unknown): number {
+  return utf8Bytes(JSON.stringify(value));
 }
 
 /** What a plan is judged by. */
@@ -47,6 +55,12 @@ export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
   readonly text: string;
 }
+
+/**
+ * How a worker is shown its part: `tagged`, everything in one user message, as the paper does; `chat`, seen steps as
+ * turns of a conversation; `plain`, turns of subtasks, outputs and the question alone, for a model that tags confuse.
+ */
+export type Layout = 'tagged' | 'chat' | 'plain';
 
 /** A JSON schema (2020-12 subset: objects, arrays, strings, integers) with the name vendors ask for. */
 export interface OutputSchema {

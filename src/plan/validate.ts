@@ -1,4 +1,4 @@
-import { MAX_SUBTASK_BYTES, type Plan, type PlanContext, type Step, utf8Bytes } from './plan';
+import { jsonBytes, MAX_SUBTASK_BYTES, type Plan, type PlanContext, type Step } from './plan';
 import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error';
 
 /** Where an entry of a step stands in the text it was read from, if any. */
@@ -77,9 +77,9 @@ function checkStep(step: Step, index: number, { workers }: PlanContext, locate: 
     const problem = `${quoteBriefly(step.worker)} is no worker of this pool. Write a number from 0 to ${workers.length - 1}.`;
     throw new PlanError('unknown_worker', 'model_id', problem, locate('model_id', index));
   }
-  const bytes = utf8Bytes(step.subtask);
+  const bytes = jsonBytes(step.subtask);
   if (bytes > MAX_SUBTASK_BYTES) {
-    const problem = `The subtask of step ${index} has ${bytes} bytes, but at most ${MAX_SUBTASK_BYTES} are allowed. Shorten it.`;
+    const problem = `The subtask of step ${index} has ${bytes} bytes as JSON, but at most ${MAX_SUBTASK_BYTES} are allowed. Shorten it.`;
     throw new PlanError('subtask_too_long', 'subtasks', problem, locate('subtasks', index));
   }
   const ahead = step.sees.find((seen) => seen >= index);

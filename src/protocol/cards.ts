@@ -1,3 +1,5 @@
+import type { Layout, Plan } from '../plan/plan';
+
 /** What a model's API can be asked for. A setting it lacks is left out of the request and recorded as dropped. */
 export interface Capabilities {
   /** `temperature` and `seed` are accepted. */
@@ -65,8 +67,7 @@ export interface ModelCard extends ModelSettings {
   readonly notes: string | null;
   /** Ids of workers that stand in when this one has failed for good. */
   readonly fallback: readonly string[];
-  /** `tagged`: one user message with tags; `chat`: visible steps as conversation turns. */
-  readonly layout: 'tagged' | 'chat';
+  readonly layout: Layout;
 }
 
 /** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns `{ text, usage? }`. */
@@ -83,4 +84,6 @@ export interface ConductorCard extends ModelSettings {
   readonly checkpoint?: string;
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */
   readonly prompt?: 'full' | 'compact';
+  /** The first plan of every solve, for which no model is asked. */
+  readonly plan?: Plan;
 }

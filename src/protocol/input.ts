@@ -1,20 +1,10 @@
-import { type Plan, utf8Bytes } from '../plan/plan';
+import type { Plan } from '../plan/plan';
 import { quoteBriefly } from '../plan/plan-error';
 import { findShapeProblem, isRecord } from '../plan/validate';
 import type { LimitsInput, Parent, PoolFilter } from './activities';
-import {
-  isBound,
-  isDurationMs,
-  isHint,
-  isWhole,
-  LIMIT_RULES,
-  MAX_CALLS,
-  MAX_HINTS,
-  MAX_STEPS,
-  type Rule,
-} from './messages';
-import type { RunLimits } from './run';
-import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from './text';
+import { isParent } from './given-run';
+import { isListOf, isString, isWhole, LIMIT_RULES, MAX_CALLS, MAX_STEPS, type Rule } from './messages';
+import { INLINE_BYTES, isText, type Text } from './text';
 
 /** A longer question lies in the store: with the answer it must fit a result. */
 const MAX_INLINE_QUESTION_BYTES = 128 * 1024;
@@ -59,10 +49,18 @@ export function findInputProblem(input: unknown): string | null {
     return `the input of conductorSolve has no ${quoteBriefly(unknown)}: it knows ${Object.keys(RULES).join(', ')}`;
   }
   for (const [key, { isMet, expected }] of Object.entries(RULES)) {
-    const isGiven = key === 'question' || input[key] !== undefined;
-    if (isGiven && !isMet(input[key])) return `${key} in the input of conductorSolve must be ${expected}`;
+    const isRequired = key === 'question';
+    if ((!isRequired && input[key] === undefined) || isMet(input[key])) continue;
+    // How some languages write what is not given; of a limit it would mean that there is none.
+    const problem = isRequired || input[key] !== null ? 'must be' : 'is null: leave it out, or make it';
+    return `${key} in the input of conductorSolve ${problem} ${expected}`;
   }
   return null;
+}
+
+/** Whether a run can be made of an unchecked input. */
+export function isSolveInput(input: unknown): input is SolveInput {
+  return findInputProblem(input) === null;
 }
 
 /** Whether a person sees the plan of a solve at this depth before any of it is run. */
@@ -130,54 +128,6 @@ function isGiven(value: unknown): boolean {
   );
 }
 
-/**
- * The resolved run inside is the parent's own word; a key goes nowhere because of it, see `config/keys.ts`. Numbers and
- * texts are checked all the same: the run calculates with them.
- */
-function isParent(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  const { rootId, depth, round, run, background, hints } = value;
-  const isPlaced = isString(rootId) && isWhole(depth, 1) && isWhole(round, 0);
-  const areHints = Array.isArray(hints) && hints.length <= MAX_HINTS && hints.every(isHint);
-  const isShown = (text: unknown): boolean => isRecord(text) && isText(text.output);
-  return isPlaced && areHints && isListOf(isShown)(background) && isRun(run);
-}
-
-function isRun(run: unknown): boolean {
-  if (!isRecord(run) || !isRecord(run.limits)) return false;
-  const { conductor, workers, limits, heartbeatMs, estimator = 1 } = run;
-  const isStaffed = isListOf(isCard)(workers) && isCard(conductor) && (workers as unknown[]).length > 0;
-  const isLimited = Object.entries(RUN_LIMITS).every(([name, isMet]) => isMet(limits[name]));
-  return isStaffed && isLimited && isDurationMs(heartbeatMs) && isWhole(estimator, 1);
-}
-
-const RUN_LIMITS: Readonly<Record<keyof RunLimits, Rule['isMet']>> = {
-  steps: LIMIT_RULES.steps.isMet,
-  depth: LIMIT_RULES.depth.isMet,
-  calls: LIMIT_RULES.calls.isMet,
-  tokens: isBound,
-  nanoUsd: isBound,
-  wallClockMs: isDurationMs,
-  approvalMs: isDurationMs,
-};
-
-function isCard(card: unknown): boolean {
-  if (!isRecord(card) || !isDurationMs(card.timeoutMs)) return false;
-  return card.maxOutputTokens === undefined || isWhole(card.maxOutputTokens, 1);
-}
-
-/** Whether a value is a text that is short enough to travel, or a reference as the store gives it. */
-function isText(value: unknown, inlineBytes = INLINE_BYTES): value is Text {
-  if (isString(value)) return utf8Bytes(value) <= inlineBytes;
-  if (!isRecord(value)) return false;
-  const { ref, bytes, preview } = value;
-  const isShort = (text: unknown): boolean => isString(text) && text.length <= MAX_REFERENCE_CHARACTERS;
-  return isShort(ref) && isShort(preview) && isWhole(bytes, 0, MAX_TEXT_BYTES);
-}
-
-/** A reference, or a preview, has about half as many. */
-const MAX_REFERENCE_CHARACTERS = 256;
-
 function isDuration(value: unknown): boolean {
   return isString(value) && value.length <= 100;
 }
@@ -188,14 +138,6 @@ function hasOnly(value: unknown, fields: Readonly<Record<string, Rule['isMet']>>
     isRecord(value) &&
     Object.entries(value).every(([key, field]) => Object.hasOwn(fields, key) && fields[key]?.(field))
   );
-}
-
-function isListOf(isItem: Rule['isMet']): Rule['isMet'] {
-  return (value) => Array.isArray(value) && value.every(isItem);
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === 'string';
 }
 
 function kindOf(value: unknown): string {

@@ -140,3 +140,11 @@ export function isBound(value: unknown): boolean {
 export function isWhole(value: unknown, least: number, most = Infinity): boolean {
   return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
 }
+
+export function isListOf(isItem: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => Array.isArray(value) && value.every(isItem);
+}
+
+export function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}

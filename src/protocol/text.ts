@@ -1,4 +1,7 @@
-/** The largest text, in UTF-8 bytes, that travels inline through Temporal; a longer one goes to the store. */
+import { jsonBytes } from '../plan/plan';
+import { isRecord } from '../plan/validate';
+
+/** The largest text, in bytes as JSON, that travels inline through Temporal; a longer one goes to the store. */
 export const INLINE_BYTES = 4096;
 
 /** The longest text that the store keeps: far beyond any model's output. */
@@ -19,3 +22,22 @@ export type Text = string | TextRef;
 export function previewOf(text: Text): string {
   return typeof text === 'string' ? text : `${text.preview}…`;
 }
+
+/** Whether a value is a text that is short enough to travel, or a reference as the store gives it. */
+export function isText(value: unknown, inlineBytes = INLINE_BYTES): value is Text {
+  if (typeof value === 'string') return jsonBytes(value) <= inlineBytes;
+  if (!isRecord(value)) return false;
+  const { ref, bytes, preview } = value;
+  const isShort = (text: unknown): boolean =>
+    typeof text === 'string' && text.length <= MAX_REFERENCE_CHARACTERS;
+  return (
+    isShort(ref) &&
+    isShort(preview) &&
+    Number.isSafeInteger(bytes) &&
+    Number(bytes) >= 0 &&
+    Number(bytes) <= MAX_TEXT_BYTES
+  );
+}
+
+/** A reference, or a preview, has about half as many. */
+const MAX_REFERENCE_CHARACTERS = 256;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConductorError } from '../conductor-error';
+import { jsonBytes } from '../plan/plan';
 import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
 import { readWhole, type Store } from './store';
 
@@ -33,7 +34,7 @@ export class TextNotFoundError extends ConductorError {
 /** Puts a long text into the store, once however often it is kept; a short one is its own reference. */
 export async function keepText(store: Store, text: string): Promise<Text> {
   const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= INLINE_BYTES) return text;
+  if (bytes.length <= INLINE_BYTES && jsonBytes(text) <= INLINE_BYTES) return text;
   if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
   const digest = sha256(bytes);
   const key = keyOf(digest);

@@ -1,6 +1,7 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  CancelledFailure,
   ChildWorkflowFailure,
   TimeoutFailure,
 } from '@temporalio/common';
@@ -83,7 +84,8 @@ export function conductorCalled(
     error,
     ...UNACCOUNTED,
   });
-  const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? [callOf(outcome.problem)]);
+  const unaccounted = (problem: Problem): Call[] => (isCancelled(problem) ? [] : [callOf(problem)]);
+  const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? unaccounted(outcome.problem));
   return { kind: 'conductor-called', calls, checkpoint: calls.length > 0 ? checkpoint : undefined };
 }
 
@@ -104,8 +106,14 @@ export function stepFailed(
 ): EventOf<'step-failed'> {
   const { round, step } = request;
   const { partial: output = '', dropped = [], endedAt = at } = details ?? {};
-  const calls = details?.calls ?? [unaccountedCall(request, problem, null)];
+  const isUnsent = isCancelled(problem) && request.worker.kind === 'model';
+  const calls = details?.calls ?? (isUnsent ? [] : [unaccountedCall(request, problem, null)]);
   return { kind: 'step-failed', round, step, problem, output, calls, dropped, endedAt };
+}
+
+/** Of a call to a model that was cancelled and does not say what was sent for it, nothing was. */
+function isCancelled({ type }: Problem): boolean {
+  return type === FAILURES.cancelled;
 }
 
 export function unaccountedCall(request: WorkerRequest, error: Problem | null, usage: Usage | null): Call {
@@ -180,12 +188,12 @@ export function readFailure(error: unknown, who: string): CallFailure {
     const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
     return { problem: { type: cause.type ?? 'Error', message: cause.message }, details };
   }
-  if (isUnstarted(cause)) {
-    const last = cause.cause instanceof ApplicationFailure ? detailsWith(cause.cause, 'calls') : null;
-    const message = `no worker process took the call of ${who} in time: start one that polls its task queue`;
+  if (isUnstarted(cause)) return unstartedCall(cause, who);
+  if (cause instanceof CancelledFailure) {
+    const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
     return {
-      problem: { type: FAILURES.timeout, message },
-      details: (last as CallFailureDetails | null) ?? { calls: [] },
+      problem: { type: FAILURES.cancelled, message: 'the run was cancelled during the call' },
+      details,
     };
   }
   if (cause instanceof TimeoutFailure) {
@@ -196,13 +204,24 @@ export function readFailure(error: unknown, who: string): CallFailure {
   return { problem: { type: 'Error', message: `worker ${who} failed: ${message}` }, details: null };
 }
 
+/** Earlier attempts may have been made, and failed: the server keeps the last one's reason. */
+function unstartedCall({ cause }: TimeoutFailure, who: string): CallFailure {
+  const last = cause instanceof ApplicationFailure ? detailsWith(cause, 'calls') : null;
+  const message = `no worker process took the call of ${who} in time: start one that polls its task queue`;
+  const details = last as CallFailureDetails | null;
+  return { problem: { type: FAILURES.timeout, message }, details: details ?? { calls: [] } };
+}
+
 /** Whether a call waited for a worker until its time was up: nothing was sent but by attempts before it. */
 export function isUnstarted(error: unknown): error is TimeoutFailure {
   return error instanceof TimeoutFailure && error.timeoutType === 'SCHEDULE_TO_START';
 }
 
 /** A failure's first detail, if it has these fields and so is ours. */
-function detailsWith(failure: ApplicationFailure, ...fields: readonly string[]): object | null {
+function detailsWith(
+  failure: ApplicationFailure | CancelledFailure,
+  ...fields: readonly string[]
+): object | null {
   const details: unknown = failure.details?.[0];
   const isOurs = typeof details === 'object' && details !== null && fields.every((field) => field in details);
   return isOurs ? details : null;

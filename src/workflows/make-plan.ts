@@ -10,10 +10,10 @@ import { planContextOf } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { modelActivities, queueFor } from './activities';
-import { mayRetryBilled, readCallFailure } from './failures';
+import { isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
-import { type CallFailure, conductorCalled } from '../trace/events';
+import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
 import { asksApproval } from '../protocol/input';
 
 /** How often the Conductor is shown what was wrong with its plan before the run goes on without it. */
@@ -202,13 +202,19 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
   const options = { remainingMs: limits.remainingMs(), heartbeatMs, summary: summaryOf(request) };
   const activities = modelActivities({ ...options, ...queueFor(run, conductor) });
   const { allowance } = reservation;
-  const outcome = await activities[WRITE_PLAN]({ ...request, allowance }).catch((error: unknown) =>
-    readCallFailure(error, CONDUCTOR_ID),
-  );
-  const called = conductorCalled(request, outcome);
-  reservation.settle(called.calls);
-  recorder.record(called);
-  return outcome;
+  const conclude = (outcome: ConductorOutcome): ConductorOutcome => {
+    const called = conductorCalled(request, outcome);
+    reservation.settle(called.calls);
+    recorder.record(called);
+    return outcome;
+  };
+  try {
+    return conclude(await activities[WRITE_PLAN]({ ...request, allowance }));
+  } catch (error) {
+    const failed = conclude(readFailure(error, CONDUCTOR_ID));
+    if (isOwnCancellation(error)) throw error;
+    return failed;
+  }
 }
 
 function summaryOf({ repairs, review }: WritePlanRequest): string {

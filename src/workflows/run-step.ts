@@ -14,10 +14,17 @@ import { FAILURES } from '../protocol/failures';
 import { CALL_WORKER, CONDUCTOR_ID, KEEP_TEXT } from '../protocol/names';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import { INLINE_BYTES, type Text } from '../protocol/text';
-import { type CallFailure, stepAnswered, stepFailed, stepStarted, unaccountedCall } from '../trace/events';
+import {
+  type CallFailure,
+  readFailure,
+  stepAnswered,
+  stepFailed,
+  stepStarted,
+  unaccountedCall,
+} from '../trace/events';
 import { modelActivities, queueFor, storeActivities } from './activities';
 import { callItself } from './child';
-import { mayRetryBilled, now, readCallFailure } from './failures';
+import { isOwnCancellation, mayRetryBilled, now } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
 
@@ -110,13 +117,15 @@ async function tryWorker(context: RunContext, request: WorkerRequest): Promise<C
     recorder.record(stepAnswered(request, result));
     return null;
   } catch (error) {
-    const failure = readCallFailure(error, request.worker.id);
+    const failure = readFailure(error, request.worker.id);
+    const isCancelled = isOwnCancellation(error);
     // A call that the run's end cut off looks like a slow worker; the reason is the limit.
-    const isCutOff = reservation !== null && limits.remainingMs() === 0;
+    const isCutOff = reservation !== null && limits.remainingMs() === 0 && !isCancelled;
     const reported = isCutOff ? { ...failure, problem: limits.outOfTime() } : failure;
     const event = stepFailed(request, reported, now());
     reservation?.settle(event.calls);
     recorder.record(event);
+    if (isCancelled) throw error;
     return reported;
   }
 }

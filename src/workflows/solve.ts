@@ -6,7 +6,7 @@ import {
   patched,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Plan } from '../plan/plan';
+import { jsonBytes, type Plan } from '../plan/plan';
 import type { ResolveRunResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
 import { findInputProblem, questionOf, type SolveInput } from '../protocol/input';
@@ -26,7 +26,7 @@ import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
 
-/** An answer up to this size comes whole with the result; it fits a payload (2 MB) even with every quote escaped. */
+/** A longer answer is not asked for: it would not fit the result. */
 const WHOLE_ANSWER_BYTES = 900_000;
 
 /**
@@ -47,7 +47,7 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
     if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
     const answer = await findAnswer(input, start);
     end(start, { status: 'completed', answer, error: null });
-    return recorder.trace;
+    return fitResult(recorder.trace);
   } catch (error) {
     throw endedBy(error, start);
   } finally {
@@ -127,6 +127,25 @@ async function wholeAnswer(found: Text): Promise<Text> {
   }
 }
 
+/** Temporal takes payloads up to 2 MB: with a longer result, a run would never end. */
+const MAX_RESULT_BYTES = 1_900_000;
+const CLIPPED_CHARACTERS = 200;
+
+/** The trace as it is left. Where that is too much, texts of children are clipped: their own histories hold them whole. */
+function fitResult(trace: SolveTrace): SolveTrace {
+  if (jsonBytes(trace) <= MAX_RESULT_BYTES) return trace;
+  const clip = (text: string): string =>
+    text.length <= CLIPPED_CHARACTERS ? text : `${text.slice(0, CLIPPED_CHARACTERS)}…`;
+  const clipText = (text: Text | null): Text | null => (typeof text === 'string' ? clip(text) : text);
+  const rounds = trace.rounds.map((round) => {
+    if (round.childId === null) return round;
+    const steps = round.steps.map((step) => ({ ...step, output: clipText(step.output) }));
+    const planned = round.plan?.steps.map((step) => ({ ...step, subtask: clip(step.subtask) }));
+    return { ...round, steps, plan: planned ? { steps: planned } : null, answer: clipText(round.answer) };
+  });
+  return { ...trace, rounds };
+}
+
 function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
   const own = rounds.filter(({ childId }) => childId === null);
   const reasons = own.flatMap((round) =>
@@ -145,7 +164,7 @@ function endedBy(error: unknown, start: RunStart): unknown {
   const problem = { type: error.type ?? 'Error', message: error.message };
   end(start, { status: 'failed', answer: null, error: problem });
   const { message } = error;
-  const details = [start.recorder.trace];
+  const details = [fitResult(start.recorder.trace)];
   return ApplicationFailure.create({ message, type: problem.type, nonRetryable: true, details });
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { workerPromptBytes } from '../../src/budget/worst-case';
+import type { Layout } from '../../src/plan/plan';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { modelCard, runOf } from './cards';
 import type { WorkerRequest } from '../../src/protocol/activities';
@@ -23,7 +24,7 @@ const requests: fc.Arbitrary<Parameters<typeof workerPromptBytes>[0] & Pick<Work
     round: fc.constant(0),
     step: fc.constant(4),
     worker: fc
-      .constantFrom<'tagged' | 'chat'>('tagged', 'chat')
+      .constantFrom<Layout>('tagged', 'chat', 'plain')
       .map((layout) => ({ ...modelCard('w'), layout })),
   });
 

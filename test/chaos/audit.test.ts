@@ -105,6 +105,14 @@ test('nor has one whose trace knows less than the ledger, and says so', () => {
   expect(audit(left([ROW], { runs: new Map([[ID, runWith([OPEN])]]) }))).toEqual([]);
 });
 
+test('nor has one where a process that was given up wakes and opens a row, of which no run is told', () => {
+  const error = { type: FAILURES.workerStopped, message: 'it was given up' };
+  const late = { ...ROW, attempt: 2, error, usage: null, startedAt: at(1100), endedAt: at(1110) };
+  const runs = new Map([[ID, runWith([ROW])]]);
+  expect(audit(left([ROW, { ...late, nanoUsd: 0 }], { runs }))).toEqual([]);
+  expect(audit(left([ROW, { ...late, nanoUsd: 70_000 }], { runs }))).not.toEqual([]);
+});
+
 test('nor has one that asks again after its answer in the background came to nothing', () => {
   const failed = {
     ...ROW,

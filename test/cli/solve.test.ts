@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defaultConfig } from '../../src/config/default-pool';
 import type { ConfigInput } from '../../src/config/schema';
 import { renderPlan } from '../../src/plan/render';
 import { solveResultSchema } from '../../src/protocol/solve';
@@ -94,6 +95,23 @@ test('what a solve leaves in its folder is for its owner alone', async () => {
   expect(entries.length).toBeGreaterThan(5);
   expect(readable.flat()).toEqual([]);
   expect((await stat(left)).mode & 0o777).toBe(0o700);
+});
+
+test('the pool of someone without a key plans for its small model, which answers', async () => {
+  const { config } = await defaultConfig({}, () => Promise.resolve(null));
+  await folder.write('conductor.yaml', config);
+  const { code, stdout } = await run('solve', QUESTION, '--json');
+  const { answer, degraded, rounds, calls } = solveResultSchema.parse(JSON.parse(stdout));
+  expect({ code, degraded, answer }).toEqual({
+    code: 0,
+    degraded: false,
+    answer: expect.stringMatching(/^.{0,60}Paris.{0,60}$/) as string,
+  });
+  expect(rounds[0]?.plan?.steps.map(({ worker, sees }) => [worker, sees])).toEqual([
+    ['smollm2', []],
+    ['smollm2', [0]],
+  ]);
+  expect(new Set(calls.map(({ purpose }) => purpose))).toEqual(new Set(['step']));
 });
 
 test('two solves at once share one server; stdout holds the answer and nothing else', async () => {

@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
-import { HistoryDecoder } from '../../src/client/history';
+import fc from 'fast-check';
+import { HistoryDecoder, type TemporalEvent } from '../../src/client/history';
 import { TraceReader } from '../../src/client/trace-reader';
-import type { SolveTrace } from '../../src/protocol/solve';
+import type { WorkerRequest } from '../../src/protocol/activities';
+import { SOLVE_WORKFLOW } from '../../src/protocol/names';
+import { type SolveTrace, solveTraceSchema } from '../../src/protocol/solve';
+import { renderMarkdown } from '../../src/trace/markdown';
+import { externalCard, modelCard, runOf } from '../budget/cards';
+import { hostileText } from '../support/hostile-text';
 
 const APPROVED = join(__dirname, '../replay/histories/approved.json');
 
@@ -28,3 +35,74 @@ test('a plan waits when its run has taken it up, and no sooner: until then a ver
   expect(planned).toBeGreaterThan(0);
   expect(waiting - planned).toBe(3);
 });
+
+test('what strangers wrote into a history, up to a megabyte of it, is left out or shown, and breaks nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(foreign, foreign, foreign, hostile, async (input, childInput, result, message) => {
+      const reader = new TraceReader('run', new HistoryDecoder(loadDataConverter()));
+      for (const event of foreignHistory(input, childInput, result, message)) await reader.read(event);
+      expect(solveTraceSchema.safeParse(reader.trace).error).toBeUndefined();
+      expect(renderMarkdown(reader.trace).length).toBeLessThan(8 * MEGABYTE);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+const MEGABYTE = 1024 * 1024;
+const hostile = hostileText(['{"', '\\u', '\ud800', '|', '\u001b[2J', '\n', '`', '> ', ' '], MEGABYTE);
+const card = externalCard('own');
+const parent = {
+  ...{ rootId: 'root', depth: 1, round: 1, background: [], hints: [] },
+  run: runOf([modelCard('a'), card]),
+};
+
+/** An input or a result that only looks like one of ours. */
+const foreign = fc.oneof(
+  fc.jsonValue(),
+  hostile,
+  hostile.map((text) => ({ question: text, parent, answer: text, text })),
+  fc.jsonValue().map((run) => ({ question: 'Who?', parent: { ...parent, run } })),
+  fc.jsonValue().map((given) => ({ question: 'Who?', approval: 'plan', given })),
+  fc.jsonValue().map((usage) => ({ text: 'Yes.', usage, status: 'completed', rounds: [usage] })),
+);
+
+function foreignHistory(
+  input: unknown,
+  childInput: unknown,
+  result: unknown,
+  message: string,
+): TemporalEvent[] {
+  const request: WorkerRequest = {
+    ...{ rootId: 'run', question: 'Who?', subtask: message, sees: [], round: 0, step: 0 },
+    worker: card,
+  };
+  const failure = { message, applicationFailureInfo: { type: message, details: payloadsOf(result) } };
+  const events = [
+    { workflowExecutionStartedEventAttributes: { originalExecutionRunId: 'r', input: payloadsOf(input) } },
+    { workflowTaskStartedEventAttributes: {} },
+    {
+      activityTaskScheduledEventAttributes: {
+        activityType: { name: 'research' },
+        input: payloadsOf(request),
+      },
+    },
+    { activityTaskCompletedEventAttributes: { scheduledEventId: 3, result: payloadsOf(result) } },
+    {
+      activityTaskScheduledEventAttributes: { activityType: { name: 'own' }, input: payloadsOf(childInput) },
+    },
+    {
+      startChildWorkflowExecutionInitiatedEventAttributes: {
+        ...{ workflowType: { name: SOLVE_WORKFLOW }, workflowId: 'child', input: payloadsOf(childInput) },
+      },
+    },
+    { childWorkflowExecutionFailedEventAttributes: { initiatedEventId: 6, failure } },
+    { workflowExecutionFailedEventAttributes: { failure } },
+  ];
+  return events.map(
+    (attributes, index) => ({ eventId: index + 1, ...attributes }) as unknown as TemporalEvent,
+  );
+}
+
+function payloadsOf(value: unknown): object {
+  return { payloads: [defaultPayloadConverter.toPayload(value)] };
+}

@@ -56,7 +56,11 @@ describe('the configuration of someone who wrote none', () => {
     expect(conductor.provider).toBe('local');
     expect(workers).toHaveLength(1);
     expect(limits.steps).toBe(2);
-    expect(notices.join()).toMatch(/weak/);
+    expect(notices.join()).toMatch(/weak[^]*cannot plan/);
+    expect(conductor.plan?.steps.map(({ worker, sees }) => [worker, sees])).toEqual([
+      ['smollm2', []],
+      ['smollm2', [0]],
+    ]);
   });
 });
 

@@ -134,6 +134,28 @@ describe('what one run may use', () => {
   });
 });
 
+describe('a plan that the configuration gives', () => {
+  const conductor = (...steps: { worker: string; subtask: string; sees: number[] }[]): ConfigInput => ({
+    conductor: { provider: 'local', model: 'm', plan: { steps } },
+    workers: [{ id: 'a', provider: 'local', model: 'm' }],
+    limits: { steps: 1 },
+  });
+  const step = { worker: 'a', subtask: 'Answer.', sees: [] };
+
+  it('is kept as it is', () => {
+    expect(resolve(conductor(step)).conductor.plan).toEqual({ steps: [step] });
+  });
+
+  it.each([
+    ['whose worker is unknown', [{ ...step, worker: 'b' }], /^conductor\.plan cannot .*"b" is no worker/s],
+    ['that is too long', [step, step], /^conductor\.plan cannot .*2 steps, but at most 1/s],
+    ['that is empty', [], /^conductor\.plan cannot .*no steps/s],
+  ])('is refused before any run where it is one %s', (_, steps, words) => {
+    expect(() => resolve(conductor(...steps))).toThrow(ConfigError);
+    expect(() => resolve(conductor(...steps))).toThrow(words);
+  });
+});
+
 describe('limits of one run', () => {
   it('hold instead of the configured ones, each by itself', () => {
     const configured = {

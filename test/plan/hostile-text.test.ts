@@ -80,25 +80,31 @@ test('any texts up to a megabyte make prompts no longer than they are, in one lo
   const lengthOf = (messages: readonly Message[]): number =>
     messages.reduce((sum, message) => sum + message.text.length, 0);
   fc.assert(
-    fc.property(text, text, text, fc.constantFrom('tagged', 'chat'), (question, subtask, output, layout) => {
-      const background = [{ subtask, output }];
-      const given = 3 * (question.length + subtask.length + output.length);
-      const looks = countLooks(() => {
-        const sees = [{ step: 0, subtask, output }];
-        expect(lengthOf(workerMessages({ question, subtask, background, sees, layout }))).toBeLessThan(
-          given + WORDING,
-        );
-        const repairs = [{ reply: output, problem: 'no plan' }];
-        const pool = { workers: [{ id: 'a', notes: 'good' }], describe: 'notes', maxSteps: 5 } as const;
-        const prompt = { question, background, hints: ['mind this'], repairs, ...pool } as const;
-        for (const format of ['lists', 'json'] as const) {
-          const review = { plan: { steps: [{ worker: 'a', subtask, sees: [] }] }, answer: output };
-          const messages = conductorMessages({ ...prompt, format, review });
-          expect(lengthOf(messages)).toBeLessThan(2 * given + WORDING);
-        }
-      });
-      expect(looks).toBeLessThan(40 * (given + WORDING));
-    }),
+    fc.property(
+      text,
+      text,
+      text,
+      fc.constantFrom('tagged', 'chat', 'plain'),
+      (question, subtask, output, layout) => {
+        const background = [{ subtask, output }];
+        const given = 3 * (question.length + subtask.length + output.length);
+        const looks = countLooks(() => {
+          const sees = [{ step: 0, subtask, output }];
+          expect(lengthOf(workerMessages({ question, subtask, background, sees, layout }))).toBeLessThan(
+            given + WORDING,
+          );
+          const repairs = [{ reply: output, problem: 'no plan' }];
+          const pool = { workers: [{ id: 'a', notes: 'good' }], describe: 'notes', maxSteps: 5 } as const;
+          const prompt = { question, background, hints: ['mind this'], repairs, ...pool } as const;
+          for (const format of ['lists', 'json'] as const) {
+            const review = { plan: { steps: [{ worker: 'a', subtask, sees: [] }] }, answer: output };
+            const messages = conductorMessages({ ...prompt, format, review });
+            expect(lengthOf(messages)).toBeLessThan(2 * given + WORDING);
+          }
+        });
+        expect(looks).toBeLessThan(40 * (given + WORDING));
+      },
+    ),
     { numRuns: 25 },
   );
 });

@@ -65,7 +65,18 @@ describe('chat', () => {
   });
 });
 
-test.each(['tagged', 'chat'] as const)('%s: a step without output is left out', (layout) => {
+test('plain: turns of subtasks and outputs, and the question once, with the own subtask before it', () => {
+  const messages = workerMessages({ question: QUESTION, subtask: 'Name it', sees: SEES, layout: 'plain' });
+  expect(messages).toEqual([
+    { role: 'user', text: 'List towers' },
+    { role: 'assistant', text: 'Incity, Part-Dieu' },
+    { role: 'user', text: 'Find heights' },
+    { role: 'assistant', text: '200 m, 165 m' },
+    { role: 'user', text: `Name it\n\n${QUESTION}` },
+  ]);
+});
+
+test.each(['tagged', 'chat', 'plain'] as const)('%s: a step without output is left out', (layout) => {
   const sees = [...SEES, { step: 3, subtask: 'Failed one', output: ' \n' }];
   const prompt = { question: QUESTION, subtask: 'Name it', layout };
   expect(workerMessages({ ...prompt, sees })).toEqual(workerMessages({ ...prompt, sees: SEES }));

@@ -1,4 +1,7 @@
 import fc from 'fast-check';
+import { Account } from '../../src/budget/account';
+import { conductorPromptBytes, estimatePlan, worstCaseOf } from '../../src/budget/worst-case';
+import type { Parent } from '../../src/protocol/activities';
 import type { ExternalCard } from '../../src/protocol/cards';
 import { readExternalResult } from '../../src/protocol/external-worker';
 import { findInputProblem } from '../../src/protocol/input';
@@ -12,7 +15,8 @@ import {
   MAX_STEPS,
   MAX_WALL_CLOCK_MS,
 } from '../../src/protocol/messages';
-import { modelCard, runOf } from '../budget/cards';
+import { planContextOf } from '../../src/protocol/run';
+import { externalCard, modelCard, runOf } from '../budget/cards';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const HUGE = 10 ** 15;
@@ -130,6 +134,43 @@ describe('what an input may ask of a run', () => {
     expect(findInputProblem({ question: 'Who?', parent: forged })).toMatch(/^parent in the input/);
   });
 
+  test.each([
+    ['a price that is none', { ...modelCard('a'), price: { input: 'free', output: 1 } }],
+    ['a price beyond all measure', modelCard('a', { input: 1e300, output: 1 })],
+    ['a factor that is none', modelCard('a', { input: 1, output: 1, tiers: { flex: -1 } })],
+    ['no capabilities', { ...modelCard('a'), capabilities: undefined }],
+    ['an unknown vendor', { ...modelCard('a'), provider: 'file' }],
+    ['fallbacks that are no ids', { ...modelCard('a'), fallback: [1] }],
+    ['an own worker without a queue', { ...externalCard('a'), taskQueue: undefined }],
+  ])('a card with %s, from a parent: refused', (_, worker) => {
+    const forged = { ...parent, run: { ...run, workers: [worker] } };
+    expect(findInputProblem({ question: 'Who?', parent: forged })).toMatch(/^parent in the input/);
+  });
+
+  test('whatever is accepted from a parent can be calculated with', () => {
+    const tiers = { flex: 0.5, priority: { input: 2, output: 4 } };
+    const longPrompt = { over: 1000, input: 2, output: 3 };
+    const price = { input: 1, output: 2, cachedInput: 0.1, cacheWrite: 1.25, longPrompt, tiers };
+    const plan = { steps: [{ worker: 'a', subtask: 'Say.', sees: [] }] };
+    const review = { plan, answer: 'Yes.' };
+    const rich = {
+      ...parent,
+      ...{ review, step: 0, background: [{ subtask: 'Say.', output: ref }] },
+      run: runOf([modelCard('a', price), externalCard('b')]),
+    };
+    const anywhere = fc.constantFrom(...pathsIn(rich));
+    fc.assert(
+      fc.property(anywhere, fc.oneof(fc.jsonValue(), fc.double()), (path, value) => {
+        const forged = parsed(JSON.stringify(replaced(rich, path, value))) as Parent;
+        if (findInputProblem({ question: 'Who?', parent: forged }) !== null) return;
+        expect(() => {
+          reckon(forged);
+        }).not.toThrow();
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
   test('nothing that can be sent makes the check throw, or say more than a sentence', () => {
     const names = [
       'question',
@@ -173,3 +214,33 @@ test('counts of an own worker that no result could sum up are refused', () => {
     'usage.inputTokens must be a whole number from 0 to 1000000000',
   );
 });
+
+/** Everything that a run calculates from what its parent gave before it asks any model. */
+function reckon({ run, review, background, hints, round }: Parent): void {
+  const { conductor, workers } = run;
+  const request = { question: 'Who?', repairs: [], background, review, hints };
+  const bytes = conductorPromptBytes(request, run);
+  const cases = [conductor, ...workers].map((card) => worstCaseOf(card, bytes, 100));
+  const account = new Account(run.limits);
+  for (const [index, worst] of cases.entries()) account.reserve(String(index), worst);
+  const { workers: ids } = planContextOf(run, round, true);
+  const plan = { steps: ids.map((worker) => ({ worker, subtask: 'Say.', sees: [] })) };
+  estimatePlan(plan, run, 'Who?', background);
+}
+
+type Path = readonly string[];
+
+function pathsIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => pathsIn(inner, [...path, key]))];
+}
+
+function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
+  if (key === undefined) return by;
+  if (Array.isArray(value)) {
+    const list: unknown[] = value;
+    return list.map((inner, index) => (String(index) === key ? replaced(inner, rest, by) : inner));
+  }
+  const record = value as Record<string, unknown>;
+  return { ...record, [key]: replaced(record[key], rest, by) };
+}

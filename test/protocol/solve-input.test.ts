@@ -124,6 +124,8 @@ describe('the input of a solve', () => {
       { question: 'Who?', limits: { steps: 0 } },
       /limits .* whole numbers .steps at most 50, calls at most 200/,
     ],
+    [{ question: 'Who?', pool: null }, /^pool .* is null: leave it out, or make it \{ allow\?, deny\? \}/],
+    [{ question: null }, /^question .* must be a text/],
   ])('%j: a sentence that names the place', (input, sentence) => {
     expect(findInputProblem(input)).toMatch(sentence);
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
 
 // Once per test file, before anything of Temporal's native part is used.
@@ -29,7 +30,8 @@ export interface TestTemporal {
 /** Connects to the test server, or to a test's own; `close` belongs into `afterAll`. */
 export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Promise<TestTemporal> {
   const [connection, nativeConnection] = await Promise.all([
-    Connection.connect({ address }),
+    // The history of a run may come in one piece.
+    Connection.connect({ address, channelArgs: { 'grpc.max_receive_message_length': -1 } }),
     NativeConnection.connect({ address }),
   ]);
   return {
@@ -40,6 +42,16 @@ export async function connect(address = fromSetup('TEST_TEMPORAL_ADDRESS')): Pro
       await Promise.all([connection.close(), nativeConnection.close()]);
     },
   };
+}
+
+/** A namespace for examples alone: their task queues have the same names as those of everybody who copied them. */
+export async function openNamespace({ client }: TestTemporal): Promise<string> {
+  const namespace = `example-${randomUUID()}`;
+  await client.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs('1 day'),
+  });
+  return namespace;
 }
 
 /** The workflow bundle built once for the jest run, as `Worker.create` takes it. */

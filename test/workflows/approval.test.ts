@@ -1,3 +1,5 @@
+import type { ConfigInput } from '../../src/config/schema';
+import type { Step } from '../../src/plan/plan';
 import type { SolveInput } from '../../src/protocol/input';
 import type { SolveResult } from '../../src/protocol/solve';
 import { endOf } from '../support/end-of';
@@ -139,6 +141,44 @@ describe('a plan that waits for a person', () => {
       expect(refusals).toHaveLength(3);
       if (outcomes[2]?.status === 'fulfilled') await stage.client.cancel(id);
       await endOf(stage, id);
+    });
+  });
+});
+
+describe('a plan that the configuration gives', () => {
+  let given: Stage;
+  beforeEach(async () => {
+    given = await openStage({
+      configure: (config) => ({
+        ...config,
+        conductor: { ...config.conductor, plan: { steps: PLAN } } as ConfigInput['conductor'],
+      }),
+    });
+  });
+  afterEach(async () => {
+    await given.close();
+  });
+
+  test('is carried out without a call of the Conductor, until a person wants another', async () => {
+    await given.whileWorking(async () => {
+      const { rounds, calls, degraded } = await given.client.solve({ question });
+      expect(rounds.map(({ plan }) => plan?.steps)).toEqual([PLAN]);
+      expect([degraded, ...calls.map(({ purpose }) => purpose)]).toEqual([false, 'step', 'step']);
+      expect(given.providers.log.map(({ model }) => model)).toEqual(['a', 'b']);
+
+      const { id } = await given.client.start({ question, approval: 'plan' });
+      const waiting = (steps: readonly Step[]) =>
+        until(
+          () => given.client.trace(id),
+          (trace) => trace.waitsFor === 'approval' && trace.rounds[0]?.plan?.steps.length === steps.length,
+        );
+      await waiting(PLAN);
+      given.plan([step('c', 'Answer it.')]);
+      await given.client.rejectPlan(id, 'One worker is enough.');
+      await waiting([step('c', 'Answer it.')]);
+      expect(given.providers.log.at(-1)?.body).toContain('Find the sources.');
+      await given.client.approvePlan(id);
+      expect((await endOf(given, id)).calls.map(({ worker }) => worker)).toEqual(['conductor', 'c']);
     });
   });
 });

@@ -40,6 +40,9 @@ describe('cancelling a run', () => {
       const rows = await stage.rows(id);
       expect(rows.filter((row) => row.error?.type === 'Run.Cancelled')).toHaveLength(2);
       expect(rows.filter((row) => row.nanoUsd === null)).toHaveLength(2);
+      // What was cut off may be billed: the trace has it, and calls its sum a lower bound.
+      expect(last?.calls.map(({ callId }) => callId).sort()).toEqual(rows.map(({ callId }) => callId).sort());
+      expect(last).toMatchObject({ costIsLowerBound: true, usage: { calls: 3 } });
     });
   });
 
@@ -69,6 +72,25 @@ describe('cancelling a run', () => {
       const end = endOf(stage, id).then(async (result) => ({ result, isChildOpen: await isOpen() }));
       await stage.providers.waitForClose(sequence);
       expect(await end).toMatchObject({ result: { status: 'cancelled' }, isChildOpen: false });
+    });
+  });
+
+  test('leaves no attempt out of its trace, though the server tells no one of those that were to be repeated', async () => {
+    stage.plan([step('a', 'Try.')]);
+    stage.providers.script('a', [{ fault: 'rate-limited', retryAfter: { as: 'seconds', ms: 60_000 } }]);
+    await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'Is it stopped?' });
+      await until(
+        () => stage.client.retries(id),
+        (retries) => retries.length > 0,
+      );
+      await stage.client.cancel(id);
+      const last = await endOf(stage, id);
+      expect(last.status).toBe('cancelled');
+      const callsOf = (rows: readonly { callId: string }[]): string[] =>
+        rows.map(({ callId }) => callId).sort();
+      expect(callsOf(last.calls)).toEqual(callsOf(await stage.rows(id)));
+      expect(last).toMatchObject({ usage: { calls: 2 }, costIsLowerBound: false });
     });
   });
 

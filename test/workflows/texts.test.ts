@@ -53,4 +53,29 @@ describe('long texts', () => {
       await expect(stage.temporal.client.workflow.result(id)).resolves.toMatchObject({ answer });
     });
   });
+
+  test('an answer of which every byte takes six in JSON ends its run, whole', async () => {
+    const answer = '\u0001'.repeat(800_000);
+    stage.plan([step('a', 'Say nothing that can be seen.')]);
+    stage.providers.answer('a', answer);
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it whole?' }));
+    expect(result).toMatchObject({ status: 'completed', answer });
+  });
+
+  test('fifty steps of which everything is as long as may be, and longer in JSON, end their run', async () => {
+    const subtask = '"\\'.repeat(2000);
+    stage.plan(
+      Array.from({ length: 50 }, (_, index) =>
+        step(
+          'a',
+          subtask,
+          Array.from({ length: index }, (__, seen) => seen),
+        ),
+      ),
+    );
+    stage.providers.answer('a', '\u0001'.repeat(680));
+    const limits = { steps: 50, calls: 200, costUsd: null };
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it end?', limits }));
+    expect(result).toMatchObject({ status: 'completed', usage: { calls: 51 } });
+  });
 });

@@ -36,7 +36,7 @@ export interface PythonProgram extends ChildProgram {
 
 /** Runs a TypeScript file under Node; `env` is all of its environment. */
 export function runChild(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProgram {
-  return run(process.execPath, ['--require', COMPILER, file, ...args], env);
+  return runProgram(process.execPath, ['--require', COMPILER, file, ...args], env);
 }
 
 /**
@@ -50,7 +50,7 @@ export async function runPython(
   env: NodeJS.ProcessEnv = {},
 ): Promise<PythonProgram> {
   const program = name.endsWith('.py') ? [join(ROOT, 'trainer', name)] : ['-m', `conductor_trainer.${name}`];
-  const child = run(await trainerPython(), [...program, ...args], { ...trainerEnv(), ...env });
+  const child = runProgram(await trainerPython(), [...program, ...args], { ...trainerEnv(), ...env });
   return { ...child, ready: await child.nextMessage() };
 }
 
@@ -68,7 +68,8 @@ export function trainerPython(): Promise<string> {
   return python;
 }
 
-function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProgram {
+/** Runs any program, with `env` as all of its environment. */
+export function runProgram(command: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProgram {
   const name = args.join(' ');
   const child = spawn(command, args, { env });
   const { pid } = child;

@@ -1,4 +1,4 @@
-import type { Message } from '../plan';
+import type { Layout, Message } from '../plan';
 
 /** What every worker of a child solve may see. */
 export interface GivenText {
@@ -13,8 +13,7 @@ export interface WorkerPrompt {
   readonly background?: readonly GivenText[];
   /** The steps that the worker may see, with their numbers in the plan, from 0. */
   readonly sees: readonly { readonly step: number; readonly subtask: string; readonly output: string }[];
-  /** `tagged`: everything in one user message, as the paper does. `chat`: seen steps as turns of a conversation. */
-  readonly layout: 'tagged' | 'chat';
+  readonly layout: Layout;
 }
 
 /**
@@ -29,16 +28,19 @@ export function workerMessages(prompt: WorkerPrompt): Message[] {
   const fence = fenceAround([question, subtask, ...shown]);
 
   const turns: Message[] = [];
-  let parts = [PREAMBLE, fence('question', question), ...given.map((text) => showGiven(text, fence))];
+  const isPlain = layout === 'plain';
+  let parts = isPlain ? [] : [PREAMBLE, fence('question', question)];
+  parts.push(...given.map((text) => showGiven(text, fence)));
   for (const { step, subtask, output } of seen) {
-    const asked = `Member ${step}:\n${fence('subtask', subtask)}`;
+    const asked = isPlain ? subtask : `Member ${step}:\n${fence('subtask', subtask)}`;
     if (layout === 'tagged') parts.push(`${asked}\n${fence('answer', output)}`);
     else {
       turns.push({ role: 'user', text: [...parts, asked].join('\n\n') }, { role: 'assistant', text: output });
       parts = [];
     }
   }
-  return [...turns, { role: 'user', text: [...parts, fence('your_subtask', subtask)].join('\n\n') }];
+  parts.push(...(isPlain ? [subtask, question] : [fence('your_subtask', subtask)]));
+  return [...turns, { role: 'user', text: parts.join('\n\n') }];
 }
 
 const PREAMBLE =

@@ -1,6 +1,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
-import { isWhole, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
+import { isTeam, isWorker } from '../../protocol/given-run';
+import { isListOf, isWhole, MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import { readCheckpointId } from '../checkpoint-ref';
 import { MAX_CYCLE, MOST } from '../names';
 import { isNightDate, isTimeZone } from '../night-ids';
@@ -161,10 +162,11 @@ const GROUP: readonly Rule[] = [
   },
   {
     at: 'workers',
-    isMet: (value) => Array.isArray(value) && isWhole(value.length, 1, MAX_WORKERS),
+    isMet: (value) => isListOf(isWorker)(value) && isWhole((value as unknown[]).length, 1, MAX_WORKERS),
     expected: `a list of 1 to ${MAX_WORKERS} workers`,
   },
   whole('recursion.rounds', 1, 2),
+  { at: 'run', isMet: isTeam, expected: 'a run as the configuration resolves to' },
   whole('run.limits.steps', 1, MAX_STEPS),
   whole('run.limits.calls', 1, Number.MAX_SAFE_INTEGER),
   milliseconds('run.limits.wallClockMs'),

@@ -8,8 +8,10 @@ const ROOT = join(__dirname, '../../..');
 const SCRIPT = `
 const { createCompleteLocal } = require('./lib/activities/models/local');
 const { fetchSmolLm2 } = require('./lib/local/complete');
+const { defaultConfig } = require('./lib/config/default-pool');
 const { parseConfig } = require('./lib/config/load');
 const { resolveRun } = require('./lib/config/resolve-run');
+const { workerMessages } = require('./lib/plan/prompt/worker');
 
 const conductor = { provider: 'local', model: 'smollm2', temperature: 0, effort: 'low' };
 const config = parseConfig({ conductor, workers: [{ id: 'small', provider: 'local', model: 'smollm2' }] });
@@ -32,6 +34,28 @@ const schema = {
   additionalProperties: false,
 };
 
+/** Answers by the plan and with the worker of someone who configured nothing. */
+const askUnconfigured = async (question) => {
+  const { config } = await defaultConfig({}, () => Promise.resolve(null));
+  const { conductor, workers: [worker] } = resolveRun(parseConfig(config));
+  const outputs = [];
+  for (const { subtask, sees } of conductor.plan.steps) {
+    const seen = sees.map((step) => ({ ...conductor.plan.steps[step], step, output: outputs[step] }));
+    const messages = workerMessages({ question, subtask, sees: seen, layout: worker.layout });
+    const { text } = await ask('', { card: worker, messages, maxOutputTokens: worker.maxOutputTokens });
+    outputs.push(text);
+  }
+  return outputs;
+};
+
+/** A prompt after which the model said "a leaf is left alone" until it was cut off. */
+const rambling = workerMessages({
+  question: 'Write a haiku about autumn.',
+  subtask: 'Answer the question in one or two sentences.',
+  sees: [],
+  layout: 'tagged',
+});
+
 (async () => {
   const paris = 'What is the capital of France?';
   const free = await ask(paris);
@@ -44,6 +68,8 @@ const schema = {
     cut: await ask(paris, { maxOutputTokens: 3 }),
     again: await ask(paris),
     long: await ask('x '.repeat(9000)),
+    unconfigured: [await askUnconfigured(paris), await askUnconfigured('Why is the sky blue?')],
+    rambling: await ask('', { messages: rambling, maxOutputTokens: 120 }),
     missing: await ask(paris, { card: { ...card, model: 'gone.gguf' } }),
   };
   process.stdout.write(JSON.stringify(replies));
@@ -59,7 +85,12 @@ interface Reply {
 }
 
 describe('a local model', () => {
-  let replies: Record<'given_up' | 'free' | 'held' | 'cut' | 'again' | 'long' | 'missing', Reply>;
+  let replies: Record<
+    'given_up' | 'free' | 'held' | 'cut' | 'again' | 'long' | 'missing' | 'rambling',
+    Reply
+  > & {
+    readonly unconfigured: readonly [capital: string[], sky: string[]];
+  };
   let stderr: string;
 
   beforeAll(async () => {
@@ -95,6 +126,19 @@ describe('a local model', () => {
 
   it('refuses a prompt that is longer than its context, rather than cut it', () => {
     expect(replies.long.error).toMatch(/the prompt has \d+ tokens and the model's context holds 8192/);
+  });
+
+  it('answers in short by the plan of someone who configured nothing', () => {
+    const [capital, sky] = replies.unconfigured;
+    expect(capital).toEqual([expect.stringContaining('Paris'), expect.stringContaining('Paris')]);
+    expect(sky).toEqual([expect.stringContaining('light'), expect.stringContaining('light')]);
+    for (const text of [...capital, ...sky]) expect(text).toMatch(/^[A-Z][^]{10,500}\.$/);
+  });
+
+  it('does not say one thing again and again', () => {
+    const parts = replies.rambling.text.split(/[.,:\n]+/).map((part) => part.trim());
+    expect(replies.rambling.finish).toBe('stop');
+    expect(new Set(parts).size).toBe(parts.length);
   });
 
   it('names a file that is missing', () => {

@@ -8,6 +8,7 @@ import {
   TRAIN_WORKFLOW,
   WARM_START_WORKFLOW,
 } from '../../../src/training/names';
+import { modelCard, runOf } from '../../budget/cards';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 
 let stage: ScriptedTraining;
@@ -49,10 +50,10 @@ const GROUP = {
   window: 2,
   seed: 1,
   temperature: 1,
-  workers: [{ id: 'a' }],
+  workers: [modelCard('a')],
   recursion: { rounds: 1, rootDiscount: 0 },
   policy: { baseUrl: 'http://127.0.0.1:9/v1', timeoutMs: 1_000, patienceMs: 1_000 },
-  run: { heartbeatMs: 1_000, limits: { steps: 3, calls: 10, wallClockMs: 60_000 } },
+  run: { ...runOf([modelCard('a')]), limits: { steps: 3, calls: 10, wallClockMs: 60_000 } },
 };
 const WARM_START = {
   warmStart: { trainRun: 'nightly', name: 'warm', steps: 1, batch: 1, warmupSteps: 0 },
@@ -85,6 +86,12 @@ test.each<readonly [workflow: string, words: string, input: unknown]>([
   [GROUP_WORKFLOW, 'writer in the input of conductorTrainGroup is "policy"', { ...GROUP, writer: 'policy' }],
   [GROUP_WORKFLOW, 'temperature in the input of conductorTrainGroup is -1', { ...GROUP, temperature: -1 }],
   [GROUP_WORKFLOW, 'purpose in the input of conductorTrainGroup is "fun"', { ...GROUP, purpose: 'fun' }],
+  [GROUP_WORKFLOW, 'it must be a list of 1 to 256 workers', { ...GROUP, workers: [{ id: 'a' }] }],
+  [
+    GROUP_WORKFLOW,
+    'it must be a run as the configuration resolves to',
+    { ...GROUP, run: { ...GROUP.run, conductor: { model: 'any' } } },
+  ],
   [
     GROUP_WORKFLOW,
     'it must be a whole number of milliseconds, 24 days at most',

@@ -1,0 +1,72 @@
+// Who says what in the demo, how fast, and at which price.
+import { renderPlan } from '../../lib/index.js';
+
+export const QUESTION = 'How many piano tuners are there in Chicago?';
+
+const WORKERS = ['sol', 'sonnet', 'luna'];
+
+/** The model whose first answer is cut short by the kill. */
+export const DOOMED = 'luna';
+
+/** USD per million tokens: simulated models bill, and workers are booked, by the same list. */
+const PRICES = {
+  planner: { input: 2, output: 10 },
+  sol: { input: 2, output: 10 },
+  sonnet: { input: 3, output: 15 },
+  luna: { input: 0.2, output: 0.8 },
+};
+
+const plan = (...steps) =>
+  renderPlan({ steps: steps.map(([worker, subtask, sees = []]) => ({ worker, subtask, sees })) }, WORKERS);
+
+const FIRST_PLAN = `Two independent estimates, then one who weighs them.
+${plan(
+  ['sol', 'Estimate the number top-down, from people, households and pianos.'],
+  ['sonnet', 'Estimate the number bottom-up, from what one tuner can do in a year.'],
+  ['luna', 'Compare both estimates and give one final number.', [0, 1]],
+)}`;
+
+const CORRECTION = `The answer leaves out the schools: 55,000 and 20,000 tunings make 75,000.
+${plan(['sol', 'Add the tunings of homes and of schools, and divide by what one tuner does.'])}`;
+
+const AT_HOME =
+  '2.7 million people, about 1.1 million households, one in twenty with a piano: 55,000 tunings a year, for 55 tuners.';
+const BY_TUNER =
+  'A tuner does 4 a day on 250 days a year: 1,000 tunings. Schools and halls need 20,000 a year beside the homes.';
+const WEIGHED = 'About 55 piano tuners: 55,000 tunings a year, at 1,000 for each tuner.';
+const CORRECTED =
+  'About 75 piano tuners: 55,000 tunings in homes and 20,000 in schools and halls, at 1,000 for each tuner.';
+
+export const MODELS = {
+  planner: {
+    price: PRICES.planner,
+    delayMs: 1000,
+    answer: ({ text }) => (text.includes(WEIGHED) ? CORRECTION : FIRST_PLAN),
+  },
+  sol: {
+    price: PRICES.sol,
+    delayMs: 2400,
+    answer: ({ text }) => (text.includes('Add the tunings') ? CORRECTED : AT_HOME),
+  },
+  sonnet: {
+    price: PRICES.sonnet,
+    delayMs: 1600,
+    script: [{ fault: 'rate-limited', retryAfter: { ms: 2000, as: 'seconds' }, message: 'Slow down.' }],
+    answer: BY_TUNER,
+  },
+  // Its first answer takes longer than its asker lives.
+  luna: { price: PRICES.luna, delayMs: 1200, script: [{ text: WEIGHED, delayMs: 600_000 }], answer: WEIGHED },
+};
+
+/** The `conductor.yaml` of the demo. */
+export function configuration(url) {
+  const model = (name) =>
+    `provider: openai, baseUrl: ${url}/v1, model: ${name}, price: ${JSON.stringify(PRICES[name])}`;
+  return [
+    `conductor: { ${model('planner')} }`,
+    'workers:',
+    ...WORKERS.map((id) => `  - { id: ${id}, ${model(id)} }`),
+    'recursion: review',
+    '',
+  ].join('\n');
+}

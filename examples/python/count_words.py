@@ -1,0 +1,58 @@
+"""A worker of the pool in Python: an activity that counts the words of what earlier steps wrote."""
+
+import asyncio
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.envconfig import ClientConfig
+from temporalio.worker import Worker
+
+# The store that conductor.yaml names: texts over 4 KB lie there.
+STORE = Path(os.environ.get("CONDUCTOR_STORE", ".conductor/store"))
+
+
+@activity.defn(name="countWords")
+def count_words(request: dict[str, Any]) -> dict[str, Any]:
+    """Takes the request of a step and returns its output."""
+    lines = [
+        f"The output of step {seen['step'] + 1} has {len(read_text(seen['output']).split())} words."
+        for seen in request["sees"]
+    ]
+    # Its tokens are 0, so that the run knows them. What it costs stays unknown.
+    usage = {"inputTokens": 0, "outputTokens": 0}
+    return {"text": "\n".join(lines) or "There is no text to count.", "usage": usage}
+
+
+def read_text(text: str | dict[str, Any]) -> str:
+    """A short text is itself; a long one is a reference, {"ref": "sha256-…", …}."""
+    if isinstance(text, str):
+        return text
+    digest = text["ref"].removeprefix("sha256-")
+    return (STORE / "texts" / digest[:2] / digest).read_text(encoding="utf-8")
+
+
+async def main() -> None:
+    config = ClientConfig.load_client_connect_config()
+    config.setdefault("target_host", "localhost:7233")
+    client = await Client.connect(**config)
+
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    with ThreadPoolExecutor() as threads:
+        activities = [count_words]
+        async with Worker(
+            client, task_queue="counters", activities=activities, activity_executor=threads
+        ):
+            print("Counting words. Press Ctrl-C to stop.", flush=True)
+            await stop.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+    os._exit(0)  # see ask.py

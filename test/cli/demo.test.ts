@@ -1,0 +1,66 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { runProgram } from '../../src/local/processes';
+
+const DEMO = join(__dirname, '../../examples/demo/main.mjs');
+const PATIENCE_MS = 120_000;
+
+/** Plays the demo, and checks that it leaves no process and no file behind. */
+async function play<Seen>(watch: (demo: ChildProcessWithoutNullStreams) => Promise<Seen>): Promise<Seen> {
+  const temporary = await mkdtemp(join(tmpdir(), 'demo-test-'));
+  // A server and a key of a person's own have no part in it.
+  const theirs = { TEMPORAL_ADDRESS: '127.0.0.1:1', OPENAI_API_KEY: 'theirs' };
+  const demo = spawn(process.execPath, [DEMO], { env: { ...process.env, ...theirs, TMPDIR: temporary } });
+  try {
+    const seen = await watch(demo);
+    expect(await readdir(temporary)).toEqual([]);
+    // The server's arguments name its folder.
+    expect(await runProgram('ps', ['-eo', 'args'])).not.toContain(temporary);
+    return seen;
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+function exitOf(demo: ChildProcessWithoutNullStreams): Promise<number | null> {
+  return new Promise((resolve) => demo.on('close', resolve));
+}
+
+// Side by side: both wait, most of the time.
+test.concurrent(
+  'the demo shows a rate limit, a kill and a correction, and pays for each answer once',
+  async () => {
+    const [stdout, stderr, code] = await play((demo) =>
+      Promise.all([text(demo.stdout), text(demo.stderr), exitOf(demo)]),
+    );
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stdout.split('\n')[0]).toMatch(/^A demo\. The models are simulated/);
+    expect(stderr).toContain('sonnet) answered 429');
+    expect(stdout).toMatch(/\nKilled process \d+ \(SIGKILL\) while luna was writing/);
+    expect(stderr).toMatch(/luna[^]*Taking over the Temporal server[^]*round 2 › step 1 \(sol\) done/);
+    expect(stdout).toContain('\nAbout 75 piano tuners');
+    expect(stdout).toMatch(/\d requests: 6 answered, 1 refused with 429,\n\d broken off by the kill/);
+    expect(stdout).toMatch(/\n(\$0\.\d+) billed, \1 in the ledger\.\nNo answered call was bought twice\.\n$/);
+  },
+  PATIENCE_MS,
+);
+
+test.concurrent(
+  'an interrupted demo leaves nothing behind',
+  async () => {
+    const [stdout, code] = await play((demo) => {
+      let stderr = '';
+      demo.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+        stderr += chunk;
+        if (stderr.includes('writing a plan') && !demo.killed) demo.kill('SIGINT');
+      });
+      return Promise.all([text(demo.stdout), exitOf(demo)]);
+    });
+    expect(stdout).toMatch(/\nInterrupted\. The demo has removed its run and its folder\.\n$/);
+    expect(code).toBe(130);
+  },
+  PATIENCE_MS,
+);

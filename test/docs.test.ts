@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { buildProgram } from '../src/cli/program';
+import { addTraining } from '../src/training/cli';
+
+const ROOT = join(__dirname, '..');
+const PAGES = [
+  'README.md',
+  'SECURITY.md',
+  ...['docker', 'examples', 'trainer'].map((folder) => `${folder}/README.md`),
+  ...readdirSync(join(ROOT, 'docs')).flatMap((name) => (name.endsWith('.md') ? `docs/${name}` : [])),
+];
+
+const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+const outsideFences = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
+
+test.each(PAGES)('%s: every link to a file leads to one, and every anchor to a heading', (page) => {
+  for (const [, target = ''] of outsideFences(readPage(page)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+    const [path = '', anchor] = target.split('#');
+    const linked = path === '' ? page : join(dirname(page), path);
+    expect({ target, exists: existsSync(join(ROOT, linked)) }).toEqual({ target, exists: true });
+    if (anchor !== undefined) expect(anchorsOf(linked)).toContain(anchor);
+  }
+});
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): string[] {
+  const headings = [...outsideFences(readPage(page)).matchAll(/^#{1,6} (.+)$/gm)];
+  return headings.map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .trim()
+      .replace(/\s/g, '-'),
+  );
+}
+
+test('every page of docs is in the map', () => {
+  const map = readPage('docs/README.md');
+  for (const page of PAGES.filter((each) => each.startsWith('docs/') && basename(each) !== 'README.md')) {
+    expect(map).toContain(`(${basename(page)})`);
+  }
+});
+
+test('the README is short enough to be read to its end', () => {
+  expect(readPage('README.md').split(/\s+/).length).toBeLessThanOrEqual(1200);
+});
+
+const commandLines = PAGES.flatMap((page) =>
+  [...readPage(page).matchAll(/^(?:\$ )?(?:npx )?temporal-conductor (.*)$/gm)].map(
+    ([, line = '']) => [page, line.replace(/\s+#.*$/, '')] as const,
+  ),
+);
+
+test.each(commandLines)('%s: temporal-conductor %s', (_, line) => {
+  const program = completeProgram();
+  const words = line.split(/\s+/);
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((each) => each.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  expect(command.name()).not.toBe(program.name());
+  const known = command.options.flatMap(({ long, short }) => [long, short]);
+  for (const option of words.filter((word) => /^--?[a-z]/.test(word))) expect(known).toContain(option);
+});
+
+function completeProgram(): Command {
+  const settle = (): void => undefined;
+  const program = buildProgram('0', settle);
+  const train = program.commands.find((command) => command.name() === 'train');
+  if (train !== undefined) addTraining(train, settle);
+  return program;
+}
+
+test.each(['docs/failures.md', 'docs/security.md'])('%s: every test that it names is there', (page) => {
+  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' });
+  const python = readdirSync(join(ROOT, 'trainer/tests')).map((name) => `trainer/tests/${name}`);
+  const all = [...files, ...python, 'trainer/tests/'].map((path) => path.replaceAll('\\', '/'));
+  for (const row of readPage(page).matchAll(/^\|.*\| ([^|]*) \|$/gm)) {
+    for (const [, name = ''] of (row[1] ?? '').matchAll(/`([\w/-]+)`/g)) {
+      expect({ name, exists: all.some((path) => path.includes(name)) }).toEqual({ name, exists: true });
+    }
+  }
+});
