@@ -7,6 +7,7 @@ import type { Text } from '../protocol/text';
 import { findAnswer, findBegun, keepAnswer, type KeptAnswer } from '../store/answers';
 import { callOf, type LedgerRow, type OpenRow, rowsOfCall, writeRow } from '../store/ledger';
 import { keepText, TextTooLargeError } from '../store/texts';
+import { asFailure } from './as-failure';
 import { type BackgroundAnswer, callInBackground, type LeftRunning } from './call-in-background';
 import type { Dependencies } from './dependencies';
 import { untilWritten } from './heartbeat';
@@ -46,7 +47,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
     await untilWritten(() => writeRow(store, kept.row));
     return answered(kept, earlier);
   }
-  const apiKey = keyFor(call.card, config, env, earlierConfigs);
+  const apiKey = await asFailure(() => keyFor(call.card, config, env, earlierConfigs), callDetails(earlier));
   const { row, sent, others } = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   if (sent.kind === 'left-running') throw comeBackLater(sent, [...others, row]);
   if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, others);

@@ -1,20 +1,21 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { ConductorError } from '../conductor-error';
 import { solvingDigestOf } from '../config/digest';
 import { resolveRun } from '../config/resolve-run';
 import { jsonBytes } from '../plan/plan';
 import type { ConductorActivities, ResolveRunRequest, ResolveRunResult } from '../protocol/activities';
-import { FAILURES, type FailureType } from '../protocol/failures';
+import { FAILURES } from '../protocol/failures';
 import type { Text } from '../protocol/text';
 import { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
+import { asFailure } from './as-failure';
 import { callWorker } from './call-worker';
 import { checkRun } from './check-run';
 import type { Dependencies } from './dependencies';
 import { whileHeartbeating } from './heartbeat';
-import { isErrorLike } from './models/http-error';
 import { writePlan } from './write-plan';
+
+export { asFailure };
 
 /** The side effects of a solve, ready to be registered on a worker. */
 export function createActivities(dependencies: Dependencies): ConductorActivities {
@@ -59,30 +60,4 @@ async function readForResult(store: Store, text: Text): Promise<string> {
   if (bytes <= MAX_ANSWER_BYTES) return whole;
   const message = `the answer takes ${bytes} bytes as JSON, over the ${MAX_ANSWER_BYTES} that a result has room for`;
   throw ApplicationFailure.nonRetryable(message, FAILURES.textTooLarge);
-}
-
-/** By the error's code: trying again helps against none of them. */
-const FINAL_TYPES: ReadonlyMap<string, FailureType> = new Map([
-  ['MissingKey', FAILURES.authentication],
-  ['Configuration', FAILURES.configuration],
-  ['TextTooLarge', FAILURES.textTooLarge],
-  ['TextNotFound', FAILURES.textNotFound],
-]);
-
-/** Gives our own errors their failure type, and says of each whether trying again can help. */
-export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isOfStore(error))
-      throw ApplicationFailure.create({ message: error.message, type: FAILURES.storeUnavailable });
-    const type = error instanceof ConductorError ? FINAL_TYPES.get(error.code) : undefined;
-    if (type === undefined) throw error;
-    throw ApplicationFailure.nonRetryable((error as Error).message, type);
-  }
-}
-
-/** A system's error, or one that a driver made of it: all else that a call may meet has a name of its own. */
-function isOfStore(error: unknown): error is Error {
-  return isErrorLike(error) && error.name === 'Error' && ('code' in error || 'cause' in error);
 }

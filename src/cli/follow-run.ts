@@ -1,6 +1,6 @@
 import type { ConductorClient, Retry } from '../client/conductor-client';
 import type { SolveResult } from '../protocol/solve';
-import { explainStop } from '../trace/describe';
+import { counted, explainStop, howToApprove } from '../trace/describe';
 import { ApprovalDesk } from './approval/desk';
 import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
@@ -8,6 +8,7 @@ import { unlessInterrupted } from './interruption';
 import { watchForAbsence } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './settings';
+import { startedRuns } from './started-runs';
 import { print, say, toJson } from './terminal';
 import { openView, type RunView } from './view/open-view';
 
@@ -30,6 +31,10 @@ export async function showRun(
     sayHowToComeBack(id, config);
     return EXIT.interrupted;
   }
+  if ('left' in result) {
+    say(`Left waiting. Decide with: ${howToApprove(result.left)}; follow it with: ${watchOf(id, config)}`);
+    return EXIT.answered;
+  }
   const { status, answer, error, stoppedBy } = result;
   if (json === true) await print(toJson(result));
   else if (answer !== null) await print(answer, { exact: true });
@@ -39,12 +44,12 @@ export async function showRun(
   return exitCodeOf(result);
 }
 
-/** Shows a run on stderr until it has ended; undefined after Ctrl-C. */
+/** Shows a run on stderr until it has ended, or a plan of it was left waiting; undefined after Ctrl-C. */
 async function followRun(
   session: Session,
   id: string,
   interruption: AbortSignal,
-): Promise<SolveResult | undefined> {
+): Promise<SolveResult | { readonly left: string } | undefined> {
   const { conductor, worker } = session;
   const view = await openView(process.stderr);
   const stopPolling = pollRetries(conductor, id, view);
@@ -57,14 +62,12 @@ async function followRun(
   const traces = conductor.watch(id);
   const desk = openDesk(conductor, view);
   const broken = breakdownOf(worker?.ended);
+  const asides = desk === null ? [broken] : [broken, desk.broken, desk.left];
   let last: SolveResult | undefined;
   try {
     for (;;) {
-      const next = await unlessInterrupted(
-        interruption,
-        Promise.race([traces.next(), broken, desk?.broken ?? broken]),
-      );
-      if (next === undefined) return undefined;
+      const next = await unlessInterrupted(interruption, Promise.race([traces.next(), ...asides]));
+      if (next === undefined || 'left' in next) return next;
       if (next.done === true) return last;
       last = next.value;
       view.show(last);
@@ -108,8 +111,38 @@ export async function breakdownOf(ended = new Promise<void>(() => undefined)): P
   throw new Error('the worker of this command stopped working; the run is kept');
 }
 
+const MOST_NAMED = 5;
+
+/**
+ * Other runs of this folder, left by an earlier command or watched by another: our worker goes on with them, too. On a
+ * server that others share, what runs there is no news to the person here.
+ */
+export async function sayResumed(
+  { conductor, server, config: { temporal } }: Session,
+  config: string | undefined,
+  own?: string,
+): Promise<void> {
+  if (!server.embedded) return;
+  const known = await startedRuns(server);
+  const { runs, unlisted } = await conductor.list({ ended: 0, taskQueue: temporal.taskQueue, known });
+  const others = runs.filter(({ id }) => id !== own);
+  if (others.length === 0) return;
+  const count = others.length + unlisted;
+  const named = others
+    .slice(0, MOST_NAMED)
+    .map(({ id }) => `  ${id}: stop it with ${command('cancel', id, config)}`);
+  const more = count > named.length ? ['  … "temporal-conductor list" shows all'] : [];
+  say(
+    [`${counted(count, 'unfinished run')} of this folder will go on as well:`, ...named, ...more].join('\n'),
+  );
+}
+
+function command(name: string, id: string, config: string | undefined): string {
+  return `temporal-conductor ${name} ${id}${config === undefined ? '' : ` --config ${config}`}`;
+}
+
 export function watchOf(id: string, config: string | undefined): string {
-  return `temporal-conductor watch ${id}${config === undefined ? '' : ` --config ${config}`}`;
+  return command('watch', id, config);
 }
 
 export function sayHowToComeBack(id: string, config: string | undefined): void {

@@ -15,6 +15,7 @@ import {
   readTenant,
   readTokens,
   readUsd,
+  readWhole,
   type Settle,
   TRUST,
 } from './arguments';
@@ -22,6 +23,7 @@ import { addTraining } from '../training/cli/program';
 import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `
+An <id> may be the beginning of one that no other run has, or "last": the run that was started last.
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
 The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
 
@@ -76,6 +78,11 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option(...TRUST)
     .option(...JSON_OPTION)
     .action(run(async () => (await import('./commands/runs.js')).watch));
+
+  add('list', 'show the runs that have not ended, and the last ones that have')
+    .option('--limit <number>', 'of those that have ended', readWhole, 10)
+    .option('--json', 'print them as JSON')
+    .action(run(async () => (await import('./commands/list.js')).list));
 
   const formats = ['tree', 'json', 'mermaid', 'markdown'];
   add('trace <id>', 'print what happened in a run so far')

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
-import { isNotFound } from '../client/steer';
 import { durationMs } from '../config/duration';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/keys';
@@ -13,8 +12,8 @@ import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
+import { checkTrust, FOLDER } from './settings';
 import { queueOf, requireWorker } from './queues';
-import { checkTrust, FOLDER, loadSettings, type WorkOptions } from './settings';
 import type { RunningWorker, WorkerManner, WorkerParts } from './start-worker';
 import { say } from './terminal';
 
@@ -105,29 +104,6 @@ async function bringWorker(
   // Temporal's native part takes longest to load, and few commands need it.
   const { startWorker } = await import('./start-worker.js');
   return startWorker(server, parts, { graceMs, log, makesCalls });
-}
-
-/** The same for a run that was started before. @throws UsageError for one that the server does not know */
-export async function withRun<Result>(
-  id: string,
-  { config: file, trust }: WorkOptions,
-  role: SessionOptions['role'],
-  work: (session: Session) => Promise<Result>,
-): Promise<Result> {
-  return withSession(await loadSettings(file), { file, trust, role, used: true }, async (session) =>
-    work(session).catch((error: unknown) => {
-      throw explainUnknown(error, id, session);
-    }),
-  );
-}
-
-/** Puts the server's "not found" into a sentence of ours; any other error stays what it is. */
-export function explainUnknown(error: unknown, id: string, { server }: Session): unknown {
-  if (!isNotFound(error)) return error;
-  return new UsageError(
-    `there is no run ${JSON.stringify(id)} in namespace ${server.namespace} at ${server.address}: ` +
-      'check the id, the folder you are in, and TEMPORAL_ADDRESS',
-  );
 }
 
 /** The configured server, else the folder's own. @throws UsageError where none can do what the command needs */

@@ -1,4 +1,3 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { readGivenConfig } from '../config/load';
@@ -25,7 +24,9 @@ import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { totalOf } from '../trace/reduce';
 import { HistoryDecoder } from './history';
+import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
+import { newRetryId, newRunId } from './run-id';
 import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
 import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
 import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-reader';
@@ -93,10 +94,11 @@ export class ConductorClient {
   }
 
   /**
-   * Starts a solve and returns at once. The same workflow id is never started twice while it runs.
+   * Starts a solve and returns at once. The same workflow id is never started twice while it runs. Without one, the id
+   * begins with words of the question, unless the client has a codec.
    * @throws BadQuestionError for a question that is empty or over 1 MiB
    */
-  async start(request: SolveRequest, id = `solve-${randomUUID()}`): Promise<SolveHandle> {
+  async start(request: SolveRequest, id = newRunId(request.question, this.client)): Promise<SolveHandle> {
     checkQuestion(request.question);
     const question = await keepText(this.store, request.question);
     return this.launch({ ...request, question }, id);
@@ -118,6 +120,11 @@ export class ConductorClient {
   /** The trace of a run and all its children as it is now, running or ended. Needs no worker. */
   async trace(id: string): Promise<SolveResult> {
     return resolveTrace(await readTree(this.read, id), this.store);
+  }
+
+  /** Runs that have not ended, and the last ones that have. Needs no worker. */
+  async list(options: ListOptions = {}): Promise<RunList> {
+    return listRuns(this.client, (id) => readTree(this.read, id), options);
   }
 
   /** Calls that failed at no cost and are about to be tried again, and why. Retries leave no events in a history. */
@@ -181,7 +188,7 @@ export class ConductorClient {
     const origin = await this.readOrigin(id);
     if (request.worker !== undefined) checkWorker(origin, id, request.worker);
     const again = retryInput(origin.input, origin.trace, request);
-    return this.launch(again, `${id}-retry-${randomBytes(3).toString('hex')}`);
+    return this.launch(again, newRetryId(id));
   }
 
   /** Asks a run to stop: its HTTP calls are closed, nothing more is sent, and it ends as cancelled. */

@@ -19,7 +19,6 @@ import {
   ownStepStarted,
   readFailure,
   reviewed,
-  revisionIn,
   type RunEvent,
   stepAnswered,
   stepFailed,
@@ -101,7 +100,7 @@ function childCall(childId: string, parent: Parent, { round, now }: RunPosition)
   const end = (outcome: ChildOutcome, endedAt: string): RunEvent[] => [
     { kind: 'child-ended', childId, trace: outcome.trace },
     step === undefined
-      ? reviewed(round, revisionIn(outcome, parent.round))
+      ? reviewed(round, outcome)
       : ownStepEnded({ round, step, startedAt: now, endedAt }, outcome),
   ];
   return {

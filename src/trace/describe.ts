@@ -96,6 +96,14 @@ export function describeMs(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** `12 s`, `3 min`, `5 h`, `12 days`: how long ago something was, for a glance. */
+export function describeAge(milliseconds: number): string {
+  const minutes = milliseconds / 60_000;
+  if (minutes < 1) return `${Math.max(0, Math.floor(minutes * 60))} s`;
+  if (minutes < 120) return `${Math.floor(minutes)} min`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 60 / 24)} days`;
+}
+
 /** Steps are counted from 0 in data and from 1 for people: `sees 1, 2`; empty where a step sees nothing. */
 export function describeSees(sees: readonly number[]): string {
   return sees.length === 0 ? '' : `sees ${sees.map((step) => step + 1).join(', ')}`;
@@ -105,10 +113,11 @@ export function describeWorker({ worker, fallbackFor }: Pick<StepTrace, 'worker'
   return fallbackFor === null ? worker : `${worker} for ${fallbackFor}`;
 }
 
-/** Rounds too: `Round 2 · review · depth 1 · accepted`. */
+/** Rounds too: `Round 2 · review · depth 1 · accepted`, or `answered` where no one has reviewed it. */
 export function describeRound(round: RoundTrace): string {
   const depth = round.depth > 0 && `depth ${round.depth}`;
-  return joinFacts(`Round ${round.round + 1}`, isReview(round) && 'review', depth, round.decision);
+  const end = round.decision ?? (round.answer !== null && 'answered');
+  return joinFacts(`Round ${round.round + 1}`, isReview(round) && 'review', depth, end);
 }
 
 export function describeSteps({ steps }: Plan, shown: (subtask: string) => string): string[] {

@@ -52,7 +52,8 @@ interface Happenings {
   'review-started': { round: number; depth: number; childId: string };
   /** `trace` is null where the child vanished without one. */
   'child-ended': { childId: string; trace: SolveTrace | null };
-  decided: { round: number; decision: NonNullable<RoundTrace['decision']> };
+  /** null where a review failed: the answer stands, and no one has accepted it. */
+  decided: { round: number; decision: RoundTrace['decision'] };
   ended: Pick<SolveTrace, 'answer' | 'error' | 'stoppedBy' | 'spentAtMost'> & {
     status: Exclude<SolveTrace['status'], 'running'>;
   };
@@ -154,22 +155,29 @@ export function ownStepEnded(
   return { kind: 'step-answered', ...ended, output: trace?.answer ?? '', startedAt };
 }
 
-export function reviewed(round: number, revision: Text | null): RunEvent {
-  return { kind: 'decided', round, decision: revision === null ? 'accepted' : 'revised' };
+/** A review of the round has ended. */
+export function reviewed(round: number, outcome: ChildOutcome): RunEvent {
+  const isAccepted = outcome.problem === null && planOf(outcome, round + 1)?.steps.length === 0;
+  const isRevised = revisionIn(outcome, round + 1) !== null;
+  return { kind: 'decided', round, decision: isRevised ? 'revised' : isAccepted ? 'accepted' : null };
+}
+
+function planOf({ trace }: ChildOutcome, round: number): RoundTrace['plan'] {
+  return (trace && ownRound(trace, round)?.plan) ?? null;
 }
 
 /** The answer of a review's corrective plan; null where the reviewed answer stands, which an empty plan accepts. */
-export function revisionIn({ trace, problem }: ChildOutcome, round: number): Text | null {
+export function revisionIn(outcome: ChildOutcome, round: number): Text | null {
+  const { trace, problem } = outcome;
   if (trace === null || problem !== null) return null;
-  const steps = ownRound(trace, round)?.plan?.steps ?? [];
-  return steps.length > 0 ? trace.answer : null;
+  return planOf(outcome, round)?.steps.length ? trace.answer : null;
 }
 
 /** What a failed activity or child says of itself. */
 export interface CallFailure {
   readonly problem: Problem;
   /** null for a failure that is not ours, e.g. a time-out set by the server. */
-  readonly details: CallFailureDetails | null;
+  readonly details: (Pick<CallFailureDetails, 'calls'> & Partial<CallFailureDetails>) | null;
 }
 
 /** @param who the worker, for messages of failures that carry none of our own */
@@ -180,6 +188,7 @@ export function readFailure(error: unknown, who: string): CallFailure {
     const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
     return { problem: { type: cause.type ?? 'Error', message: cause.message }, details };
   }
+  if (isUnstarted(cause)) return unstartedCall(cause, who);
   if (cause instanceof CancelledFailure) {
     const details = detailsWith(cause, 'calls', 'endedAt') as CallFailureDetails | null;
     return {
@@ -193,6 +202,19 @@ export function readFailure(error: unknown, who: string): CallFailure {
   }
   const message = cause instanceof Error ? cause.message : String(cause);
   return { problem: { type: 'Error', message: `worker ${who} failed: ${message}` }, details: null };
+}
+
+/** Earlier attempts may have been made, and failed: the server keeps the last one's reason. */
+function unstartedCall({ cause }: TimeoutFailure, who: string): CallFailure {
+  const last = cause instanceof ApplicationFailure ? detailsWith(cause, 'calls') : null;
+  const message = `no worker process took the call of ${who} in time: start one that polls its task queue`;
+  const details = last as CallFailureDetails | null;
+  return { problem: { type: FAILURES.timeout, message }, details: details ?? { calls: [] } };
+}
+
+/** Whether a call waited for a worker until its time was up: nothing was sent but by attempts before it. */
+export function isUnstarted(error: unknown): error is TimeoutFailure {
+  return error instanceof TimeoutFailure && error.timeoutType === 'SCHEDULE_TO_START';
 }
 
 /** A failure's first detail, if it has these fields and so is ours. */

@@ -3,19 +3,34 @@ import { joinFacts, type StepState } from './describe';
 
 /** Lines and trees of text for a terminal. Workflow code must not import this file: its library is for Node. */
 
-/** A line for so many columns. */
-export type Line = (columns: number) => string;
+/** What is written into so many columns, a string a line. */
+export type Line = (columns: number) => readonly string[];
 
+/** Free text: one line, clipped where it is too long. Ids, figures and sentences are wrapped instead. */
 export function plainLine(text: string): Line {
-  return (room) => oneLine(text, room);
+  return (room) => [oneLine(text, room)];
 }
 
+/** A sentence, whole. */
+export function wrapped(text: string): Line {
+  return (room) => wrap([text], room);
+}
+
+/** A name, and facts beside it, or below where there is no room. */
 export function headLine(paint: Paint, name: string, facts: readonly string[]): Line {
-  const rest = joinFacts(...facts);
   return (room) => {
-    const shown = oneLine(name, room);
-    return `${paint.strong(shown)}  ${paint.faint(oneLine(rest, room - widthOf(shown) - 2))}`;
+    const rest = joinFacts(...facts);
+    const names = wrap([name], room).map(paint.strong);
+    if (rest === '') return names;
+    const isOneLine = widthOf(name) + 2 + widthOf(rest) <= room;
+    if (isOneLine) return [`${names[0] ?? ''}  ${paint.faint(rest)}`];
+    return [...names, ...wrapFacts(facts, room).map(paint.faint)];
   };
+}
+
+/** Facts with a dot between them, where they do not fit one line in several. */
+export function wrapFacts(facts: readonly (string | false | null | undefined)[], columns: number): string[] {
+  return wrap(facts.filter((fact) => typeof fact === 'string' && fact !== '') as string[], columns, ' · ');
 }
 
 // White space, control characters (a model's text must not steer a terminal) and overrides of the writing direction.
@@ -91,13 +106,18 @@ export interface Branch {
 
 const INDENT = 3;
 
-/** Draws a tree with box characters, one string a line, none of them wider than `columns`. */
+/** However deep a branch is, words beside it can be read. */
+const NARROWEST = 20;
+
+/** Draws a tree with box characters, one string a line, none of them wider than `columns` where it is not too deep. */
 export function drawTree({ line, notes = [], branches = [] }: Branch, columns: number): string[] {
   const trunk = branches.length === 0 ? '   ' : '│  ';
-  const room = columns - INDENT;
+  const room = Math.max(NARROWEST, columns - INDENT);
+  const inOneLine = line(columns);
+  const [head = '', ...more] = inOneLine.length === 1 ? inOneLine : line(room);
   return [
-    line(columns),
-    ...notes.map((note) => trunk + note(room)),
+    head,
+    ...[...more, ...notes.flatMap((note) => note(room))].map((below) => trunk + below),
     ...branches.flatMap((branch, index) => {
       const isLast = index === branches.length - 1;
       const [first = '', ...rest] = drawTree(branch, room);

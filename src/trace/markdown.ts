@@ -41,7 +41,7 @@ function renderPlan({ plan, steps, decision }: RoundTrace): string {
   const rows = steps.map((step) => {
     const { subtask = '', sees = [] } = plan.steps[step.index] ?? {};
     const seen = sees.map((index) => index + 1).join(', ');
-    const cells = [step.index + 1, step.wave + 1, workerOf(step), subtask, seen, describeState(step)];
+    const cells = [step.index + 1, step.wave + 1, workerOf(step), clip(subtask), seen, describeState(step)];
     return `| ${cells.map(cell).join(' | ')} |`;
   });
   return ['| step | wave | worker | subtask | sees | state |', '|---|---|---|---|---|---|', ...rows].join(
@@ -61,7 +61,7 @@ function describeState(step: StepTrace): string {
 }
 
 function cell(value: string | number): string {
-  return clip(String(value)).replace(/\s+/g, ' ').replaceAll('|', '\\|');
+  return String(value).replace(/\s+/g, ' ').replaceAll('|', '\\|');
 }
 
 function clip(text: string): string {

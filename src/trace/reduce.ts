@@ -69,7 +69,7 @@ const CHANGES: {
     return withCalls(failed, calls);
   },
   answered: (trace, { round, answer }) => {
-    const answered = changeRound(trace, round, () => ({ answer, decision: 'accepted' }));
+    const answered = changeRound(trace, round, () => ({ answer }));
     const failed = trace.rounds.some((each) => isOwn(each) && each.steps.some((step) => step.error !== null));
     return { ...answered, degraded: trace.degraded || failed };
   },

@@ -27,11 +27,11 @@ import {
   PLAIN,
   plainLine,
   strokeOf,
+  wrap,
+  wrapped,
 } from './lines';
 import { totalOf } from './reduce';
 import { callsOfPlan, callsOfStep, roundsOf, waitingRuns } from './run-tree';
-
-const NARROWEST = 20;
 
 /**
  * The story of a run for a terminal: who did what, in which wave, seeing what, for how much, and what came of it. Below
@@ -41,7 +41,7 @@ export function renderTree(
   trace: SolveTrace,
   { paint = PLAIN, columns = 160 }: { paint?: Paint; columns?: number } = {},
 ): string {
-  return drawTree(new TreeText(trace, paint).root(), Math.max(NARROWEST, columns)).join('\n');
+  return drawTree(new TreeText(trace, paint).root(), columns).join('\n');
 }
 
 class TreeText {
@@ -58,9 +58,9 @@ class TreeText {
       line: headLine(this.paint, id, [state, describeTokens(this.trace), describeCost(this.trace)]),
       notes: [
         plainLine(previewOf(question)),
-        ...this.note('checkpoint', checkpoint),
-        ...this.note('plan', estimate && describeEstimate(estimate)),
-        ...waitingRuns(this.trace).flatMap((run) => this.note('to let it run:', howToApprove(run))),
+        ...this.fact('checkpoint', checkpoint),
+        ...this.fact('plan', estimate && describeEstimate(estimate)),
+        ...waitingRuns(this.trace).flatMap((run) => this.fact('to let it run:', howToApprove(run))),
       ],
       branches: [...this.rounds(id), ...this.end()],
     };
@@ -73,7 +73,7 @@ class TreeText {
       const calls = callsOfPlan(this.trace.calls, round);
       const plan = [calls.at(-1)?.model ?? '', describePlan(round), ...sumOf(calls)];
       return {
-        line: () => joinFacts(this.paint.strong(name), ...facts),
+        line: () => [joinFacts(this.paint.strong(name), ...facts)],
         branches: [
           { line: headLine(this.paint, 'Conductor', plan), notes: this.failures(calls) },
           ...waves.map((wave) => ({
@@ -94,7 +94,10 @@ class TreeText {
     const state = stateOf(step);
     const mark = strokeOf(state, this.paint)(MARKS[state]);
     return {
-      line: (room) => `${mark} ${head(room - 2)}`,
+      line: (room) => {
+        const [first = '', ...rest] = head(room - 2);
+        return [`${mark} ${first}`, ...rest];
+      },
       notes: this.story(round, step, calls),
       branches: childId === null ? [] : this.rounds(childId),
     };
@@ -105,12 +108,12 @@ class TreeText {
     const isNews = (other: { error: StepTrace['error'] }): boolean => other.error?.message !== error?.message;
     return [
       ...this.note('subtask', plan?.steps[index]?.subtask),
-      ...skipped.filter(isNews).flatMap((each) => this.note('passed over', each.error.message)),
+      ...skipped.filter(isNews).flatMap((each) => this.fact('passed over', each.error.message)),
       // A child's failed attempts are in its own rounds, which are drawn below.
       ...this.failures(calls.filter((call) => (call.childId ?? null) === childId && isNews(call))),
-      ...this.note('error', error?.message),
+      ...this.fact('error', error?.message),
       ...this.note('output', output && previewOf(output)),
-      ...this.note('dropped', dropped.join(', ')),
+      ...this.fact('dropped', dropped.join(', ')),
     ];
   }
 
@@ -122,26 +125,39 @@ class TreeText {
       if (reason === '' || reason === reasons[index - 1]) return [];
       const next = reasons.findIndex((other, later) => later > index && other !== reason);
       const last = next === -1 ? reasons.length : next;
-      return this.note(`attempt ${attempt}${last - index > 1 ? `-${last}` : ''}`, reason);
+      return this.fact(`attempt ${attempt}${last - index > 1 ? `-${last}` : ''}`, reason);
     });
   }
 
   private end(): Branch[] {
     const { answer, error, stoppedBy } = this.trace;
     const { bad, busy, good } = this.paint;
-    const ends: [title: string, ...notes: string[]][] = [];
+    const ends: Branch[] = [];
+    const add = (title: string, ...notes: Line[]): unknown => ends.push({ line: () => [title], notes });
     if (stoppedBy !== null) {
       const [stop, ...remedies] = explainStop(stoppedBy, this.trace);
-      ends.push([busy(stop), ...remedies]);
+      add(busy(stop), ...remedies.map(wrapped));
     }
-    if (error !== null) ends.push([bad(`Error ${error.type}`), error.message]);
-    if (answer !== null) ends.push([good('Answer'), previewOf(answer)]);
-    return ends.map(([title, ...notes]) => ({ line: () => title, notes: notes.map(plainLine) }));
+    if (error !== null) add(bad(`Error ${error.type}`), wrapped(error.message));
+    if (answer !== null) add(good('Answer'), plainLine(previewOf(answer)));
+    return ends;
   }
 
+  /** Free text: as much of it as fits one line. */
   private note(label: string, text: string | null | undefined): Line[] {
     if (!text) return [];
-    return [(room) => `${this.paint.faint(label)} ${oneLine(text, room - label.length - 1)}`];
+    return [(room) => [`${this.paint.faint(label)} ${oneLine(text, room - label.length - 1)}`]];
+  }
+
+  /** All of it, in as many lines as it takes. */
+  private fact(label: string, text: string | null | undefined): Line[] {
+    if (!text) return [];
+    return [
+      (room) => {
+        const [first = '', ...rest] = wrap([`${label} ${text}`], room);
+        return [`${this.paint.faint(label)}${first.slice(label.length)}`, ...rest];
+      },
+    ];
   }
 }
 

@@ -1,12 +1,14 @@
 import {
+  ApplicationFailure,
   ChildWorkflowCancellationType,
   ParentClosePolicy,
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SpendingLimits } from '../protocol/messages';
-import type { Plan } from '../plan/plan';
+import { type Plan, utf8Bytes } from '../plan/plan';
 import type { Parent, VisibleStep } from '../protocol/activities';
+import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace, StepTrace } from '../protocol/solve';
@@ -89,7 +91,7 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
     summary: `review of round ${round + 1}`,
   });
   const revision = revisionIn(outcome, round + 1);
-  recorder.record(reviewed(round, revision));
+  recorder.record(reviewed(round, outcome));
   return revision ?? answer;
 }
 
@@ -139,12 +141,19 @@ async function readOutcome(work: () => Promise<SolveTrace>, childId: string): Pr
   }
 }
 
-function startSolve(
+/** An id that is longer would wedge the run: the server refuses the whole workflow task, again and again. */
+const MAX_ID_BYTES = 1000;
+
+async function startSolve(
   { input: { approval, seed }, run, limits, depth, rootId }: RunContext,
   { childId, summary, question, ...options }: ChildOptions,
   share: SpendingLimits,
   { depth: maxDepth, hints }: Snapshot,
 ): Promise<ChildSolve> {
+  if (utf8Bytes(childId) > MAX_ID_BYTES) {
+    const reason = `its id would be longer than the ${MAX_ID_BYTES} bytes that Temporal takes`;
+    throw ApplicationFailure.nonRetryable(`no child was started: ${reason}`, FAILURES.badInput);
+  }
   const wallClockMs = Math.max(1, limits.remainingMs());
   const childLimits = { ...limits.current, ...share, depth: maxDepth, wallClockMs };
   const parent: Parent = {

@@ -4,6 +4,7 @@ import { renderPlan } from '../../src/plan/render';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
 import { runCommand, startCommand, type CommandSetting, type Ended, type RunningCommand } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';
+import { screenAfter } from './screen';
 
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';
@@ -104,7 +105,12 @@ test('at a terminal the person is asked: rejects, mends the next plan in an edit
   );
   const env = { EDITOR: `"${process.execPath}" "${editor}"`, VISUAL: '' };
   const solving = start(['solve', QUESTION, '--approve'], { terminal: true, env });
-  await solving.hear(/waits for approval of its plan.*\r\n {2}step 1 \(alpha\): Guess it[^]*\[a\/e\/r\/l\] /);
+  const asked = await solving.hear(
+    /^[^]*waits for approval of its plan.*\r\n {2}step 1 \(alpha\): Guess it[^]*\[a\/e\/r\/l\] /,
+  );
+  const screen = screenAfter(asked[0]).join('\n');
+  expect(screen.split('Guess it')).toHaveLength(2);
+  expect(screen.split(QUESTION)).toHaveLength(2);
   solving.type('r\n');
   await solving.hear(/do differently\? /);
   providers.script('boss', [planOf('Look it up')]);
@@ -127,6 +133,15 @@ test('at a terminal, a question that another terminal has answered is taken back
     code: 0,
     stdout: expect.stringContaining('Lyon?\r\n') as string,
   });
+
+  const letting = start(['solve', QUESTION, '--approve'], { terminal: true });
+  await letting.hear(/\[a\/e\/r\/l\] /);
+  letting.type('l\n');
+  const { code, stdout } = await letting.ended;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /Left waiting. Decide with: temporal-conductor approve (\S+) .*; follow it with: temporal-conductor watch \1/,
+  );
 
   const leaving = start(['solve', QUESTION, '--approve'], { terminal: true });
   await leaving.hear(/\[a\/e\/r\/l\] /);

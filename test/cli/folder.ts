@@ -36,6 +36,15 @@ export function poolAt(url: string, changes: Partial<ConfigInput> = {}): ConfigI
 
 /** Whether the embedded server of a folder runs, by its own record. */
 export async function serverRuns(folder: Folder): Promise<boolean> {
-  const record: unknown = JSON.parse(await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8'));
-  return typeof record === 'object' && record !== null && 'process' in record && record.process !== null;
+  return (await recordOf(folder)).process !== null;
+}
+
+/** Where the embedded server of a folder answers. */
+export async function addressOf(folder: Folder): Promise<string> {
+  return (await recordOf(folder)).address;
+}
+
+async function recordOf(folder: Folder): Promise<{ address: string; process: object | null }> {
+  const text = await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8');
+  return JSON.parse(text) as { address: string; process: object | null };
 }

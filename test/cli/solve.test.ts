@@ -7,7 +7,7 @@ import { solveResultSchema } from '../../src/protocol/solve';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { closedPort } from './closed-port';
 import { type Ended, runCommand, type RunningCommand, startCommand } from './command';
-import { type Folder, makeFolder, poolAt, serverRuns } from './folder';
+import { addressOf, type Folder, makeFolder, poolAt, serverRuns } from './folder';
 
 const PLAN = renderPlan(
   {
@@ -164,9 +164,30 @@ test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {
   expect(await serverRuns(folder)).toBe(false);
 
   release();
-  const watched = await run('watch', id);
+  expect(id).toMatch(/^solve-what-is-the-capital-of-france-[0-9a-z]{8}$/);
+  const left = await run('list');
+  expect(left).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('temporal-conductor watch ID') as string,
+  });
+  expect(left.stdout).toMatch(
+    new RegExp(`^· ${id} {2}unfinished · .*ago\\n {2}${QUESTION.replace('?', '.')}\\n$`),
+  );
+  const watched = await run('watch', 'last');
   expect(watched).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
+  expect(watched.stderr).toContain(`Run ${id}\n`);
   expect([callsOf('boss'), callsOf('alpha'), callsOf('beta')]).toEqual([1, 2, 1]);
+
+  // The server was stopped as soon as the run had ended, so it may not have listed that yet.
+  const listed = await run('list', '--json');
+  expect(JSON.parse(listed.stdout)).toMatchObject({
+    runs: [{ id, status: 'completed', question: QUESTION, hasWorker: null }],
+    unlisted: 0,
+  });
+  expect(await run('trace', id.slice(0, 12))).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(id) as string,
+  });
 });
 
 test('after kill -9 of the whole command the next one adopts what is left, and the run is finished', async () => {
@@ -181,7 +202,8 @@ test('after kill -9 of the whole command the next one adopts what is left, and t
   const next = await run('solve', QUESTION);
   expect(next.code).toBe(0);
   expect(next.stderr).toContain('Taking over the Temporal server');
-  expect(next.stderr).toContain('1 unfinished run of this folder will go on');
+  expect(next.stderr).toContain('1 unfinished run of this folder will go on as well:');
+  expect(next.stderr).toContain(`${id}: stop it with temporal-conductor cancel ${id}`);
   const watched = await run('watch', id);
   expect(watched).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });
   // Two questions, and the one call that was killed before its answer.
@@ -223,6 +245,15 @@ test('with `up`, a detached run goes on alone, can be watched, traced and cancel
     code: 2,
     stderr: expect.stringContaining('there is no run "solve-0"') as string,
   });
+  const ambiguous = await run('trace', 'solve-what');
+  expect(ambiguous).toMatchObject({ code: 2, stdout: '' });
+  expect(ambiguous.stderr).toMatch(
+    new RegExp(`more than one run.*:(\\n {2}${id}|\\n {2}${second.trim()}){2}\\n`),
+  );
+  const env = { TEMPORAL_ADDRESS: await addressOf(folder) };
+  const elsewhere = await runCommand(['list', '--limit', '1'], { cwd: folder.path, env });
+  expect(elsewhere.stdout).toContain(`✗ ${second.trim()}  cancelled · `);
+  expect(elsewhere.stdout).not.toContain(id);
 
   up.signal('SIGTERM');
   const { code, stderr } = await up.ended;

@@ -88,7 +88,13 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   expect(limits.stdout).toMatch(
     /^cost +\$1\.00\ncalls +150\ntokens +no limit\ntime +60 min 0 s from its start\n/,
   );
-  expect(limits.stderr).not.toContain('some limit you named');
+  expect(limits.stderr).toContain('Set: calls, time.');
+  const low = await run('limits', id, '--max-cost', '0.0001', '--steps', '4');
+  expect(low.stderr).toMatch(
+    /Set: steps\.\ncost: not \$0\.0001, since (\$[\d.]+) is already spent, or set aside for calls under way\./,
+  );
+  expect(low.stderr).toContain('steps: this holds for plans that are yet to be written.');
+  expect((await run('limits', id, '--max-cost', '1')).stdout).toMatch(/^cost +\$1\.00$/m);
   expect((await run('limits', id)).stdout).toMatch(/^depth +0$/m);
   release();
   expect(await solving.ended).toMatchObject({ code: 0, stdout: `${ANSWER}\n` });

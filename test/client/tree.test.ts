@@ -100,7 +100,7 @@ test('a run goes on from a step: what came before is kept, the rest is bought ag
     stage.providers.answer('c', 'At the Breg.');
     const first = await stage.client.solve({ question: QUESTION });
     const again = await stage.client.retry(first.id, { from: 1, worker: 'c', subtask: 'Weigh them well.' });
-    expect(again.id).toMatch(new RegExp(`^${first.id}-retry-[0-9a-f]{6}$`));
+    expect(again.id).toMatch(new RegExp(`^${first.id}-retry-[0-9a-z]{6}$`));
     let last: SolveResult | undefined;
     for await (const trace of stage.client.watch(again.id)) last = trace;
     expect(last).toMatchObject({ status: 'completed', question: QUESTION, answer: 'At the Breg.' });

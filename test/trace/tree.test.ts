@@ -42,6 +42,20 @@ describe('the tree of a run', () => {
     for (const line of tree.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(50);
   });
 
+  test.each([60, 80, 120, 160])('in %i columns, no id, figure or reason is cut', (columns) => {
+    const id = `solve-${'words-of-the-question-'.repeat(3)}7kq2m9xw`;
+    const estimate = { calls: 128, tokens: 1_234_567, nanoUsd: 12_345_600_000, ownSteps: 2 };
+    const error = { type: 'Solve.NoAnswer', message: `${'long '.repeat(40)}reason` };
+    const failed = sampleTrace({ id, estimate, error, status: 'failed', stoppedBy: 'cost' });
+    const tree = renderTree(withStep(failed, 1, { error }), { columns });
+    for (const line of tree.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    const shown = tree.replace(/[\s│├└─]/g, '');
+    for (const fact of [`${id}running`, '128calls,1,234,567tokens,$12.35', 'itsownsteps', 'longlongreason']) {
+      expect(shown).toContain(fact.replace('running', 'failed'));
+    }
+    expect(shown).toContain(`"temporal-conductorretry${id}--fromSTEP--max-costUSD"thengoesonfromastep.`);
+  });
+
   test('tells an output that an earlier run had', () => {
     const kept = withStep(sampleTrace({ calls: [] }), 0, { startedAt: null, endedAt: null });
     expect(renderTree(kept)).toContain('✓ 1 gpt  gpt-6 · kept\n');

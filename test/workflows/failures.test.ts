@@ -1,4 +1,5 @@
 import { TEST_KEY } from '../support/search-for-secrets';
+import { renderPlan } from '../../src/plan/render';
 import { openStage, step, type Stage } from '../support/stage';
 
 describe('when a provider fails', () => {
@@ -101,6 +102,32 @@ describe('when a provider fails', () => {
       .filter(({ model }) => model === 'a')
       .map(({ body }) => (JSON.parse(body) as { max_tokens: number }).max_tokens);
     expect(limits[1]).toBe((limits[0] ?? 0) * 4);
+  });
+
+  test('a call that was never made counts as none: no worker took it, or its key is not there', async () => {
+    const nobody = { id: 'x', provider: 'activity', type: 'answer', taskQueue: 'nobody-polls-this' } as const;
+    stage = await openStage({
+      workers: ['a', 'b'],
+      configure: ({ workers, ...config }) => ({
+        ...config,
+        workers: [
+          ...workers.map((worker) => (worker.id === 'a' ? { ...worker, apiKeyEnv: 'NOT_SET' } : worker)),
+          { ...nobody, timeout: '1s' },
+        ] as typeof workers,
+      }),
+    });
+    stage.providers.script('conductor', [
+      renderPlan({ steps: [step('a', '1'), step('x', '2'), step('b', '3')] }, ['a', 'b', 'x']),
+    ]);
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Who was asked?' }));
+    expect(result.calls.map(({ worker }) => worker)).toEqual(['conductor', 'b']);
+    expect(result).toMatchObject({ usage: { calls: 2 }, costIsLowerBound: false, degraded: true });
+    const errors = result.rounds[0]?.steps.map(({ error }) => error?.message);
+    expect(errors?.[0]).toContain('NOT_SET');
+    expect(errors?.[1]).toBe(
+      'no worker process took the call of x in time: start one that polls its task queue',
+    );
+    expect(await stage.rows(result.id)).toHaveLength(2);
   });
 
   test('a worker that fails for good leaves an empty output, its reason, and the answer of the rest', async () => {

@@ -105,6 +105,24 @@ describe('a step that the Conductor gives to itself', () => {
 });
 
 describe('a review', () => {
+  test.each([
+    { length: 993, rounds: [['accepted'], ['accepted']] },
+    { length: 994, rounds: [[null], ['failed']] },
+  ])(
+    'of a run whose id has $length bytes is started where its own id is none too long',
+    async ({ length, rounds }) => {
+      await open('review', 1);
+      stage.plan([step('a', 'Answer it.')]);
+      stage.providers.script('conductor', [ACCEPT]);
+      const id = stage.taskQueue.padEnd(length, 'x');
+      await stage.whileWorking(async () => {
+        const result = await stage.client.solve({ question: QUESTION }, id);
+        expect(result).toMatchObject({ status: 'completed', id });
+        expect(result.rounds.map(({ decision }) => [decision])).toEqual(rounds);
+      });
+    },
+  );
+
   test('that accepts leaves the answer, and is reviewed by nobody', async () => {
     await open('review', 2);
     stage.plan([step('a', 'Answer it.')]);
@@ -137,7 +155,7 @@ describe('a review', () => {
       expect(result.rounds.map(({ round, depth, decision }) => [round, depth, decision])).toEqual([
         [0, 0, 'revised'],
         [1, 1, 'revised'],
-        [2, 2, 'accepted'],
+        [2, 2, null],
       ]);
       expect(result.rounds.map(({ answer }) => answer)).toEqual([
         'In Austria.',
@@ -167,7 +185,7 @@ describe('a review', () => {
         ...expected,
       });
       expect(result.rounds).toMatchObject([
-        { round: 0, decision: 'accepted' },
+        { round: 0, decision: null },
         { round: 1, plan: null, decision: 'failed' },
       ]);
       expect(result.usage.calls).toBe(stage.providers.log.length);
@@ -183,7 +201,7 @@ describe('a review', () => {
     await stage.whileWorking(async () => {
       const { answer, rounds } = await stage.client.solve({ question: QUESTION });
       expect(answer).toBe('In the Black Forest.');
-      expect(rounds.map(({ decision }) => decision)).toEqual(['accepted', 'failed']);
+      expect(rounds.map(({ decision }) => decision)).toEqual([null, 'failed']);
     });
   });
 

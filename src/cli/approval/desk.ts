@@ -3,6 +3,7 @@ import type { ConductorClient } from '../../client/conductor-client';
 import type { Plan } from '../../plan/plan';
 import type { RoundTrace, SolveResult } from '../../protocol/solve';
 import { describeEstimate, describeSteps } from '../../trace/describe';
+import { oneLine } from '../../trace/lines';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
 import { harmless } from '../terminal';
 import { askVerdict, type Person } from './verdict';
@@ -19,15 +20,19 @@ export interface DeskSetting {
 export class ApprovalDesk {
   /** Settles with the first failure that is not the run's own refusal; never resolves. */
   readonly broken: Promise<never>;
+  /** Resolves once the person has left a plan waiting, with the id of its run. */
+  readonly left: Promise<{ readonly left: string }>;
   private readonly asked = new Set<string>();
   private isClosed = false;
   private latest: SolveResult | null = null;
   private current: { readonly about: string; readonly stop: AbortController } | null = null;
   private breakDown: (error: unknown) => void = () => undefined;
+  private leave: (plan: { readonly left: string }) => void = () => undefined;
 
   constructor(private readonly setting: DeskSetting) {
     this.broken = new Promise((_, reject) => (this.breakDown = reject));
     this.broken.catch(() => undefined);
+    this.left = new Promise((resolve) => (this.leave = resolve));
   }
 
   /** Takes the newest trace: asks what is open, and takes back what someone else has decided meanwhile. */
@@ -73,6 +78,7 @@ export class ApprovalDesk {
     const person = personFor(signal);
     person.tell(describePlan(id, plan, trace));
     const verdict = await askVerdict(person, plan, await conductor.planContext(id));
+    if (verdict.kind === 'leave') this.leave({ left: id });
     try {
       if (verdict.kind === 'approve') await conductor.approvePlan(id);
       if (verdict.kind === 'edit') await conductor.editPlan(id, verdict.plan);
@@ -89,10 +95,16 @@ function keyOf(trace: SolveResult, round: RoundTrace): string {
   return JSON.stringify([round.childId, round.plan, callsOfPlan(trace.calls, round).length]);
 }
 
+const PREVIEW_COLUMNS = 200;
+
 /** The whole plan: no one must approve what they have not seen. */
-function describePlan(id: string, plan: Plan, { id: root, estimate }: SolveResult): string {
+function describePlan(id: string, plan: Plan, { id: root, estimate, question }: SolveResult): string {
   const cost = estimate === undefined || id !== root ? '' : `, ${describeEstimate(estimate)}`;
   // Indented below its step, a line of a subtask passes for no other step.
   const steps = describeSteps(plan, (subtask) => harmless(subtask).replaceAll('\n', '\n      '));
-  return [`Run ${id} waits for approval of its plan${cost}:`, ...steps].join('\n');
+  return [
+    oneLine(question, PREVIEW_COLUMNS),
+    `Run ${id} waits for approval of its plan${cost}:`,
+    ...steps,
+  ].join('\n');
 }

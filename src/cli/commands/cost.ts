@@ -12,10 +12,10 @@ import {
 } from '../../store/costs';
 import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
-import { oneLine, type Paint, widthOf } from '../../trace/lines';
+import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { loadSettings } from '../settings';
-import { paintFor, print, say, toJson } from '../terminal';
+import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 interface CostOptions {
   readonly config?: string;
@@ -41,7 +41,8 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
   if (options.json) await print(renderJson(report, span, zone));
   else if (options.csv) await print(renderCsv(report));
   else if (report.lines.length === 0) say(`No calls ${describeSpan(span)}in the ledger of ${config.store}.`);
-  else await print(renderTable(report, paintFor(process.stdout)), { painted: true });
+  else
+    await print(renderTable(report, paintFor(process.stdout), columnsOf(process.stdout)), { painted: true });
   return EXIT.answered;
 }
 
@@ -115,31 +116,31 @@ function exactUsd(nanoUsd: number): string {
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`;
 }
 
-/** The widest name shown. Whole names are in the CSV and JSON. */
-const WIDEST_NAME = 48;
-
 const GAP = '  ';
+const NARROWEST_NAME = 16;
 
-/** A report as a table for a terminal: names to the left, numbers to the right, the sum below. */
-export function renderTable({ by, lines, total }: CostReport, paint: Paint): string {
+/** A report as a table for a terminal: names to the left, in more than one line where they are long, the sum below. */
+export function renderTable({ by, lines, total }: CostReport, paint: Paint, columns = Infinity): string {
   const decimals = decimalsFor([...lines, total]);
   const head = [by, 'calls', 'input', 'output', 'cost'];
   const body = [...lines, total].map((line) => cellsOf(line, decimals));
   const widths = head.map((_, column) =>
     Math.max(...[head, ...body].map((cells) => widthOf(cells[column] ?? ''))),
   );
-  const [first = 0, ...others] = widths;
-  const draw = ([name = '', ...numbers]: readonly string[]): string =>
-    [
-      name + ' '.repeat(first - widthOf(name)),
-      ...numbers.map((cell, column) => cell.padStart(others[column] ?? 0)),
-    ].join(GAP);
-  const rule = '─'.repeat(widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length));
+  const [widest = 0, ...others] = widths;
+  const room = others.reduce((left, width) => left - width - GAP.length, columns);
+  const names = Math.min(widest, Math.max(NARROWEST_NAME, room));
+  const draw = ([name = '', ...numbers]: readonly string[]): string[] => {
+    const [first = '', ...rest] = wrap([name], names);
+    const cells = numbers.map((cell, column) => cell.padStart(others[column] ?? 0));
+    return [[first + ' '.repeat(names - widthOf(first)), ...cells].join(GAP), ...rest];
+  };
+  const rule = '─'.repeat(others.reduce((sum, width) => sum + GAP.length + width, names));
   return [
-    paint.faint(draw(head)),
-    ...body.slice(0, -1).map(draw),
+    ...draw(head).map(paint.faint),
+    ...body.slice(0, -1).flatMap(draw),
     paint.faint(rule),
-    paint.strong(draw(body.at(-1) ?? [])),
+    ...draw(body.at(-1) ?? []).map(paint.strong),
     ...explain(total),
   ].join('\n');
 }
@@ -149,7 +150,7 @@ function cellsOf(line: CostLine, decimals: number): string[] {
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   const dollars = `$${(nanoUsd / 1e9).toLocaleString('en-US', digits)}`;
   return [
-    oneLine(name, WIDEST_NAME),
+    oneLine(name, Infinity),
     ...[calls, inputTokens, outputTokens].map((count) => count.toLocaleString('en-US')),
     unknown === 0 ? dollars : `at least ${dollars}`,
   ];

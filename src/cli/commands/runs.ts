@@ -3,17 +3,21 @@ import { renderMarkdown } from '../../trace/markdown';
 import { renderMermaid } from '../../trace/mermaid';
 import { renderTree } from '../../trace/tree';
 import { EXIT, type ExitCode } from '../exit-code';
-import { sayHowToComeBack, showRun, type ShowOptions } from '../follow-run';
+import { withRun } from '../find-run';
+import { sayHowToComeBack, sayResumed, showRun, type ShowOptions } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { watchForAbsence } from '../queues';
-import { type Session, withRun } from '../session';
+import type { Session } from '../session';
 import type { WorkOptions } from '../settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 /** `watch`: follows a run to its end. */
-export function watch(id: string, options: ShowOptions): Promise<ExitCode> {
+export function watch(given: string, options: ShowOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  return withRun(id, options, 'follow', (session) => showRun(session, id, interruption, options));
+  return withRun(given, options, 'follow', async (session, id) => {
+    await sayResumed(session, options.config, id);
+    return showRun(session, id, interruption, options);
+  });
 }
 
 const FORMATS = {
@@ -30,17 +34,18 @@ interface TraceOptions {
 }
 
 /** `trace`: a run, running or ended, as it is now. */
-export function trace(id: string, options: TraceOptions): Promise<ExitCode> {
-  return withRun(id, options, 'look', async ({ conductor }) => {
+export function trace(given: string, options: TraceOptions): Promise<ExitCode> {
+  return withRun(given, options, 'look', async ({ conductor }, id) => {
     await print(FORMATS[options.format](await conductor.trace(id)), { painted: options.format === 'tree' });
     return EXIT.answered;
   });
 }
 
 /** `cancel`: stops a run, and waits until it has ended. */
-export function cancel(id: string, options: WorkOptions): Promise<ExitCode> {
+export function cancel(given: string, options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  return withRun(id, options, 'follow', async (session) => {
+  return withRun(given, options, 'follow', async (session, id) => {
+    await sayResumed(session, options.config, id);
     const stopLooking = watchForAbsence(session, id);
     const code = await unlessInterrupted(interruption, cancelAndWait(session, id)).finally(stopLooking);
     if (code === undefined) sayHowToComeBack(id, options.config);

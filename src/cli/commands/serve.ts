@@ -4,6 +4,7 @@ import { describeConductor } from '../../config/notices';
 import { reasonOf } from '../../local/reason-of';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { ConfigFollower } from '../follow-config';
+import { sayResumed } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { loadServable, loadSettings, type WorkOptions } from '../settings';
@@ -38,7 +39,8 @@ export async function serveHere(
   interruption.addEventListener('abort', sayDraining);
   const { config: file } = options;
   const loaded = await loadServable(options);
-  return withSession(loaded, { file, role: 'look', stays: true }, (session) => {
+  return withSession(loaded, { file, role: 'look', stays: true }, async (session) => {
+    await sayResumed(session, file);
     const worker: Part = (stop, sayReady) =>
       superviseWorker(loaded, options, stop, () => {
         sayReady(describeSession(session));

@@ -1,17 +1,19 @@
 import type { SolveRequest } from '../../client/conductor-client';
+import { newRunId } from '../../client/run-id';
 import { checkQuestion } from '../../client/steer';
 import { resolveRun } from '../../config/resolve-run';
-import { CONDUCTOR_ID, SOLVE_WORKFLOW } from '../../protocol/names';
+import { CONDUCTOR_ID } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { checkStore } from '../../store/open-store';
-import { counted } from '../../trace/describe';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { sayOtherVersion } from '../compare-config';
-import { showRun, type ShowOptions, watchOf } from '../follow-run';
+import { findRun } from '../find-run';
+import { sayResumed, showRun, type ShowOptions, watchOf } from '../follow-run';
 import { listenForInterruption } from '../interruption';
 import { checkServed } from '../queues';
-import { explainUnknown, type Session, withSession } from '../session';
+import { withSession } from '../session';
 import { checkCostLimit, loadServable, loadSettings } from '../settings';
+import { noteRun } from '../started-runs';
 import { print, say } from '../terminal';
 
 interface SolveOptions extends ShowOptions {
@@ -40,10 +42,12 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
   return withSession(loaded, { file, ...place }, async (session) => {
-    const { conductor } = session;
-    if (!detach) await sayUnfinished(session);
+    const { conductor, server, temporal } = session;
+    if (!detach) await sayResumed(session, file);
     if (!detach) interruption.throwIfAborted();
-    const { id } = await conductor.start(requestOf(question, options));
+    const id = newRunId(question, temporal);
+    await noteRun(server, id);
+    await conductor.start(requestOf(question, options), id);
     if (!detach) {
       await sayOtherVersion(session, id);
       return showRun(session, id, interruption, options);
@@ -78,15 +82,6 @@ async function readAll(input: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').trim();
 }
 
-/** Other runs of this folder, left by an earlier command or watched by another: our worker serves them, too. */
-async function sayUnfinished({ server, temporal, config }: Session): Promise<void> {
-  // On a server that others share, what runs there is no news to the person here.
-  if (!server.embedded) return;
-  const query = `WorkflowType = '${SOLVE_WORKFLOW}' AND TaskQueue = '${config.temporal.taskQueue}' AND ExecutionStatus = 'Running'`;
-  const { count } = await temporal.workflow.count(query);
-  if (count > 0) say(`${counted(count, 'unfinished run')} of this folder will go on as well.`);
-}
-
 interface RetryOptions extends ShowOptions {
   /** Number of the step, from 1. */
   readonly from: number;
@@ -97,7 +92,7 @@ interface RetryOptions extends ShowOptions {
 }
 
 /** `retry`: goes on from a step of an earlier run as a new one, and shows that to its end. */
-export async function retry(id: string, options: RetryOptions): Promise<ExitCode> {
+export async function retry(given: string, options: RetryOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { config: file, from, worker, subtask, maxCost: costUsd } = options;
   const loaded = await loadServable(options);
@@ -109,9 +104,10 @@ export async function retry(id: string, options: RetryOptions): Promise<ExitCode
     // Without a limit of its own, the earlier run's holds.
     const limits = costUsd === undefined ? undefined : { costUsd };
     const request = { from: from - 1, worker, subtask, limits };
-    const again = await session.conductor.retry(id, request).catch((error: unknown) => {
-      throw explainUnknown(error, id, session);
-    });
+    const id = await findRun(session, given);
+    await sayResumed(session, file, id);
+    const again = await session.conductor.retry(id, request);
+    await noteRun(session.server, again.id);
     say(`Goes on from step ${from} of ${id} as ${again.id}.`);
     await sayOtherVersion(session, again.id);
     return showRun(session, again.id, interruption, options);

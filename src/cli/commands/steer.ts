@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import type { ConductorClient } from '../../client/conductor-client';
 import { liveUsers } from '../../local/lease';
 import { reasonOf } from '../../local/reason-of';
@@ -8,10 +7,11 @@ import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { readPlan } from '../approval/plan-file';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
+import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { watchForAbsence } from '../queues';
-import { type Session, withRun } from '../session';
+import type { Session } from '../session';
 import { FOLDER } from '../settings';
 import { print, say } from '../terminal';
 
@@ -30,61 +30,100 @@ interface LimitsOptions extends FileOptions {
 }
 
 /** `depth`: how deep the Conductor may call itself; null: no limit. */
-export function changeDepth(id: string, depth: number | null, options: FileOptions): Promise<ExitCode> {
-  return steerRun(id, options, async (conductor) => {
+export function changeDepth(given: string, depth: number | null, options: FileOptions): Promise<ExitCode> {
+  return steerRun(given, options, async (conductor, id) => {
     await conductor.setMaxDepth(id, depth);
     say(`Run ${id}: depth ${depth ?? 'without limit'}. Children that have already started go on.`);
   });
 }
 
 /** `hint`: something for the Conductor to consider. */
-export function addHint(id: string, text: string, options: FileOptions): Promise<ExitCode> {
-  return steerRun(id, options, async (conductor) => {
+export function addHint(given: string, text: string, options: FileOptions): Promise<ExitCode> {
+  return steerRun(given, options, async (conductor, id) => {
     await conductor.addHint(id, text);
     say(`Run ${id}: the Conductor reads it with its next call, if there is one.`);
   });
 }
 
-/** `limits`: changes those that are named, and prints all that then hold. */
-export function changeLimits(id: string, options: LimitsOptions): Promise<ExitCode> {
+/** `limits`: changes those that are named, prints all that then hold, and says what came of each that was named. */
+export function changeLimits(given: string, options: LimitsOptions): Promise<ExitCode> {
   const { maxCost: costUsd, calls, tokens, wallClock: wallClockMs, steps } = options;
-  return steerRun(id, options, async (conductor) => {
-    const change: LimitsChange = { costUsd, calls, tokens, wallClockMs, steps };
-    const held = await conductor.setLimits(id, change);
+  return steerRun(given, options, async (conductor, id) => {
+    const asked: LimitsChange = { costUsd, calls, tokens, wallClockMs, steps };
+    const held = await conductor.setLimits(id, asked);
     await print(describeLimits(held));
-    const named = Object.entries(change).filter(([, value]) => value !== undefined);
-    if (!isDeepStrictEqual({ ...held, ...Object.fromEntries(named) }, held)) {
+    for (const line of explainLimits(asked, held)) say(line);
+    if (typeof costUsd === 'number' && (await hasUnknownPrice(conductor, id))) {
       say(
-        'More than a limit you named is already spent, or set aside for calls under way. It ends there: nothing more is started.',
+        'cost: of some calls the price is unknown, and they count as nothing here; limits on calls and tokens bind them.',
       );
     }
   });
 }
 
+/** What came of each limit that was asked for: whether it holds, from when on, and why it does not. */
+function explainLimits(asked: LimitsChange, held: HeldLimits): string[] {
+  const named = withoutUndefined(asked);
+  const [wanted, got] = [shownLimits({ ...held, ...named }), shownLimits(held)];
+  const keys = Object.keys(named) as (keyof HeldLimits)[];
+  const missed = keys.filter((key) => named[key] !== held[key]).map((key) => SHOWN_AS[key]);
+  const set = keys.filter((key) => named[key] === held[key]).map((key) => SHOWN_AS[key]);
+  return [
+    ...(set.length === 0 ? [] : [`Set: ${set.join(', ')}.`]),
+    ...missed.map(
+      (name) =>
+        `${name}: not ${wanted[name]}, since ${got[name]} is already spent, or set aside for calls under way. ` +
+        'It ends there: nothing more is started.',
+    ),
+    ...(set.includes('steps') ? ['steps: this holds for plans that are yet to be written.'] : []),
+  ];
+}
+
+function withoutUndefined(change: LimitsChange): Partial<HeldLimits> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+async function hasUnknownPrice(conductor: ConductorClient, id: string): Promise<boolean> {
+  const { costIsLowerBound, estimate } = await conductor.trace(id);
+  return costIsLowerBound || estimate?.nanoUsd === null;
+}
+
+const SHOWN_AS = {
+  costUsd: 'cost',
+  calls: 'calls',
+  tokens: 'tokens',
+  wallClockMs: 'time',
+  steps: 'steps',
+  depth: 'depth',
+} as const satisfies Record<keyof HeldLimits, string>;
+
 const NAME_COLUMNS = 8;
 
-function describeLimits({ costUsd, calls, tokens, wallClockMs, steps, depth }: HeldLimits): string {
-  const held = {
-    cost: costUsd === null ? null : describeUsd(costUsd),
-    calls,
-    tokens: tokens?.toLocaleString('en-US') ?? null,
+function describeLimits(held: HeldLimits): string {
+  return Object.entries(shownLimits(held))
+    .map(([name, value]) => `${name.padEnd(NAME_COLUMNS)}${value}`)
+    .join('\n');
+}
+
+function shownLimits({ costUsd, calls, tokens, wallClockMs, steps, depth }: HeldLimits) {
+  return {
+    cost: costUsd === null ? 'no limit' : describeUsd(costUsd),
+    calls: String(calls),
+    tokens: tokens?.toLocaleString('en-US') ?? 'no limit',
     time: `${describeMs(wallClockMs)} from its start`,
     steps: `${steps} of one plan`,
-    depth,
+    depth: String(depth ?? 'no limit'),
   };
-  return Object.entries(held)
-    .map(([name, value]) => `${name.padEnd(NAME_COLUMNS)}${value ?? 'no limit'}`)
-    .join('\n');
 }
 
 /** `approve`: decides on the plan that waits, which may be replaced or rejected with a reason. */
 export async function approve(
-  id: string,
+  given: string,
   options: FileOptions & { readonly edit?: string; readonly reject?: string },
 ): Promise<ExitCode> {
   const { edit, reject } = options;
   const written = edit === undefined ? '' : await readText(edit);
-  return steerRun(id, options, async (conductor) => {
+  return steerRun(given, options, async (conductor, id) => {
     if (edit !== undefined) {
       const plan = readPlan(written, edit, await conductor.planContext(id));
       const { steps } = await conductor.editPlan(id, plan);
@@ -109,15 +148,15 @@ async function readText(file: string): Promise<string> {
 
 /** Sends a message to a run, and says what to do where no process is there to go on with it. */
 function steerRun(
-  id: string,
+  given: string,
   options: FileOptions,
-  steer: (conductor: ConductorClient) => Promise<void>,
+  steer: (conductor: ConductorClient, id: string) => Promise<void>,
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  return withRun(id, options, 'steer', async (session) => {
+  return withRun(given, options, 'steer', async (session, id) => {
     const stopLooking = watchForAbsence(session, id);
     try {
-      const done = steer(session.conductor).then(() => true);
+      const done = steer(session.conductor, id).then(() => true);
       if ((await unlessInterrupted(interruption, done)) === undefined) {
         say(`Interrupted. Run ${id} may still do what it was asked to, once a worker answers for it.`);
         return EXIT.interrupted;

@@ -10,12 +10,11 @@ import {
   describeTokens,
   describeWorker,
   howToApprove,
-  joinFacts,
   MARKS,
   stateOf,
   type StepState,
 } from '../../trace/describe';
-import { oneLine, type Paint, strokeOf, widthOf } from '../../trace/lines';
+import { oneLine, type Paint, strokeOf, widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
 import { describeRetry } from './changes';
 
@@ -37,19 +36,17 @@ const CHILD_INDENT = 4;
 export function drawFrame(trace: SolveTrace, retries: readonly Retry[], options: FrameOptions): string[] {
   const { paint, columns } = options;
   const { estimate, status } = trace;
-  const sums = joinFacts(status, describeTokens(trace), describeCost(trace), trace.id);
+  const whole = (text: string): string[] => wrap([text], columns);
   return [
     paint.strong(oneLine(previewOf(trace.question), columns)),
     // While money can still be saved.
     ...(estimate === undefined || status !== 'running'
       ? []
-      : [paint.faint(oneLine(`the plan comes to ${describeEstimate(estimate)}`, columns))]),
+      : whole(`the plan comes to ${describeEstimate(estimate)}`).map(paint.faint)),
     ...roundsOf(trace).flatMap((round) => drawRound(trace, round, options)),
-    ...waitingRuns(trace).map((id) =>
-      paint.busy(oneLine(`waits for approval: ${howToApprove(id)}`, columns)),
-    ),
-    ...retries.map((retry) => paint.busy(oneLine(`↻ ${describeRetry(retry)}`, columns))),
-    paint.faint(oneLine(sums, columns)),
+    ...waitingRuns(trace).flatMap((id) => whole(`waits for approval: ${howToApprove(id)}`).map(paint.busy)),
+    ...retries.flatMap((retry) => whole(`↻ ${describeRetry(retry)}`).map(paint.busy)),
+    ...wrapFacts([status, describeTokens(trace), describeCost(trace), trace.id], columns).map(paint.faint),
   ];
 }
 
@@ -59,13 +56,15 @@ function drawRound(trace: SolveTrace, round: RoundTrace, options: FrameOptions):
   const header = round.round === 0 ? [] : [paint.strong(oneLine(title, columns))];
   if (round.plan === null || round.plan.steps.length === 0) return [...header, drawConductor(round, options)];
   const names = round.steps.map((step) => widthOf(nameOf(step)));
-  const nameColumns = Math.min(WIDEST_NAME, Math.floor(columns / 4), Math.max(0, ...names));
+  const nameColumns = Math.min(WIDEST_NAME, Math.max(0, ...names));
   const byWave = [...round.steps].sort((a, b) => a.wave - b.wave || a.index - b.index);
   const lines = byWave.flatMap((step, position) => {
     const isFirst = byWave[position - 1]?.wave !== step.wave;
     const label = isFirst ? `wave ${step.wave + 1}` : '';
+    const [first = '', ...rest] = drawStep(round, step, nameColumns, options);
     return [
-      paint.faint(label.padEnd(WAVE_COLUMNS)) + drawStep(round, step, nameColumns, options),
+      paint.faint(label.padEnd(WAVE_COLUMNS)) + first,
+      ...rest.map((line) => ' '.repeat(WAVE_COLUMNS + 2) + line),
       ...drawChild(trace, step, options),
     ];
   });
@@ -90,28 +89,41 @@ function drawChild(trace: SolveTrace, step: StepTrace, options: FrameOptions): s
   return lines.map((line) => ' '.repeat(CHILD_INDENT) + line);
 }
 
-function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, options: FrameOptions): string {
+/**
+ * A step's line. A name that is too long for its column takes room from the text, which is shortened; why a step failed
+ * stands whole, where it is too long below.
+ */
+function drawStep(round: RoundTrace, step: StepTrace, nameColumns: number, options: FrameOptions): string[] {
   const { paint, columns, now, spinner } = options;
   const state = stateOf(step);
-  const name = oneLine(nameOf(step), nameColumns);
-  const gap = ' '.repeat(Math.max(0, nameColumns - widthOf(name)));
   const time = step.startedAt === null ? '' : describeDuration(step.startedAt, step.endedAt, now);
   const mark = state === 'running' ? spinner : MARKS[state];
-  const room = columns - WAVE_COLUMNS - nameColumns - TIME_COLUMNS - 4;
-  const text = oneLine(textOf(round, step, state), Math.max(0, room));
-  return `${strokeOf(state, paint)(mark)} ${name}${gap} ${paint.faint(time.padStart(TIME_COLUMNS))} ${text}`.trimEnd();
+  const inside = columns - WAVE_COLUMNS - 2;
+  const names = wrap([nameOf(step)], inside);
+  const name = (names.pop() ?? '').padEnd(nameColumns);
+  const timed = time.padStart(TIME_COLUMNS);
+  const room = inside - widthOf(`${name} ${timed} `);
+  const { text, isWhole } = textOf(round, step, state);
+  const isBelow = isWhole && widthOf(text) > room;
+  const shown = isBelow || room < 0 ? '' : oneLine(text, room);
+  const head = room < 0 ? wrap([name, time], inside) : [`${name} ${paint.faint(timed)} ${shown}`.trimEnd()];
+  const [first = '', ...rest] = [...names, ...head, ...(isBelow ? wrap([text], inside) : [])];
+  return [`${strokeOf(state, paint)(mark)} ${first}`, ...rest];
 }
 
 function nameOf(step: StepTrace): string {
   return `${step.index + 1} ${describeWorker(step)}`;
 }
 
-/** The output or the reason why there is none; the task until then. */
-function textOf({ plan }: RoundTrace, { index, output, error }: StepTrace, state: StepState): string {
-  if (state === 'done') return output === null ? '' : previewOf(output);
-  if (state === 'failed') return error?.message ?? '';
-  const planned = plan?.steps[index];
-  if (planned === undefined) return '';
-  const sees = describeSees(planned.sees);
-  return sees === '' ? planned.subtask : `${planned.subtask} (${sees})`;
+/** The output or the reason why there is none, which is not to be shortened; the task until then. */
+function textOf(
+  { plan }: RoundTrace,
+  { index, output, error }: StepTrace,
+  state: StepState,
+): { text: string; isWhole: boolean } {
+  if (state === 'failed') return { text: error?.message ?? '', isWhole: true };
+  if (state === 'done') return { text: previewOf(output ?? ''), isWhole: false };
+  const { subtask, sees } = plan?.steps[index] ?? { subtask: '', sees: [] };
+  const seen = sees.length === 0 ? '' : ` (${describeSees(sees)})`;
+  return { text: `${subtask}${seen}`, isWhole: false };
 }

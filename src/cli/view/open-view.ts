@@ -7,7 +7,7 @@ import { drawFrame } from './frame';
 export interface RunView {
   readonly show: (trace: SolveTrace) => void;
   readonly showRetries: (retries: readonly Retry[]) => void;
-  /** Keeps off the screen while someone else writes on it. */
+  /** Takes the picture off the screen while someone else writes on it. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
   /** Leaves the last picture standing, and the cursor below it. */
   readonly close: () => void;
@@ -70,7 +70,8 @@ async function openLiveView(screen: Screen): Promise<RunView> {
     },
     whilePaused: async (work) => {
       isPaused = true;
-      update.done();
+      // Nothing of it is to stand there twice.
+      update.clear();
       try {
         await work();
       } finally {

@@ -1,9 +1,9 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { describeConductor } from '../../config/notices';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { findRun } from '../../cli/find-run';
 import { breakdownOf } from '../../cli/follow-run';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
-import { explainUnknown } from '../../cli/session';
 import { checkCostLimit, loadServable } from '../../cli/settings';
 import { print, say } from '../../cli/terminal';
 import type { Question } from '../../grading/question';
@@ -149,10 +149,9 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
     const { config, store, temporal: client, trainRun } = session;
     const { train: questions } = await readQuestions(trainingOf(config).data);
     const solves: GradedSolve[] = [];
-    for await (const id of fromRuns === true ? latestSolves(client) : (fromRuns ?? [])) {
-      const solve = await gradeSolve({ client, store, questions }, id).catch((error: unknown) => {
-        throw explainUnknown(error, id, session);
-      });
+    for await (const given of fromRuns === true ? latestSolves(client) : (fromRuns ?? [])) {
+      const id = fromRuns === true ? given : await findRun(session, given);
+      const solve = await gradeSolve({ client, store, questions }, id);
       if (solve !== null) solves.push(solve);
       else if (fromRuns !== true) say(`Left out: ${id} has no answer to one of the training questions.`);
     }

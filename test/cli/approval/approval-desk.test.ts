@@ -60,7 +60,7 @@ describe('a desk where plans are approved', () => {
     desk.consider(sampleWaiting());
     await settled();
     expect(told).toEqual([
-      'Run solve-1 waits for approval of its plan, at most 12 calls, 40,000 tokens, $0.1200:\n' +
+      'What is the capital of France?\nRun solve-1 waits for approval of its plan, at most 12 calls, 40,000 tokens, $0.1200:\n' +
         '  step 1 (gpt): Task 1\n  step 2 (conductor): Task 2',
     ]);
     expect(questions).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { renderTable } from '../../../src/cli/commands/cost';
 import type { CostLine } from '../../../src/store/costs';
-import { PLAIN } from '../../../src/trace/lines';
+import { PLAIN, widthOf } from '../../../src/trace/lines';
 
 function aLine(changes: Partial<CostLine>): CostLine {
   return {
@@ -58,8 +58,19 @@ test('what is unknown makes a sum a lower bound, and is explained', () => {
   ]);
 });
 
-test('a name is one harmless line of bounded width', () => {
-  const [head, line] = table([aLine({ name: `\u001b[2J${'模'.repeat(100)}\n` })], {});
-  expect(line).toMatch(/^\[2J模+… {2,}1 /);
-  expect(head?.length).toBeLessThan(100);
+test.each([60, 80, 120])('nothing is cut: in %i columns a long name goes on in the next line', (columns) => {
+  const name = `solve-${'what-is-the-capital-of-france-'.repeat(4)}7kq2m9xw`;
+  const report = { by: 'workflow' as const, lines: [aLine({ name })], total: aLine({ name: 'total' }) };
+  const lines = renderTable(report, PLAIN, columns).split('\n');
+  expect(lines.map(widthOf).every((width) => width <= columns)).toBe(true);
+  expect(
+    lines
+      .slice(1, -2)
+      .map((line) => line.split(' ')[0])
+      .join(''),
+  ).toBe(name);
+});
+
+test('a name steers no terminal', () => {
+  expect(table([aLine({ name: 'a\u001b[2Jb\n' })], {})[1]).toMatch(/^a \[2Jb {2,}1 /);
 });

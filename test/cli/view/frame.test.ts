@@ -64,6 +64,28 @@ describe('a picture of the live view', () => {
     );
   });
 
+  test.each([60, 80, 120])('in %i columns, no id, figure or reason is cut', (columns) => {
+    const error = {
+      type: 'Provider.BadRequest',
+      message: `${'long '.repeat(40)}reason: raise limits.calls to 150`,
+    };
+    const worker = `worker-${'w'.repeat(57)}`;
+    const id = `solve-${'words-of-the-question-'.repeat(3)}7kq2m9xw`;
+    const estimate = { calls: 128, tokens: 1_234_567, nanoUsd: 12_345_600_000, ownSteps: 2 };
+    const waiting = withStep(sampleTrace({ id, estimate }), 1, { worker, fallbackFor: null, error });
+    const lines = drawFrame(waiting, [{ attempt: 2, reason: error.message }], { ...OPTIONS, columns });
+    expect(lines.map(widthOf).filter((width) => width > columns)).toEqual([]);
+    const shown = lines
+      .map((line) => line.trim())
+      .join(' ')
+      .replace(/\s+/g, ' ');
+    for (const fact of ['128 calls', '1,234,567 tokens', '$12.35', 'its own steps', worker, '2.0 s']) {
+      expect(shown.replaceAll(' ', '')).toContain(fact.replaceAll(' ', ''));
+    }
+    expect(shown.replaceAll(' ', '')).toContain(id);
+    expect(shown.split('raise limits.calls to 150')).toHaveLength(3);
+  });
+
   test.each([30, 50, 200])('no line is wider than a terminal of %i columns', (columns) => {
     const question = 'Why? '.repeat(100);
     const retries = [{ attempt: 2, reason: question }];

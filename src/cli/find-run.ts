@@ -1,0 +1,76 @@
+import { findByPrefix } from '../client/list-runs';
+import { isNotFound } from '../client/steer';
+import { UsageError } from './exit-code';
+import { type Session, type SessionOptions, withSession } from './session';
+import { loadSettings, type WorkOptions } from './settings';
+import { startedRuns } from './started-runs';
+import { say } from './terminal';
+
+/** Does something with a run that was started before. @throws UsageError for one that the server does not know */
+export async function withRun<Result>(
+  given: string,
+  { config: file, trust }: WorkOptions,
+  role: SessionOptions['role'],
+  work: (session: Session, id: string) => Promise<Result>,
+): Promise<Result> {
+  return withSession(await loadSettings(file), { file, trust, role, used: true }, async (session) =>
+    work(session, await findRun(session, given)),
+  );
+}
+
+const MOST_NAMED = 5;
+
+/** Which runs a command shows: all of a folder's own server, of one that others share those of the same workers. */
+export function queueListed({ server, config }: Session): string | undefined {
+  return server.embedded ? undefined : config.temporal.taskQueue;
+}
+
+/**
+ * The id of the run that a person means: by its whole id, by the beginning of it that no other has, or by `last`, the
+ * one that was started last in this folder, else on the server.
+ *
+ * @throws UsageError where there is none, or more than one
+ */
+export async function findRun(session: Session, given: string): Promise<string> {
+  if (await exists(session, given)) return given;
+  const found = given === 'last' ? await findLast(session) : await findOnly(session, given);
+  if (found === null) throw unknownRun(given, session);
+  say(`Run ${found}`);
+  return found;
+}
+
+async function findOnly({ temporal, server }: Session, prefix: string): Promise<string | null> {
+  const ids = await findByPrefix(temporal, prefix, await startedRuns(server));
+  if (ids.length <= 1) return ids[0] ?? null;
+  const named = ids.slice(0, MOST_NAMED).join('\n  ');
+  const more = ids.length > MOST_NAMED ? '\n  …' : '';
+  throw new UsageError(
+    `${JSON.stringify(prefix)} is the beginning of more than one run; give more of its id:\n  ${named}${more}`,
+  );
+}
+
+async function findLast(session: Session): Promise<string | null> {
+  const { conductor, server } = session;
+  for (const id of await startedRuns(server)) if (await exists(session, id)) return id;
+  const { runs } = await conductor.list({ ended: 1, taskQueue: queueListed(session) });
+  const [newest] = [...runs].sort((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
+  return newest?.id ?? null;
+}
+
+async function exists({ temporal }: Session, id: string): Promise<boolean> {
+  try {
+    await temporal.workflow.getHandle(id).describe();
+    return true;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return false;
+  }
+}
+
+function unknownRun(id: string, { server }: Session): UsageError {
+  const what = id === 'last' ? 'no run yet' : `no run ${JSON.stringify(id)}`;
+  return new UsageError(
+    `there is ${what} in namespace ${server.namespace} at ${server.address}: ` +
+      'check the id ("temporal-conductor list" shows all), the folder you are in, and TEMPORAL_ADDRESS',
+  );
+}

@@ -1,0 +1,195 @@
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { SOLVE_WORKFLOW } from '../protocol/names';
+import type { SolveTrace } from '../protocol/solve';
+import { previewOf } from '../protocol/text';
+import { eachInParallel } from '../store/sweep';
+import { isPolled } from './pollers';
+import { isNotFound } from './steer';
+
+/** A run as a list shows it, what its children spent included. */
+export interface ListedRun {
+  readonly id: string;
+  readonly runId: string;
+  readonly status: SolveTrace['status'];
+  readonly waitsFor: 'approval' | null;
+  /** Whether a worker goes on with it; null for a run that has ended. */
+  readonly hasWorker: boolean | null;
+  /** Its beginning; null where this client cannot read the run, e.g. without the key it was encrypted with. */
+  readonly question: string | null;
+  readonly costUsd: number | null;
+  readonly costIsLowerBound: boolean;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** null while it runs, and for a moment after. */
+  readonly endedAt: string | null;
+}
+
+export interface ListOptions {
+  /** How many of the runs that have ended, the last ones first. @default 10 */
+  readonly ended?: number;
+  /** Only runs of this task queue. */
+  readonly taskQueue?: string;
+  /**
+   * Ids of runs that must not be missing, though the server may not list them yet: it does so within a second or so.
+   * One that the server no longer knows is left out.
+   */
+  readonly known?: readonly string[];
+}
+
+export interface RunList {
+  /** Those that have not ended, then those that have; each the newest first. */
+  readonly runs: readonly ListedRun[];
+  /** How many more have not ended. */
+  readonly unlisted: number;
+}
+
+/** More unfinished runs than these are counted, not read. */
+const MOST_UNFINISHED = 100;
+
+/** What the server says of a run in its lists, or in its description. */
+interface Found extends Pick<
+  WorkflowExecutionInfo,
+  'runId' | 'taskQueue' | 'status' | 'startTime' | 'closeTime'
+> {
+  readonly id: string;
+}
+
+/** Lists solves without those that another one started. Needs no worker. */
+export async function listRuns(
+  client: Client,
+  readTrace: (id: string) => Promise<SolveTrace>,
+  { ended = 10, taskQueue, known = [] }: ListOptions,
+): Promise<RunList> {
+  const queue = taskQueue === undefined ? [] : [`TaskQueue = ${quoted(taskQueue)}`];
+  const going = [...queue, "ExecutionStatus = 'Running'"];
+  const found = new Map<string, Found>();
+  const add = (run: Found): unknown => found.has(run.id) || found.set(run.id, run);
+  (await findRuns(client, going, MOST_UNFINISHED)).forEach(add);
+  const listed = found.size;
+  if (ended > 0) (await findRuns(client, [...queue, "ExecutionStatus != 'Running'"], ended)).forEach(add);
+  const unlisted = listed < MOST_UNFINISHED ? 0 : (await countRuns(client, going)) - listed;
+  await eachInParallel(known, async (id) => {
+    const run = found.has(id) ? null : await describeRun(client, id);
+    const isWanted = run?.status.name === 'RUNNING' || ended > 0;
+    if (run !== null && isWanted) add(run);
+  });
+
+  const hasWorker = pollersOf(client);
+  const runs: ListedRun[] = [];
+  await eachInParallel(found.values(), async (run) => {
+    const trace = await readTrace(run.id).catch((error: unknown) => {
+      // Its retention has ended since.
+      if (isNotFound(error)) return undefined;
+      return null;
+    });
+    if (trace !== undefined) runs.push(await toListed(run, trace, hasWorker));
+  });
+  runs.sort((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
+  const isGoing = ({ status }: ListedRun): boolean => status === 'running';
+  return {
+    runs: [...runs.filter(isGoing), ...runs.filter((run) => !isGoing(run)).slice(0, ended)],
+    unlisted,
+  };
+}
+
+const STATUSES: ReadonlyMap<string, SolveTrace['status']> = new Map([
+  ['RUNNING', 'running'],
+  ['COMPLETED', 'completed'],
+  ['CANCELLED', 'cancelled'],
+]);
+
+async function toListed(
+  { id, runId, taskQueue, status, startTime, closeTime }: Found,
+  trace: SolveTrace | null,
+  hasWorker: (taskQueue: string) => Promise<boolean>,
+): Promise<ListedRun> {
+  // A trace is never behind, as lists of the server may be.
+  const known =
+    trace === null ? { ...UNREADABLE, status: STATUSES.get(status.name) ?? 'failed' } : sumUp(trace);
+  return {
+    id,
+    runId,
+    ...known,
+    hasWorker: known.status === 'running' ? await hasWorker(taskQueue) : null,
+    startedAt: startTime.toISOString(),
+    endedAt: closeTime?.toISOString() ?? null,
+  };
+}
+
+type Summary = Pick<ListedRun, 'status' | 'waitsFor' | 'question' | 'costUsd' | 'costIsLowerBound'>;
+
+const UNREADABLE: Omit<Summary, 'status'> = {
+  waitsFor: null,
+  question: null,
+  costUsd: null,
+  costIsLowerBound: true,
+};
+
+function sumUp({ status, waitsFor, question, costUsd, costIsLowerBound }: SolveTrace): Summary {
+  return { status, waitsFor: waitsFor ?? null, question: previewOf(question), costUsd, costIsLowerBound };
+}
+
+/** The ids of solves that begin so: of those that no other one started, else of children. */
+export async function findByPrefix(
+  client: Client,
+  prefix: string,
+  known: readonly string[],
+): Promise<string[]> {
+  const begins = `WorkflowId STARTS_WITH ${quoted(prefix)}`;
+  const ids = new Set((await findRuns(client, [begins], MOST_UNFINISHED)).map(({ id }) => id));
+  await eachInParallel(known, async (id) => {
+    if (id.startsWith(prefix) && (await describeRun(client, id)) !== null) ids.add(id);
+  });
+  if (ids.size > 0) return [...ids];
+  const children = await findRuns(client, [begins], MOST_UNFINISHED, 'IS NOT NULL');
+  return [...new Set(children.map(({ id }) => id))];
+}
+
+/** The newest first; whether it is one that another run started is the last condition. */
+async function findRuns(
+  client: Client,
+  conditions: readonly string[],
+  most: number,
+  parent: 'IS NULL' | 'IS NOT NULL' = 'IS NULL',
+): Promise<Found[]> {
+  if (most === 0) return [];
+  const query = queryOf(conditions, parent);
+  const runs: Found[] = [];
+  for await (const { workflowId: id, ...run } of client.workflow.list({ query, pageSize: most })) {
+    if (runs.push({ ...run, id }) === most) break;
+  }
+  return runs;
+}
+
+async function countRuns(client: Client, conditions: readonly string[]): Promise<number> {
+  return (await client.workflow.count(queryOf(conditions, 'IS NULL'))).count;
+}
+
+function queryOf(conditions: readonly string[], parent: string): string {
+  return [`WorkflowType = '${SOLVE_WORKFLOW}'`, ...conditions, `ParentWorkflowId ${parent}`].join(' AND ');
+}
+
+function quoted(value: string): string {
+  return `'${value.replace(/['\\]/g, '\\$&')}'`;
+}
+
+/** What the server knows of a run, as it is now; null where it does not know it. */
+async function describeRun(client: Client, id: string): Promise<Found | null> {
+  try {
+    const { workflowId, ...run } = await client.workflow.getHandle(id).describe();
+    return { ...run, id: workflowId };
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return null;
+  }
+}
+
+/** Whether a worker polls a task queue; each queue is asked about once. */
+function pollersOf(client: Client): (taskQueue: string) => Promise<boolean> {
+  const answers = new Map<string, Promise<boolean>>();
+  return (name) => {
+    const answer = answers.get(name) ?? isPolled(client, name);
+    answers.set(name, answer);
+    return answer;
+  };
+}

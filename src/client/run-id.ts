@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+
+// Workflow ids that people can read, type and tell apart. Temporal takes 1,000 bytes; ids of children begin with that of
+// their parent, so a root's own is kept far below.
+
+/** Most characters of the question's words in an id. */
+const WORDS_LENGTH = 40;
+
+/** Without the letters that are taken for others, as Crockford's base 32 has it. */
+const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/**
+ * `solve-what-is-the-capital-of-france-7kq2m9xw`: the question's first words in ASCII, and a random part. Ids are no
+ * payloads, so where the client has a codec, which may encrypt those, nothing of the question stands in its id.
+ */
+export function newRunId(question: string, { options }: Pick<Client, 'options'>): string {
+  const words = options.loadedDataConverter.payloadCodecs.length > 0 ? '' : wordsOf(question);
+  return words === '' ? `solve-${randomPart(12)}` : `solve-${words}-${randomPart(8)}`;
+}
+
+/** The id of a run that goes on from another one; a retry of a retry is no longer than the first. */
+export function newRetryId(id: string): string {
+  return `${id.replace(/-retry-[0-9a-z]{1,8}$/, '').slice(0, 200)}-retry-${randomPart(6)}`;
+}
+
+/** Empty where nothing of the question can be written in ASCII. */
+function wordsOf(question: string): string {
+  // Longer than any start of a question whose words still fit.
+  const start = question.slice(0, 1000).normalize('NFKD').toLowerCase().replace(/['’]/g, '');
+  const words = (start.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])
+    .map((word) => word.replace(/[^0-9a-z]/g, ''))
+    .filter((word) => word !== '');
+  let joined = (words[0] ?? '').slice(0, WORDS_LENGTH);
+  for (const word of words.slice(1)) {
+    if (joined.length + 1 + word.length > WORDS_LENGTH) break;
+    joined = `${joined}-${word}`;
+  }
+  return joined;
+}
+
+function randomPart(length: number): string {
+  return [...randomBytes(length)].map((byte) => LETTERS.charAt(byte % LETTERS.length)).join('');
+}

@@ -1,0 +1,60 @@
+import type { ListedRun } from '../../../src/client/list-runs';
+import { renderList } from '../../../src/cli/commands/list';
+import { PLAIN, widthOf } from '../../../src/trace/lines';
+
+const NOW = Date.parse('2026-11-22T10:00:00.000Z');
+
+function aRun(changes: Partial<ListedRun> = {}): ListedRun {
+  return {
+    id: 'solve-what-is-the-capital-of-france-7kq2m9xw',
+    runId: 'run-1',
+    status: 'completed',
+    waitsFor: null,
+    hasWorker: null,
+    question: 'What is the capital of France?',
+    costUsd: 0.0123,
+    costIsLowerBound: false,
+    startedAt: '2026-11-22T09:57:00.000Z',
+    endedAt: '2026-11-22T09:58:00.000Z',
+    ...changes,
+  };
+}
+
+function lines(runs: ListedRun[], columns?: number): string[] {
+  return renderList({ runs, unlisted: 0 }, { paint: PLAIN, columns, now: NOW }).split('\n');
+}
+
+test.each([
+  ['running', { hasWorker: true }, '▸', 'running'],
+  ['running without a worker', { hasWorker: false }, '·', 'unfinished'],
+  ['waiting', { hasWorker: true, waitsFor: 'approval' }, '·', 'waits for approval'],
+] as const)('a run that is %s', (_, changes, mark, state) => {
+  expect(lines([aRun({ status: 'running', endedAt: null, ...changes })], 120)).toEqual([
+    `${mark} solve-what-is-the-capital-of-france-7kq2m9xw  ${state} · $0.0123 · 3 min ago`,
+    '  What is the capital of France?',
+  ]);
+});
+
+test('what is unknown is said', () => {
+  const shown = lines([
+    aRun({ status: 'failed', costIsLowerBound: true }),
+    aRun({ question: null, costUsd: null }),
+  ]);
+  expect(shown[0]).toContain(
+    '✗ solve-what-is-the-capital-of-france-7kq2m9xw  failed · at least $0.0123 · 3 min ago',
+  );
+  expect(shown[2]).toContain('completed · cost unknown');
+  expect(shown[3]).toMatch(/^ {2}cannot be read here/);
+});
+
+test.each([60, 80, 120, undefined])(
+  'in %p columns the question is shortened, and nothing else',
+  (columns) => {
+    const id = `solve-${'words-of-the-question-'.repeat(4)}7kq2m9xw`;
+    const shown = lines([aRun({ id, question: 'Why? '.repeat(50), costIsLowerBound: true })], columns);
+    for (const line of shown) expect(widthOf(line)).toBeLessThanOrEqual(columns ?? 160);
+    expect(shown.join('').replace(/\s+/g, '')).toMatch(
+      new RegExp(`^✓${id}completed·atleast\\$0\\.0123·3minagoWhy.*…$`),
+    );
+  },
+);
