@@ -42,7 +42,7 @@ export function findTrainer(
 }
 
 /** Where the environment for these sources lies, once it is made: it serves every checkout that has the same locks. */
-export function trainerEnvironment(sources: string, env: NodeJS.ProcessEnv = process.env): string {
+function trainerEnvironment(sources: string, env: NodeJS.ProcessEnv = process.env): string {
   const hash = createHash('sha256');
   for (const lock of ['requirements.lock', 'requirements-dev.lock']) {
     hash.update(readFileSync(join(sources, lock)));
