@@ -20,7 +20,8 @@ export function renderMarkdown(trace: SolveTrace): string {
     joinFacts(`**${status}**`, degraded && 'degraded', describeTokens(trace), describeCost(trace)),
     previewOf(question).replace(/^/gm, '> '),
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
-    ...(estimate === undefined ? [] : [`Plan: ${describeEstimate(estimate)}`]),
+    // Beside what it came to, what it might have come to would only confuse.
+    ...(estimate === undefined || status !== 'running' ? [] : [`Plan: ${describeEstimate(estimate)}`]),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
     ...rounds.flatMap((round) => [
       `### ${describeRound(round)}`,

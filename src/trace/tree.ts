@@ -59,7 +59,7 @@ class TreeText {
       notes: [
         plainLine(previewOf(question)),
         ...this.fact('checkpoint', checkpoint),
-        ...this.fact('plan', estimate && describeEstimate(estimate)),
+        ...this.fact('plan', status === 'running' && estimate ? describeEstimate(estimate) : null),
         ...waitingRuns(this.trace).flatMap((run) => this.fact('to let it run:', howToApprove(run))),
       ],
       branches: [...this.rounds(id), ...this.end()],

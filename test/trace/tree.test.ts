@@ -47,11 +47,12 @@ describe('the tree of a run', () => {
     const estimate = { calls: 128, tokens: 1_234_567, nanoUsd: 12_345_600_000, ownSteps: 2 };
     const error = { type: 'Solve.NoAnswer', message: `${'long '.repeat(40)}reason` };
     const failed = sampleTrace({ id, estimate, error, status: 'failed', stoppedBy: 'cost' });
-    const tree = renderTree(withStep(failed, 1, { error }), { columns });
+    const running = renderTree(sampleTrace({ id, estimate, status: 'running' }), { columns });
+    const tree = `${renderTree(withStep(failed, 1, { error }), { columns })}\n${running}`;
     for (const line of tree.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(columns);
     const shown = tree.replace(/[\s│├└─]/g, '');
-    for (const fact of [`${id}running`, '128calls,1,234,567tokens,$12.35', 'itsownsteps', 'longlongreason']) {
-      expect(shown).toContain(fact.replace('running', 'failed'));
+    for (const fact of [`${id}failed`, '128calls,1,234,567tokens,$12.35', 'itsownsteps', 'longlongreason']) {
+      expect(shown).toContain(fact);
     }
     expect(shown).toContain(`"temporal-conductorretry${id}--fromSTEP--max-costUSD"thengoesonfromastep.`);
   });
@@ -73,11 +74,16 @@ describe('the tree of a run with children', () => {
     expect(renderTree(sampleFamily({ checkpoint: 'nightly/000040' }))).toContain('checkpoint nightly/000040');
   });
 
+  test('says what the plan may come to only while it is not known what it came to', () => {
+    const estimated = 'plan at most 12 calls, 40,000 tokens, $0.1200';
+    expect(renderTree(sampleFamily({ status: 'running' }))).toContain(estimated);
+    expect(renderTree(sampleFamily())).not.toContain('at most');
+  });
+
   test('draws a child below its step, with what it cost, and reviews as further rounds', () => {
     expect(renderTree(sampleFamily()).split('\n')).toEqual([
       'solve-1  completed · 8 calls, 120 tokens · $0.0080',
       '│  What is the capital of France?',
-      '│  plan at most 12 calls, 40,000 tokens, $0.1200',
       '├─ Round 1 · revised',
       '│  ├─ Conductor  boss · 2 steps · 1 call, 15 tokens · $0.0010',
       '│  └─ Wave 1',
