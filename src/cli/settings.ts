@@ -7,7 +7,7 @@ import { configuredKeys } from '../encryption/keys';
 import type { PoolFilter } from '../protocol/activities';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
-import { notSaidToday } from './said-today';
+import { notSaidToday } from './memory';
 import { say } from './terminal';
 import { requireTrust } from './trust';
 
