@@ -25,10 +25,10 @@ export function utf8Bytes(text: string): number {
 
 /**
  * What a value takes in a payload of Temporal's, which is what its limits count: a control character is one byte of
- * UTF-8, and six as JSON.
+ * UTF-8, and six as JSON. The quotes around a text are left out, so that a plain one takes what it takes in UTF-8.
  */
 export function jsonBytes(value: unknown): number {
-  return utf8Bytes(JSON.stringify(value));
+  return utf8Bytes(JSON.stringify(value)) - (typeof value === 'string' ? 2 : 0);
 }
 
 /** What a plan is judged by. */
