@@ -7,6 +7,7 @@ import { listenForInterruption, unlessInterrupted } from '../../cli/interruption
 import { checkCostLimit, loadServable } from '../../cli/settings';
 import { print, say } from '../../cli/terminal';
 import type { Question } from '../../grading/question';
+import { reasonOf } from '../../local/reason-of';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/questions';
 import { type ExampleRow, exampleRowSchema, tryExample } from '../client/examples';
@@ -151,7 +152,12 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
     const solves: GradedSolve[] = [];
     for await (const given of fromRuns === true ? latestSolves(client) : (fromRuns ?? [])) {
       const id = fromRuns === true ? given : await findRun(session, given);
-      const solve = await gradeSolve({ client, store, questions }, id);
+      const solve = await gradeSolve({ client, store, questions }, id).catch((error: unknown) => {
+        if (fromRuns !== true) throw error;
+        // The latest runs of a server may be another configuration's: in another store, under another key.
+        say(`Left out: ${id} cannot be read here (${reasonOf(error)}).`);
+        return null;
+      });
       if (solve !== null) solves.push(solve);
       else if (fromRuns !== true) say(`Left out: ${id} has no answer to one of the training questions.`);
     }
