@@ -1,4 +1,5 @@
-// `npm test`: all that needs Node, npm and Python 3 alone. What needs the trainer's Python is in jest.training.config.js.
+// `npm test`: what needs Node, npm and Python 3 alone. What takes long beside it is in jest.slow.config.js, what needs the
+// trainer's Python in jest.training.config.js.
 const swc = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
   module: { type: 'commonjs' },
@@ -25,14 +26,7 @@ module.exports = {
     {
       ...project,
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/trainer/'],
-    },
-    // Once more with a worker that forgets each run after each task, and replays it for the next.
-    {
-      ...project,
-      displayName: 'uncached',
-      testMatch: ['<rootDir>/test/workflows/*.test.ts'],
-      globals: { maxCachedWorkflows: 0 },
+      testPathIgnorePatterns: ['<rootDir>/test/trainer/', '<rootDir>/test/package/package\\.test\\.ts'],
     },
   ],
 };
