@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { renderPlan } from '../../src';
@@ -15,7 +13,7 @@ import { resolveRun } from '../../src/config/resolve-run';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { TEST_KEY } from '../support/search-for-secrets';
 import { step } from '../support/stage';
-import { connect, type TestTemporal } from '../support/temporal';
+import { connect, openNamespace, type TestTemporal } from '../support/temporal';
 import { startExampleWorker } from './example-worker';
 import { EXAMPLES, installExamples, npm } from './project';
 
@@ -151,16 +149,6 @@ describe('an example, installed from the package', () => {
     expect(await worker.stop()).toBe(0);
   });
 });
-
-/** A namespace for one example alone: its task queue has the same name as that of everybody who copied it. */
-async function openNamespace({ client }: TestTemporal): Promise<string> {
-  const namespace = `example-${randomUUID()}`;
-  await client.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: msToTs('1 day'),
-  });
-  return namespace;
-}
 
 /** Sends the models of a configuration to a server of the test; gives the name of the Conductor's. */
 async function redirectModels(path: string, baseUrl: string): Promise<string> {

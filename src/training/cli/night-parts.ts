@@ -94,15 +94,28 @@ async function checkTrainer(
 async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promise<Looked> {
   const remedy =
     'start one there, e.g. with "temporal-conductor train up", or correct training.policy.baseUrl';
+  const found = await askHealth(baseUrl, PATIENCE_MS - 500);
+  if (found === null) return broken(`nothing answers at ${baseUrl}: ${remedy}`);
+  const { ok, status, url } = found;
+  return ok
+    ? fine(`${baseUrl} answers`)
+    : note(`${url} answered ${status}: is a policy server there? Else ${remedy}`);
+}
+
+/**
+ * What a policy server says of itself; null where nothing answers in so many milliseconds. vLLM and our own servers say
+ * so at once, whatever they are busy with.
+ */
+export async function askHealth(
+  baseUrl: string,
+  patienceMs: number,
+): Promise<{ ok: boolean; status: number; url: string } | null> {
   try {
-    // vLLM and our own servers say so at once, whatever they are busy with.
     const url = new URL('/health', baseUrl);
-    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS - 500) });
-    return ok
-      ? fine(`${baseUrl} answers`)
-      : note(`${url.href} answered ${status}: is a policy server there? Else ${remedy}`);
+    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(patienceMs) });
+    return { ok, status, url: url.href };
   } catch {
-    return broken(`nothing answers at ${baseUrl}: ${remedy}`);
+    return null;
   }
 }
 

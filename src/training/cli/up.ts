@@ -10,6 +10,7 @@ import { superviseProgram } from '../../cli/supervise-program';
 import { say } from '../../cli/terminal';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
+import { askHealth } from './night-parts';
 import { findTrainer, type TrainerCommand, type TrainerProgram } from './trainer-program';
 import { LOOK_MS } from './session';
 
@@ -128,12 +129,6 @@ function givenPolicies(baseUrl: string): Part {
   };
 }
 
-/** vLLM and our own servers say so at once, whatever they are busy with. */
 async function answers(baseUrl: string): Promise<boolean> {
-  try {
-    const { ok } = await fetch(new URL('/health', baseUrl), { signal: AbortSignal.timeout(LOOK_MS) });
-    return ok;
-  } catch {
-    return false;
-  }
+  return (await askHealth(baseUrl, LOOK_MS))?.ok === true;
 }
