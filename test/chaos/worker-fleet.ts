@@ -48,9 +48,9 @@ export class WorkerFleet {
   async freeze(): Promise<void> {
     const victim = this.#mortals[this.#killed % this.#mortals.length];
     if (victim === undefined) return;
-    process.kill(victim.pid, 'SIGSTOP');
+    victim.signal('SIGSTOP');
     await delay(FROZEN_MS);
-    process.kill(victim.pid, 'SIGCONT');
+    victim.signal('SIGCONT');
   }
 
   async memory(): Promise<Memory> {
@@ -63,12 +63,7 @@ export class WorkerFleet {
   }
 
   #watch(worker: ChildProgram): void {
-    void worker.ended().then(async (code) => {
-      // A killed process has no code.
-      if (code === null) return;
-      const lastWords = await worker.nextLine().catch(String);
-      this.broken.push(`a worker ended by itself with code ${code}: ${lastWords}`);
-    });
+    void worker.lost.then((end) => this.broken.push(`a worker that nobody killed ${end}`));
   }
 }
 
