@@ -58,6 +58,11 @@ export class WorkerFleet {
     return (await this.#survivor.nextMessage()) as Memory;
   }
 
+  /** Asks all of them to end: calls that are under way are completed in the ledger. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#survivor, ...this.#mortals].map((worker) => worker.stop()));
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#survivor, ...this.#mortals].map((worker) => worker.kill()));
   }

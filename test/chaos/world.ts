@@ -97,7 +97,7 @@ async function openWorld(
     memory: () => fleet.memory(),
     leavings: async (runs) => {
       // A process that was frozen may complete a row after its run has ended.
-      await fleet.close();
+      await fleet.stop();
       const reread = [...runs].map(async ([id, run]) => {
         const trace = run === null ? null : await persist(() => conductor.trace(id));
         return [id, trace] as const;
