@@ -116,6 +116,24 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   });
 }, 120_000);
 
+test('a limit on time below what is used up is set, and says what happens then', async () => {
+  const release = providers.hold('boss');
+  const solving = start('solve', QUESTION);
+  const [, id = ''] = await solving.hear(/^(solve-[\w-]+):/m);
+  await providers.waitForRequest(({ model }) => model === 'boss');
+  expect((await run('limits', id)).stdout).toMatch(/^time +.* from its start, .* left$/m);
+  const low = await run('limits', id, '--wall-clock', '1ms');
+  expect(low.stdout).toMatch(/^time +1 ms from its start, 0 ms left$/m);
+  expect(low.stderr).toMatch(/Set: time\.\ntime: it is used up already, so nothing more is started\./);
+  release();
+  const { code, stderr } = await solving.ended;
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringContaining('The run was stopped by its limit on time.') as string,
+  });
+  expect(providers.log.filter(({ model }) => model === 'alpha')).toEqual([]);
+});
+
 test('a limit on cost ends a run before it is overrun, and says which, why so early, and what to do', async () => {
   const { code, stdout, stderr } = await run('solve', QUESTION, '--max-cost', '0.02');
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
