@@ -135,8 +135,8 @@ test('a worker for a server elsewhere says that a changed file, or kill -HUP, ta
   await worker.hear(/^Ready/m);
   worker.signal('SIGHUP');
   await worker.hear(/conductor\.yaml was read again, and says the same\./);
-  await folder.write('conductor.yaml', poolAt(providers.url, { limits: { depth: 0 } }));
-  await worker.hear(/changed: limits\.depth\.\nThis worker goes on with what it read: start it again/);
+  await folder.write('conductor.yaml', poolAt(providers.url, { limits: { steps: 3 } }));
+  await worker.hear(/changed: limits\.steps\.\nThis worker goes on with what it read: start it again/);
   worker.signal('SIGTERM');
   expect((await worker.ended).code).toBe(0);
 });
