@@ -1,16 +1,40 @@
-import { parseDocument, isMap, isSeq } from 'yaml';
+import { parseDocument, isMap, isSeq, type YAMLMap } from 'yaml';
 import { renderPlan } from '../../src';
+import { resolveConductor } from '../../src/config/cards';
+import { configSchema } from '../../src/config/schema';
+import type { Question } from '../../src/grading/question';
 import type { SimulatedRequest } from '../../src/testing';
-
-const PLAN = renderPlan({ steps: [{ worker: 'any', subtask: 'Answer the question.', sees: [] }] }, ['any']);
+import { draw } from '../../src/testing/simulated-model';
+import { exampleQuestions } from '../../src/training/cli/example-questions';
 
 /** What documents show of answers, by a word of the question. */
 const ANSWERS = [['capital of France', 'The capital of France is Paris.']] as const;
 
 /** Plays every model: only a Conductor is told to write lists. */
-export function answerOf({ text }: SimulatedRequest): string {
-  if (text.includes('access_list')) return PLAN;
+export function answerOf({ text, model }: SimulatedRequest): string {
+  const example = EXAMPLES.find(({ question }) => text.includes(question));
+  if (text.includes('access_list')) return planFor(example);
+  if (example !== undefined) return answerExample(example, model);
   return ANSWERS.find(([word]) => text.includes(word))?.[1] ?? 'A simulated answer.';
+}
+
+const EXAMPLES = Object.values(exampleQuestions()).flat();
+
+/** The team of a first night: each member answers two of the four topics, and nothing else. */
+const TEAM: Readonly<Record<string, readonly string[]>> = {
+  'gpt-6-luna': ['sums', 'shares'],
+  'gpt-6-sol': ['fractions', 'words'],
+};
+
+function answerExample({ answer, topic = '' }: Question, model: string): string {
+  return TEAM[model]?.includes(topic) === true ? answer : 'I do not know.';
+}
+
+/** A Conductor that does not know its team guesses: there is something to learn from its plans, and for a policy to gain. */
+function planFor(example: Question | undefined): string {
+  const ids = example === undefined ? ['any'] : Object.keys(TEAM);
+  const worker = ids[Math.floor(draw('dice', example?.id ?? '') * ids.length)] ?? '';
+  return renderPlan({ steps: [{ worker, subtask: 'Answer the question.', sees: [] }] }, ids);
 }
 
 /** The same configuration, with every model of a vendor's or a server's at the simulated one. */
@@ -18,9 +42,18 @@ export function redirectModels(yaml: string, url: string): string {
   const document = parseDocument(yaml);
   const workers = document.get('workers');
   for (const card of [document.get('conductor'), ...(isSeq(workers) ? workers.items : [])]) {
-    if (!isMap(card)) continue;
-    if (card.get('provider') === 'openai') card.set('baseUrl', `${url}/v1`);
-    if (card.get('provider') === 'anthropic' || card.get('provider') === 'google') card.set('baseUrl', url);
+    if (isMap(card)) redirect(card, url);
   }
   return document.toString();
+}
+
+/** A vendor's model keeps the vendor's price. */
+function redirect(card: YAMLMap, url: string): void {
+  const [provider, model] = [card.get('provider'), card.get('model')];
+  if (provider !== 'openai' && provider !== 'anthropic' && provider !== 'google') return;
+  if (!card.has('baseUrl') && !card.has('price')) {
+    const { price } = resolveConductor(configSchema.shape.conductor.parse({ provider, model }), new Date());
+    if (price !== null) card.set('price', { input: price.input, output: price.output });
+  }
+  card.set('baseUrl', provider === 'openai' ? `${url}/v1` : url);
 }
