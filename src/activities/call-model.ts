@@ -50,7 +50,14 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const apiKey = await asFailure(() => keyFor(call.card, config, env, earlierConfigs), callDetails(earlier));
   const { row, sent, others } = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   if (sent.kind === 'left-running') throw comeBackLater(sent, [...others, row]);
-  if (sent.kind !== 'answered') throw await bookFailure(dependencies, call, sent, row, others);
+  if (sent.kind !== 'answered') {
+    const failure = await bookFailure(dependencies, call, sent, row, others);
+    const found = await findAnswer(store, callId);
+    if (found === null) throw failure;
+    // Of an attempt that was under way as well. Where both waited for one answer in the background, the row is that one's.
+    await untilWritten(() => writeRow(store, found.row));
+    return answered(found, await rowsOfCall(store, blank));
+  }
 
   const output = await keepOutput(dependencies, call, sent, row, others);
   const answer = { output, dropped: sent.reply.dropped, row: closeRow(row, call, outcomeOf(sent)) };

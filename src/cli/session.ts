@@ -57,9 +57,6 @@ export interface SessionOptions
   readonly role: 'look' | 'follow' | 'steer' | 'work';
 }
 
-/** The history of a run, with all that its steps may see, can be longer than gRPC takes by default (4 MB). */
-const ANY_LENGTH = { 'grpc.max_receive_message_length': -1 };
-
 /** Does something with a server and its clients, and closes everything, the server included. */
 export async function withSession<Result>(
   loaded: TrainableConfig,
@@ -73,8 +70,7 @@ export async function withSession<Result>(
     const store = openStore(config.store, process.cwd(), { keys });
     const worker = await bringWorker(server, { config, earlier: options.earlier, store, keys }, options);
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
-    const connection =
-      worker?.connection ?? (await Connection.connect({ ...server.connection, channelArgs: ANY_LENGTH }));
+    const connection = worker?.connection ?? (await Connection.connect(server.connection));
     try {
       const dataConverter = keys && encryptionConverter(keys, config.encryption);
       const temporal = new Client({ connection, namespace: server.namespace, dataConverter });

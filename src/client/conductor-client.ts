@@ -18,11 +18,10 @@ import {
 import type { SolveInput } from '../protocol/input';
 import type { SolveResult, SolveTrace } from '../protocol/solve';
 import { previewOf, type Text } from '../protocol/text';
-import { callOf, readRow, rowKeys } from '../store/ledger';
 import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
-import { totalOf } from '../trace/reduce';
+import { addLedger } from './add-ledger';
 import { HistoryDecoder } from './history';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
@@ -108,7 +107,10 @@ export class ConductorClient {
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
     const run = await this.start(request, id);
     const left = await this.awaitEnd(run);
-    const trace = left === null ? await readTree(this.read, run.id) : await addChildren(this.read, left);
+    const trace =
+      left === null
+        ? await readTree(this.read, run.id)
+        : await addChildren(this.read, await addLedger(left, this.store));
     return resolveTrace(trace, this.store);
   }
 
@@ -228,7 +230,7 @@ export class ConductorClient {
 
   private async *readRun(id: string, follow: boolean): AsyncGenerator<SolveTrace> {
     for await (const { trace } of readRun(this.client, id, follow)) {
-      yield trace.status === 'cancelled' ? await withAllCalls(trace, this.store) : trace;
+      yield trace.status === 'running' ? trace : await addLedger(trace, this.store);
     }
   }
 
@@ -238,20 +240,6 @@ export class ConductorClient {
     if (!known?.origin) throw new RefusedError(`run ${id} has no plan yet: try again when it has`);
     return { ...known.origin, trace: known.trace };
   }
-}
-
-/**
- * The trace of a cancelled run with every call that has a row in the ledger: the server tells no one of the attempts of
- * an activity that waited for its next one, or whose process had died, when the run was cancelled.
- */
-async function withAllCalls(trace: SolveTrace, store: Store): Promise<SolveTrace> {
-  const known = new Set(trace.calls.map(({ callId, attempt }) => `${callId}/${attempt}`));
-  const rows = await Promise.all((await rowKeys(store, trace.runId)).map((key) => readRow(store, key)));
-  const missing = rows.flatMap((row) =>
-    row === null || known.has(`${row.callId}/${row.attempt}`) ? [] : callOf(row),
-  );
-  const calls = [...trace.calls, ...missing];
-  return { ...trace, calls, ...totalOf(calls) };
 }
 
 /** The same trace with every text whole. */

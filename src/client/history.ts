@@ -25,12 +25,20 @@ export async function* readHistory(
   execution: { workflowId: string; runId?: string },
   follow: boolean,
 ): AsyncGenerator<TemporalEvent[]> {
+  const { namespace } = client.options;
+  const { workflowExecutionInfo } = await client.workflowService.describeWorkflowExecution({
+    namespace,
+    execution,
+  });
+  const isLong = Number(workflowExecutionInfo?.historySizeBytes ?? 0) > PAGE_BYTES;
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const page = await client.workflowService.getWorkflowExecutionHistory({
-      namespace: client.options.namespace,
+      namespace,
       execution,
       nextPageToken,
+      // Of events: a page without limit is cut by their number alone, however long they are.
+      maximumPageSize: isLong ? 1 : 0,
       waitNewEvent: follow,
       skipArchival: true,
     });
@@ -40,6 +48,9 @@ export async function* readHistory(
     yield page.history?.events ?? [];
   } while (nextPageToken.length > 0);
 }
+
+/** What surely fits into the 4 MB that a connection takes by default, with what gRPC and the server add to it. */
+const PAGE_BYTES = 3_000_000;
 
 /** Every payload that events of a history hold, as it is there. */
 export async function payloadsIn(events: TemporalEvent[]): Promise<Payload[]> {

@@ -62,14 +62,7 @@ export async function readRow(
   const row = (await readJson(store, key)) as LedgerRow | null;
   const entry = row === null ? await store.stat(key) : null;
   if (entry === null) return row;
-  const [, runId = '', callId = '', attempt = ''] = key.split('/');
-  return {
-    ...known,
-    runId,
-    callId,
-    attempt: parseInt(attempt, 10),
-    startedAt: entry.modifiedAt.toISOString(),
-  };
+  return { ...known, ...rowPlace(key), startedAt: entry.modifiedAt.toISOString() };
 }
 
 /** The rows of one call, by attempt. */
@@ -82,6 +75,12 @@ export async function rowsOfCall(store: Store, call: OpenRow): Promise<LedgerRow
 /** The keys of the rows of one run, in ascending order. */
 export function rowKeys(store: Store, runId: string): Promise<string[]> {
   return store.list(`ledger/${runId}/`);
+}
+
+/** Whose row lies under a key. */
+export function rowPlace(key: string): Pick<LedgerRow, 'runId' | 'callId' | 'attempt'> {
+  const [, runId = '', callId = '', attempt = ''] = key.split('/');
+  return { runId, callId, attempt: parseInt(attempt, 10) };
 }
 
 /** The key of every row, as the store finds them: there may be millions. */

@@ -98,6 +98,8 @@ export interface NamedPlaces {
   /** Base URL. */
   readonly policyServer?: string;
   readonly trainerQueue?: string;
+  /** Of the base model, as the trainer's machine sees it. */
+  readonly modelFolder?: string;
 }
 
 /** A question of a set that lies in the store. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Complete } from '../../src/activities/models/model';
+import { keepAnswer } from '../../src/store/answers';
 import { FileStore } from '../../src/store/file-store';
 import { readLedger } from '../support/ledger-of';
 import { anActivity, attempt, Provider, usage } from './one-call';
@@ -110,6 +111,22 @@ test('two live attempts of one call have a row each, and the answer that was kep
   expect(rows.map(({ attempt }) => attempt).sort()).toEqual([1, 2]);
   expect(rows).toMatchObject([{ usage }, { usage }]);
   expect(one?.output).toEqual(other?.output);
+});
+
+test('an attempt that fails returns the answer that another one kept meanwhile, and does not spoil its row', async () => {
+  const store = new FileStore(folder);
+  const fails: Complete = async (request) => {
+    const [row] = await readLedger(store);
+    if (row === undefined) throw new Error('a request was sent before its row was opened');
+    const paid = { ...row, usage, nanoUsd: 70_000, endedAt: row.startedAt };
+    await keepAnswer(store, { output: 'Yes.', dropped: [], row: paid });
+    return { ...(await provider.complete(request)), finish: 'refusal' };
+  };
+  expect(await attempt(store, fails)).toMatchObject({
+    output: 'Yes.',
+    calls: [{ attempt: 1, nanoUsd: 70_000 }],
+  });
+  expect(await readLedger(store)).toMatchObject([{ error: null, usage, nanoUsd: 70_000 }]);
 });
 
 /** Lets its callers go on once so many have come; later ones pass. */

@@ -101,18 +101,6 @@ test('so has one whose worker was killed in mid-call, and one that failed as doc
 
 const ID_KEPT: Keeping = { callId: ROW.callId, attempt: 1, what: 'background id', at: BEGAN + 100 };
 
-test('nor has one whose trace knows less than the ledger, and says so', () => {
-  expect(audit(left([ROW], { runs: new Map([[ID, runWith([OPEN])]]) }))).toEqual([]);
-});
-
-test('nor has one where a process that was given up wakes and opens a row, of which no run is told', () => {
-  const error = { type: FAILURES.workerStopped, message: 'it was given up' };
-  const late = { ...ROW, attempt: 2, error, usage: null, startedAt: at(1100), endedAt: at(1110) };
-  const runs = new Map([[ID, runWith([ROW])]]);
-  expect(audit(left([ROW, { ...late, nanoUsd: 0 }], { runs }))).toEqual([]);
-  expect(audit(left([ROW, { ...late, nanoUsd: 70_000 }], { runs }))).not.toEqual([]);
-});
-
 test('nor has one that asks again after its answer in the background came to nothing', () => {
   const failed = {
     ...ROW,
@@ -141,6 +129,16 @@ test.each<[string, Evidence, RegExp]>([
     /TypeError/,
   ],
   ['a failure that says nothing', withRun({ status: 'failed', answer: null }), /without saying why/],
+  [
+    'a trace that knows less than the ledger',
+    left([ROW], { runs: new Map([[ID, runWith([OPEN])]]) }),
+    /unknown in the trace/,
+  ],
+  [
+    'a row of which no trace tells',
+    left([OPEN, again(at(1500))], { keepings: [], runs: new Map([[ID, runWith([OPEN])]]) }),
+    /missing in the trace/,
+  ],
   [
     'a request without a row',
     left([ROW], { requests: [REQUEST, { ...REQUEST, sequence: 2 }] }),

@@ -42,12 +42,10 @@ export async function runChaos({ seed, solves, kills, bundle }: ChaosOptions): P
   const onRequest = (): void => {
     script.count('requests');
   };
-  const evidence = await inWorld({ folder, seed, bundle, onRequest }, async (world) => ({
-    ...(await solveAll(world, script, questionsOf(seed, solves))),
-    ...(await world.leavings()),
-    kills: script.kills,
-    plannedKills: kills,
-  })).catch((error: unknown) => {
+  const evidence = await inWorld({ folder, seed, bundle, onRequest }, async (world) => {
+    const { runs, memory } = await solveAll(world, script, questionsOf(seed, solves));
+    return { ...(await world.leavings(runs)), memory, kills: script.kills, plannedKills: kills };
+  }).catch((error: unknown) => {
     throw new Error(`The chaos of seed ${seed} broke off; what there is lies in ${folder}.`, {
       cause: error,
     });

@@ -48,9 +48,9 @@ export class WorkerFleet {
   async freeze(): Promise<void> {
     const victim = this.#mortals[this.#killed % this.#mortals.length];
     if (victim === undefined) return;
-    process.kill(victim.pid, 'SIGSTOP');
+    victim.signal('SIGSTOP');
     await delay(FROZEN_MS);
-    process.kill(victim.pid, 'SIGCONT');
+    victim.signal('SIGCONT');
   }
 
   async memory(): Promise<Memory> {
@@ -58,17 +58,17 @@ export class WorkerFleet {
     return (await this.#survivor.nextMessage()) as Memory;
   }
 
+  /** Asks all of them to end: calls that are under way are completed in the ledger. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#survivor, ...this.#mortals].map((worker) => worker.stop()));
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#survivor, ...this.#mortals].map((worker) => worker.kill()));
   }
 
   #watch(worker: ChildProgram): void {
-    void worker.ended().then(async (code) => {
-      // A killed process has no code.
-      if (code === null) return;
-      const lastWords = await worker.nextLine().catch(String);
-      this.broken.push(`a worker ended by itself with code ${code}: ${lastWords}`);
-    });
+    void worker.lost.then((end) => this.broken.push(`a worker that nobody killed ${end}`));
   }
 }
 

@@ -13,6 +13,7 @@ import { askAll } from './ask-all';
 import type { Evidence } from './evidence';
 import type { Victim } from './kill-script';
 import { KillableProviders } from './killable-providers';
+import { persist } from './persist';
 import { configOf } from './scenario';
 import { WorkerFleet } from './worker-fleet';
 
@@ -36,8 +37,10 @@ export interface World {
   /** Kills with SIGKILL, and resolves when the successor works. */
   kill(victim: Victim): Promise<void>;
   memory(): Promise<Memory>;
-  /** What lies in logs and store. */
-  leavings(): Promise<Pick<Evidence, 'requests' | 'rows' | 'keepings' | 'broken'>>;
+  /** Ends the workers for good, and reads what lies in logs and store, and what the runs tell of themselves then. */
+  leavings(
+    runs: Evidence['runs'],
+  ): Promise<Pick<Evidence, 'runs' | 'requests' | 'rows' | 'keepings' | 'broken'>>;
 }
 
 /** Opens a world for as long as `work` takes, or until Ctrl-C, and leaves no process behind. */
@@ -92,10 +95,17 @@ async function openWorld(
     ask: (questions, onEnd) => askAll({ conductor, temporal }, questions, onEnd),
     kill: (victim) => victims[victim](),
     memory: () => fleet.memory(),
-    leavings: async () => {
+    leavings: async (runs) => {
+      // A process that was frozen may complete a row after its run has ended.
+      await fleet.stop();
+      const reread = [...runs].map(async ([id, run]) => {
+        const trace = run === null ? null : await persist(() => conductor.trace(id));
+        return [id, trace] as const;
+      });
       const seen = await readWitness(witness);
       const times = seen.filter((line) => 'row' in line);
       return {
+        runs: new Map(await Promise.all(reread)),
         requests: providers.requests(),
         rows: (await readLedger(store)).map((row) => byTrueClock(row, times)),
         keepings: seen.filter((line) => 'what' in line),

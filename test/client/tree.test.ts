@@ -1,4 +1,5 @@
-import { RefusedError } from '../../src';
+import { Client, Connection } from '@temporalio/client';
+import { ConductorClient, RefusedError } from '../../src';
 import type { SolveResult } from '../../src/protocol/solve';
 import { openStage, step, type Stage } from '../support/stage';
 
@@ -54,6 +55,22 @@ test('a child under way is seen below its step: by trace without a worker, by wa
     expect(seen.at(-1)).toMatchObject({ status: 'completed', answer: 'At the Breg.' });
     expect(seen.at(-1)).toEqual(await stage.client.trace(id));
   });
+});
+
+test('a history of more than a connection takes at once is read by smaller pages', async () => {
+  const { id } = await stage.client.start({ question: QUESTION });
+  const handle = stage.temporal.client.workflow.getHandle(id);
+  const long = 'x'.repeat(1_900_000);
+  for (const signal of ['one', 'two', 'three']) await handle.signal(signal, long);
+  await stage.client.addHint(id, 'Look at a map.');
+  const connection = await Connection.connect({ address: stage.temporal.address });
+  try {
+    const reader = new ConductorClient({ client: new Client({ connection }), store: stage.store });
+    expect(await reader.trace(id)).toMatchObject({ id, question: QUESTION, status: 'running' });
+  } finally {
+    await connection.close();
+    await stage.client.cancel(id);
+  }
 });
 
 test('without a worker, what runs below is still to be read', async () => {

@@ -18,6 +18,8 @@ export interface ChildProgram {
   /** The same, as JSON. */
   nextMessage(): Promise<unknown>;
   tell(line: string): void;
+  /** Stops it or lets it go on; nothing where it has ended. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** Ends it as `kill -9` does, and waits until it is gone. */
   kill(): Promise<void>;
   /** Asks it to stop, and waits until it has. */
@@ -86,6 +88,7 @@ export function runProgram(command: string, args: readonly string[], env: NodeJS
     nextLine,
     nextMessage: async () => JSON.parse(await nextLine()) as unknown,
     tell: (line) => child.stdin.write(`${line}\n`),
+    signal: (name) => child.kill(name),
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
     ended: async () => {

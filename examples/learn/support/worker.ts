@@ -80,6 +80,7 @@ async function main(): Promise<void> {
   console.log('"ready"');
   void tellMemory();
   await worker.run();
+  process.exit();
 }
 
 /** Ends the process with its starter, whose end closes stdin. */

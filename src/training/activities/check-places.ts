@@ -14,7 +14,7 @@ export function checkPlaces(
     config,
     earlier = [],
   }: { readonly config: TrainableConfig; readonly earlier?: readonly TrainableConfig[] },
-  { policyServer, trainerQueue }: NamedPlaces,
+  { policyServer, trainerQueue, modelFolder }: NamedPlaces,
 ): Promise<void> {
   const all = [trainingOf(config), ...earlier.flatMap(({ training }) => training ?? [])] as const;
   check('the policy server', policyServer, 'training.policy.baseUrl', ({ policy }) => policy.baseUrl);
@@ -23,6 +23,9 @@ export function checkPlaces(
     trainerQueue,
     'training.trainer.taskQueue',
     ({ trainer }) => trainer.taskQueue,
+  );
+  check('the base model', modelFolder, 'training.base', ({ base }) =>
+    base.kind === 'folder' ? base.path : base.kind,
   );
   return Promise.resolve();
 

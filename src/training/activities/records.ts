@@ -78,7 +78,10 @@ export async function readGroup(store: Store, key: string): Promise<GroupRecord>
   throw ApplicationFailure.nonRetryable(problem, FAILURES.textNotFound);
 }
 
-/** Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. */
+/**
+ * Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. They are written even
+ * if something lies there: it may be what a loss of power left of them.
+ */
 export async function keepLines(
   store: Store,
   values: readonly unknown[],
@@ -87,6 +90,6 @@ export async function keepLines(
   const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const key = keyOf(sha256);
-  if ((await store.stat(key)) === null) await store.write(key, bytes);
+  await store.write(key, bytes);
   return { key, sha256 };
 }

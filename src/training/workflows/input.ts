@@ -194,6 +194,7 @@ const WARM_START: readonly Rule[] = [
   whole('warmStart.warmupSteps', 0, MAX_STEPS),
   text('settings.trainer.taskQueue', QUEUE_CHARACTERS),
   text('settings.policy.baseUrl', 2_048),
+  { ...text('init.base.path', 4_096), isMet: optional((value) => isText(value, 4_096)) },
   milliseconds('settings.policy.patienceMs'),
   milliseconds('settings.budget.wallClockMs'),
   milliseconds('settings.run.heartbeatMs'),

@@ -77,7 +77,7 @@ export async function conductorTrain(input: TrainInput): Promise<NightProgress> 
 async function openNight(input: TrainInput, date: string, control: NightControl): Promise<Night> {
   const { carried, trainRun, cycles, from, config } = input;
   if (carried !== undefined) {
-    await checkNamed(placesIn(carried.opened.settings));
+    await checkNamed(placesIn(carried.opened));
     return new Night(carried, control);
   }
   const request = { date, trainRun, cycles, from, config };
@@ -314,10 +314,12 @@ async function firstCheckpoint({
 /** Workflow `conductorWarmStart`: makes a first checkpoint of examples, or returns the one made of the same input. */
 export async function conductorWarmStart(input: WarmStartInput): Promise<CheckpointRef> {
   checkWarmStart(names.WARM_START_WORKFLOW, input);
-  await checkNamed(placesIn(input.settings));
+  await checkNamed(placesIn(input));
   return firstCheckpoint({ ...input, from: null });
 }
 
-function placesIn({ policy, trainer }: TrainingSettings): NamedPlaces {
-  return { policyServer: policy.baseUrl, trainerQueue: trainer.taskQueue };
+function placesIn({ settings, init }: Pick<OpenedNight, 'settings' | 'init'>): NamedPlaces {
+  const { policy, trainer } = settings;
+  const modelFolder = init.base.kind === 'folder' ? init.base.path : undefined;
+  return { policyServer: policy.baseUrl, trainerQueue: trainer.taskQueue, modelFolder };
 }

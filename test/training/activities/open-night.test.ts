@@ -49,6 +49,15 @@ test('opened again it is the same night', async () => {
   expect(await open()).toEqual(await open());
 });
 
+test('questions that a loss of power emptied are written anew by the next night', async () => {
+  const { train: set } = await open();
+  await folder.store.write(set.set, Buffer.alloc(0));
+  await train('2026-11-21', 1, 2, 3);
+  await close('2026-11-21', 3);
+  await open({ date: '2026-11-22' });
+  expect(await new QuestionSets(folder.store).read({ set: set.set, index: 0 })).toMatchObject({ id: 'a' });
+});
+
 test('the next night claims the next cycles and goes on from the last checkpoint', async () => {
   await train('2026-11-21', 1, 2, 3);
   await close('2026-11-21', 3);

@@ -115,13 +115,20 @@ async function carried(forged: TrainingSettings): Promise<{ carried: CarriedNigh
   };
 }
 
+const otherBase = async (): Promise<WarmStartInput> => {
+  const input = await warmStart(settings);
+  return { ...input, init: { ...input.init, base: { kind: 'folder', path: '/models/strange' } } };
+};
+
 const QUEUE =
   /^the input names the trainer's queue test-\S+, and training\.trainer\.taskQueue is test-\S+ in/;
+const BASE = /^the input names the base model \/models\/strange, and training\.base is tiny in/;
 const SERVER = /^the input names the policy server http\S+, and training\.policy\.baseUrl is http\S+ in/;
 
 test.each([
   ['an export at another queue', EXPORT_WORKFLOW, exported, QUEUE],
   ['a warm start at another queue', WARM_START_WORKFLOW, () => warmStart(atOthers()), QUEUE],
+  ['a warm start from another model', WARM_START_WORKFLOW, otherBase, BASE],
   ['a warm start for another server', WARM_START_WORKFLOW, () => warmStart(atStranger()), SERVER],
 ] as const)('%s is refused, and no one is asked', async (_, workflow, input, message) => {
   const { failure, asked } = await start(workflow, await input());

@@ -113,6 +113,11 @@ test.each<readonly [workflow: string, words: string, input: unknown]>([
     { ...WARM_START, warmStart: { ...WARM_START.warmStart, steps: 1e9 } },
   ],
   [
+    WARM_START_WORKFLOW,
+    'init.base.path in the input of conductorWarmStart is "////',
+    { ...WARM_START, init: { base: { kind: 'folder', path: '/'.repeat(9_999) } } },
+  ],
+  [
     EXPORT_WORKFLOW,
     'timeoutMs in the input of conductorExportCheckpoint',
     { ...EXPORT, timeoutMs: CENTURY_MS },

@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addLedger } from '../../src/client/add-ledger';
+import type { Call } from '../../src/protocol/call';
+import type { SolveTrace } from '../../src/protocol/solve';
+import { callOf, createRow, type LedgerRow } from '../../src/store/ledger';
+import { FileStore } from '../../src/store/file-store';
+import { emptyTrace } from '../../src/trace/reduce';
+
+const ROW: LedgerRow = {
+  callId: 'a'.repeat(64),
+  rootId: 'solve-1',
+  workflowId: 'solve-1',
+  runId: 'run-1',
+  purpose: 'step',
+  round: 0,
+  step: 1,
+  attempt: 1,
+  worker: 'sol',
+  model: 'gpt-6-sol',
+  error: null,
+  usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
+  nanoUsd: 70_000,
+  priceVersion: 'card',
+  startedAt: '2026-01-01T12:00:00.000Z',
+  endedAt: '2026-01-01T12:00:01.000Z',
+};
+const GUESS: Call = { ...callOf(ROW), callId: 'unaccounted/0/1/sol', usage: null, nanoUsd: null };
+
+let folder: string;
+let store: FileStore;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'add-ledger-'));
+  store = new FileStore(folder);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const EMPTY = emptyTrace({ id: 'solve-1', runId: 'run-1', question: 'Why?' });
+
+async function callsOf(calls: Call[], ...rows: readonly LedgerRow[]): Promise<SolveTrace> {
+  for (const row of rows) await createRow(store, row);
+  return addLedger({ ...EMPTY, calls }, store);
+}
+
+test('a row of which the run was never told joins its calls and its sum', async () => {
+  const late = { ...ROW, attempt: 2 };
+  const trace = await callsOf([callOf(ROW)], ROW, late);
+  expect(trace.calls).toEqual([callOf(ROW), callOf(late)]);
+  expect(trace).toMatchObject({ usage: { calls: 2 }, costUsd: 0.00014, costIsLowerBound: false });
+});
+
+test('a call that was completed after the run was told of it has the cost of its row', async () => {
+  const trace = await callsOf([{ ...callOf(ROW), usage: null, nanoUsd: null }], ROW);
+  expect(trace).toMatchObject({ calls: [callOf(ROW)], costUsd: 0.00007, costIsLowerBound: false });
+});
+
+test('a call that was only guessed gives way to the rows of its step', async () => {
+  expect((await callsOf([GUESS], ROW)).calls).toEqual([callOf(ROW)]);
+});
+
+test('a guess without a row stays, and so do the calls of children', async () => {
+  const elsewhere = { ...GUESS, callId: 'unaccounted/0/2/sol', step: 2 };
+  const ofChild = { ...GUESS, childId: 'solve-1-r0s0' };
+  const trace = await callsOf([elsewhere, ofChild], ROW);
+  expect(trace.calls).toEqual([elsewhere, callOf(ROW), ofChild]);
+  expect(trace.costIsLowerBound).toBe(true);
+});
+
+test('a trace that knows every call is left as it is, without a look into any row', async () => {
+  await createRow(store, ROW);
+  const trace = { ...EMPTY, calls: [callOf(ROW)] };
+  store.read = () => Promise.reject(new Error('It must not be read.'));
+  expect(await addLedger(trace, store)).toBe(trace);
+});
