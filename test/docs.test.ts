@@ -1,17 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { buildProgram } from '../src/cli/program';
+import { PAGES, readPage, ROOT } from './newcomer/pages';
 
-const ROOT = join(__dirname, '..');
-const PAGES = [
-  'README.md',
-  'SECURITY.md',
-  ...['docker', 'examples', 'trainer'].map((folder) => `${folder}/README.md`),
-  ...readdirSync(join(ROOT, 'docs')).flatMap((name) => (name.endsWith('.md') ? `docs/${name}` : [])),
-];
-
-const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 const outsideFences = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
 
 test.each(PAGES)('%s: every link to a file leads to one, and every anchor to a heading', (page) => {

@@ -45,11 +45,15 @@ function renderPlan(round: RoundTrace): string {
     const { subtask = '', sees = [] } = plan.steps[step.index] ?? {};
     const seen = sees.map((index) => index + 1).join(', ');
     const cells = [step.index + 1, step.wave + 1, workerOf(step), clip(subtask), seen, describeState(step)];
-    return `| ${cells.map(cell).join(' | ')} |`;
+    return rowOf(cells);
   });
-  return ['| step | wave | worker | subtask | sees | state |', '|---|---|---|---|---|---|', ...rows].join(
-    '\n',
-  );
+  const header = rowOf(['step', 'wave', 'worker', 'subtask', 'sees', 'state']);
+  return [header, '|---|---|---|---|---|---|', ...rows].join('\n');
+}
+
+/** With a no-break space in each cell: Temporal's page sets the columns of a table without a gap. */
+function rowOf(cells: readonly (string | number)[]): string {
+  return `| ${cells.map((value) => `${cell(value)}\u00a0`).join(' | ')} |`;
 }
 
 function workerOf({ worker, childId, fallbackFor }: StepTrace): string {

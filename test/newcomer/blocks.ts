@@ -1,3 +1,5 @@
+import { type Fence, fencesOf } from './pages';
+
 /**
  * What a newcomer does with a document, in the order in which it stands there. A fenced block takes part where the word
  * `newcomer` follows its language; a page shows no more than the language's colours of that:
@@ -6,7 +8,8 @@
  * - `sh`: a command a line, all in one shell. A backslash at the end continues it. `# leave it running` in its comment
  *   has it run beside what follows, and `# exit code 3` says how it ends; else it must end with 0.
  * - `text`: what the command before it prints; or, after a line that begins with `$ `, what that command prints. The
- *   lines must come in this order, and others may stand between them. `…` stands for anything, a number for any number.
+ *   lines must come in this order, and others may stand between them. `…` stands for anything, a number for any number,
+ *   and the id of a run for that of any run.
  */
 export type Deed = WrittenFile | Command;
 
@@ -24,17 +27,22 @@ export interface Command {
   readonly prints: string[];
 }
 
-const BLOCK = /^```(\w+) newcomer[^\n]*\n([^]*?)^```$/gm;
-
 /** @throws Error that quotes a block which says neither file nor command */
 export function readDeeds(document: string): Deed[] {
   const deeds: Deed[] = [];
-  for (const [, language = '', content = ''] of document.matchAll(BLOCK)) {
+  for (const { language, content } of fencesOf(document).filter(({ isPlayed }) => isPlayed)) {
     if (language === 'sh') deeds.push(...commandsIn(content));
     else if (language === 'text') addPrinted(deeds, content);
     else deeds.push(readFile(content));
   }
   return deeds;
+}
+
+/** The commands of a block of `sh`, or of one of `text` that shows what they print. */
+export function commandsOf({ language, content }: Fence): Command[] {
+  return language === 'sh'
+    ? commandsIn(content)
+    : [...content.matchAll(/^\$ (.*)$/gm)].map(([, line = '']) => readCommand(line));
 }
 
 function commandsIn(content: string): Command[] {
@@ -86,6 +94,7 @@ function patternOf(line: string): RegExp {
   return new RegExp(
     `^${literal
       .replace(/…/g, '.*')
+      .replace(/\bsolve-[\w-]+/g, String.raw`solve-[\w-]+`)
       .replace(/\d+/g, String.raw`\d+`)
       .replace(/\s+/g, String.raw`\s+`)}$`,
   );

@@ -13,6 +13,8 @@ export interface Setting {
   readonly root: string;
   /** Empty. */
   readonly folder: string;
+  /** Where commands lie that were installed for all of the machine; it comes last on the PATH. */
+  readonly bin: string;
   /** Where the simulated models are. */
   readonly modelsAt: string;
   readonly say: (line: string) => void;
@@ -74,7 +76,7 @@ function withPackages(line: string, dist: string): string {
 
 /** The person's own machine, but for what belongs to this repository, to Temporal, and to models. */
 async function environment(
-  { root, folder, modelsAt }: Setting,
+  { root, folder, bin, modelsAt }: Setting,
   deeds: readonly Deed[],
 ): Promise<NodeJS.ProcessEnv> {
   const ours =
@@ -85,7 +87,7 @@ async function environment(
   const needsTrainer = deeds.some((deed) => deed.kind === 'command' && deed.line.includes('.whl'));
   return {
     ...Object.fromEntries(kept),
-    PATH: path.join(delimiter),
+    PATH: [...path, bin].join(delimiter),
     XDG_STATE_HOME: join(folder, '.state'),
     CONDUCTOR_TRUST: keys.map((key) => `${key}=${modelsAt}`).join(','),
     npm_config_prefer_offline: 'true',

@@ -2,23 +2,17 @@
  * `npm run newcomer [-- DOCUMENT…]`: follows the documents as someone would who has nothing but the packed files. Each
  * document begins in an empty folder; models are simulated, Temporal is real. See `blocks.ts` for what is followed.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { startSimulatedProviders } from '../../src/testing';
 import { type Deed, readDeeds } from './blocks';
 import { followDocument } from './follow';
 import { answerOf } from './models';
-
-const ROOT = resolve(__dirname, '..', '..');
-const DOCUMENTS = [
-  'README.md',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-  'trainer/README.md',
-];
+import { PAGES, readPage, ROOT } from './pages';
 
 /** From the first command to the first answer by a worker of one's own. */
 const QUICK_START = { document: 'docs/plugin.md', commands: 5, linesOfCode: 60 };
@@ -26,14 +20,16 @@ const QUICK_START = { document: 'docs/plugin.md', commands: 5, linesOfCode: 60 }
 async function main(): Promise<void> {
   const chosen = process.argv.slice(2);
   const faults: string[] = [];
-  for (const document of chosen.length > 0 ? chosen : DOCUMENTS) {
-    const deeds = readDeeds(readFileSync(join(ROOT, document), 'utf8'));
+  const machine = await mkdtemp(join(tmpdir(), 'newcomer-machine-'));
+  const bin = await installPackage(machine);
+  for (const document of chosen.length > 0 ? chosen : PAGES) {
+    const deeds = readDeeds(readPage(document));
     if (deeds.length === 0) continue;
     console.log(`\n${document}`);
     const folder = await mkdtemp(join(tmpdir(), 'newcomer-'));
     const providers = await startSimulatedProviders({ fallback: { answer: answerOf } });
     try {
-      const setting = { root: ROOT, folder, modelsAt: providers.url, say: console.log };
+      const setting = { root: ROOT, folder, bin, modelsAt: providers.url, say: console.log };
       const found = await followDocument(deeds, setting);
       if (document === QUICK_START.document) found.push(...tooMuch(deeds));
       faults.push(...found.map((fault) => `${document}: ${fault}`));
@@ -42,8 +38,18 @@ async function main(): Promise<void> {
       await rm(folder, { recursive: true, force: true });
     }
   }
+  await rm(machine, { recursive: true, force: true });
   console.log(faults.length === 0 ? '\nAll of it is as it is written.' : `\n${faults.join('\n\n')}`);
   if (faults.length > 0) process.exitCode = 1;
+}
+
+/** As `npm install --global` does it: pages that say `temporal-conductor` have it from there. */
+async function installPackage(prefix: string): Promise<string> {
+  const dist = join(ROOT, 'dist');
+  const packed = readdirSync(dist).filter((name) => /^temporal-conductor-.*\.tgz$/.test(name));
+  const args = ['install', '--global', '--prefix', prefix, '--prefer-offline', '--no-audit', '--no-fund'];
+  await promisify(execFile)('npm', [...args, ...packed.map((name) => join(dist, name))]);
+  return join(prefix, 'bin');
 }
 
 function tooMuch(deeds: readonly Deed[]): string[] {

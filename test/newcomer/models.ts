@@ -1,17 +1,21 @@
-import { parseDocument, isMap, isSeq, type YAMLMap } from 'yaml';
+import { isMap, isSeq, parseDocument, type YAMLMap } from 'yaml';
 import { renderPlan } from '../../src';
 import { resolveConductor } from '../../src/config/cards';
 import { configSchema } from '../../src/config/schema';
 import type { Question } from '../../src/grading/question';
-import type { SimulatedRequest } from '../../src/testing';
+import type { Answer, SimulatedRequest } from '../../src/testing';
 import { draw } from '../../src/testing/simulated-model';
 import { exampleQuestions } from '../../src/training/cli/example-questions';
+import { aboutTheDanube } from './danube';
 
 /** What documents show of answers, by a word of the question. */
 const ANSWERS = [['capital of France', 'The capital of France is Paris.']] as const;
 
 /** Plays every model: only a Conductor is told to write lists. */
-export function answerOf({ text, model }: SimulatedRequest): string {
+export function answerOf(request: SimulatedRequest): Answer {
+  const { text, model } = request;
+  const told = aboutTheDanube(request);
+  if (told !== undefined) return told;
   const example = EXAMPLES.find(({ question }) => text.includes(question));
   if (text.includes('access_list')) return planFor(example);
   if (example !== undefined) return answerExample(example, model);
@@ -37,7 +41,7 @@ function planFor(example: Question | undefined): string {
   return renderPlan({ steps: [{ worker, subtask: 'Answer the question.', sees: [] }] }, ids);
 }
 
-/** The same configuration, with every model of a vendor's or a server's at the simulated one. */
+/** The same configuration, with every model of a vendor's or a server's at the simulated one, for the vendor's price. */
 export function redirectModels(yaml: string, url: string): string {
   const document = parseDocument(yaml);
   const workers = document.get('workers');
@@ -47,13 +51,11 @@ export function redirectModels(yaml: string, url: string): string {
   return document.toString();
 }
 
-/** A vendor's model keeps the vendor's price. */
 function redirect(card: YAMLMap, url: string): void {
   const [provider, model] = [card.get('provider'), card.get('model')];
   if (provider !== 'openai' && provider !== 'anthropic' && provider !== 'google') return;
-  if (!card.has('baseUrl') && !card.has('price')) {
-    const { price } = resolveConductor(configSchema.shape.conductor.parse({ provider, model }), new Date());
-    if (price !== null) card.set('price', { input: price.input, output: price.output });
-  }
+  const { price } = resolveConductor(configSchema.shape.conductor.parse({ provider, model }), new Date());
+  const isTheVendors = !card.has('baseUrl') && !card.has('price');
+  if (isTheVendors && price !== null) card.set('price', { input: price.input, output: price.output });
   card.set('baseUrl', provider === 'openai' ? `${url}/v1` : url);
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { PAGES, readPage, ROOT } from '../newcomer/pages';
 import { EXAMPLES } from './project';
 
-const ROOT = join(__dirname, '..', '..');
 const packageSchema = z.object({
   version: z.string().optional(),
   dependencies: z.record(z.string(), z.string()),
@@ -24,8 +24,7 @@ test.each(EXAMPLES)('the example %s takes this version', (example) => {
   expect(readPackage('examples', example).dependencies['temporal-conductor']).toBe(`^${version}`);
 });
 
-test.each(['README.md', 'docs/plugin.md'])('%s names packed files of this version', (document) => {
-  const text = readFileSync(join(ROOT, document), 'utf8');
-  const named = [...text.matchAll(/temporal[-_]conductor(?:_trainer)?-(\d+\.\d+\.\d+)/g)];
+test.each(PAGES)('%s names packed files of this version', (page) => {
+  const named = [...readPage(page).matchAll(/temporal[-_]conductor(?:_trainer)?-(\d+\.\d+\.\d+)/g)];
   expect(named.map(([, found]) => found).filter((found) => found !== version)).toEqual([]);
 });

@@ -1,6 +1,10 @@
 import { renderMarkdown } from '../../src/trace/markdown';
 import { sampleFamily, sampleWaiting } from './sample-family';
 
+/** How a row begins; each cell has a gap that Temporal's page keeps. */
+const rowOf = (...cells: (string | number)[]): string =>
+  `| ${cells.map((value) => `${value}\u00a0`).join(' | ')} |`;
+
 describe('a run as markdown', () => {
   test('names the child workflow of each round that is not its own', () => {
     const paragraphs = renderMarkdown(sampleFamily()).split('\n\n');
@@ -9,14 +13,14 @@ describe('a run as markdown', () => {
     expect(running).toContain('Plan: at most 12 calls, 40,000 tokens, $0.1200');
     expect(paragraphs.slice(-7)).toEqual([
       'Child workflow `solve-1-review`',
-      expect.stringContaining('| 1 | 1 | gpt | Task 1 |  | done: Paris, of course. |'),
+      expect.stringContaining(rowOf(1, 1, 'gpt', 'Task 1', '', 'done: Paris, of course.')),
       '### Round 3 · review · depth 2 · accepted',
       'Child workflow `solve-1-review-review`',
       '_The Conductor accepts the answer._',
       '### Answer',
       'Paris, of course.',
     ]);
-    expect(paragraphs.join()).toContain('| 2 | 1 | conductor as `solve-1-r0s2` | Task 2 |');
+    expect(paragraphs.join()).toContain(rowOf(2, 1, 'conductor as `solve-1-r0s2`', 'Task 2'));
   });
 
   test('names the checkpoint that planned it, where it was one', () => {

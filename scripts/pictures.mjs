@@ -1,0 +1,102 @@
+// `npm run pictures`: makes anew what the README shows of a run, docs/live-view.svg and docs/temporal-page.png.
+//
+// A real solve by the simulated models of the demo. It takes Python 3, which gives the command a terminal, and Chromium
+// (CHROMIUM, else `chromium` on the PATH). What comes out is to be looked at: Temporal's page is another project's.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { configuration, DOOMED, MODELS, QUESTION } from '../examples/demo/script.mjs';
+import { startSimulatedProviders } from '../lib/testing/index.js';
+import { drawScreens } from './pictures/screens.mjs';
+
+const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../lib/cli/main.js', import.meta.url));
+const COLUMNS = 96;
+const AT_TERMINAL = `import os, pty, sys
+os.environ.update(TERM='xterm', COLUMNS='${COLUMNS}')
+def narrow(fd):
+    import fcntl, struct, termios
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 50, ${COLUMNS}, 0, 0))
+pid, fd = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+narrow(fd)
+try:
+    while data := os.read(fd, 65536): os.write(1, data)
+except OSError: pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
+
+const folder = mkdtempSync(join(tmpdir(), 'conductor-pictures-'));
+// The demo kills the process that waits for this one's first answer; here nobody is killed.
+const models = { ...MODELS, [DOOMED]: { ...MODELS[DOOMED], script: [] } };
+const providers = await startSimulatedProviders({ models });
+writeFileSync(join(folder, 'conductor.yaml'), configuration(providers.url));
+const up = start(process.execPath, [COMMAND, 'up']);
+try {
+  await up.hear(/^Ready\./m);
+  const solve = start('python3', ['-c', AT_TERMINAL, process.execPath, COMMAND, 'solve', QUESTION, '--max-depth', '1']);
+  await solve.ended;
+  writeFileSync(join(DOCS, 'live-view.svg'), drawScreens(solve.printed(), `temporal-conductor solve "${QUESTION}"`, COLUMNS));
+  const { id, runId } = JSON.parse(run(process.execPath, [COMMAND, 'trace', 'last', '--format', 'json']));
+  const { uiAddress } = JSON.parse(readFileSync(join(folder, '.conductor', 'server.json'), 'utf8'));
+  photograph(`${uiAddress}/namespaces/default/workflows/${id}/${runId}`);
+} finally {
+  up.child.kill('SIGINT');
+  await up.ended;
+  await providers.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Two tabs of a run's page, one below the other, each without what stands around it. */
+function photograph(page) {
+  const [wide, high] = [1500, 1500];
+  const parts = [
+    // Heading and tabs, the timeline, and the summary with the current details.
+    { tab: 'timeline', top: 100, height: 215 },
+    { tab: 'timeline', top: 680, height: 320 },
+    { tab: 'user-metadata', top: 275, height: 1010 },
+  ];
+  for (const tab of new Set(parts.map((part) => part.tab))) {
+    shoot(`${page}/${tab}`, `${tab}.png`, wide, high);
+  }
+  const left = 272;
+  const images = parts.map(
+    ({ tab, top, height }) =>
+      `<div style="height:${height}px;background:url(${tab}.png) -${left}px -${top}px"></div>`,
+  );
+  writeFileSync(join(folder, 'page.html'), `<body style="margin:0">${images.join('')}</body>`);
+  const height = parts.reduce((sum, part) => sum + part.height, 0);
+  shoot(`file://${folder}/page.html`, 'temporal-page.png', wide - left - 16, height);
+  writeFileSync(join(DOCS, 'temporal-page.png'), readFileSync(join(folder, 'temporal-page.png')));
+}
+
+function shoot(address, name, width, height) {
+  const options = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--virtual-time-budget=20000'];
+  const size = `--window-size=${width},${height}`;
+  run(process.env.CHROMIUM ?? 'chromium', [...options, size, `--screenshot=${join(folder, name)}`, address]);
+}
+
+function start(program, args) {
+  const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => (printed += text));
+  }
+  const ended = once(child, 'close');
+  const hear = async (words) => {
+    while (!words.test(printed)) {
+      if (child.exitCode !== null) throw new Error(`"${args.join(' ')}" ended:\n${printed}`);
+      await Promise.race([once(child.stderr, 'data'), ended]);
+    }
+  };
+  return { child, ended, hear, printed: () => printed };
+}
+
+function run(program, args) {
+  const { stdout, status, error } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}.`);
+  return stdout;
+}

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+export const ROOT = resolve(__dirname, '..', '..');
+
+/** Every page that a user reads, in the order in which the README's map leads to them. */
+export const PAGES: readonly string[] = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+  'trainer/README.md',
+  'docker/README.md',
+  'examples/README.md',
+  'SECURITY.md',
+];
+
+export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+
+/** A fenced block of a page. */
+export interface Fence {
+  readonly language: string;
+  /** The word `newcomer` stands behind its language: it is played, see `blocks.ts`. */
+  readonly isPlayed: boolean;
+  readonly content: string;
+  readonly line: number;
+}
+
+const FENCE = /^```(\w+)( newcomer)?[^\n]*\n([^]*?)^```$/gm;
+
+export function fencesOf(document: string): Fence[] {
+  return [...document.matchAll(FENCE)].map(({ 1: language = '', 2: mark, 3: content = '', index }) => ({
+    language,
+    isPlayed: mark !== undefined,
+    content,
+    line: document.slice(0, index).split('\n').length,
+  }));
+}

