@@ -36,9 +36,21 @@ writeFileSync(join(folder, 'conductor.yaml'), configuration(providers.url));
 const up = start(process.execPath, [COMMAND, 'up']);
 try {
   await up.hear(/^Ready\./m);
-  const solve = start('python3', ['-c', AT_TERMINAL, process.execPath, COMMAND, 'solve', QUESTION, '--max-depth', '1']);
+  const solve = start('python3', [
+    '-c',
+    AT_TERMINAL,
+    process.execPath,
+    COMMAND,
+    'solve',
+    QUESTION,
+    '--max-depth',
+    '1',
+  ]);
   await solve.ended;
-  writeFileSync(join(DOCS, 'live-view.svg'), drawScreens(solve.printed(), `temporal-conductor solve "${QUESTION}"`, COLUMNS));
+  writeFileSync(
+    join(DOCS, 'live-view.svg'),
+    drawScreens(solve.printed(), `temporal-conductor solve "${QUESTION}"`, COLUMNS),
+  );
   const { id, runId } = JSON.parse(run(process.execPath, [COMMAND, 'trace', 'last', '--format', 'json']));
   const { uiAddress } = JSON.parse(readFileSync(join(folder, '.conductor', 'server.json'), 'utf8'));
   photograph(`${uiAddress}/namespaces/default/workflows/${id}/${runId}`);
@@ -73,7 +85,13 @@ function photograph(page) {
 }
 
 function shoot(address, name, width, height) {
-  const options = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--virtual-time-budget=20000'];
+  const options = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--hide-scrollbars',
+    '--virtual-time-budget=20000',
+  ];
   const size = `--window-size=${width},${height}`;
   run(process.env.CHROMIUM ?? 'chromium', [...options, size, `--screenshot=${join(folder, name)}`, address]);
 }
