@@ -22,7 +22,7 @@ const plan = (...steps) =>
 const FIRST_PLAN = `Two independent estimates, then one who weighs them.
 ${plan(
   ['sol', 'Estimate top-down: people, households, pianos.'],
-  ['sonnet', 'Estimate bottom-up: what one tuner does a year.'],
+  ['sonnet', 'Estimate bottom-up: one tuner in a year.'],
   ['luna', 'Compare both estimates and give one final number.', [0, 1]],
 )}`;
 
