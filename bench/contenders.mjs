@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { openBare } from './bare.mjs';
 import { hasPeers } from './peers.mjs';
 import { plainProgram } from './plain.mjs';
 import { FOUR_CALLS } from './plans.mjs';
@@ -6,16 +7,18 @@ import { openSolver, spawnProviders } from './setting.mjs';
 
 /**
  * Lets `measure` have the programs that make the same four calls to the same providers, all in this process: `plain`,
- * `langGraph` where it is installed, and `solve`. What each loads once is no cost of a run, so each has run before.
+ * `langGraph` where it is installed, `bare` Temporal, and `solve`. What each loads once is no cost of a run, so each has run before.
  */
 export async function withContenders(server, delayMs, measure) {
   const name = `contenders-${delayMs}`;
   const providers = await spawnProviders({ delayMs, answerBytes: 1000, plan: FOUR_CALLS });
   const solver = await openSolver(server, providers.url, name);
+  const bare = await openBare(server, providers.url, `${name}-bare`);
   const langGraph = await langGraphOn(providers.url, join(server.folder, `${name}.db`));
   const programs = {
     plain: plainProgram(providers.url),
     ...(langGraph && { langGraph: langGraph.run }),
+    bare: bare.run,
     solve: () => solveWhole(solver.conductor),
   };
   for (const program of Object.values(programs)) await program();
@@ -23,6 +26,7 @@ export async function withContenders(server, delayMs, measure) {
     return await measure(programs);
   } finally {
     langGraph?.close();
+    await bare.close();
     await solver.close();
     await providers.close();
   }

@@ -1,4 +1,4 @@
-/** How much is measured: about five minutes on two quiet cores. */
+/** How much is measured: about six minutes on two quiet cores. */
 export const WHOLE = {
   /** 500 ms calls: how many solves at once, and how often. */
   slow: [

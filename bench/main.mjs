@@ -29,7 +29,7 @@ const ALONE = [
   measureStart,
 ];
 const COMPARED = [measureSlowCalls, measureFastCalls, measureThroughput];
-const TARGETS = ['good', 'excellent', ''];
+const PROGRAMS = ['plain', 'LangGraph.js', 'bare Temporal', 'solve', 'solve to bare'];
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean' } } });
 const extent = values.quick ? QUICK : WHOLE;
@@ -39,8 +39,8 @@ console.log(`Node ${process.versions.node}, ${availableParallelism()} cores\n`);
 const server = await openServer();
 const measured = (parts) => parts.map((measure) => () => measure(server, extent));
 try {
-  await printTable(['measured', 'value', ...TARGETS], measured(ALONE));
-  await printTable(['four calls', 'plain', 'LangGraph.js', 'solve', ...TARGETS], measured(COMPARED));
+  await printTable(['measured', 'value', 'good', 'excellent', ''], measured(ALONE));
+  await printTable(['four calls', ...PROGRAMS, 'aim', ''], measured(COMPARED));
 } finally {
   await server.close();
 }

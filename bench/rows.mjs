@@ -7,14 +7,29 @@ export function rate(what, value, aim) {
 export const note = (what, shown) => [what, shown, '', '', ''];
 
 /**
- * A row of the second table: one figure of the plain program, of LangGraph.js and of a solve. What was not measured is a
- * dash; targets, if any, are for the solve.
+ * A row of the second table: one figure of each program, and the solve's as a multiple of bare Temporal's. What was not
+ * measured is a dash. `aims` hold the solve's own figure (`solve`) or that multiple (`toBare`).
  */
-export function compare(what, { plain, langGraph, solve }, { show, showPlain = show, ...aim }) {
+export function compare(
+  what,
+  { plain, langGraph, bare, solve },
+  { show, showPlain = show, toBare, aims = {} },
+) {
   const cell = (value, shown) => (Number.isFinite(value) ? shown(value) : '–');
-  const cells = [cell(plain, showPlain), cell(langGraph, show), cell(solve, show)];
-  return [what, ...cells, ...(aim.good === undefined ? ['', '', ''] : verdict(solve, { show, ...aim }))];
+  const multiple = toBare(solve, bare);
+  const cells = [cell(plain, showPlain), cell(langGraph, show), cell(bare, show), cell(solve, show)];
+  const held = [
+    { value: solve, aim: aims.solve, shown: show },
+    { value: multiple, aim: aims.toBare, shown: times },
+  ].filter(({ aim }) => aim !== undefined);
+  const isMet = held.every(({ value, aim }) => (aims.atLeast ? value >= aim : value <= aim));
+  const aim = held.map(({ aim, shown }) => `${aims.atLeast ? '≥' : '≤'} ${shown(aim)}`).join(' and ');
+  const verdict = held.length === 0 ? '' : isMet ? 'met' : 'missed';
+  return [what, ...cells, cell(multiple, times), aim, verdict];
 }
+
+/** A figure as a multiple of another one. */
+export const times = (multiple) => `× ${multiple.toFixed(2)}`;
 
 /** A table in Markdown, its rows as they come. */
 export async function printTable(columns, parts) {

@@ -21,7 +21,7 @@ export async function measureStart(server, { starts }) {
     times.push(await time(() => solveIn(cwd)));
   }
   await providers.close();
-  const aim = { good: 3000, excellent: 1500, show: seconds };
+  const aim = { good: 2500, excellent: 1500, show: seconds };
   return [rate('`solve` from start to end, new server and database', median(times), aim)];
 }
 

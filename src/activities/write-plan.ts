@@ -7,6 +7,7 @@ import { validatePlan } from '../plan/validate';
 import {
   purposeOf,
   type Reserved,
+  takesConfigured,
   type WritePlanRequest,
   type WritePlanResult,
 } from '../protocol/activities';
@@ -35,7 +36,7 @@ export async function writePlan(
   const { round, seed, rootId, run, allowance } = request;
   const card = run.conductor;
   const context = planContextOf(run, round, request.mayCallItself === true);
-  if (card.plan !== undefined && request.review === undefined && request.repairs.length === 0) {
+  if (card.plan !== undefined && takesConfigured(request)) {
     return takeConfigured(store, card.plan, context);
   }
   const { output, calls, dropped } = await callModel(dependencies, {

@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { closeSync, openSync, unwatchFile, watchFile } from 'node:fs';
 import { configPath } from '../config/load';
 import { changesBetween } from '../config/digest';
 import { reasonOf } from '../local/reason-of';
@@ -13,8 +13,8 @@ const NEED_A_RESTART = /^(temporal\.(taskQueue|namespace)|store|encryption)$/;
 const LOOK_MS = 500;
 
 /**
- * Reads the configuration of a long-lived command again whenever its file changes, and says so in one line. A version
- * that cannot be used, or not without a restart, is passed over.
+ * Reads the configuration of a long-lived command again whenever its file changes or `kill -HUP` asks for it, and says
+ * so in one line. A version that cannot be used, or not without a restart, is passed over.
  */
 export class ConfigFollower {
   /** The file, as messages name it. */
@@ -34,11 +34,19 @@ export class ConfigFollower {
     this.name = options.config ?? process.env.CONDUCTOR_CONFIG ?? 'conductor.yaml';
     this.path = configPath({ env: process.env, cwd: process.cwd(), path: options.config });
     watchFile(this.path, { interval: LOOK_MS }, this.look);
+    process.on('SIGHUP', this.hangUp);
   }
 
   /** Reads it now; one reading at a time. */
-  readonly look = (): void => {
-    this.reading = this.reading.then(() => this.read());
+  private readonly look = (): void => {
+    this.reading = this.reading.then(() => this.read(false));
+  };
+
+  /** A terminal that is closed sends the same signal: it ends the command, as any other. */
+  private readonly hangUp = (): void => {
+    const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+    if (hasTerminal && isTerminalGone()) process.kill(process.pid, 'SIGTERM');
+    else this.reading = this.reading.then(() => this.read(true));
   };
 
   /** What was taken cannot be worked with after all. */
@@ -48,13 +56,15 @@ export class ConfigFollower {
 
   stop(): void {
     unwatchFile(this.path, this.look);
+    process.off('SIGHUP', this.hangUp);
   }
 
-  private async read(): Promise<void> {
+  private async read(isAsked: boolean): Promise<void> {
     try {
       const next = await loadServable(this.options);
       const changes = changesBetween(this.current, next);
       const hindrances = changes.filter((name) => NEED_A_RESTART.test(name));
+      if (changes.length === 0 && isAsked) say(`${this.name} was read again, and says the same.`);
       if (changes.length === 0) return;
       if (hindrances.length > 0) {
         say(
@@ -69,5 +79,14 @@ export class ConfigFollower {
     } catch (error) {
       say(`${this.name} has changed and cannot be used, so the version before it holds: ${reasonOf(error)}`);
     }
+  }
+}
+
+function isTerminalGone(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return false;
+  } catch {
+    return true;
   }
 }

@@ -51,7 +51,8 @@ async function followRun(
   interruption: AbortSignal,
 ): Promise<SolveResult | { readonly left: string } | undefined> {
   const { conductor, worker } = session;
-  const view = await openView(process.stderr);
+  const isAsked = isPersonHere();
+  const view = await openView(process.stderr, isAsked);
   const stopPolling = pollRetries(conductor, id, view);
   const stopLooking = watchForAbsence(session, id, (line) => {
     void view.whilePaused(() => {
@@ -60,7 +61,8 @@ async function followRun(
     });
   });
   const traces = conductor.watch(id);
-  const desk = openDesk(conductor, view);
+  const { whilePaused } = view;
+  const desk = isAsked ? new ApprovalDesk({ conductor, whilePaused, personFor: personAtTerminal }) : null;
   const broken = breakdownOf(worker?.ended);
   const asides = desk === null ? [broken] : [broken, desk.broken, desk.left];
   let last: SolveResult | undefined;
@@ -99,10 +101,9 @@ function pollRetries(conductor: ConductorClient, id: string, view: RunView): () 
   };
 }
 
-/** Only a person at a terminal can be asked; anywhere else the view says how to approve. */
-function openDesk(conductor: ConductorClient, { whilePaused }: RunView): ApprovalDesk | null {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
-  return new ApprovalDesk({ conductor, whilePaused, personFor: personAtTerminal });
+/** Only a person at a terminal can be asked about a plan; anywhere else the view says how to approve it. */
+function isPersonHere(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 /** Rejects when a command's own worker breaks down; else it never settles. */

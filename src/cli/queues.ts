@@ -3,14 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { isPolled } from '../client/pollers';
 import type { TemporalServer } from '../local/configured-server';
-import { DEFAULT_TASK_QUEUE } from '../protocol/names';
+import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
+import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
 import { say } from './terminal';
 
 /** What a command knows of the workers that it relies on. */
 interface Place {
   readonly server: Pick<TemporalServer, 'address' | 'embedded'>;
-  readonly config: { readonly temporal: { readonly taskQueue: string } };
+  readonly config: Pick<TrainableConfig, 'temporal' | 'workers'>;
   readonly temporal: Client;
   /** What `--config` names. */
   readonly file: string | undefined;
@@ -62,22 +63,64 @@ export async function checkServed(place: Place): Promise<boolean> {
 const WATCH_MS = 2_500;
 
 /**
- * Says once where a run waits because no worker polls its queue, for as long as a command waits for it.
+ * Says where a run waits because no worker polls its queue, or that of a worker of the user's own, for as long as a
+ * command waits for it; of each queue once.
  *
  * @returns what ends that
  */
 export function watchForAbsence(place: Place, workflowId: string, tell = say): () => void {
+  const told = new Set<string>();
   const look = async (): Promise<void> => {
-    const { status, taskQueue } = await place.temporal.workflow.getHandle(workflowId).describe();
-    if (status.name !== 'RUNNING' || (await isPolled(place.temporal, taskQueue))) return;
-    clearInterval(timer);
-    tell(absence(taskQueue, place));
+    for (const line of await findAbsences(place, workflowId)) {
+      if (!told.has(line)) tell(line);
+      told.add(line);
+    }
   };
   // A look that fails is left out: what the command itself does tells more.
   const timer = setInterval(() => void look().catch(() => undefined), WATCH_MS);
   return () => {
     clearInterval(timer);
   };
+}
+
+async function findAbsences(place: Place, workflowId: string): Promise<string[]> {
+  const { temporal, config } = place;
+  const { status, taskQueue, raw } = await temporal.workflow.getHandle(workflowId).describe();
+  if (status.name !== 'RUNNING') return [];
+  if (!(await isPolled(temporal, taskQueue))) return [absence(taskQueue, place)];
+  const waiting = (raw.pendingActivities ?? []).filter(({ state }) => Number(state) === SCHEDULED);
+  const children = raw.pendingChildren ?? [];
+  const called = {
+    activity: waiting.map(({ activityType }) => activityType?.name),
+    workflow: children.map(({ workflowTypeName }) => workflowTypeName),
+  };
+  const members = config.workers.flatMap((worker) =>
+    worker.provider === 'activity' || worker.provider === 'workflow' ? [worker] : [],
+  );
+  const missing = members
+    .filter(({ provider, type }) => called[provider].includes(type))
+    .map(async (member) => {
+      const isThere = await isPolled(temporal, member.taskQueue, QUEUE_KINDS[member.provider]);
+      return isThere ? [] : [absenceOf(member, place)];
+    });
+  const inside = children
+    .filter(({ workflowTypeName }) => workflowTypeName === SOLVE_WORKFLOW)
+    .map(({ workflowId: id }) => findAbsences(place, id ?? ''));
+  return (await Promise.all([...missing, ...inside])).flat();
+}
+
+/** `PendingActivityState` of Temporal's API: no worker has taken it yet. */
+const SCHEDULED = 1;
+
+const QUEUE_KINDS = { activity: 'activities', workflow: 'workflows' } as const;
+
+type Member = Extract<TrainableConfig['workers'][number], { readonly provider: 'activity' | 'workflow' }>;
+
+function absenceOf({ id, provider, type, taskQueue }: Member, { server }: Place): string {
+  return (
+    `No worker polls task queue ${taskQueue} at ${server.address}, where worker ${id} of the pool is ` +
+    `(${provider} ${type}): its step waits until one does. Start that worker of yours, or solve without it: --deny ${id}`
+  );
 }
 
 function absence(taskQueue: string, place: Place): string {

@@ -1,4 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
+import { hasEngine, INSTALL_ENGINE } from '../activities/models/local-engine';
+import { VENDORS } from '../config/cards';
 import { keyFor, modelCardsOf } from '../config/keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
 import { unpricedOf } from '../config/notices';
@@ -27,8 +29,9 @@ export async function loadSettings(path: string | undefined): Promise<TrainableC
 
 /** The same for a command that makes calls. @throws ConfigError where this process cannot make all of them */
 export async function loadServable(options: WorkOptions, pool: PoolFilter = {}): Promise<TrainableConfig> {
-  const { config, notices, unpriced } = await loadChecked(options.config);
+  const { config, path, notices, unpriced } = await loadChecked(options.config);
   const cards = modelCardsOf(resolveRun(config, { pool }));
+  if (cards.some(({ provider }) => provider === 'local')) requireEngine(path === null);
   for (const card of cards) keyFor(card, config, process.env);
   await checkTrust(config, options);
   for (const notice of [...notices, ...(await notSaidToday(unpriced))]) say(notice);
@@ -39,6 +42,21 @@ export async function loadServable(options: WorkOptions, pool: PoolFilter = {}):
   }
   return config;
 }
+
+/** @throws UsageError where no model can run inside this process */
+function requireEngine(isDefault: boolean): void {
+  if (hasEngine()) return;
+  const why = isDefault
+    ? 'there is no conductor.yaml, no vendor key and no model server, and for the very small model that runs inside this process'
+    : 'for provider "local"';
+  throw new UsageError(
+    `${why} an engine is missing: "${INSTALL_ENGINE}" installs it${isDefault ? `; or set one of ${KEYS}` : ''}`,
+  );
+}
+
+const KEYS = Object.values(VENDORS)
+  .map(({ apiKeyEnv }) => apiKeyEnv)
+  .join(', ');
 
 /** Refuses a configuration that sends keys where they do not belong, unless its folder is trusted, see `trust.ts`. */
 export async function checkTrust(

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TrainableConfig } from '../training/config/schema';
@@ -43,7 +42,6 @@ export async function superviseWorker(
     next = config;
     change.abort();
   });
-  const stopListening = onHangUp(follower.look);
   const worked = new Set<TrainableConfig>();
   const leaving: Promise<End>[] = [];
   const deaths = new Deaths('worker', 'up');
@@ -77,7 +75,6 @@ export async function superviseWorker(
       }
     }
   } finally {
-    stopListening();
     follower.stop();
     await Promise.all(leaving);
   }
@@ -119,31 +116,6 @@ export class Deaths {
       `the ${this.name} died ${MOST_DEATHS} times within a minute, the last time of ${reason}: see its lines ` +
         `above; runs are kept, and go on with the next "temporal-conductor ${this.command}"`,
     );
-  }
-}
-
-/**
- * `kill -HUP` asks for the configuration to be read again. A terminal that is closed sends the same signal: it ends the
- * command, as any other.
- */
-function onHangUp(read: () => void): () => void {
-  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
-  const hear = (): void => {
-    if (hasTerminal && isTerminalGone()) process.kill(process.pid, 'SIGTERM');
-    else read();
-  };
-  process.on('SIGHUP', hear);
-  return () => {
-    process.off('SIGHUP', hear);
-  };
-}
-
-function isTerminalGone(): boolean {
-  try {
-    closeSync(openSync('/dev/tty', 'r'));
-    return false;
-  } catch {
-    return true;
   }
 }
 

@@ -1,11 +1,12 @@
 import { CONDUCTOR_ID, type Plan } from '../plan/plan';
 import { isRecord } from '../plan/validate';
-import type {
-  Parent,
-  WorkerRequest,
-  WorkerResult,
-  WritePlanRequest,
-  WritePlanResult,
+import {
+  type Parent,
+  takesConfigured,
+  type WorkerRequest,
+  type WorkerResult,
+  type WritePlanRequest,
+  type WritePlanResult,
 } from '../protocol/activities';
 import { readExternalResult } from '../protocol/external-worker';
 import { isSolveInput } from '../protocol/input';
@@ -52,7 +53,7 @@ export function readPendingCall(
 function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCall {
   const { round } = request;
   return {
-    started: { kind: 'plan-asked', round, depth },
+    started: { kind: 'plan-asked', round, depth, isConfigured: takesConfigured(request) },
     succeed: (result) => {
       const called = conductorCalled(request, result as WritePlanResult);
       const { plan } = result as WritePlanResult;

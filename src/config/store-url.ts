@@ -1,17 +1,32 @@
 export type StorePlace =
   | { readonly kind: 'file'; readonly path: string }
+  /** `full`: each write waits until the disk has it. */
+  | { readonly kind: 'sqlite'; readonly path: string; readonly full: boolean }
   /** `prefix` is empty, or ends with `/`. */
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
 
 /** Bucket names as AWS rules them: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-export const STORE_URL_FORMS = 'file:PATH or s3://BUCKET/PREFIX, e.g. file:.conductor/store';
+export const STORE_URL_FORMS =
+  'sqlite:PATH, s3://BUCKET/PREFIX or file:PATH, e.g. sqlite:.conductor/store.db';
 
-/** Reads `file:PATH` or `s3://BUCKET[/PREFIX]`; null for anything else. */
+/** Reads `sqlite:PATH[?sync=full]`, `file:PATH` or `s3://BUCKET[/PREFIX]`; null for anything else. */
 export function readStoreUrl(url: string): StorePlace | null {
+  return readFileUrl(url) ?? readSqliteUrl(url) ?? readS3Url(url);
+}
+
+function readFileUrl(url: string): StorePlace | null {
   const path = /^file:(.+)$/s.exec(url)?.[1];
-  if (path !== undefined) return { kind: 'file', path };
+  return path === undefined ? null : { kind: 'file', path };
+}
+
+function readSqliteUrl(url: string): StorePlace | null {
+  const [, path, sync] = /^sqlite:([^?]+)(?:\?sync=(full|normal))?$/s.exec(url) ?? [];
+  return path === undefined ? null : { kind: 'sqlite', path, full: sync === 'full' };
+}
+
+function readS3Url(url: string): StorePlace | null {
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/s.exec(url) ?? [];
   if (!BUCKET.test(bucket)) return null;
   if (prefix === '') return { kind: 's3', bucket, prefix };

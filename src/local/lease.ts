@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { tryLock } from 'fs-native-extensions';
 import { z } from 'zod';
@@ -33,10 +33,8 @@ export async function withFolderLock<T>(folder: string, say: Say, action: () => 
   try {
     for (let attempt = 1; !tryLock(file.fd); attempt += 1) {
       if (attempt === QUIET_ATTEMPTS) {
-        // Windows lets nothing else read a locked file.
-        const holder = await readFile(path, 'utf8').catch(() => 'unknown');
         say(
-          `Another command (process ${holder}) is preparing the embedded server of this folder: waiting for it.`,
+          `Another command (process ${await holderOf(path)}) is preparing the embedded server of this folder: waiting for it.`,
         );
       }
       await wait(75);
@@ -47,6 +45,28 @@ export async function withFolderLock<T>(folder: string, say: Say, action: () => 
   } finally {
     await file.close();
   }
+}
+
+/**
+ * Keeps a file locked until it is let go, or this process ends.
+ *
+ * @returns what lets it go, or where another process of this machine has it, the number of that one
+ */
+export async function holdFile(path: string): Promise<{ letGo: () => Promise<void> } | { holder: string }> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, 'a+', 0o600);
+  if (!tryLock(file.fd)) {
+    await file.close();
+    return { holder: await holderOf(path) };
+  }
+  await file.truncate();
+  await file.write(String(process.pid));
+  return { letGo: () => file.close() };
+}
+
+/** Windows lets nothing else read a locked file. */
+function holderOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => 'unknown');
 }
 
 /** A busy machine may need so long to start the server or to let it answer. */

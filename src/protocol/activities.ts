@@ -156,6 +156,15 @@ export interface Parent {
   readonly hints: readonly string[];
 }
 
+/** Whether a plan is that of the configuration, which the Conductor is not asked for: the first one, in no review. */
+export function takesConfigured({
+  run,
+  repairs,
+  review,
+}: Pick<WritePlanRequest, 'run' | 'repairs' | 'review'>): boolean {
+  return run.conductor.plan !== undefined && review === undefined && repairs.length === 0;
+}
+
 /** What a call of the Conductor is for. A plan that a person rejected is written anew, not repaired. */
 export function purposeOf({ repairs, review }: Pick<WritePlanRequest, 'repairs' | 'review'>): CallPurpose {
   if (repairs.at(-1)?.problem.type === FAILURES.planInvalid) return 'repair';

@@ -47,7 +47,10 @@ export interface LimitsChange {
  * The answer to `setLimits`: what now holds. A limit is never lower than what is spent or promised to calls under way,
  * so that it is kept whatever happens; nothing more starts then.
  */
-export type HeldLimits = Required<LimitsChange>;
+export interface HeldLimits extends Required<LimitsChange> {
+  /** What is left of the wall clock, without the time that plans waited for a person; an older worker does not say. */
+  readonly remainingMs?: number;
+}
 
 /** Update `rejectPlan`. */
 export interface PlanRejection {

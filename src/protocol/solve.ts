@@ -62,6 +62,8 @@ function traceSchema<T extends z.ZodType>(text: T) {
     round: z.int(),
     depth: z.int(),
     childId: z.string().nullable(),
+    /** The plan is that of the configuration, and no one was asked for it. */
+    isConfigured: z.literal(true).exactOptional(),
     plan: z.object({ steps: z.array(stepSchema) }).nullable(),
     steps: z.array(step),
     answer: text.nullable(),

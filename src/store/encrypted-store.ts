@@ -21,9 +21,8 @@ export class EncryptedStore implements Store {
   }
 
   async read(key: string): Promise<Buffer | null> {
-    const [only = '', ...others] = this.namesOf(key);
-    const name = others.length === 0 ? only : (await this.newest(key))?.key;
-    const bytes = name === undefined ? null : await this.inner.read(name);
+    const name = await this.nameOf(key);
+    const bytes = await this.inner.read(name);
     return bytes === null ? null : openContent(bytes, key, this.keys);
   }
 
@@ -39,6 +38,13 @@ export class EncryptedStore implements Store {
     const found = await Promise.all(others.map((each) => this.inner.stat(each)));
     if (found.some((entry) => entry !== null)) return false;
     return this.inner.create(name, sealContent(bytes, key, first));
+  }
+
+  async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
+    const name = await this.nameOf(key);
+    const sealed = await this.inner.read(name);
+    if (sealed === null || !openContent(sealed, key, this.keys).equals(was)) return false;
+    return this.inner.replace(name, sealContent(bytes, key, this.keys.first), sealed);
   }
 
   async stat(key: string): Promise<StoredEntry | null> {
@@ -77,6 +83,12 @@ export class EncryptedStore implements Store {
       const isNewer = entry !== null && (best === null || entry.modifiedAt > best.modifiedAt);
       return isNewer ? entry : best;
     }, null);
+  }
+
+  /** Where what was written last lies. */
+  private async nameOf(key: string): Promise<string> {
+    const [only = '', ...others] = this.namesOf(key);
+    return others.length === 0 ? only : ((await this.newest(key))?.key ?? only);
   }
 
   private namesOf(key: string): string[] {

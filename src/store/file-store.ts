@@ -4,6 +4,7 @@ import {
   copyFile,
   link,
   mkdir,
+  open,
   opendir,
   readFile,
   rename,
@@ -13,6 +14,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { tryLock } from 'fs-native-extensions';
 import { checkKey, type Store, type StoredEntry, type Tally } from './store';
 
 /**
@@ -41,6 +44,18 @@ export class FileStore implements Store {
 
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
     return this.beside(key, bytes, linkNew);
+  }
+
+  async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
+    checkKey(key);
+    const isReplaced = await unlessMissing(
+      whileLocked(join(this.root, LOCK), async () => {
+        if (!(await this.read(key))?.equals(was)) return false;
+        await this.write(key, bytes);
+        return true;
+      }),
+    );
+    return isReplaced ?? false;
   }
 
   /** Writes a whole file beside its place, and has it put there. */
@@ -131,6 +146,23 @@ function hiddenBeside(path: string): string {
 }
 
 const HIDDEN = /^\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Held while what lies in a store is compared and replaced; seldom enough that one for all keys will do. */
+const LOCK = '.lock';
+
+/**
+ * Does something while no other process does. The operating system holds the lock, so that it ends with its process; it
+ * is asked for again and again, since to wait for it takes one of the few threads that whoever holds it needs.
+ */
+async function whileLocked<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const file = await open(path, 'a', 0o600);
+  try {
+    while (!tryLock(file.fd)) await pause(5);
+    return await work();
+  } finally {
+    await file.close();
+  }
+}
 
 async function* hiddenBelow(folder: string): AsyncGenerator<string> {
   const entries = await unlessMissing(opendir(folder));

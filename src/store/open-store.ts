@@ -3,11 +3,12 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
-import { readStoreUrl, STORE_URL_FORMS } from '../config/store-url';
+import { readStoreUrl, STORE_URL_FORMS, type StorePlace } from '../config/store-url';
 import { configuredKeys, type KeyRing } from '../encryption/keys';
 import { EncryptedStore } from './encrypted-store';
 import { FileStore } from './file-store';
 import { S3Store } from './s3-store';
+import { SqliteStore } from './sqlite-store';
 import type { Store } from './store';
 
 export interface StoreOptions {
@@ -16,16 +17,22 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the store a configuration names, e.g. `file:.conductor/store` or `s3://bucket/prefix`; a relative path is taken
- * from `folder`. Nothing is read or written yet.
+ * Opens the store a configuration names, e.g. `sqlite:.conductor/store.db` or `s3://bucket/prefix`; a relative
+ * path is taken from `folder`. Nothing is read or written yet.
  *
  * @throws Error for a kind of store there is not
  */
 export function openStore(url: string, folder: string, { keys }: StoreOptions = {}): Store {
   const place = readStoreUrl(url);
   if (place === null) throw new Error(`store ${JSON.stringify(url)} is none: expected ${STORE_URL_FORMS}`);
-  const store = place.kind === 'file' ? new FileStore(resolve(folder, place.path)) : new S3Store(place);
+  const store = openPlace(place, folder);
   return keys === undefined ? store : new EncryptedStore(store, keys);
+}
+
+function openPlace(place: StorePlace, folder: string): Store {
+  if (place.kind === 's3') return new S3Store(place);
+  const path = resolve(folder, place.path);
+  return place.kind === 'file' ? new FileStore(path) : new SqliteStore(path, place);
 }
 
 /** The store that a configuration names, encrypted where it says so. */
@@ -40,16 +47,32 @@ export function configuredStore(config: Config): Store {
  * @throws ConfigError with the reason and the remedy
  */
 export async function checkStore(url: string): Promise<void> {
-  const place = readStoreUrl(url);
-  try {
-    if (place?.kind === 'file') await checkFolder(resolve(place.path));
-    else await openStore(url, process.cwd()).list('doctor/');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    if (place?.kind !== 'file') throw new ConfigError(reason, { cause });
-    const remedy = 'change its rights or "store" in the configuration';
-    throw new ConfigError(`${url} cannot be written (${reason}): ${remedy}`, { cause });
+  const folder = folderToMake(url);
+  if (folder === null) {
+    await openStore(url, process.cwd())
+      .list('doctor/')
+      .catch((cause: unknown) => {
+        throw new ConfigError(reasonOf(cause), { cause });
+      });
+    return;
   }
+  try {
+    await checkFolder(folder);
+  } catch (cause) {
+    const remedy = 'change its rights or "store" in the configuration';
+    throw new ConfigError(`${url} cannot be written (${reasonOf(cause)}): ${remedy}`, { cause });
+  }
+}
+
+/** The folder that a store writes to as it is; null for what can be asked whether it answers. */
+function folderToMake(url: string): string | null {
+  const place = readStoreUrl(url);
+  if (place?.kind === 'file') return resolve(place.path);
+  return place?.kind === 'sqlite' && !existsSync(place.path) ? dirname(resolve(place.path)) : null;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 async function checkFolder(folder: string): Promise<void> {

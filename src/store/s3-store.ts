@@ -35,15 +35,34 @@ export class S3Store implements Store {
 
   /** Servers of other vendors may ignore the condition; with the look before, only two writes at one moment can meet. */
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
-    const at = this.placeOf(key);
     if ((await this.stat(key)) !== null) return false;
+    return this.putIf(key, bytes, { IfNoneMatch: '*' });
+  }
+
+  /** As `create` where a server ignores the condition. */
+  async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
+    const at = this.placeOf(key);
+    const found = await this.ask(async ({ s3 }) => {
+      const { Body, ETag } = await s3.getObject(at);
+      return { now: await Body?.transformToByteArray(), IfMatch: ETag };
+    });
+    if (found?.now === undefined || Buffer.compare(found.now, was) !== 0) return false;
+    if (found.IfMatch === undefined) throw new Error(`the server of ${this.url} states no ETag of ${key}`);
+    return this.putIf(key, bytes, { IfMatch: found.IfMatch });
+  }
+
+  private async putIf(
+    key: string,
+    bytes: Uint8Array,
+    condition: Pick<Sdk.PutObjectCommandInput, 'IfMatch' | 'IfNoneMatch'>,
+  ): Promise<boolean> {
     const { s3 } = await this.open();
     try {
-      await s3.putObject({ ...at, Body: bytes, IfNoneMatch: '*' });
+      await s3.putObject({ ...this.placeOf(key), Body: bytes, ...condition });
       return true;
     } catch (error) {
-      // 409: another such request for the key is under way.
-      if ([409, 412].includes(factsOf(error).status)) return false;
+      // 409: another such request for the key is under way. 404: what was to be replaced is gone.
+      if ([404, 409, 412].includes(factsOf(error).status) && !isNoBucket(error)) return false;
       throw explainS3(error, this.url);
     }
   }
@@ -200,6 +219,10 @@ export function explainS3(error: unknown, store: string): Error {
     say?.(store, facts) ??
       `${store} failed with ${name}: ${message}; look at the state of the service, and try again later`,
   );
+}
+
+function isNoBucket(error: unknown): boolean {
+  return factsOf(error).name === 'NoSuchBucket';
 }
 
 function isMissing(error: unknown): boolean {

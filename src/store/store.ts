@@ -14,16 +14,21 @@ export interface StoredEntry {
  * Where everything too long or too precious for a workflow history lies: texts, finished answers and the ledger.
  *
  * A small interface on purpose: a driver is one file, and a wrapper (encryption, say) is another store around it.
- * `write` and `create` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies when.
+ * `write`, `create` and `replace` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies when.
  */
 export interface Store {
-  /** For messages and traces, e.g. `file:.conductor/store`. */
+  /** For messages and traces, e.g. `sqlite:.conductor/store.db`. */
   readonly url: string;
   /** null when nothing lies under the key. */
   read(key: string): Promise<Buffer | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
   /** Writes only where nothing lies under the key: of many that do so at once, one is told `true`. */
   create(key: string, bytes: Uint8Array): Promise<boolean>;
+  /**
+   * Writes only where exactly `was`, as `read` gave it, lies under the key: of many that do so at once, one is told `true`.
+   * A folder can promise that among calls of `replace` alone: what is replaced is never changed by `write`.
+   */
+  replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
   /** What lies under the key, without reading it; null when nothing does. */
   stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */

@@ -129,6 +129,12 @@ export function describeSteps({ steps }: Plan, shown: (subtask: string) => strin
   });
 }
 
+/** Where the plan of a round comes from, until it is there. */
+export function describePlanning(round: Pick<RoundTrace, 'childId' | 'isConfigured'>): string {
+  if (round.isConfigured === true) return 'the plan is the configured one';
+  return isReview(round) ? 'the Conductor is reviewing the answer' : 'the Conductor is writing a plan';
+}
+
 /** `3 steps`. */
 export function describePlan({ plan, decision }: Pick<RoundTrace, 'plan' | 'decision'>): string {
   if (plan === null) return decision === 'failed' ? 'no plan' : 'no plan yet';

@@ -30,7 +30,8 @@ export interface StepAddress {
  * worker.
  */
 interface Happenings {
-  'plan-asked': { round: number; depth: number };
+  /** `isConfigured` where the configuration has the plan, so that no one writes it. */
+  'plan-asked': { round: number; depth: number; isConfigured?: boolean };
   /** With the checkpoint that was asked, where the Conductor is one. */
   'conductor-called': { calls: readonly Call[]; checkpoint?: string };
   /** `degraded` marks the stand-in plan of one step, when the Conductor wrote none. */

@@ -1,6 +1,7 @@
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
 import {
+  describePlanning,
   describeCost,
   describeEstimate,
   describeRound,
@@ -34,9 +35,10 @@ export function renderMarkdown(trace: SolveTrace): string {
   ].join('\n\n');
 }
 
-function renderPlan({ plan, steps, decision }: RoundTrace): string {
+function renderPlan(round: RoundTrace): string {
+  const { plan, steps, decision } = round;
   if (plan === null) {
-    return decision === 'failed' ? '_No plan came of it._' : '_The Conductor is writing a plan._';
+    return decision === 'failed' ? '_No plan came of it._' : `_Under way: ${describePlanning(round)}._`;
   }
   if (plan.steps.length === 0) return '_The Conductor accepts the answer._';
   const rows = steps.map((step) => {

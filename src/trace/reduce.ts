@@ -31,10 +31,11 @@ export function applyEvent(trace: SolveTrace, event: RunEvent): SolveTrace {
 const CHANGES: {
   readonly [Kind in RunEvent['kind']]: (trace: SolveTrace, event: EventOf<Kind>) => SolveTrace;
 } = {
-  'plan-asked': (trace, { round, depth }) => {
+  'plan-asked': (trace, { round, depth, isConfigured = false }) => {
     const running = endWait(trace);
     const known = trace.rounds.some((each) => isOwn(each) && each.round === round);
-    return known ? running : { ...running, rounds: [...running.rounds, emptyRound(round, depth, null)] };
+    const fresh = { ...emptyRound(round, depth, null), ...(isConfigured && { isConfigured }) };
+    return known ? running : { ...running, rounds: [...running.rounds, fresh] };
   },
   'conductor-called': (trace, { calls, checkpoint }) => ({
     ...withCalls(trace, calls),

@@ -60,8 +60,12 @@ export function waitingRuns(tree: RunTree & Pick<SolveTrace, 'waitsFor'>): strin
 }
 
 /** The rounds that wait for a person: they have a plan, and nothing of it has started. */
-export function waitingRounds({ rounds, waitsFor }: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
-  if (waitsFor === undefined) return [];
-  const isUntouched = ({ steps }: RoundTrace): boolean => steps.every((step) => step.startedAt === null);
-  return rounds.filter((round) => round.plan?.steps.length && round.decision === null && isUntouched(round));
+export function waitingRounds(trace: Pick<SolveTrace, 'rounds' | 'waitsFor'>): RoundTrace[] {
+  return trace.waitsFor === undefined ? [] : trace.rounds.filter(isUnbegun);
+}
+
+/** A plan is there, and nothing of it has started. */
+export function isUnbegun({ plan, steps, decision }: RoundTrace): boolean {
+  const isUntouched = steps.every((step) => step.startedAt === null);
+  return plan !== null && plan.steps.length > 0 && decision === null && isUntouched;
 }

@@ -71,10 +71,12 @@ function describe(
   const reward = (which: keyof Pair): string =>
     meanOf(pairs.map((pair) => pair[which].reward))?.toFixed(3) ?? 'unknown';
   return [
-    `mean reward ${reward('candidate')} against ${reward('baseline')} on ${pairs.length} questions`,
+    `mean reward ${reward('candidate')} against ${reward('baseline')} on ${pairs.length} held-out questions`,
     ...(gain === null ? [] : [`gain ${signed(gain)}`]),
     ...(lowerBound === null ? [] : [`95 % sure of more than ${signed(lowerBound)}`]),
-    `cost ${costRatio === null ? 'unknown' : `${costRatio.toFixed(3)} times`} of at most ${maxCostRatio} times`,
+    costRatio === null
+      ? 'cost unknown'
+      : `${costRatio.toFixed(3)} times its cost, where at most ${maxCostRatio} times is allowed`,
   ].join(', ');
 }
 
@@ -106,10 +108,10 @@ export function decideCanary(
   const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
   const verdict = rolledBack
     ? `${name} gives way to ${before} again: ${complaints.join(', and ')}`
-    : `${name} serves as it was tried`;
+    : `${name} serves, and was tried once more as it does`;
   const figures =
-    gain === null ? 'no reward to compare' : `gain ${gain.toFixed(3)} on ${gains.length} questions`;
-  const probe = `log-probabilities within ${logprobGap} of at most ${tolerance}`;
+    gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;
+  const probe = `log-probabilities ${logprobGap} off the trainer's, where at most ${tolerance} is allowed`;
   return { rolledBack, sentence: `${verdict} (${figures}, ${probe})` };
 }
 

@@ -102,7 +102,7 @@ async function setLimits({ steering }: MessageTargets, change: LimitsChange): Pr
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
   const { limits } = steering;
   if (limits === null) throw badMessage('the run ended before it had any limits to change');
-  return heldLimitsOf(limits.current);
+  return { ...heldLimitsOf(limits.current), remainingMs: limits.remainingMs() };
 }
 
 function refuseBadLimits(change: unknown): void {

@@ -3,7 +3,13 @@ import { conductorPromptBytes, worstCaseOf, estimatePlan } from '../budget/worst
 import type { Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
-import type { FailedReply, ReviewedRound, WritePlanRequest, WritePlanResult } from '../protocol/activities';
+import {
+  type FailedReply,
+  type ReviewedRound,
+  takesConfigured,
+  type WritePlanRequest,
+  type WritePlanResult,
+} from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
 import { planContextOf } from '../protocol/run';
@@ -122,11 +128,12 @@ export async function obtainPlan(
   review?: ReviewedRound,
   rejected: readonly FailedReply[] = [],
 ): Promise<ObtainedPlan> {
-  const { recorder, round, depth, limits } = context;
+  const { recorder, run, round, depth, limits } = context;
   /** What the Conductor is shown again: rejected plans first, then replies that were no plan. */
   const repairs = [...rejected];
   let paidRetries = 0;
-  recorder.record({ kind: 'plan-asked', round, depth });
+  const isConfigured = takesConfigured({ run, review, repairs });
+  recorder.record({ kind: 'plan-asked', round, depth, isConfigured });
   for (;;) {
     const outcome = await askConductor(context, requestFor(context, review, repairs));
     const obtained = planIn(outcome);

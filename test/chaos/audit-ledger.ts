@@ -46,15 +46,20 @@ function auditPlace(key: string, requests: readonly RequestRecord[], rows: reado
   ];
 }
 
-/** A row may stay open only because its worker was killed while the call was under way. */
-function auditOpenRows({ rows, kills }: Evidence): Finding[] {
+/**
+ * A row may stay open only because its worker was killed while the call was under way, or its run was cancelled while
+ * the vendor wrote the answer in the background and no one was just asking for it.
+ */
+function auditOpenRows({ rows, kills, runs, keepings }: Evidence): Finding[] {
   const deaths = kills.filter(({ victim }) => victim === 'worker').map(({ at }) => at);
+  const begun = new Set(keepings.filter(({ what }) => what === 'background id').map(({ callId }) => callId));
   const open = rows.filter(({ endedAt }) => endedAt === null);
   return open
     .filter(({ startedAt }) => {
       const began = Date.parse(startedAt);
       return !deaths.some((at) => began <= at && at <= began + LONGEST_CALL_MS);
     })
+    .filter(({ callId, workflowId }) => !begun.has(callId) || runs.get(workflowId)?.status !== 'cancelled')
     .map((row) => ({
       law: 'a row stays open only where its worker was killed',
       difference: `${describeRow(row)} is open, and no worker was killed within ${LONGEST_CALL_MS / 1000} s`,

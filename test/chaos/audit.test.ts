@@ -101,6 +101,13 @@ test('so has one whose worker was killed in mid-call, and one that failed as doc
 
 const ID_KEPT: Keeping = { callId: ROW.callId, attempt: 1, what: 'background id', at: BEGAN + 100 };
 
+test('nor has one that was cancelled while its answer was written in the background', () => {
+  const kills = [{ victim: 'server', at: BEGAN + 2000 }] as const;
+  const runs = new Map([[ID, runWith([OPEN], { status: 'cancelled', answer: null })]]);
+  const findings = audit(left([OPEN], { kills, runs, keepings: [ID_KEPT] }));
+  expect(findings.filter(({ law }) => /row/.test(law))).toEqual([]);
+});
+
 test('nor has one that asks again after its answer in the background came to nothing', () => {
   const failed = {
     ...ROW,

@@ -123,6 +123,17 @@ test('at a terminal the person is asked: rejects, mends the next plan in an edit
   expect({ alpha: promptsTo('alpha'), beta: promptsTo('beta').length }).toEqual({ alpha: [], beta: 1 });
 });
 
+test('a terminal that cannot be drawn on is shown the plan once as well', async () => {
+  const solving = start(['solve', QUESTION, '--approve'], { terminal: true, env: { TERM: 'dumb' } });
+  const [asked] = await solving.hear(/^[^]*\[a\/e\/r\/l\] /);
+  expect(asked.split('Guess it')).toHaveLength(2);
+  expect(asked.match(/waits for approval|temporal-conductor approve/g)).toHaveLength(1);
+  solving.type('a\n');
+  const { stdout } = await solving.ended;
+  expect(stdout.split('Guess it')).toHaveLength(2);
+  expect(stdout).toContain('Lyon?');
+});
+
 test('at a terminal, a question that another terminal has answered is taken back; Ctrl-C leaves the run', async () => {
   const up = start(['up']);
   await up.hear(/^Ready/m);

@@ -4,6 +4,7 @@ import { solveResultSchema } from '../../src/protocol/solve';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { type Ended, runCommand, type RunningCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt } from './folder';
+import { until } from '../support/until';
 
 const QUESTION = 'What is the capital of France?';
 const ANSWER = 'Paris, of course.';
@@ -86,7 +87,7 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
   expect(hint).toMatchObject({ code: 0, stderr: expect.stringContaining('reads it') as string });
   expect(limits.code).toBe(0);
   expect(limits.stdout).toMatch(
-    /^cost +\$1\.00\ncalls +150\ntokens +no limit\ntime +60 min 0 s from its start\n/,
+    /^cost +\$1\.00\ncalls +150\ntokens +no limit\ntime +60 min 0 s from its start, \d+ min \d+ s left\n/,
   );
   expect(limits.stderr).toContain('Set: calls, time.');
   const low = await run('limits', id, '--max-cost', '0.0001', '--steps', '4');
@@ -115,6 +116,26 @@ test('a run two deep: its child appears; depth, limits and hints are changed mea
     stderr: expect.stringContaining('name one from 1 to 3') as string,
   });
 }, 120_000);
+
+test('a limit on time below what is used up is set, and says what happens then', async () => {
+  const release = providers.hold('boss');
+  const solving = start('solve', QUESTION);
+  const [, id = ''] = await solving.hear(/^(solve-[\w-]+):/m);
+  await providers.waitForRequest(({ model }) => model === 'boss');
+  expect((await run('limits', id)).stdout).toMatch(/^time +.* from its start, .* left$/m);
+  const low = await until(
+    () => run('limits', id, '--wall-clock', '1s'),
+    ({ stdout }) => stdout.includes('1.0 s from its start, 0 ms left'),
+  );
+  expect(low.stderr).toMatch(/Set: time\.\ntime: it is used up already, so nothing more is started\./);
+  release();
+  const { code, stderr } = await solving.ended;
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringContaining('The run was stopped by its limit on time.') as string,
+  });
+  expect(providers.log.filter(({ model }) => model === 'alpha')).toEqual([]);
+});
 
 test('a limit on cost ends a run before it is overrun, and says which, why so early, and what to do', async () => {
   const { code, stdout, stderr } = await run('solve', QUESTION, '--max-cost', '0.02');

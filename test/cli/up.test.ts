@@ -128,6 +128,38 @@ test('a version that cannot be used, or takes a restart, is passed over; whoever
   expect(solved.stderr).toMatch(/The worker that began this run read another version .*: store differs\./);
 });
 
+test('a worker for a server elsewhere says that a changed file, or kill -HUP, takes a restart', async () => {
+  const [, address = ''] = await up.hear(/^Temporal +(\S+),/m);
+  const env = { TEMPORAL_ADDRESS: address };
+  const worker = startCommand(['worker'], { cwd: folder.path, env });
+  await worker.hear(/^Ready/m);
+  worker.signal('SIGHUP');
+  await worker.hear(/conductor\.yaml was read again, and says the same\./);
+  await folder.write('conductor.yaml', poolAt(providers.url, { limits: { steps: 3 } }));
+  await worker.hear(/changed: limits\.steps\.\nThis worker goes on with what it read: start it again/);
+  worker.signal('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+});
+
+test.each(['activity', 'workflow'] as const)(
+  'a run that waits for %s of the pool on a queue that nobody polls says so, with a remedy',
+  async (provider) => {
+    const { workers, ...pool } = poolAt(providers.url);
+    const legal = { id: 'alpha', provider, type: 'checkContract', taskQueue: 'legal' } as const;
+    await folder.write('conductor.yaml', { ...pool, workers: [legal, ...workers.slice(1)] });
+    await up.hear(/Working with it/);
+    const solving = startCommand(['solve', 'Where?'], { cwd: folder.path });
+    await solving.hear(
+      new RegExp(
+        `No worker polls task queue legal at \\S+, where worker alpha of the pool is \\(${provider} checkContract\\).*--deny alpha`,
+      ),
+    );
+    solving.signal('SIGINT');
+    expect((await solving.ended).code).toBe(130);
+    expect(await run('solve', 'Where?', '--deny', 'alpha')).toMatchObject({ code: 0 });
+  },
+);
+
 test('no run is left where no worker polls, and one whose worker has gone is not waited for in silence', async () => {
   await folder.write('other.yaml', poolAt(providers.url));
   const other = ['--config', 'other.yaml'];

@@ -211,6 +211,7 @@ function interrupt(store: Store, happens: () => Promise<unknown>): Store {
     list: (prefix) => store.list(prefix),
     entries: (prefix) => store.entries(prefix),
     create: (key, bytes) => store.create(key, bytes),
+    replace: (key, bytes, was) => store.replace(key, bytes, was),
     removeOlder: async (key, than) => {
       await happens();
       return store.removeOlder(key, than);

@@ -44,6 +44,10 @@ export class HaltingStore implements Store {
     return this.inner.removeOlder(key, than);
   }
 
+  replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
+    return this.inner.replace(key, bytes, was);
+  }
+
   write(key: string, bytes: Uint8Array): Promise<void> {
     return this.around(key, bytes, () => this.inner.write(key, bytes));
   }

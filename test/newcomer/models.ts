@@ -2,21 +2,43 @@ import { isMap, isSeq, parseDocument, type YAMLMap } from 'yaml';
 import { renderPlan } from '../../src';
 import { resolveConductor } from '../../src/config/cards';
 import { configSchema } from '../../src/config/schema';
+import type { Question } from '../../src/grading/question';
 import type { Answer, SimulatedRequest } from '../../src/testing';
+import { draw } from '../../src/testing/simulated-model';
+import { exampleQuestions } from '../../src/training/cli/example-questions';
 import { aboutTheDanube } from './danube';
-
-const PLAN = renderPlan({ steps: [{ worker: 'any', subtask: 'Answer the question.', sees: [] }] }, ['any']);
 
 /** What documents show of answers, by a word of the question. */
 const ANSWERS = [['capital of France', 'The capital of France is Paris.']] as const;
 
 /** Plays every model: only a Conductor is told to write lists. */
 export function answerOf(request: SimulatedRequest): Answer {
-  const { text } = request;
+  const { text, model } = request;
   const told = aboutTheDanube(request);
   if (told !== undefined) return told;
-  if (text.includes('access_list')) return PLAN;
+  const example = EXAMPLES.find(({ question }) => text.includes(question));
+  if (text.includes('access_list')) return planFor(example);
+  if (example !== undefined) return answerExample(example, model);
   return ANSWERS.find(([word]) => text.includes(word))?.[1] ?? 'A simulated answer.';
+}
+
+const EXAMPLES = Object.values(exampleQuestions()).flat();
+
+/** The team of a first night: each member answers two of the four topics, and nothing else. */
+const TEAM: Readonly<Record<string, readonly string[]>> = {
+  'gpt-6-luna': ['sums', 'shares'],
+  'gpt-6-sol': ['fractions', 'words'],
+};
+
+function answerExample({ answer, topic = '' }: Question, model: string): string {
+  return TEAM[model]?.includes(topic) === true ? answer : 'I do not know.';
+}
+
+/** A Conductor that does not know its team guesses: there is something to learn from its plans, and for a policy to gain. */
+function planFor(example: Question | undefined): string {
+  const ids = example === undefined ? ['any'] : Object.keys(TEAM);
+  const worker = ids[Math.floor(draw('dice', example?.id ?? '') * ids.length)] ?? '';
+  return renderPlan({ steps: [{ worker, subtask: 'Answer the question.', sees: [] }] }, ids);
 }
 
 /** The same configuration, with every model of a vendor's or a server's at the simulated one, for the vendor's price. */

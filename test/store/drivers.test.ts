@@ -49,6 +49,32 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.list('same/')).toEqual(['same/key']);
   });
 
+  test('replaces what is as it was when it was read, and nothing else', async () => {
+    const [first, second, third] = [Buffer.from('first'), Buffer.from('second'), Buffer.alloc(0)];
+    expect(await store.replace('serving.json', second, first)).toBe(false);
+    expect(await store.read('serving.json')).toBeNull();
+    await store.create('serving.json', first);
+    expect(await store.replace('serving.json', third, second)).toBe(false);
+    expect(await store.replace('serving.json', second, first)).toBe(true);
+    expect(await store.replace('serving.json', third, first)).toBe(false);
+    expect(await store.read('serving.json')).toEqual(second);
+    expect(await store.replace('serving.json', third, second)).toBe(true);
+    expect(await store.replace('serving.json', first, third)).toBe(true);
+    expect(await store.read('serving.json')).toEqual(first);
+    expect(await store.list('texts/')).toEqual([]);
+  });
+
+  test('no step is lost of many that count at once', async () => {
+    await store.create('count', Buffer.from('0'));
+    const countOn = async (): Promise<void> => {
+      const was = (await store.read('count')) ?? Buffer.alloc(0);
+      const next = Buffer.from(String(Number(was.toString()) + 1));
+      if (!(await store.replace('count', next, was))) await countOn();
+    };
+    await Promise.all(Array.from({ length: 8 }, countOn));
+    expect((await store.read('count'))?.toString()).toBe('8');
+  });
+
   test('many writers of one key leave one whole value', async () => {
     const values = Array.from({ length: 10 }, (__, index) => String(index).repeat(100_000));
     await Promise.all(values.map((value) => store.write('same/key', Buffer.from(value))));
@@ -118,6 +144,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
   ])('refuses the key %j', async (key) => {
     await expect(store.write(key, Buffer.from('x'))).rejects.toThrow(/refused/);
     await expect(store.create(key, Buffer.from('x'))).rejects.toThrow(/refused/);
+    await expect(store.replace(key, Buffer.from('x'), Buffer.from('y'))).rejects.toThrow(/refused/);
     await expect(store.read(key)).rejects.toThrow(/refused/);
     await expect(store.stat(key)).rejects.toThrow(/refused/);
     await expect(store.removeOlder(key, new Date())).rejects.toThrow(/refused/);

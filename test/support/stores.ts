@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src/store/store';
@@ -20,6 +21,7 @@ export interface Stores {
 
 /** Each kind of place there is: what holds for one holds for all. */
 export const STORES: readonly (readonly [kind: string, stores: () => Promise<Stores>])[] = [
+  ['sqlite:', sqliteStores],
   ['file:', fileStores],
   ['s3://', s3Stores],
 ];
@@ -33,6 +35,21 @@ export const ENCRYPTED_STORES: typeof STORES = STORES.map(([kind, stores]) => [
 async function encrypted(stores: () => Promise<Stores>): Promise<Stores> {
   const plain = await stores();
   return { ...plain, open: () => new EncryptedStore(plain.open(), keyRing('stores')) };
+}
+
+async function sqliteStores(): Promise<Stores> {
+  const folder = await mkdtemp(join(tmpdir(), 'stores-'));
+  const stores = storesIn(folder, (name) => openStore(`sqlite:${name}.db`, folder));
+  return {
+    ...stores,
+    age: async (hours) => {
+      for (const path of (await filesIn(folder)).filter((each) => each.endsWith('.db'))) {
+        const database = new Database(path, { timeout: 30_000 });
+        database.exec(`UPDATE entries SET modified = modified - ${hours * 60 * 60 * 1000}`);
+        database.close();
+      }
+    },
+  };
 }
 
 async function fileStores(): Promise<Stores> {

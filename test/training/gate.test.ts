@@ -29,8 +29,8 @@ test('a gain beyond chance at no more cost is promoted, and the sentence prints 
   expect(decision.gain).toBeCloseTo(5 / 12, 12);
   expect(decision.lowerBound).toBeCloseTo(5 / 12 - 2.015 / 12, 3);
   expect(decision.sentence).toBe(
-    'nightly/000020 beats nightly/000010 (mean reward 0.833 against 0.417 on 6 questions, gain +0.417, ' +
-      '95 % sure of more than +0.249, cost 1.000 times of at most 1 times)',
+    'nightly/000020 beats nightly/000010 (mean reward 0.833 against 0.417 on 6 held-out questions, gain +0.417, ' +
+      '95 % sure of more than +0.249, 1.000 times its cost, where at most 1 times is allowed)',
   );
 });
 

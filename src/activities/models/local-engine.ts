@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type * as Engine from 'node-llama-cpp';
 import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } from 'node-llama-cpp' with {
   'resolution-mode': 'import',
@@ -38,11 +38,11 @@ const MAX_CONTEXT_TOKENS = 8192;
 const REPEAT_PENALTY = { penalty: 1.15, lastTokens: 256 };
 
 /** Loads the engine with the first model that is asked for, and keeps all it loads. */
-export function createLoader(): (file: string) => Promise<LoadedModel> {
+export function createLoader(): (file: string, name: string) => Promise<LoadedModel> {
   const engine = keepMade(startEngine);
   const models = new Map<string, () => Promise<LoadedModel>>();
-  return (file) => {
-    const model = models.get(file) ?? keepMade(async () => loadModel(await engine(), file));
+  return (file, name) => {
+    const model = models.get(file) ?? keepMade(async () => loadModel(await engine(), file, name === SMOLLM2));
     models.set(file, model);
     return model();
   };
@@ -51,11 +51,14 @@ export function createLoader(): (file: string) => Promise<LoadedModel> {
 async function loadModel(
   { code, llama }: Awaited<ReturnType<typeof startEngine>>,
   file: string,
+  isSmolLm2: boolean,
 ): Promise<LoadedModel> {
   const model = await llama.loadModel({ modelPath: file });
   const context = await model.createContext({ contextSize: { max: MAX_CONTEXT_TOKENS }, threads: THREADS });
   const sequence = context.getSequence();
-  const chat = new code.LlamaChat({ contextSequence: sequence });
+  // The engine finds this out by itself, in half a second of the processor's time.
+  const chatWrapper = isSmolLm2 ? new code.ChatMLChatWrapper() : 'auto';
+  const chat = new code.LlamaChat({ contextSequence: sequence, chatWrapper });
 
   return {
     async generate(messages, { schema, maxTokens, seed, ...how }) {
@@ -128,14 +131,23 @@ async function startEngine(): Promise<{ code: typeof Engine; llama: Engine.Llama
   return { code, llama };
 }
 
-/** @throws Error that says how to install the engine: it is an optional peer dependency */
+/** The engine is an optional peer dependency. */
+export const INSTALL_ENGINE = 'npm install node-llama-cpp@3';
+
+/** Whether the engine lies where it would be loaded from. */
+export function hasEngine(): boolean {
+  const folders = require.resolve.paths('node-llama-cpp') ?? [];
+  return folders.some((folder) => existsSync(join(folder, 'node-llama-cpp', 'package.json')));
+}
+
+/** @throws Error that says how to install the engine */
 async function importEngine(): Promise<typeof Engine> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `the engine for local models, node-llama-cpp, cannot be loaded; install it with "npm install node-llama-cpp@3" (${reason})`,
+      `the engine for local models, node-llama-cpp, cannot be loaded; install it with "${INSTALL_ENGINE}" (${reason})`,
       { cause: error },
     );
   }

@@ -25,7 +25,7 @@ export function createCompleteLocal({ fetchSmolLm2 }: LocalModelOptions): Comple
         efforts: [],
       });
       const file = await unlessAborted(signal, findModelFile(card.model, { fetchSmolLm2, signal }));
-      const model = await unlessAborted(signal, load(file));
+      const model = await unlessAborted(signal, load(file, card.model));
       const { text, stopReason, usage } = await model.generate(messages, {
         temperature: temperature ?? 0,
         maxTokens: maxOutputTokens,

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { hasEngine, INSTALL_ENGINE } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
@@ -120,12 +120,11 @@ async function checkTemporalCli(): Promise<Finding> {
 
 function checkLocalEngine(isNeeded: boolean): Finding {
   const what = 'Local engine';
-  const folders = require.resolve.paths('node-llama-cpp') ?? [];
-  const isThere = folders.some((folder) => existsSync(join(folder, 'node-llama-cpp', 'package.json')));
-  if (isThere) return fine(what, 'node-llama-cpp is installed');
+  if (hasEngine()) return fine(what, 'node-llama-cpp is installed');
+  const missing = 'node-llama-cpp is not installed';
   return isNeeded
-    ? broken(what, 'the configuration asks for provider "local": npm install node-llama-cpp')
-    : note(what, 'node-llama-cpp is not installed; only provider "local" needs it');
+    ? broken(what, `${missing}, and provider "local" needs it: ${INSTALL_ENGINE}`)
+    : note(what, `${missing}; only provider "local" needs it (${INSTALL_ENGINE})`);
 }
 
 const ANSWER_MS = 3_000;

@@ -131,16 +131,19 @@ async function runCommand(
 export async function worker(options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
-  return withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
-    say(`${describeSession(session)}\n${READY}`);
-    const follower = new ConfigFollower(loaded, options, () => {
-      say('This worker goes on with what it read: start it again to have it work with that.');
-    });
-    await unlessInterrupted(interruption, session.worker?.ended ?? Promise.resolve());
-    follower.stop();
-    sayDraining();
-    return EXIT.answered;
+  const follower = new ConfigFollower(loaded, options, () => {
+    say('This worker goes on with what it read: start it again to have it work with that.');
   });
+  try {
+    return await withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
+      say(`${describeSession(session)}\n${READY}`);
+      await unlessInterrupted(interruption, session.worker?.ended ?? Promise.resolve());
+      sayDraining();
+      return EXIT.answered;
+    });
+  } finally {
+    follower.stop();
+  }
 }
 
 function sayDraining(): void {

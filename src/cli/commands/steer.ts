@@ -65,7 +65,7 @@ export function changeLimits(given: string, options: LimitsOptions): Promise<Exi
 function explainLimits(asked: LimitsChange, held: HeldLimits): string[] {
   const named = withoutUndefined(asked);
   const [wanted, got] = [shownLimits({ ...held, ...named }), shownLimits(held)];
-  const keys = Object.keys(named) as (keyof HeldLimits)[];
+  const keys = Object.keys(named) as (keyof LimitsChange)[];
   const missed = keys.filter((key) => named[key] !== held[key]).map((key) => SHOWN_AS[key]);
   const set = keys.filter((key) => named[key] === held[key]).map((key) => SHOWN_AS[key]);
   return [
@@ -76,10 +76,16 @@ function explainLimits(asked: LimitsChange, held: HeldLimits): string[] {
         'It ends there: nothing more is started.',
     ),
     ...(set.includes('steps') ? ['steps: this holds for plans that are yet to be written.'] : []),
+    ...(held.remainingMs === 0
+      ? [
+          'time: it is used up already, so nothing more is started. Calls under way may still be answered; the run ends ' +
+            'with them, and has an answer where that is among theirs.',
+        ]
+      : []),
   ];
 }
 
-function withoutUndefined(change: LimitsChange): Partial<HeldLimits> {
+function withoutUndefined(change: LimitsChange): LimitsChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
@@ -95,7 +101,7 @@ const SHOWN_AS = {
   wallClockMs: 'time',
   steps: 'steps',
   depth: 'depth',
-} as const satisfies Record<keyof HeldLimits, string>;
+} as const satisfies Record<keyof LimitsChange, string>;
 
 const NAME_COLUMNS = 8;
 
@@ -105,12 +111,13 @@ function describeLimits(held: HeldLimits): string {
     .join('\n');
 }
 
-function shownLimits({ costUsd, calls, tokens, wallClockMs, steps, depth }: HeldLimits) {
+function shownLimits({ costUsd, calls, tokens, wallClockMs, remainingMs, steps, depth }: HeldLimits) {
+  const left = remainingMs === undefined ? '' : `, ${describeMs(remainingMs)} left`;
   return {
     cost: costUsd === null ? 'no limit' : describeUsd(costUsd),
     calls: String(calls),
     tokens: tokens?.toLocaleString('en-US') ?? 'no limit',
-    time: `${describeMs(wallClockMs)} from its start`,
+    time: `${describeMs(wallClockMs)} from its start${left}`,
     steps: `${steps} of one plan`,
     depth: String(depth ?? 'no limit'),
   };

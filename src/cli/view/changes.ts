@@ -6,6 +6,7 @@ import {
   describeCost,
   describeDuration,
   describeEstimate,
+  describePlanning,
   describeSteps,
   describeTokens,
   describeWorker,
@@ -15,7 +16,7 @@ import {
   stateOf,
 } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
-import { isReview, pathOf, waitingRuns } from '../../trace/run-tree';
+import { pathOf, waitingRuns } from '../../trace/run-tree';
 
 const PREVIEW_COLUMNS = 120;
 
@@ -48,8 +49,7 @@ function describeRound(
   after: RoundTrace,
   estimate: readonly string[],
 ): string[] {
-  const doing = isReview(after) ? 'reviewing the answer' : 'writing a plan';
-  const asked = before === undefined ? [`the Conductor is ${doing}`] : [];
+  const asked = before === undefined ? [describePlanning(after)] : [];
   const failed = after.decision === 'failed' && before?.decision !== 'failed' ? ['no answer came of it'] : [];
   if (after.plan === null) return [...asked, ...failed];
   // A plan that was rejected or edited is another one.

@@ -6,6 +6,7 @@ import {
   describeDuration,
   describeEstimate,
   describePlan,
+  describePlanning,
   describeSees,
   describeTokens,
   describeWorker,
@@ -74,10 +75,9 @@ function drawRound(trace: SolveTrace, round: RoundTrace, options: FrameOptions):
 /** The Conductor's line of a round that has no steps. */
 function drawConductor(round: RoundTrace, { paint, columns, spinner }: FrameOptions): string {
   const isBusy = round.plan === null && round.decision === null;
-  const doing = isReview(round) ? ' is reviewing the answer' : ' is writing a plan';
   const state = isBusy ? 'running' : round.plan === null ? 'failed' : 'done';
   const mark = strokeOf(state, paint)(isBusy ? spinner : MARKS[state]);
-  const text = `the Conductor${isBusy ? doing : `: ${describePlan(round)}`}`;
+  const text = isBusy ? describePlanning(round) : `the Conductor: ${describePlan(round)}`;
   return `${'plan'.padEnd(WAVE_COLUMNS)}${mark} ${oneLine(text, columns - WAVE_COLUMNS - 2)}`;
 }
 

@@ -1,6 +1,7 @@
 import type { Retry } from '../../client/conductor-client';
 import type { SolveTrace } from '../../protocol/solve';
 import { columnsOf, harmless, paintFor, type Screen } from '../terminal';
+import { isUnbegun } from '../../trace/run-tree';
 import { describeChanges, describeRetry } from './changes';
 import { drawFrame } from './frame';
 
@@ -13,12 +14,16 @@ export interface RunView {
   readonly close: () => void;
 }
 
-/** A picture that redraws itself on a terminal, plain lines anywhere else. */
-export async function openView(screen: Screen): Promise<RunView> {
-  return screen.isTTY && process.env.TERM !== 'dumb' ? openLiveView(screen) : openPlainView(screen);
+/**
+ * A picture that redraws itself on a terminal, plain lines anywhere else.
+ *
+ * @param isAsked a person is asked about plans that wait
+ */
+export async function openView(screen: Screen, isAsked = false): Promise<RunView> {
+  return screen.isTTY && process.env.TERM !== 'dumb' ? openLiveView(screen) : openPlainView(screen, isAsked);
 }
 
-function openPlainView(screen: Screen): RunView {
+function openPlainView(screen: Screen, isAsked: boolean): RunView {
   let last: SolveTrace | null = null;
   const told = new Set<string>();
   // A line an event: no line end in foreign text may forge another one.
@@ -27,8 +32,9 @@ function openPlainView(screen: Screen): RunView {
   };
   return {
     show: (trace) => {
-      for (const line of describeChanges(last, trace)) write(line);
-      last = trace;
+      const shown = isAsked ? withoutUnbegun(trace) : trace;
+      for (const line of describeChanges(last, shown)) write(line);
+      last = trace.waitsFor === undefined ? shown : trace;
     },
     showRetries: (retries) => {
       for (const line of retries.map(describeRetry)) {
@@ -39,6 +45,15 @@ function openPlainView(screen: Screen): RunView {
     whilePaused: (work) => work(),
     close: () => undefined,
   };
+}
+
+/** A plan that may have to wait is shown to the person who is asked about it, else once its first step begins. */
+function withoutUnbegun(trace: SolveTrace): SolveTrace {
+  if (trace.status !== 'running') return trace;
+  const rounds = trace.rounds.map((round) => (isUnbegun(round) ? { ...round, plan: null, steps: [] } : round));
+  const shown = { ...trace, rounds };
+  if (trace.rounds.some((round) => round.childId === null && isUnbegun(round))) delete shown.estimate;
+  return shown;
 }
 
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;

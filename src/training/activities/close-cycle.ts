@@ -8,7 +8,7 @@ import { summarizeCycle } from '../summarize-cycle';
 import type { NightRecord } from '../records';
 import type { TrainingSettings } from '../settings';
 import type { Checkpoint } from '../trainer-contract';
-import { readGroup, readNight, readRun, writeNight, writeRecord, writeRun } from './records';
+import { advanceRun, readGroup, readNight, readRun, writeNight, writeRecord } from './records';
 
 /**
  * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps its metrics, and moves night and training
@@ -33,7 +33,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   // Only forwards: an attempt that was thought lost may still write when a later cycle is over.
   if (record !== null && Math.max(record.done, run?.done ?? 0) <= cycle) {
     await writeNight(store, { ...record, done: cycle, checkpoint });
-    await writeRun(store, { schema: 1, trainRun, done: cycle, checkpoint });
+    await advanceRun(store, { schema: 1, trainRun, done: cycle, checkpoint });
   }
   return metrics;
 }
@@ -55,8 +55,7 @@ export async function closeNight(
   // Only forwards, as in `closeCycle`.
   if (night.done > done) return;
   await writeNight(store, { ...night, ...request, closedAt: new Date().toISOString() });
-  const run = await readRun(store, trainRun);
-  if ((run?.done ?? 0) <= done) await writeRun(store, { schema: 1, trainRun, done, checkpoint });
+  await advanceRun(store, { schema: 1, trainRun, done, checkpoint });
 }
 
 /**

@@ -35,7 +35,21 @@ export async function readRecord<T>(
   schema: z.ZodType<T>,
   advice = '',
 ): Promise<T | null> {
-  const bytes = await store.read(key);
+  return parseRecord(store, await store.read(key), { key, schema, advice });
+}
+
+/** Where a record lies, what it is made of, and how the sentence about one that cannot be read ends. */
+interface RecordKind<T> {
+  readonly key: string;
+  readonly schema: z.ZodType<T>;
+  readonly advice: string;
+}
+
+function parseRecord<T>(
+  store: Store,
+  bytes: Buffer | null,
+  { key, schema, advice }: RecordKind<T>,
+): T | null {
   if (bytes === null) return null;
   const { success, data, error } = schema.safeParse(readJson(bytes.toString('utf8')));
   if (success) return data;
@@ -46,8 +60,31 @@ export async function readRecord<T>(
   );
 }
 
-export function writeRun(store: Store, run: RunRecord): Promise<void> {
-  return writeRecord(store, runKey(run.trainRun), run);
+/**
+ * Changes a record that several processes may change at once: each sees what the one before it wrote.
+ *
+ * @param change returns null where nothing is to be changed
+ * @returns the record as it was written; null where nothing was
+ */
+export async function changeRecord<T extends object>(
+  store: Store,
+  kind: RecordKind<T>,
+  change: (record: T | null) => T | null,
+): Promise<T | null> {
+  for (;;) {
+    const was = await store.read(kind.key);
+    const record = change(parseRecord(store, was, kind));
+    if (record === null) return null;
+    const bytes = Buffer.from(JSON.stringify(record));
+    const isWritten = was === null ? store.create(kind.key, bytes) : store.replace(kind.key, bytes, was);
+    if (await isWritten) return record;
+  }
+}
+
+/** Keeps how far a training run is; false where it is further already, as of an attempt that was thought lost. */
+export async function advanceRun(store: Store, run: RunRecord): Promise<boolean> {
+  const kind = { key: runKey(run.trainRun), schema: runRecordSchema, advice: BEGIN_ANEW };
+  return (await changeRecord(store, kind, (was) => ((was?.done ?? 0) <= run.done ? run : null))) !== null;
 }
 
 export function writeNight(store: Store, night: NightRecord): Promise<void> {

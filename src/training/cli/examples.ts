@@ -17,6 +17,7 @@ import { resolveTraining, trainingOf } from '../config/resolve';
 import type { TrainableConfig } from '../config/schema';
 import type { GroupRecord } from '../rollout';
 import type { TrainingSettings } from '../settings';
+import { warmStartWith } from './init';
 import { findTraining, type TrainingSession, type TrainOptions, withTraining } from './session';
 
 export interface ExamplesOptions extends TrainOptions {
@@ -170,7 +171,7 @@ function fromSolves({ fromRuns, ...options }: ExamplesOptions): Promise<ExitCode
 
 /** Adds the examples that this configuration could carry out to a file, each once. */
 async function keep(
-  { store }: TrainingSession,
+  { store, config }: TrainingSession,
   { run, policy }: TrainingSettings,
   file: string,
   rows: readonly ExampleRow[],
@@ -194,8 +195,6 @@ async function keep(
   }
   await print(`${file}: ${counted(fresh.length, 'example')} added, ${there.length + fresh.length} in all.`);
   if (there.length + fresh.length === 0) return EXIT.failed;
-  say(
-    `Teach them with: temporal-conductor train warm-start --examples ${file} --steps 100 --learning-rate 1e-5`,
-  );
+  say(`Teach them with: temporal-conductor ${warmStartWith(file, trainingOf(config).base)}`);
   return EXIT.answered;
 }

@@ -8,6 +8,7 @@ import { say } from '../../cli/terminal';
 import { defaultConfig } from '../../config/default-pool';
 import { configPath } from '../../config/load';
 import { readYaml } from '../../config/yaml-source';
+import { freePorts } from '../../local/embedded-server';
 import { codeOf } from '../../local/reason-of';
 import { counted } from '../../trace/describe';
 import { parseTrainable, readProfile, shippedProfiles } from '../config/load';
@@ -84,7 +85,7 @@ async function chooseSettings(options: InitOptions, ask: Ask): Promise<ChosenSet
   const heldOut = options.heldOut ?? (await ask('File of questions to judge by', 'held-out.jsonl'));
   const usualBase = preset.base.kind === 'folder' ? preset.base.path : 'tiny';
   const base = options.base ?? (await ask('Folder of the model to begin with, or tiny', usualBase));
-  const baseUrl = options.policyServer ?? (await ask('Where plans are sampled', preset.policy.baseUrl));
+  const baseUrl = options.policyServer ?? (await ask('Where plans are sampled', await usualServer(preset)));
   const checkpoints = options.checkpoints ?? (await ask('Folder for checkpoints', preset.checkpoints));
   return {
     profile,
@@ -96,6 +97,16 @@ async function chooseSettings(options: InitOptions, ask: Ask): Promise<ChosenSet
     cycles: preset.cycles,
     budget: preset.budget,
   };
+}
+
+/** On a processor, `train up` starts a policy server there: where something listens already, at another port. */
+async function usualServer({ policy, trainer }: TrainingConfig): Promise<string> {
+  if (trainer.device !== 'cpu') return policy.baseUrl;
+  const url = new URL(policy.baseUrl);
+  const [port = ''] = await freePorts([Number(url.port)]);
+  if (url.port !== String(port)) say(`Something listens on port ${url.port} already, so it is ${port} here.`);
+  url.port = String(port);
+  return url.href;
 }
 
 /** What holds with a profile where nothing else is said. */
@@ -190,15 +201,17 @@ function sayNext({ profile, base }: ChosenSettings): void {
   if (base.kind === 'folder' && !existsSync(base.path)) {
     say(`Not there yet: ${base.path}. Put the model there: its weights as safetensors, and its tokenizer.`);
   }
-  const rate = base.kind === 'tiny' ? '6e-3' : '1e-5';
   // A model that is asked without the rules of plans knows them from examples alone.
   const lessons =
     presetOf(profile).policy.prompt === 'full'
       ? []
-      : [
-          'train examples --from-prompted',
-          `train warm-start --examples examples.jsonl --steps 400 --learning-rate ${rate}`,
-        ];
+      : ['train examples --from-prompted', warmStartWith('examples.jsonl', base)];
   const next = [...lessons, 'train start'].map((command) => `  temporal-conductor ${command}`);
   say(`Next, in this folder: "temporal-conductor train up", and beside it\n${next.join('\n')}`);
+}
+
+/** The command that teaches examples: to a model of random weights at a rate that would spoil one that knows something. */
+export function warmStartWith(file: string, { kind }: { readonly kind: 'tiny' | 'folder' }): string {
+  const rate = kind === 'tiny' ? '6e-3' : '1e-5';
+  return `train warm-start --examples ${file} --steps 400 --learning-rate ${rate}`;
 }

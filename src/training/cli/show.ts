@@ -82,7 +82,7 @@ function sumUp(metrics: CycleMetrics): string {
     `checkpoint ${checkpoint}`,
     `reward ${plain(rewardMean)} ± ${plain(rewardSpread)}`,
     `${percent(formatRate)} plans`,
-    `${plain(planLength)} steps`,
+    `${plain(planLength)} ${planLength === 1 ? 'step' : 'steps'}`,
     `${plain(workerTokens)} tokens${usd === null ? '' : ` and $${plain(usd)}`} a rollout`,
     ...(dropped === 0 ? [] : [`${counted(dropped, 'group')} dropped`]),
   ].join(' · ');

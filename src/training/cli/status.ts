@@ -91,10 +91,15 @@ async function describeRest({ config, store, trainRun, temporal }: TrainingSessi
   return [
     latest.length === 0 ? `No night of ${trainRun} has started yet.` : renderNights(latest),
     ...(failure === null ? [] : labelled('failed', failure)),
-    ...labelled('serving', `${served}${pinned ? ', pinned' : ''}: ${reason}`),
+    ...labelled('serving', describeServing(served, pinned, reason)),
     ...labelled('plans', describePlanner(config, serving)),
     ...labelled('schedule', schedule === null ? 'none' : describeSchedule(schedule)),
   ].join('\n');
+}
+
+/** A gate's reason says by itself what serves. */
+function describeServing(served: string, pinned: boolean, reason: string): string {
+  return pinned || !reason.startsWith(served) ? `${served}${pinned ? ', pinned' : ''}: ${reason}` : reason;
 }
 
 const LABEL_COLUMNS = 9;

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { askForWarmStart, type Example } from '../activities/first-checkpoint';
 import { readRows } from '../activities/questions';
-import { readRun, writeRun } from '../activities/records';
+import { advanceRun } from '../activities/records';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import { type AskedHow, exampleRowSchema, examplesOfRun, writeExample } from '../client/examples';
 import { beginExport, beginWarmStart, hasTrainer, type TrainerJob } from '../client/trainer-jobs';
@@ -158,13 +158,10 @@ async function readExampleFile(file: string, asked: AskedHow): Promise<Example[]
 /** A training run that has learned something goes on from that, unless a night is started otherwise. */
 async function beginNightsWith(store: Store, checkpoint: CheckpointRef): Promise<void> {
   const { trainRun } = checkpoint;
-  const run = await readRun(store, trainRun);
-  if ((run?.done ?? 0) > 0) {
-    say(
-      `${trainRun} has cycles already; to go on from this instead: temporal-conductor train start --from ${checkpointId(checkpoint)}`,
-    );
-    return;
-  }
-  await writeRun(store, { schema: 1, trainRun, done: 0, checkpoint });
-  say(`The first night of ${trainRun} will begin with it.`);
+  const isFirst = await advanceRun(store, { schema: 1, trainRun, done: 0, checkpoint });
+  say(
+    isFirst
+      ? `The first night of ${trainRun} will begin with it.`
+      : `${trainRun} has cycles already; to go on from this instead: temporal-conductor train start --from ${checkpointId(checkpoint)}`,
+  );
 }

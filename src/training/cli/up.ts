@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DRAIN_MS, type Part, serveHere } from '../../cli/commands/serve';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
-import { loadSettings, type WorkOptions } from '../../cli/settings';
+import { FOLDER, loadSettings, type WorkOptions } from '../../cli/settings';
 import { superviseProgram } from '../../cli/supervise-program';
 import { say } from '../../cli/terminal';
+import { holdFile } from '../../local/lease';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
 import { askHealth } from './night-parts';
@@ -16,16 +17,30 @@ import { LOOK_MS } from './session';
 
 type FindProgram = (program: TrainerProgram) => TrainerCommand;
 
-/** `train up`: all that nights need on one machine: what `up` runs, the trainer, and a policy server where none is given. */
+/**
+ * `train up`: all that nights need on one machine: what `up` runs, the trainer, and a policy server where none is given.
+ * Once a folder: two trainers would share its checkpoints.
+ */
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
   const training = trainingOf(await loadSettings(options.config));
   checkFiles(training);
   const program = findTrainer();
-  const policies = await policiesOf(training, program);
-  return serveHere(options, (session) => {
-    say('Waiting for the worker and for Python, whose libraries take some seconds to load …');
-    return [trainerPart(session, training, program), policies];
-  });
+  const held = await holdFile(join(FOLDER, 'train-up.lock'));
+  if ('holder' in held) {
+    throw new UsageError(
+      `"train up" runs in this folder already, in process ${held.holder}: use that one, or stop it first ` +
+        `("kill ${held.holder}")`,
+    );
+  }
+  try {
+    const policies = await policiesOf(training, program);
+    return await serveHere(options, (session) => {
+      say('Waiting for the worker and for Python, whose libraries take some seconds to load …');
+      return [trainerPart(session, training, program), policies];
+    });
+  } finally {
+    await held.letGo();
+  }
 }
 
 /** What is missing here would stop the first night. */

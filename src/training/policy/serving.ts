@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store';
-import { readRecord, writeRecord } from '../activities/records';
+import { changeRecord, readRecord, writeRecord } from '../activities/records';
 import { checkpointId, type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import { manifestKey, SERVING_KEY } from '../keys';
 import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
@@ -25,10 +25,16 @@ export interface ServingChange {
   readonly sentence: string;
 }
 
+const POINTER = {
+  key: SERVING_KEY,
+  schema: servingSchema,
+  advice: '; remove it and promote a checkpoint again',
+};
+
 /** Which checkpoint answers now. A pointer that cannot be read is an error: it must not be taken for "none serves". */
 export async function readServing(store: Store): Promise<Serving> {
-  const advice = '; remove it and promote a checkpoint again';
-  return (await readRecord(store, SERVING_KEY, servingSchema, advice)) ?? NOTHING_YET;
+  const { key, schema, advice } = POINTER;
+  return (await readRecord(store, key, schema, advice)) ?? NOTHING_YET;
 }
 
 /**
@@ -41,44 +47,55 @@ export async function promote(
   { reason, by }: { readonly reason: string; readonly by: 'person' | 'gate' },
 ): Promise<ServingChange> {
   await readManifest(store, checkpoint);
-  const now = await readServing(store);
-  const { serving } = now;
   const id = checkpointId(checkpoint);
-  if (serving !== null && checkpointId(serving) === id) return unchanged(now, `${id} serves already`);
-  if (by === 'gate' && now.pinned) {
-    return unchanged(
-      now,
-      `${id} was not promoted: ${nameOf(serving)} is pinned ("train pin --off" ends that)`,
-    );
-  }
-  const before = [...now.before, serving].slice(-REMEMBERED);
-  return change(store, { ...now, serving: checkpoint, before, reason }, `${id} serves now`);
+  return change(store, (now) => {
+    const { serving } = now;
+    if (serving !== null && checkpointId(serving) === id) return unchanged(now, `${id} serves already`);
+    if (by === 'gate' && now.pinned) {
+      return unchanged(
+        now,
+        `${id} was not promoted: ${nameOf(serving)} is pinned ("train pin --off" ends that)`,
+      );
+    }
+    const before = [...now.before, serving].slice(-REMEMBERED);
+    return changed({ ...now, serving: checkpoint, before, reason }, `${id} serves now`);
+  });
 }
 
 /** Takes the last promotion back; the one that is taken back is not kept, so that a second call goes one further. */
-export async function rollback(store: Store, reason: string): Promise<ServingChange> {
-  const now = await readServing(store);
-  const earlier = now.before.at(-1);
-  if (earlier === undefined) return unchanged(now, 'there is no promotion to take back');
-  const sentence =
-    earlier === null
-      ? `${nameOf(now.serving)} serves no longer, and no checkpoint does now`
-      : `${nameOf(earlier)} serves again, and ${nameOf(now.serving)} no longer`;
-  return change(store, { ...now, serving: earlier, before: now.before.slice(0, -1), reason }, sentence);
+export function rollback(store: Store, reason: string): Promise<ServingChange> {
+  return change(store, (now) => {
+    const earlier = now.before.at(-1);
+    if (earlier === undefined) return unchanged(now, 'there is no promotion to take back');
+    const sentence =
+      earlier === null
+        ? `${nameOf(now.serving)} serves no longer, and no checkpoint does now`
+        : `${nameOf(earlier)} serves again, and ${nameOf(now.serving)} no longer`;
+    return changed({ ...now, serving: earlier, before: now.before.slice(0, -1), reason }, sentence);
+  });
 }
 
 /** Keeps gates from changing what serves, or lets them again. */
-export async function pin(store: Store, pinned: boolean, reason: string): Promise<ServingChange> {
-  const now = await readServing(store);
-  const state = pinned ? 'pinned' : 'not pinned';
-  if (now.pinned === pinned) return unchanged(now, `${nameOf(now.serving)} is ${state} already`);
-  return change(store, { ...now, pinned, reason }, `${nameOf(now.serving)} is ${state} now`);
+export function pin(store: Store, pinned: boolean, reason: string): Promise<ServingChange> {
+  return change(store, (now) => {
+    const state = pinned ? 'pinned' : 'not pinned';
+    if (now.pinned === pinned) return unchanged(now, `${nameOf(now.serving)} is ${state} already`);
+    return changed({ ...now, pinned, reason }, `${nameOf(now.serving)} is ${state} now`);
+  });
 }
 
-async function change(store: Store, next: Serving, sentence: string): Promise<ServingChange> {
-  const serving = { ...next, at: new Date().toISOString() };
-  await writeRecord(store, SERVING_KEY, serving);
-  return { changed: true, serving, sentence };
+/** A person and a gate may do so at once, in two processes. */
+async function change(store: Store, decide: (now: Serving) => ServingChange): Promise<ServingChange> {
+  let decided = unchanged(NOTHING_YET, '');
+  await changeRecord(store, POINTER, (now) => {
+    decided = decide(now ?? NOTHING_YET);
+    return decided.changed ? decided.serving : null;
+  });
+  return decided;
+}
+
+function changed(next: Serving, sentence: string): ServingChange {
+  return { changed: true, serving: { ...next, at: new Date().toISOString() }, sentence };
 }
 
 function unchanged(serving: Serving, sentence: string): ServingChange {

@@ -31,7 +31,7 @@ export async function judge(night: Night): Promise<string | null> {
     candidate: candidate.tried,
     baseline: serving.tried,
   });
-  return promoted ? `${sentence} ${await tryPromoted(night, baseline)}` : sentence;
+  return promoted ? `${sentence}. ${await tryPromoted(night, baseline)}` : sentence;
 }
 
 /** Tries the promoted checkpoint and the one it replaced on a few questions anew, and its weights on the probe. */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkStore } from '../../../src/store/open-store';
@@ -15,4 +15,16 @@ test('a bucket is asked whether it is there', async () => {
   await rm(join(folder, 'bucket'), { recursive: true });
   await expect(checkStore(store)).rejects.toThrow(/bucket of s3:\/\/bucket\/prefix does not exist/);
   await server.close();
+});
+
+test('a database that is not there yet needs a folder that takes it; one that is, is opened', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'database-'));
+  await checkStore(`sqlite:${folder}/new/store.db`);
+  expect(await readdir(folder)).toEqual([]);
+  await writeFile(join(folder, 'store.db'), 'something else altogether, and long enough to be looked at');
+  await expect(checkStore(`sqlite:${folder}/store.db`)).rejects.toThrow('is no SQLite database');
+  await expect(checkStore(`sqlite:${folder}/store.db/new/store.db`)).rejects.toThrow(
+    `sqlite:${folder}/store.db/new/store.db cannot be written (${folder}/store.db is no folder)`,
+  );
+  await rm(folder, { recursive: true });
 });

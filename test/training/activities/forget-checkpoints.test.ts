@@ -1,6 +1,6 @@
 import { parseTrainable } from '../../../src/training/config/load';
 import { forgetCheckpoints } from '../../../src/training/activities/forget-checkpoints';
-import { writeNight, writeRun } from '../../../src/training/activities/records';
+import { writeNight, advanceRun } from '../../../src/training/activities/records';
 import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
 import type { NightRecord } from '../../../src/training/records';
 import { manifestOf } from './closed-cycle';
@@ -60,7 +60,7 @@ test('what serves stays, and so does everything that rollbacks would bring back'
 });
 
 test('what the nights of another training run stand on and began with stays while they last', async () => {
-  await writeRun(folder.store, { schema: 1, trainRun: 'third', done: 0, checkpoint: sums('000001') });
+  await advanceRun(folder.store, { schema: 1, trainRun: 'third', done: 0, checkpoint: sums('000001') });
   await writeNight(folder.store, OTHERS_NIGHT);
   await writeNight(folder.store, { ...OTHERS_NIGHT, date: '2026-11-22', checkpoint: sums('000005') });
   expect(await forget()).toEqual(['000001', '000003', '000005', '000006', 'base']);
@@ -73,9 +73,9 @@ test('what the nights of another training run stand on and began with stays whil
 test('an interrupted night holds nothing more once a later one has trained what it left', async () => {
   const other = { schema: 1, trainRun: 'other', checkpoint: null } as const;
   await writeNight(folder.store, OTHERS_NIGHT);
-  await writeRun(folder.store, { ...other, done: OTHERS_NIGHT.done });
+  await advanceRun(folder.store, { ...other, done: OTHERS_NIGHT.done });
   expect(await forget()).toEqual(['000003', '000006', 'base']);
-  await writeRun(folder.store, { ...other, done: OTHERS_NIGHT.done + 1 });
+  await advanceRun(folder.store, { ...other, done: OTHERS_NIGHT.done + 1 });
   expect(await forget()).toEqual(['000006', 'base']);
 });
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { processMark } from '../../../src/local/processes';
 import type { TrainableInput } from '../../../src/training/config/schema';
@@ -81,18 +83,47 @@ test('starts all that a night needs with the right addresses, keeps it running, 
 });
 
 test('leaves nothing running when it is killed, and uses a policy server that is there', async () => {
+  const given = createServer((_, response) => response.end('{}')).listen(
+    Number(new URL(baseUrl).port),
+    '127.0.0.1',
+  );
+  await once(given, 'listening');
+  try {
+    const up = startTrainUp();
+    await up.hear(new RegExp(`^Policies +${baseUrl}, a server that was started elsewhere`, 'm'));
+    await up.hear(/^Ready/m);
+    up.signal('SIGKILL');
+    const pids = await pidsOf();
+    expect(pids).toHaveLength(1);
+    await up.ended;
+    await allAreGone(pids);
+    expect(await serverRuns(folder)).toBe(false);
+  } finally {
+    given.closeAllConnections();
+    given.close();
+  }
+});
+
+test('runs once in a folder, beside an `up`: a second one names the process of the first', async () => {
   const first = startTrainUp();
   await first.hear(/^Ready/m);
-  const second = startTrainUp();
-  await second.hear(new RegExp(`^Policies +${baseUrl}, a server that was started elsewhere`, 'm'));
-  await second.hear(/^Ready/m);
+  expect(await startTrainUp().ended).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      `"train up" runs in this folder already, in process ${first.pid}: use that one, or stop it first ("kill ${first.pid}")`,
+    ) as string,
+  });
+  const up = startCommand(['up'], { cwd: folder.path });
+  await up.hear(/^Ready/m);
+  up.signal('SIGINT');
+  expect((await up.ended).code).toBe(0);
+  expect(await pidsOf()).toHaveLength(2);
   first.signal('SIGKILL');
-  second.signal('SIGKILL');
-  const pids = await pidsOf();
-  expect(pids).toHaveLength(3);
-  await Promise.all([first.ended, second.ended]);
-  await allAreGone(pids);
-  expect(await serverRuns(folder)).toBe(false);
+  await first.ended;
+  const next = startTrainUp();
+  await next.hear(/^Ready/m);
+  next.signal('SIGINT');
+  expect((await next.ended).code).toBe(0);
 });
 
 test('ends with the reason, and stops the rest, where one of them cannot start', async () => {

@@ -104,3 +104,15 @@ test.each(['', '{"schema":1}', JSON.stringify({ ...aManifest(), servers: [] })])
     });
   },
 );
+
+test('nothing is lost of what several processes change at once', async () => {
+  const names = Array.from({ length: 9 }, (_, index) => `00001${index}`);
+  for (const name of names) await writeManifest(store, aManifest({ name }));
+  await Promise.all([
+    pin(new FileStore(folder), true, 'release week'),
+    ...names.map((name) => promote(new FileStore(folder), { trainRun: 'nightly', name }, BY_PERSON)),
+  ]);
+  const { serving: last, before, pinned } = await readServing(store);
+  expect(pinned).toBe(true);
+  expect([...before, last].map((each) => each?.name ?? '').sort()).toEqual(['', ...names]);
+});

@@ -1,0 +1,52 @@
+// Where long texts should lie: in the database, or in a folder beside it. `npm run build && node bench/programs/long-texts.mjs`
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { FileStore } from '../../lib/store/file-store.js';
+import { SqliteStore } from '../../lib/store/sqlite-store.js';
+
+const MIB = 1024 * 1024;
+const ROUNDS = 9;
+
+const folder = await mkdtemp(join(tmpdir(), 'long-texts-'));
+const stores = {
+  'in the database': new SqliteStore(join(folder, 'store.db')),
+  'in the database, sync=full': new SqliteStore(join(folder, 'full.db'), { full: true }),
+  'in a folder': new FileStore(join(folder, 'files')),
+};
+for (const mib of [1, 8, 32]) {
+  const figures = Object.fromEntries(Object.keys(stores).map((name) => [name, { write: [], read: [] }]));
+  // In turn, since machines are noisy.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [name, store] of Object.entries(stores)) {
+      const text = randomBytes(mib * MIB);
+      const key = `texts/${mib}/${round}`;
+      figures[name].write.push(await measure(() => store.write(key, text)));
+      figures[name].read.push(await measure(() => store.read(key)));
+    }
+  }
+  for (const [name, { write, read }] of Object.entries(figures)) {
+    console.log(`${mib} MiB ${name}: write ${tell(write)}, read ${tell(read)}`);
+  }
+}
+await rm(folder, { recursive: true });
+
+/** How long it took, and how long nothing else of the process could go on, in milliseconds. */
+async function measure(work) {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const begin = performance.now();
+  await work();
+  const took = performance.now() - begin;
+  await new Promise((done) => setTimeout(done, 5));
+  delay.disable();
+  return { took, stood: delay.max / 1e6 };
+}
+
+function tell(measured) {
+  const median = measured.map(({ took }) => took).sort((a, b) => a - b)[ROUNDS >> 1];
+  const stood = Math.max(...measured.map((each) => each.stood));
+  return `${median.toFixed(1)} ms (stood still ${stood.toFixed(0)} ms at most)`;
+}

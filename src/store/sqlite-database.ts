@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type Database from 'libsql/promise';
+
+/** The shape of the tables. One that is greater was made by a newer version of this package. */
+const SCHEMA_VERSION = 1;
+
+/** What tells our databases from those of other programs: "TCS1". */
+const APPLICATION_ID = 0x54435331;
+
+/**
+ * Everything lies in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by SQLite
+ * itself, into an index that alone is read: a row that cannot be read counts as open, as `readRow` has it.
+ */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY,
+    -- Milliseconds since 1970.
+    modified INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    row TEXT AS (iif(json_valid(CAST(bytes AS TEXT)), CAST(bytes AS TEXT), '{}')),
+    started_at TEXT AS
+      (coalesce(json_extract(row, '$.startedAt'), strftime('%Y-%m-%dT%H:%M:%fZ', modified / 1000.0, 'unixepoch'))),
+    worker TEXT AS (coalesce(json_extract(row, '$.worker'), 'unknown')),
+    root_id TEXT AS (coalesce(json_extract(row, '$.rootId'), 'unknown')),
+    model TEXT AS (coalesce(json_extract(row, '$.model'), 'unknown')),
+    is_open INTEGER AS (json_extract(row, '$.endedAt') IS NULL),
+    nano_usd INTEGER AS (json_extract(row, '$.nanoUsd')),
+    input_tokens INTEGER AS (json_extract(row, '$.usage.inputTokens')),
+    output_tokens INTEGER AS (json_extract(row, '$.usage.outputTokens'))
+  );
+  CREATE INDEX IF NOT EXISTS ledger
+    ON entries (started_at, is_open, nano_usd, input_tokens, output_tokens, worker, root_id, model)
+    WHERE key >= 'ledger/' AND key < 'ledger0';
+`;
+
+/** Another process writes for some milliseconds; one that is longer away than this is stopped, or its disk is. */
+const BUSY_MS = 30_000;
+
+/** What a statement takes and gives. Of what lies in a table, only bytes come as another type than they went. */
+type Value = string | number | Uint8Array;
+
+interface Statement {
+  all(...values: readonly Value[]): Promise<unknown[]>;
+}
+
+/** Runs one statement, and returns its rows. */
+export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<readonly Row[]>;
+
+/**
+ * A connection to a SQLite database. Statements run off the event loop, one after another.
+ *
+ * The driver looks asynchronous and is so in part: `run` and `get` of its statements block the process for as long as
+ * SQLite takes or waits for its lock, `all` runs the statement up to its first row elsewhere.
+ */
+export class SqliteConnection {
+  private readonly statements = new Map<string, Promise<Statement>>();
+  private last: Promise<unknown> = Promise.resolve();
+
+  private constructor(private readonly database: Database) {}
+
+  /** @param create makes the file, for its owner alone, where there is none */
+  static async open(path: string, options: { readonly full: boolean }): Promise<SqliteConnection> {
+    if (!existsSync(path)) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      // SQLite gives the files that it lays beside this one the same rights.
+      await (await open(path, 'a', 0o600)).close();
+    }
+    const { default: Libsql } = await import('libsql/promise');
+    const connection = new SqliteConnection(new Libsql(path, { timeout: BUSY_MS }));
+    await connection.inTurn((query) => connection.prepare(query, options.full));
+    return connection;
+  }
+
+  /** Does something with the connection while nothing else does. */
+  inTurn<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    const turn = this.last.then(() => work(this.query));
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private readonly query: Query = async <Row>(sql: string, ...values: readonly Value[]) => {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) {
+      statement = this.database.prepare(sql) as Promise<Statement>;
+      this.statements.set(sql, statement);
+    }
+    return (await (await statement).all(...values)) as Row[];
+  };
+
+  private async prepare(query: Query, full: boolean): Promise<void> {
+    const numberOf = async (sql: string): Promise<number> => {
+      const [row = {}] = await query<Record<string, number>>(sql);
+      return Object.values(row)[0] ?? 0;
+    };
+    const version = await numberOf('PRAGMA user_version');
+    if (version > SCHEMA_VERSION) throw new NewerDatabaseError(version);
+    const tables = await numberOf('SELECT count(*) FROM sqlite_schema');
+    if (tables > 0 && (await numberOf('PRAGMA application_id')) !== APPLICATION_ID) {
+      throw new ForeignDatabaseError();
+    }
+    if (version < SCHEMA_VERSION) await this.create();
+    await this.exec(`PRAGMA synchronous = ${full ? 'FULL' : 'NORMAL'}`);
+    // After a long text, the log is cut to this again.
+    await this.exec('PRAGMA journal_size_limit = 16777216');
+  }
+
+  /** Others may do the same at this moment: whoever comes second finds it done. */
+  private async create(): Promise<void> {
+    await whileLocked(() => this.exec('PRAGMA journal_mode = WAL'));
+    await this.exec('BEGIN IMMEDIATE');
+    try {
+      await this.exec(SCHEMA);
+      await this.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+      await this.exec('COMMIT');
+    } catch (error) {
+      await this.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  private async exec(sql: string): Promise<void> {
+    await (this.database.exec(sql) as Promise<void>);
+  }
+}
+
+/** SQLite waits by itself, save where it would wait for itself: two connections that change the kind of a log. */
+async function whileLocked(work: () => Promise<void>): Promise<void> {
+  const until = Date.now() + BUSY_MS;
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || Date.now() > until) throw error;
+      await pause(20);
+    }
+  }
+}
+
+class NewerDatabaseError extends Error {
+  constructor(readonly version: number) {
+    super(`its tables are of version ${version}, and this program knows ${SCHEMA_VERSION}`);
+  }
+}
+
+class ForeignDatabaseError extends Error {}
+
+type Rule = readonly [code: RegExp, say: (store: string, code: string) => string];
+
+/** The first that fits. Codes: https://sqlite.org/rescode.html, and those of the system. */
+const RULES: readonly Rule[] = [
+  [
+    /^SQLITE_(?:BUSY|LOCKED)/,
+    (store) =>
+      `${store} is locked: another process has been writing for more than ${BUSY_MS / 1000} s; look for one that hangs, and end it`,
+  ],
+  [
+    /^(?:SQLITE_FULL|ENOSPC|EDQUOT)/,
+    (store) => `the disk of ${store} is full: make room, or name a store on another disk`,
+  ],
+  [
+    /^SQLITE_NOTADB/,
+    (store) => `${store} is no SQLite database: name another file in "store", or put back a copy`,
+  ],
+  [
+    /^SQLITE_CORRUPT/,
+    (store, code) =>
+      `${store} is damaged (${code}): put back a copy, or save what can be read with "sqlite3 FILE .recover"`,
+  ],
+  [
+    /^(?:SQLITE_(?:READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST)/,
+    (store, code) =>
+      `${store} cannot be opened or written (${code}): it must be a file that this user may write, in a folder that they may write; ` +
+      'change the rights, or "store" in the configuration',
+  ],
+];
+
+/** An error of SQLite or of its file in one sentence: what happened, to which database, what to do. */
+export function explainSqlite(error: unknown, store: string): Error {
+  if (error instanceof NewerDatabaseError) {
+    return new Error(`${store} was made by a newer version of temporal-conductor (${error.message}): update`);
+  }
+  if (error instanceof ForeignDatabaseError) {
+    return new Error(`${store} is a database of another program: name another file in "store"`);
+  }
+  const code = codeOf(error);
+  const message = messageOf(error);
+  const [, say] = RULES.find(([pattern]) => pattern.test(code)) ?? [];
+  const sentence =
+    say?.(store, code) ?? `${store} failed with ${code}: ${message}; look at its disk, and try again later`;
+  return new Error(sentence, { cause: error });
+}
+
+/** Where a database cannot even be opened, the driver tells SQLite's code in its message alone. */
+function codeOf(error: unknown): string {
+  const { code } = Object(error) as { readonly code?: unknown };
+  if (typeof code === 'string' && code !== '') return code;
+  return /: 14\W*$/.test(messageOf(error)) ? 'SQLITE_CANTOPEN' : 'an error';
+}
+
+/** By shape, since errors of Node's own modules are no `Error` of another realm (jest, vm). */
+function messageOf(error: unknown): string {
+  const { message } = Object(error) as { readonly message?: unknown };
+  return typeof message === 'string' ? message : String(error);
+}

@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { explainSqlite, type Query, SqliteConnection } from './sqlite-database';
+import { checkKey, type Store, type StoredEntry } from './store';
+
+/** `entries` reads so many at a time, and holds no lock in between. */
+const PAGE = 1000;
+
+/**
+ * A store in a SQLite database of this machine, which many processes may open at once.
+ *
+ * Each write is a transaction of its own: what a killed process has written is there, whole. Against a loss of power
+ * the last moments are safe with `full` alone, which waits for the disk each time; the database is whole in any case.
+ *
+ * @throws Error, from each method, in one sentence: no access, a full disk, a damaged or newer database
+ */
+export class SqliteStore implements Store {
+  readonly url: string;
+  private readonly path: string;
+  private opened: Promise<SqliteConnection> | undefined;
+
+  constructor(
+    path: string,
+    private readonly options: { readonly full: boolean } = { full: false },
+  ) {
+    this.path = resolve(path);
+    this.url = `sqlite:${path}`;
+  }
+
+  async read(key: string): Promise<Buffer | null> {
+    checkKey(key);
+    const [found] = await this.look<{ bytes: ArrayBuffer }>('SELECT bytes FROM entries WHERE key = ?', key);
+    return found === undefined ? null : Buffer.from(found.bytes);
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    checkKey(key);
+    await this.change(
+      `INSERT INTO entries (key, modified, bytes) VALUES (?, ?, ?)
+         ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes`,
+      [key, Date.now(), bytes],
+    );
+  }
+
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    checkKey(key);
+    return this.change(
+      'INSERT INTO entries (key, modified, bytes) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING',
+      [key, Date.now(), bytes],
+    );
+  }
+
+  async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
+    checkKey(key);
+    return this.change('UPDATE entries SET modified = ?, bytes = ? WHERE key = ? AND bytes = ?', [
+      Date.now(),
+      bytes,
+      key,
+      was,
+    ]);
+  }
+
+  async stat(key: string): Promise<StoredEntry | null> {
+    checkKey(key);
+    const [found] = await this.look<Found>(`${FIND} WHERE key = ?`, key);
+    return found === undefined ? null : entryOf(found);
+  }
+
+  async list(prefix: string): Promise<string[]> {
+    const keys = [];
+    for await (const { key } of this.entries(prefix)) keys.push(key);
+    return keys;
+  }
+
+  async *entries(prefix: string): AsyncGenerator<StoredEntry> {
+    checkKey(prefix.replace(/\/$/, ''));
+    // No key ends with a slash, and a zero is what follows one.
+    const end = prefix.replace(/\/$/, '0');
+    let after = prefix;
+    for (;;) {
+      const page = await this.look<Found>(
+        `${FIND} WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE}`,
+        after,
+        end,
+      );
+      yield* page.map(entryOf);
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.key ?? end;
+    }
+  }
+
+  async removeOlder(key: string, than: Date): Promise<number> {
+    const entry = await this.stat(key);
+    if (entry === null || entry.modifiedAt >= than) return 0;
+    // What another process wrote since that look stays.
+    const isGone = await this.change('DELETE FROM entries WHERE key = ? AND modified < ?', [
+      key,
+      than.getTime(),
+    ]);
+    return isGone ? entry.bytes : 0;
+  }
+
+  /** Where there is no database yet, nothing is found, and none is made. */
+  private async look<Row>(sql: string, ...values: readonly string[]): Promise<readonly Row[]> {
+    if (this.opened === undefined && !existsSync(this.path)) return [];
+    return this.ask((query) => query<Row>(sql, ...values));
+  }
+
+  /** @returns whether an entry was changed */
+  private change(sql: string, values: readonly (string | number | Uint8Array)[]): Promise<boolean> {
+    return this.ask(async (query) => {
+      await query(sql, ...values);
+      const [found] = await query<{ count: number }>('SELECT changes() AS count');
+      return found?.count === 1;
+    });
+  }
+
+  private async ask<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    try {
+      return await (await this.open()).inTurn(work);
+    } catch (error) {
+      throw explainSqlite(error, this.url);
+    }
+  }
+
+  /** Where that failed, the next attempt may find things mended. */
+  private async open(): Promise<SqliteConnection> {
+    this.opened ??= SqliteConnection.open(this.path, this.options);
+    try {
+      return await this.opened;
+    } catch (error) {
+      this.opened = undefined;
+      throw error;
+    }
+  }
+}
+
+/** The length of bytes is known without reading them. */
+const FIND = 'SELECT key, length(bytes) AS bytes, modified FROM entries';
+
+interface Found {
+  readonly key: string;
+  readonly bytes: number;
+  readonly modified: number;
+}
+
+function entryOf({ key, bytes, modified }: Found): StoredEntry {
+  return { key, bytes, modifiedAt: new Date(modified) };
+}

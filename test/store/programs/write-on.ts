@@ -1,0 +1,17 @@
+import { SqliteStore } from '../../../src/store/sqlite-store';
+
+/** Adds one to a number that other processes add to, and keeps a row for each time: `write-on.ts PATH TIMES`. */
+async function writeOn(path: string, times: number): Promise<void> {
+  const store = new SqliteStore(path);
+  await store.create('count', Buffer.from('0'));
+  for (let done = 0; done < times;) {
+    const was = (await store.read('count')) ?? Buffer.alloc(0);
+    const next = Number(was.toString()) + 1;
+    if (!(await store.replace('count', Buffer.from(String(next)), was))) continue;
+    await store.write(`rows/${next}`, Buffer.alloc(3000, next));
+    process.stdout.write(`${next}\n`);
+    done += 1;
+  }
+}
+
+void writeOn(process.argv[2] ?? '', Number(process.argv[3]));

@@ -1,0 +1,219 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import Database from 'libsql';
+import { explainSqlite, SqliteConnection } from '../../src/store/sqlite-database';
+import { SqliteStore } from '../../src/store/sqlite-store';
+import { freshFolder } from '../local/fresh-folder';
+
+const HELLO = Buffer.from('hello');
+
+let folder: string;
+let path: string;
+let store: SqliteStore;
+beforeEach(async () => {
+  folder = await freshFolder();
+  path = join(folder, 'new/store.db');
+  store = new SqliteStore(path);
+});
+
+/** As another program sees the database. */
+function beneath<T>(work: (database: Database.Database) => T): T {
+  const database = new Database(path, { timeout: 30_000 });
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+function startWriter(times: number): ChildProcess {
+  const program = resolve(__dirname, 'programs/write-on.ts');
+  const hook = resolve(__dirname, '../../scripts/run-typescript.cjs');
+  return spawn(process.execPath, ['--require', hook, program, path, String(times)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+test('what is read is no reason to make a database', async () => {
+  expect(await store.read('texts/ab')).toBeNull();
+  expect(await store.stat('texts/ab')).toBeNull();
+  expect(await store.list('texts/')).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('is for its owner alone, with its folder and all that lies beside it', async () => {
+  await store.write('texts/ab', HELLO);
+  const modes = await Promise.all(
+    ['', 'store.db', 'store.db-wal', 'store.db-shm'].map(async (name) => {
+      const { mode } = await stat(join(folder, 'new', name));
+      return (mode & 0o777).toString(8);
+    }),
+  );
+  expect(modes).toEqual(['700', '600', '600', '600']);
+});
+
+test('lists more than it reads at a time', async () => {
+  const keys = Array.from({ length: 2001 }, (_, index) => `many/${String(index).padStart(4, '0')}`);
+  await store.write('many-more/1', HELLO);
+  beneath((database) => {
+    const statement = database.prepare("INSERT INTO entries (key, modified, bytes) VALUES (?, 0, x'00')");
+    database.exec('BEGIN');
+    for (const key of keys) statement.run([key]);
+    database.exec('COMMIT');
+  });
+  expect(await store.list('many/')).toEqual(keys);
+});
+
+test('processes that open a new database at once lose nothing to each other', async () => {
+  const writers = [1, 2, 3, 4].map(() => startWriter(50));
+  const codes = await Promise.all(writers.map(async (writer) => (await once(writer, 'exit'))[0] as number));
+  expect(codes).toEqual([0, 0, 0, 0]);
+  expect((await store.read('count'))?.toString()).toBe('200');
+  expect(await store.list('rows/')).toHaveLength(200);
+});
+
+test('what a process wrote before it was killed is there, and the next one goes on', async () => {
+  const writer = startWriter(100_000);
+  let written = 0;
+  for await (const line of createInterface({ input: writer.stdout ?? process.stdin })) {
+    written = Number(line);
+    if (written === 100) writer.kill('SIGKILL');
+  }
+  expect(written).toBeGreaterThanOrEqual(100);
+  expect((await store.list('rows/')).length).toBeGreaterThanOrEqual(written);
+  expect(Number((await store.read('count'))?.toString())).toBeGreaterThanOrEqual(written);
+  await store.write('texts/ab', HELLO);
+  expect(beneath((database) => database.pragma('integrity_check'))).toEqual([{ integrity_check: 'ok' }]);
+});
+
+test('a writer waits while another process writes, and the program goes on meanwhile', async () => {
+  await store.write('texts/ab', HELLO);
+  const other = new Database(path);
+  other.exec('BEGIN IMMEDIATE');
+  let isWritten = false;
+  const written = store.write('texts/cd', HELLO).then(() => (isWritten = true));
+  // Timers come: nothing stands still.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setTimeout(done, 1));
+  expect(isWritten).toBe(false);
+  other.exec('COMMIT');
+  other.close();
+  await written;
+  expect(await store.read('texts/cd')).toEqual(HELLO);
+});
+
+test.each([
+  [true, 2],
+  [false, 1],
+])(
+  'waits for the disk with each write where it is full (%p), else with each tidying up',
+  async (full, mode) => {
+    const connection = await SqliteConnection.open(path, { full });
+    const [row] = await connection.inTurn((query) => query<{ synchronous: number }>('PRAGMA synchronous'));
+    expect(row?.synchronous).toBe(mode);
+  },
+);
+
+describe('is refused in one sentence that says what to do:', () => {
+  const both = async (sentence: string): Promise<void> => {
+    await expect(store.read('texts/ab')).rejects.toThrow(sentence);
+    await expect(store.write('texts/ab', HELLO)).rejects.toThrow(sentence);
+  };
+
+  test('a database of a newer version', async () => {
+    await store.write('texts/ab', HELLO);
+    beneath((database) => {
+      database.pragma('user_version = 7');
+    });
+    store = new SqliteStore(path);
+    await both(
+      `sqlite:${path} was made by a newer version of temporal-conductor ` +
+        '(its tables are of version 7, and this program knows 1): update',
+    );
+  });
+
+  test("another program's database, which stays as it is", async () => {
+    await mkdir(dirname(path));
+    beneath((database) => {
+      database.exec('CREATE TABLE albums (name TEXT)');
+    });
+    await both(`sqlite:${path} is a database of another program: name another file in "store"`);
+    expect(beneath((database) => database.prepare('SELECT name FROM sqlite_schema').all())).toEqual([
+      { name: 'albums' },
+    ]);
+  });
+
+  test('what is no database', async () => {
+    await mkdir(dirname(path));
+    await writeFile(path, 'store: file:.conductor/store\n'.repeat(100));
+    await both(`sqlite:${path} is no SQLite database: name another file in "store", or put back a copy`);
+    await rm(path);
+    await store.write('texts/ab', HELLO);
+    expect(await store.read('texts/ab')).toEqual(HELLO);
+  });
+
+  test('a damaged one', async () => {
+    await store.write('texts/ab', Buffer.alloc(100_000, 'x'));
+    beneath((database) => database.pragma('wal_checkpoint(TRUNCATE)'));
+    const file = await open(path, 'r+');
+    await file.write(Buffer.alloc(20_000, 0xff), 0, 20_000, 4096);
+    await file.close();
+    store = new SqliteStore(path);
+    await both(`sqlite:${path} is damaged (SQLITE_CORRUPT`);
+  });
+
+  test('a folder in its place, and a file in that of its folder', async () => {
+    await mkdir(path, { recursive: true });
+    await both(`sqlite:${path} cannot be opened or written (SQLITE_CANTOPEN)`);
+    store = new SqliteStore(join(folder, 'new/store.db/store.db'));
+    await rm(path, { recursive: true });
+    await writeFile(path, '');
+    await expect(store.write('texts/ab', HELLO)).rejects.toThrow('cannot be opened or written (E');
+  });
+
+  test('one that this user may only read, which is read', async () => {
+    await store.write('texts/ab', HELLO);
+    await asStranger(async () => {
+      store = new SqliteStore(path);
+      await expect(store.write('texts/ab', HELLO)).rejects.toThrow(
+        `sqlite:${path} cannot be opened or written (SQLITE_READONLY): it must be a file that this user may write`,
+      );
+      expect(await store.read('texts/ab')).toEqual(HELLO);
+    });
+  });
+
+  test('one on a full disk', async () => {
+    await store.write('texts/ab', HELLO);
+    const full: unknown = beneath((database) => {
+      database.pragma('max_page_count = 1');
+      try {
+        return database.prepare('UPDATE entries SET bytes = ?').run([Buffer.alloc(1_000_000)]);
+      } catch (error) {
+        return error;
+      }
+    });
+    expect(explainSqlite(full, 'sqlite:store.db').message).toBe(
+      'the disk of sqlite:store.db is full: make room, or name a store on another disk',
+    );
+  });
+});
+
+/** Does something as a user who may look at everything in the folder and change nothing; the superuser might. */
+async function asStranger(work: () => Promise<void>): Promise<void> {
+  const isRoot = process.getuid?.() === 0;
+  const names = await readdir(folder, { recursive: true });
+  const paths = [folder, ...names.map((name) => join(folder, name))];
+  for (const each of paths) {
+    if (isRoot) await chown(each, 65_534, 65_534);
+    await chmod(each, 0o500);
+  }
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    await work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    for (const each of paths) await chmod(each, 0o700);
+  }
+}
