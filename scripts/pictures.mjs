@@ -16,14 +16,12 @@ import { drawScreens } from './pictures/screens.mjs';
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../lib/cli/main.js', import.meta.url));
 const COLUMNS = 106;
-const AT_TERMINAL = `import os, pty, sys
-os.environ.update(TERM='xterm', COLUMNS='${COLUMNS}')
-def narrow(fd):
-    import fcntl, struct, termios
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 50, ${COLUMNS}, 0, 0))
+/** Gives a command a terminal of that width. */
+const AT_TERMINAL = `import fcntl, os, pty, struct, sys, termios
+os.environ['TERM'] = 'xterm'
 pid, fd = pty.fork()
 if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
-narrow(fd)
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 50, ${COLUMNS}, 0, 0))
 try:
     while data := os.read(fd, 65536): os.write(1, data)
 except OSError: pass
@@ -46,16 +44,8 @@ writeFileSync(join(folder, 'conductor.yaml'), configuration(providers.url));
 const up = start(process.execPath, [COMMAND, 'up']);
 try {
   await up.hear(/^Ready\./m);
-  const solve = start('python3', [
-    '-c',
-    AT_TERMINAL,
-    process.execPath,
-    COMMAND,
-    'solve',
-    QUESTION,
-    '--max-depth',
-    '1',
-  ]);
+  const question = ['solve', QUESTION, '--max-depth', '1'];
+  const solve = start('python3', ['-c', AT_TERMINAL, process.execPath, COMMAND, ...question]);
   await solve.ended;
   writeFileSync(
     join(DOCS, 'live-view.svg'),
