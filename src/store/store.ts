@@ -1,5 +1,6 @@
 import { ConductorError } from '../conductor-error';
 import { isKey } from '../config/store-url';
+import type { LedgerSums } from './ledger-sums';
 
 /** What lies under one key of a store. */
 export interface StoredEntry {
@@ -31,7 +32,7 @@ export interface Store {
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
   /** What lies under the key, without reading it; null when nothing does. */
   stat(key: string): Promise<StoredEntry | null>;
-  /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */
+  /** Every key below `prefix`, a folder-like path that ends with `/`, or ''; in ascending order. */
   list(prefix: string): Promise<string[]>;
   /** The same with size and age, folder by folder, as it is found: there may be millions. */
   entries(prefix: string): AsyncIterable<StoredEntry>;
@@ -43,6 +44,8 @@ export interface Store {
   removeOlder(key: string, than: Date): Promise<number>;
   /** Removes what killed writers left, and is older; where a store of this kind can have such. A dry run only counts. */
   removeUnfinished?(than: Date, dryRun: boolean): Promise<Tally>;
+  /** Where a store of this kind can look into the rows that it holds. */
+  readonly ledger?: LedgerSums;
 }
 
 export interface Tally {
