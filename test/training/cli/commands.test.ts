@@ -169,5 +169,5 @@ test('where nothing was trained, status and list say so', async () => {
     night: null,
     schedule: null,
   });
-  expect((await train('list')).stderr).toContain('No night was trained in file:');
+  expect((await train('list')).stderr).toContain('No night was trained in sqlite:');
 });
