@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openStore } from '../../../src/store/open-store';
 import { removeSchedule } from '../../../src/training/client/schedule';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
