@@ -1,4 +1,5 @@
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
+import type { CostLine, LedgerSums } from './ledger-sums';
 import type { Store } from './store';
 import { eachInParallel } from './sweep';
 
@@ -15,21 +16,6 @@ export interface CostQuery {
   readonly zone: Zone;
 }
 
-/** The sums of a number of calls. */
-export interface CostLine {
-  /** The day, worker, workflow or model; `total` for all of them. */
-  readonly name: string;
-  readonly calls: number;
-  /** Calls that are not over: under way, or of a process that died. */
-  readonly open: number;
-  /** Calls whose cost is unknown, open ones included: the real sum is at least `nanoUsd`. */
-  readonly unknown: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** 10⁻⁹ USD; exact up to 9 million USD. */
-  readonly nanoUsd: number;
-}
-
 export interface CostReport {
   readonly by: CostGroup;
   /** Days in order of time, else the dearest first. A group without a call has no line. */
@@ -38,56 +24,108 @@ export interface CostReport {
 }
 
 /**
- * Sums what the calls in a ledger cost. Every row is read, since its key names no day; only the sums are in memory.
+ * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, since its key names
+ * no day. Only the sums are in memory.
  *
  * @param onRow is called with the number of rows read so far
  */
 export async function sumCosts(
   store: Store,
-  { by, since, until, zone }: CostQuery,
+  query: CostQuery,
   onRow: (count: number) => void = () => undefined,
 ): Promise<CostReport> {
+  const { ledger } = store;
+  const lines =
+    ledger === undefined ? await readLines(store, query, onRow) : await askForLines(ledger, query);
+  const byName = (one: CostLine, other: CostLine): number => (one.name < other.name ? -1 : 1);
+  const dearestFirst = (one: CostLine, other: CostLine): number =>
+    other.nanoUsd - one.nanoUsd || byName(one, other);
+  const { by } = query;
+  return {
+    by,
+    lines: [...lines].sort(by === 'day' ? byName : dearestFirst),
+    total: lines.reduce(add, { name: 'total', ...EMPTY }),
+  };
+}
+
+async function readLines(
+  store: Store,
+  { by, since, until, zone }: CostQuery,
+  onRow: (count: number) => void,
+): Promise<CostLine[]> {
   const nameOf = groupBy(by, zone);
   const lines = new Map<string, CostLine>();
-  let total: CostLine = { name: 'total', ...EMPTY };
   let count = 0;
   await eachInParallel(streamRowKeys(store), async (key) => {
     const row = await readRow(store, key);
     onRow((count += 1));
     if (row === null) return;
-    if (row.startedAt < (since?.begins ?? '') || row.startedAt >= (until?.ends ?? '~')) return;
+    if (row.startedAt < (since?.begins ?? FIRST) || row.startedAt >= (until?.ends ?? LAST)) return;
     const name = nameOf(row);
-    lines.set(name, withRow(lines.get(name) ?? { name, ...EMPTY }, row));
-    total = withRow(total, row);
+    lines.set(name, add(lines.get(name) ?? { name, ...EMPTY }, lineOf(row)));
   });
-  const byName = (one: CostLine, other: CostLine): number => (one.name < other.name ? -1 : 1);
-  const dearestFirst = (one: CostLine, other: CostLine): number =>
-    other.nanoUsd - one.nanoUsd || byName(one, other);
-  return { by, lines: [...lines.values()].sort(by === 'day' ? byName : dearestFirst), total };
+  return [...lines.values()];
+}
+
+/** Times that are before and after all others. */
+const [FIRST, LAST] = ['', '~'];
+
+async function askForLines(ledger: LedgerSums, query: CostQuery): Promise<readonly CostLine[]> {
+  const { by, since, until, zone } = query;
+  const [from, end] = [since?.begins ?? FIRST, until?.ends ?? LAST];
+  if (by !== 'day') return ledger.sum(by === 'workflow' ? 'rootId' : by, from, end);
+  const lines: CostLine[] = [];
+  const nameOf = dayNames(zone);
+  // One day after the other, without those on which there was no call.
+  for (let at = await ledger.firstFrom(from); at !== null && at < end;) {
+    const name = nameOf(at);
+    const ends = readDay(name, zone)?.ends ?? end;
+    lines.push(...(await ledger.sum(null, at, ends)).map((line) => ({ ...line, name })));
+    at = await ledger.firstFrom(ends);
+  }
+  return lines;
 }
 
 function groupBy(by: CostGroup, zone: Zone): (row: LedgerRow) => string {
-  // Sweden writes dates as ISO 8601 does.
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone === 'utc' ? 'UTC' : undefined });
+  const dayOf = dayNames(zone);
   return {
-    day: ({ startedAt }: LedgerRow) => format.format(new Date(startedAt)),
+    day: ({ startedAt }: LedgerRow) => dayOf(startedAt),
     worker: ({ worker }: LedgerRow) => worker,
     workflow: ({ rootId }: LedgerRow) => rootId,
     model: ({ model }: LedgerRow) => model,
   }[by];
 }
 
+/** The date of an instant. */
+function dayNames(zone: Zone): (instant: string) => string {
+  // Sweden writes dates as ISO 8601 does.
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone === 'utc' ? 'UTC' : undefined });
+  return (instant) => format.format(new Date(instant));
+}
+
 const EMPTY = { calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 
-function withRow(line: CostLine, { endedAt, usage, nanoUsd }: LedgerRow): CostLine {
+function lineOf({ endedAt, usage, nanoUsd }: LedgerRow): CostLine {
+  return {
+    name: '',
+    calls: 1,
+    open: endedAt === null ? 1 : 0,
+    unknown: nanoUsd === null ? 1 : 0,
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    nanoUsd: nanoUsd ?? 0,
+  };
+}
+
+function add(line: CostLine, other: CostLine): CostLine {
   return {
     name: line.name,
-    calls: line.calls + 1,
-    open: line.open + (endedAt === null ? 1 : 0),
-    unknown: line.unknown + (nanoUsd === null ? 1 : 0),
-    inputTokens: line.inputTokens + (usage?.inputTokens ?? 0),
-    outputTokens: line.outputTokens + (usage?.outputTokens ?? 0),
-    nanoUsd: line.nanoUsd + (nanoUsd ?? 0),
+    calls: line.calls + other.calls,
+    open: line.open + other.open,
+    unknown: line.unknown + other.unknown,
+    inputTokens: line.inputTokens + other.inputTokens,
+    outputTokens: line.outputTokens + other.outputTokens,
+    nanoUsd: line.nanoUsd + other.nanoUsd,
   };
 }
 

@@ -12,35 +12,37 @@ const APPLICATION_ID = 0x54435331;
 
 /**
  * Everything lies in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by SQLite
- * itself, into an index that alone is read: a row that cannot be read counts as open, as `readRow` has it.
+ * itself, into an index that alone is read (of columns that are not stored, SQLite would not read it from there). A row
+ * that cannot be read counts as open, as `readRow` has it.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY,
     -- Milliseconds since 1970.
     modified INTEGER NOT NULL,
-    bytes BLOB NOT NULL,
-    row TEXT AS (iif(json_valid(CAST(bytes AS TEXT)), CAST(bytes AS TEXT), '{}')),
-    started_at TEXT AS
-      (coalesce(json_extract(row, '$.startedAt'), strftime('%Y-%m-%dT%H:%M:%fZ', modified / 1000.0, 'unixepoch'))),
-    worker TEXT AS (coalesce(json_extract(row, '$.worker'), 'unknown')),
-    root_id TEXT AS (coalesce(json_extract(row, '$.rootId'), 'unknown')),
-    model TEXT AS (coalesce(json_extract(row, '$.model'), 'unknown')),
-    is_open INTEGER AS (json_extract(row, '$.endedAt') IS NULL),
-    nano_usd INTEGER AS (json_extract(row, '$.nanoUsd')),
-    input_tokens INTEGER AS (json_extract(row, '$.usage.inputTokens')),
-    output_tokens INTEGER AS (json_extract(row, '$.usage.outputTokens'))
+    is_row INTEGER AS (key >= 'ledger/' AND key < 'ledger0') STORED,
+    row TEXT AS (iif(is_row, iif(json_valid(CAST(bytes AS TEXT)), CAST(bytes AS TEXT), '{}'), NULL)),
+    started_at TEXT AS (iif(is_row, coalesce(
+      json_extract(row, '$.startedAt'), strftime('%Y-%m-%dT%H:%M:%fZ', modified / 1000.0, 'unixepoch')), NULL)) STORED,
+    worker TEXT AS (iif(is_row, coalesce(json_extract(row, '$.worker'), 'unknown'), NULL)) STORED,
+    root_id TEXT AS (iif(is_row, coalesce(json_extract(row, '$.rootId'), 'unknown'), NULL)) STORED,
+    model TEXT AS (iif(is_row, coalesce(json_extract(row, '$.model'), 'unknown'), NULL)) STORED,
+    is_open INTEGER AS (iif(is_row, json_extract(row, '$.endedAt') IS NULL, NULL)) STORED,
+    nano_usd INTEGER AS (json_extract(row, '$.nanoUsd')) STORED,
+    input_tokens INTEGER AS (json_extract(row, '$.usage.inputTokens')) STORED,
+    output_tokens INTEGER AS (json_extract(row, '$.usage.outputTokens')) STORED,
+    bytes BLOB NOT NULL
   );
   CREATE INDEX IF NOT EXISTS ledger
-    ON entries (started_at, is_open, nano_usd, input_tokens, output_tokens, worker, root_id, model)
-    WHERE key >= 'ledger/' AND key < 'ledger0';
+    ON entries (is_row, started_at, is_open, nano_usd, input_tokens, output_tokens, worker, root_id, model)
+    WHERE is_row = 1;
 `;
 
 /** Another process writes for some milliseconds; one that is longer away than this is stopped, or its disk is. */
 const BUSY_MS = 30_000;
 
 /** What a statement takes and gives. Of what lies in a table, only bytes come as another type than they went. */
-type Value = string | number | Uint8Array;
+export type Value = string | number | Uint8Array;
 
 interface Statement {
   all(...values: readonly Value[]): Promise<unknown[]>;

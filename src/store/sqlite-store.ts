@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { explainSqlite, type Query, SqliteConnection } from './sqlite-database';
+import { explainSqlite, type Query, SqliteConnection, type Value } from './sqlite-database';
+import { SqliteLedger } from './sqlite-ledger';
 import { checkKey, type Store, type StoredEntry } from './store';
 
 /** `entries` reads so many at a time, and holds no lock in between. */
@@ -16,6 +17,7 @@ const PAGE = 1000;
  */
 export class SqliteStore implements Store {
   readonly url: string;
+  readonly ledger = new SqliteLedger((sql, ...values) => this.look(sql, ...values));
   private readonly path: string;
   private opened: Promise<SqliteConnection> | undefined;
 
@@ -101,13 +103,13 @@ export class SqliteStore implements Store {
   }
 
   /** Where there is no database yet, nothing is found, and none is made. */
-  private async look<Row>(sql: string, ...values: readonly string[]): Promise<readonly Row[]> {
+  private async look<Row>(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
     if (this.opened === undefined && !existsSync(this.path)) return [];
     return this.ask((query) => query<Row>(sql, ...values));
   }
 
   /** @returns whether an entry was changed */
-  private change(sql: string, values: readonly (string | number | Uint8Array)[]): Promise<boolean> {
+  private change(sql: string, values: readonly Value[]): Promise<boolean> {
     return this.ask(async (query) => {
       await query(sql, ...values);
       const [found] = await query<{ count: number }>('SELECT changes() AS count');

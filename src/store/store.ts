@@ -1,5 +1,6 @@
 import { ConductorError } from '../conductor-error';
 import { isKey } from '../config/store-url';
+import type { LedgerSums } from './ledger-sums';
 
 /** What lies under one key of a store. */
 export interface StoredEntry {
@@ -43,6 +44,8 @@ export interface Store {
   removeOlder(key: string, than: Date): Promise<number>;
   /** Removes what killed writers left, and is older; where a store of this kind can have such. A dry run only counts. */
   removeUnfinished?(than: Date, dryRun: boolean): Promise<Tally>;
+  /** Where a store of this kind can look into the rows that it holds. */
+  readonly ledger?: LedgerSums;
 }
 
 export interface Tally {

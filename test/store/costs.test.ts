@@ -7,6 +7,7 @@ import { type CostGroup, type CostReport, type Day, readDay, sumCosts } from '..
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { FileStore } from '../../src/store/file-store';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import type { Store } from '../../src/store/store';
 
 /** A store that knows how many reads were under way at once. */
@@ -26,11 +27,11 @@ class WatchedStore extends FileStore {
 }
 
 let folder: string;
-let store: WatchedStore;
+let store: Store;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ledger-'));
-  store = new WatchedStore(join(folder, 'store'));
+  store = new FileStore(join(folder, 'store'));
 });
 
 afterEach(async () => {
@@ -81,68 +82,105 @@ function report({ by = 'worker', since, until, from = store }: Asked = {}): Prom
   return sumCosts(from, { by, zone: 'utc', since: day(since), until: day(until) });
 }
 
-test('an empty ledger has no lines, and a sum of nothing', async () => {
-  expect(await report()).toEqual({
-    by: 'worker',
-    lines: [],
-    total: { name: 'total', calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 },
+describe.each(['read row by row', 'summed by the database'])('a ledger that is %s', (how) => {
+  beforeEach(() => {
+    if (how === 'summed by the database') store = new SqliteStore(join(folder, 'store.db'));
   });
-});
 
-test('sums by worker and by model, the dearest first', async () => {
-  await keep(aRow(), aRow({ worker: 'bob', nanoUsd: 5000 }), aRow({ nanoUsd: 500, model: 'm-2' }));
-  expect(await report()).toMatchObject({
-    lines: [
-      { name: 'bob', calls: 1, inputTokens: 10, outputTokens: 5, nanoUsd: 5000 },
-      { name: 'ada', calls: 2, inputTokens: 20, outputTokens: 10, nanoUsd: 1500 },
-    ],
-    total: { name: 'total', calls: 3, inputTokens: 30, outputTokens: 15, nanoUsd: 6500 },
+  test('an empty ledger has no lines, and a sum of nothing', async () => {
+    expect(await report()).toEqual({
+      by: 'worker',
+      lines: [],
+      total: { name: 'total', calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 },
+    });
   });
-  expect((await report({ by: 'model' })).lines.map(({ name }) => name)).toEqual(['m-1', 'm-2']);
-});
 
-test('a workflow is a whole tree', async () => {
-  await keep(aRow(), aRow({ workflowId: 'solve-1-child', runId: 'run-3' }));
-  await keep(aRow({ rootId: 'solve-2', workflowId: 'solve-2', runId: 'run-2' }));
-  expect((await report({ by: 'workflow' })).lines).toMatchObject([
-    { name: 'solve-1', calls: 2 },
-    { name: 'solve-2', calls: 1 },
-  ]);
-});
+  test('sums by worker and by model, the dearest first', async () => {
+    await keep(aRow(), aRow({ worker: 'bob', nanoUsd: 5000 }), aRow({ nanoUsd: 500, model: 'm-2' }));
+    expect(await report()).toMatchObject({
+      lines: [
+        { name: 'bob', calls: 1, inputTokens: 10, outputTokens: 5, nanoUsd: 5000 },
+        { name: 'ada', calls: 2, inputTokens: 20, outputTokens: 10, nanoUsd: 1500 },
+      ],
+      total: { name: 'total', calls: 3, inputTokens: 30, outputTokens: 15, nanoUsd: 6500 },
+    });
+    expect((await report({ by: 'model' })).lines.map(({ name }) => name)).toEqual(['m-1', 'm-2']);
+  });
 
-test('days are in order and each begins at its midnight; since and until belong to it', async () => {
-  const at = (startedAt: string) => aRow({ startedAt });
-  await keep(
-    at('2026-11-22T00:00:00.000Z'),
-    at('2026-11-21T23:59:59.999Z'),
-    at('2026-11-20T00:00:00.000Z'),
-    at('2026-11-19T23:59:59.999Z'),
-  );
-  const days = async (asked: Asked) =>
-    (await report({ by: 'day', ...asked })).lines.map(({ name, calls }) => `${name} ${calls}`);
-  expect(await days({})).toEqual(['2026-11-19 1', '2026-11-20 1', '2026-11-21 1', '2026-11-22 1']);
-  expect(await days({ since: '2026-11-20', until: '2026-11-21' })).toEqual(['2026-11-20 1', '2026-11-21 1']);
-  expect(await days({ since: '2026-11-23' })).toEqual([]);
-  expect((await report({ until: '2026-11-20' })).total.calls).toBe(2);
-});
+  test('a workflow is a whole tree', async () => {
+    await keep(aRow(), aRow({ workflowId: 'solve-1-child', runId: 'run-3' }));
+    await keep(aRow({ rootId: 'solve-2', workflowId: 'solve-2', runId: 'run-2' }));
+    expect((await report({ by: 'workflow' })).lines).toMatchObject([
+      { name: 'solve-1', calls: 2 },
+      { name: 'solve-2', calls: 1 },
+    ]);
+  });
 
-test('open rows and unknown costs are counted, and known as such', async () => {
-  await keep(aRow(), aRow(OPEN), aRow({ nanoUsd: null }));
-  expect((await report()).total).toMatchObject({ calls: 3, open: 1, unknown: 2, nanoUsd: 1000 });
-});
+  test('days are in order and each begins at its midnight; since and until belong to it', async () => {
+    const at = (startedAt: string) => aRow({ startedAt });
+    await keep(
+      at('2026-11-22T00:00:00.000Z'),
+      at('2026-11-21T23:59:59.999Z'),
+      at('2026-11-20T00:00:00.000Z'),
+      at('2026-11-19T23:59:59.999Z'),
+    );
+    const days = async (asked: Asked) =>
+      (await report({ by: 'day', ...asked })).lines.map(({ name, calls }) => `${name} ${calls}`);
+    expect(await days({})).toEqual(['2026-11-19 1', '2026-11-20 1', '2026-11-21 1', '2026-11-22 1']);
+    expect(await days({ since: '2026-11-20', until: '2026-11-21' })).toEqual([
+      '2026-11-20 1',
+      '2026-11-21 1',
+    ]);
+    expect(await days({ since: '2026-11-23' })).toEqual([]);
+    expect((await report({ until: '2026-11-20' })).total.calls).toBe(2);
+  });
 
-test('amounts that no floating point sum would hold add up exactly', async () => {
-  const rows = Array.from({ length: 30 }, (_, index) => aRow({ nanoUsd: 100_000_000_000_001 + index }));
-  await keep(...rows);
-  expect((await report()).total.nanoUsd).toBe(rows.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0));
-});
+  test('open rows and unknown costs are counted, and known as such', async () => {
+    await keep(aRow(), aRow(OPEN), aRow({ nanoUsd: null }));
+    expect((await report()).total).toMatchObject({ calls: 3, open: 1, unknown: 2, nanoUsd: 1000 });
+  });
 
-test('a row that was open is summed as it was completed', async () => {
-  const open = aRow(OPEN);
-  await keep(aRow(), aRow(), open);
-  expect((await report()).total).toMatchObject({ calls: 3, open: 1, nanoUsd: 2000 });
-  await keep({ ...open, nanoUsd: 7, endedAt: '2026-11-21T11:00:00.000Z' }, aRow());
-  expect((await report()).total).toMatchObject({ calls: 4, open: 0, unknown: 0, nanoUsd: 3007 });
+  test('amounts that no floating point sum would hold add up exactly', async () => {
+    const rows = Array.from({ length: 30 }, (_, index) => aRow({ nanoUsd: 100_000_000_000_001 + index }));
+    await keep(...rows);
+    expect((await report()).total.nanoUsd).toBe(rows.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0));
+  });
+
+  test('a row that was open is summed as it was completed', async () => {
+    const open = aRow(OPEN);
+    await keep(aRow(), aRow(), open);
+    expect((await report()).total).toMatchObject({ calls: 3, open: 1, nanoUsd: 2000 });
+    await keep({ ...open, nanoUsd: 7, endedAt: '2026-11-21T11:00:00.000Z' }, aRow());
+    expect((await report()).total).toMatchObject({ calls: 4, open: 0, unknown: 0, nanoUsd: 3007 });
+  });
+
+  test('a row that cannot be read counts as open, when it was written', async () => {
+    await keep(aRow());
+    for (const [name, content] of Object.entries({ empty: '', cut: '{"worker":"ada"', zeros: '\0\0\0\0' })) {
+      await store.write(`ledger/run-1/${name}/1.json`, Buffer.from(content));
+    }
+    const { lines, total } = await report({ since: new Date().toISOString().slice(0, 10) });
+    expect(lines.map(({ name }) => name)).toEqual(['unknown']);
+    expect(total).toMatchObject({ calls: 3, open: 3, unknown: 3, nanoUsd: 0 });
+    expect((await report({ by: 'model' })).total).toMatchObject({ calls: 4, open: 3, nanoUsd: 1000 });
+  });
+
+  test('what is no row is in no sum', async () => {
+    await keep(aRow());
+    await store.write('answers/00/1.json', Buffer.from(JSON.stringify(aRow())));
+    await store.write('ledger-of-old/1.json', Buffer.from(JSON.stringify(aRow())));
+    expect((await report()).total.calls).toBe(1);
+  });
+
+  test('days are those of this machine where the zone is its own, also when clocks change', async () => {
+    const at = (startedAt: string) => aRow({ startedAt });
+    const rows = ['T00:00:00', 'T02:30:00', 'T23:59:59.999'].map((time) =>
+      at(new Date(`2026-10-25${time}`).toISOString()),
+    );
+    await keep(...rows, at(new Date('2026-10-26T00:00:00').toISOString()));
+    const { lines } = await sumCosts(store, { by: 'day', zone: 'local' });
+    expect(lines.map(({ name, calls }) => `${name} ${calls}`)).toEqual(['2026-10-25 3', '2026-10-26 1']);
+  });
 });
 
 test('rows that are no longer in the store are in no sum', async () => {
@@ -155,13 +193,14 @@ test('rows that are no longer in the store are in no sum', async () => {
 
 test('many rows are read a few at a time, and counted as they are', async () => {
   await keep(...Array.from({ length: 300 }, (_, index) => aRow({ runId: `run-${index % 7}` })));
-  store.readMs = 20;
+  const watched = new WatchedStore(join(folder, 'store'));
+  watched.readMs = 20;
   const counts: number[] = [];
-  const { total } = await sumCosts(store, { by: 'day', zone: 'utc' }, (count) => counts.push(count));
+  const { total } = await sumCosts(watched, { by: 'day', zone: 'utc' }, (count) => counts.push(count));
   expect(total.calls).toBe(300);
   expect(counts).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
-  expect(store.mostAtOnce).toBeGreaterThan(1);
-  expect(store.mostAtOnce).toBeLessThanOrEqual(16);
+  expect(watched.mostAtOnce).toBeGreaterThan(1);
+  expect(watched.mostAtOnce).toBeLessThanOrEqual(16);
 });
 
 test('a row that was opened and completed under two encryption keys is counted once, as completed', async () => {

@@ -2,7 +2,6 @@ import { stringify } from 'csv-stringify/sync';
 import { configuredKeys } from '../../encryption/keys';
 import {
   type CostGroup,
-  type CostLine,
   type CostQuery,
   type CostReport,
   type Day,
@@ -10,6 +9,7 @@ import {
   sumCosts,
   type Zone,
 } from '../../store/costs';
+import type { CostLine } from '../../store/ledger-sums';
 import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';

@@ -1,5 +1,5 @@
 import { renderCsv } from '../../../src/cli/commands/cost';
-import type { CostLine } from '../../../src/store/costs';
+import type { CostLine } from '../../../src/store/ledger-sums';
 
 const LINE: CostLine = {
   name: 'm-1',
