@@ -10,35 +10,47 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { configuration, DOOMED, MODELS, QUESTION } from '../examples/demo/script.mjs';
 import { startSimulatedProviders } from '../lib/testing/index.js';
+import { withPalette } from './pictures/small-png.mjs';
 import { drawScreens } from './pictures/screens.mjs';
 
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../lib/cli/main.js', import.meta.url));
-const COLUMNS = 96;
-const AT_TERMINAL = `import os, pty, sys
-os.environ.update(TERM='xterm', COLUMNS='${COLUMNS}')
-def narrow(fd):
-    import fcntl, struct, termios
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 50, ${COLUMNS}, 0, 0))
+const COLUMNS = 106;
+/** Gives a command a terminal of that width. */
+const AT_TERMINAL = `import fcntl, os, pty, struct, sys, termios
+os.environ['TERM'] = 'xterm'
 pid, fd = pty.fork()
 if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
-narrow(fd)
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 50, ${COLUMNS}, 0, 0))
 try:
     while data := os.read(fd, 65536): os.write(1, data)
 except OSError: pass
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
 
 const folder = mkdtempSync(join(tmpdir(), 'conductor-pictures-'));
-// The demo kills the process that waits for this one's first answer; here nobody is killed.
-const models = { ...MODELS, [DOOMED]: { ...MODELS[DOOMED], script: [] } };
+// The demo kills the process that waits for one's first answer; here nobody is killed. The times leave room for labels.
+const refusal = {
+  fault: 'rate-limited',
+  retryAfter: { ms: 1000, as: 'milliseconds' },
+  message: 'Slow down.',
+};
+const models = {
+  ...MODELS,
+  sonnet: { ...MODELS.sonnet, delayMs: 800, script: [refusal] },
+  [DOOMED]: { ...MODELS[DOOMED], delayMs: 3000, script: [] },
+};
 const providers = await startSimulatedProviders({ models });
 writeFileSync(join(folder, 'conductor.yaml'), configuration(providers.url));
 const up = start(process.execPath, [COMMAND, 'up']);
 try {
   await up.hear(/^Ready\./m);
-  const solve = start('python3', ['-c', AT_TERMINAL, process.execPath, COMMAND, 'solve', QUESTION, '--max-depth', '1']);
+  const question = ['solve', QUESTION, '--max-depth', '1'];
+  const solve = start('python3', ['-c', AT_TERMINAL, process.execPath, COMMAND, ...question]);
   await solve.ended;
-  writeFileSync(join(DOCS, 'live-view.svg'), drawScreens(solve.printed(), `temporal-conductor solve "${QUESTION}"`, COLUMNS));
+  writeFileSync(
+    join(DOCS, 'live-view.svg'),
+    drawScreens(solve.printed(), `temporal-conductor solve "${QUESTION}" --max-depth 1`, COLUMNS),
+  );
   const { id, runId } = JSON.parse(run(process.execPath, [COMMAND, 'trace', 'last', '--format', 'json']));
   const { uiAddress } = JSON.parse(readFileSync(join(folder, '.conductor', 'server.json'), 'utf8'));
   photograph(`${uiAddress}/namespaces/default/workflows/${id}/${runId}`);
@@ -55,7 +67,7 @@ function photograph(page) {
   const parts = [
     // Heading and tabs, the timeline, and the summary with the current details.
     { tab: 'timeline', top: 100, height: 215 },
-    { tab: 'timeline', top: 680, height: 320 },
+    { tab: 'timeline', top: 680, height: 335 },
     { tab: 'user-metadata', top: 275, height: 1010 },
   ];
   for (const tab of new Set(parts.map((part) => part.tab))) {
@@ -69,11 +81,20 @@ function photograph(page) {
   writeFileSync(join(folder, 'page.html'), `<body style="margin:0">${images.join('')}</body>`);
   const height = parts.reduce((sum, part) => sum + part.height, 0);
   shoot(`file://${folder}/page.html`, 'temporal-page.png', wide - left - 16, height);
-  writeFileSync(join(DOCS, 'temporal-page.png'), readFileSync(join(folder, 'temporal-page.png')));
+  writeFileSync(
+    join(DOCS, 'temporal-page.png'),
+    withPalette(readFileSync(join(folder, 'temporal-page.png'))),
+  );
 }
 
 function shoot(address, name, width, height) {
-  const options = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--virtual-time-budget=20000'];
+  const options = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--hide-scrollbars',
+    '--virtual-time-budget=20000',
+  ];
   const size = `--window-size=${width},${height}`;
   run(process.env.CHROMIUM ?? 'chromium', [...options, size, `--screenshot=${join(folder, name)}`, address]);
 }

@@ -21,8 +21,8 @@ const plan = (...steps) =>
 
 const FIRST_PLAN = `Two independent estimates, then one who weighs them.
 ${plan(
-  ['sol', 'Estimate the number top-down, from people, households and pianos.'],
-  ['sonnet', 'Estimate the number bottom-up, from what one tuner can do in a year.'],
+  ['sol', 'Estimate top-down: people, households, pianos.'],
+  ['sonnet', 'Estimate bottom-up: one tuner in a year.'],
   ['luna', 'Compare both estimates and give one final number.', [0, 1]],
 )}`;
 

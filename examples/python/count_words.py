@@ -3,8 +3,9 @@
 import asyncio
 import os
 import signal
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from contextlib import closing
 from typing import Any
 
 from temporalio import activity
@@ -13,7 +14,7 @@ from temporalio.envconfig import ClientConfig
 from temporalio.worker import Worker
 
 # The store that conductor.yaml names: texts over 4 KB lie there.
-STORE = Path(os.environ.get("CONDUCTOR_STORE", ".conductor/store"))
+STORE = os.environ.get("CONDUCTOR_STORE", ".conductor/store.db")
 
 
 @activity.defn(name="countWords")
@@ -33,7 +34,10 @@ def read_text(text: str | dict[str, Any]) -> str:
     if isinstance(text, str):
         return text
     digest = text["ref"].removeprefix("sha256-")
-    return (STORE / "texts" / digest[:2] / digest).read_text(encoding="utf-8")
+    query = "SELECT bytes FROM entries WHERE key = ?"
+    with closing(sqlite3.connect(f"file:{STORE}?mode=ro", uri=True)) as store:
+        (content,) = store.execute(query, (f"texts/{digest[:2]}/{digest}",)).fetchone()
+    return content.decode()
 
 
 async def main() -> None:

@@ -4,38 +4,63 @@ const COLOURS = { 1: 'b', 2: 'f', 31: 'r', 32: 'g', 33: 'y' };
 const STYLE = `text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#282a2e;white-space:pre}
 .b{font-weight:bold}.f{fill:#6b6d70}.r{fill:#b3261e}.g{fill:#22783c}.y{fill:#8a5c00}`;
 
+/** Stands for the control character, which no text has. */
+const ESCAPE = '␛';
+const ERASING = ['[2K', '[1A', '[?25l', '[?25h'].map((code) => ESCAPE + code);
+
 /** @param {string} written by the command, with its control sequences */
 export function drawScreens(written, command, columns) {
+  const shown = ERASING.reduce(
+    (text, code) => text.replaceAll(code, ''),
+    written.replaceAll('\u001B', ESCAPE),
+  );
   // Each frame begins where the one before it is erased.
-  const frames = written.replaceAll('\r', '').split(/(?:\x1b\[2K(?:\x1b\[1A)?)+\x1b\[G/).map((frame) => frame.replace(/\x1b\[\?25[lh]/g, ''));
-  const waiting = frames.findLast((frame) => frame.includes('↻'));
+  const frames = shown.split(`${ESCAPE}[G`).map((frame) => frame.replaceAll('\r', ''));
+  const waiting = frames.findLast((frame) => frame.includes('↻') && frame.split('✓').length === 2);
   if (waiting === undefined) throw new Error('No call waited for another attempt.');
-  const lines = [`\x1b[1m$ ${command}\x1b[22m`, ...linesOf(waiting), '', ...linesOf(frames.at(-1))];
+  const lines = [
+    `${ESCAPE}[1m$ ${command}${ESCAPE}[22m`,
+    ...linesOf(waiting, columns),
+    '',
+    ...linesOf(frames.at(-1), columns),
+  ];
   const [width, height] = [columns * WIDTH + 2 * PAD, lines.length * HEIGHT + BAR + PAD];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${Math.ceil(width)} ${Math.ceil(height)}">`,
     `<style>${STYLE}</style>`,
     `<rect width="100%" height="100%" rx="8" fill="#f9f9f7" stroke="#d8dadc"/>`,
-    ...['#ff5f57', '#febc2e', '#28c840'].map((fill, index) => `<circle cx="${20 + 18 * index}" cy="18" r="6" fill="${fill}"/>`),
+    ...['#ff5f57', '#febc2e', '#28c840'].map(
+      (fill, index) => `<circle cx="${20 + 18 * index}" cy="18" r="6" fill="${fill}"/>`,
+    ),
     ...lines.flatMap((line, row) => drawLine(line, BAR + 14 + row * HEIGHT)),
     '</svg>',
     '',
   ].join('\n');
 }
 
-const linesOf = (frame) => frame.trimEnd().split('\n').filter((line, index) => line !== '' || index > 0);
+/** As the terminal has them, which breaks the answer below the live view where its width ends. */
+function linesOf(frame, columns) {
+  const lines = frame
+    .trimEnd()
+    .split('\n')
+    .filter((line, index) => line !== '' || index > 0);
+  return lines.flatMap((line) =>
+    line.includes(ESCAPE) ? line : (line.match(new RegExp(`.{1,${columns}}`, 'gu')) ?? ''),
+  );
+}
 
 /** A text for each run of one colour, at its own place: glyphs of other fonts must not move what follows. */
 function drawLine(line, y) {
   let [style, column] = ['', 0];
   const texts = [];
-  for (const [part, code] of line.matchAll(/\x1b\[(\d+)m|[^\x1b\s]+(?: [^\x1b\s]+)*|\s+/g)) {
+  for (const [part, code] of line.matchAll(/␛\[(\d+)m|[^␛\s]+|\s+/g)) {
     if (code !== undefined) style = COLOURS[code] ?? '';
     else {
       const length = [...part].length;
       const x = (PAD + column * WIDTH).toFixed(1);
       const size = length > 1 ? ` textLength="${(length * WIDTH).toFixed(1)}"` : '';
-      if (part.trim() !== '') texts.push(`<text x="${x}" y="${y}"${size}${style && ` class="${style}"`}>${escape(part)}</text>`);
+      if (part.trim() !== '')
+        texts.push(`<text x="${x}" y="${y}"${size}${style && ` class="${style}"`}>${escape(part)}</text>`);
       column += length;
     }
   }

@@ -181,5 +181,9 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--dry-run', 'say what would be removed, and remove nothing')
     .action(run(async () => (await import('./commands/store.js')).collect));
 
+  add('import', 'take over what lies in another store, as of an earlier version; may be run again', store)
+    .argument('<from>', 'e.g. file:.conductor/store')
+    .action(run(async () => (await import('./commands/store.js')).importStore));
+
   return program;
 }

@@ -5,6 +5,7 @@ import { keyFor, modelCardsOf } from '../config/keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
 import { unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
+import { EARLIER_STORE } from '../config/store-url';
 import { configuredKeys } from '../encryption/keys';
 import type { PoolFilter } from '../protocol/activities';
 import type { TrainableConfig } from '../training/config/schema';
@@ -34,7 +35,8 @@ export async function loadServable(options: WorkOptions, pool: PoolFilter = {}):
   if (cards.some(({ provider }) => provider === 'local')) requireEngine(path === null);
   for (const card of cards) keyFor(card, config, process.env);
   await checkTrust(config, options);
-  for (const notice of [...notices, ...(await notSaidToday(unpriced))]) say(notice);
+  const remembered = await notSaidToday([...unpriced, ...noticesOfStore(config, options.config)]);
+  for (const notice of [...notices, ...remembered]) say(notice);
   if (cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2')) {
     // 93 MB, once: before anything waits for it.
     const { fetchSmolLm2 } = await import('../local/complete.js');
@@ -77,7 +79,7 @@ async function loadChecked(path: string | undefined): Promise<LoadedConfig<Train
 /** Loads the configuration with its section `training`, whose schema is loaded only for a file that mentions it. */
 export async function loadFile(path: string | undefined): Promise<LoadedConfig<TrainableConfig>> {
   const options = { env: process.env, cwd: process.cwd(), path };
-  if (!mentionsTraining(configPath(options))) {
+  if (!mentions(configPath(options), 'training')) {
     const loaded = await loadConfig(options);
     return { ...loaded, config: { ...loaded.config, training: undefined } };
   }
@@ -85,10 +87,20 @@ export async function loadFile(path: string | undefined): Promise<LoadedConfig<T
   return loadTrainableConfig(options);
 }
 
-function mentionsTraining(file: string): boolean {
+/** Where nothing names a store, and an earlier version's is there still. */
+function noticesOfStore({ store }: TrainableConfig, path: string | undefined): string[] {
+  const file = configPath({ env: process.env, cwd: process.cwd(), path });
+  if (store !== EARLIER_STORE || mentions(file, 'store:')) return [];
+  return [
+    `The store is ${store}, of an earlier version, which goes on as before; to take it over into a database: ` +
+      `temporal-conductor store import ${store}`,
+  ];
+}
+
+function mentions(file: string, word: string): boolean {
   try {
     // What is no plain file, such as a pipe, can be read only once.
-    return !statSync(file).isFile() || readFileSync(file, 'utf8').includes('training');
+    return !statSync(file).isFile() || readFileSync(file, 'utf8').includes(word);
   } catch {
     return false;
   }

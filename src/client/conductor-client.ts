@@ -41,7 +41,7 @@ export interface ConductorClientOptions {
    */
   readonly config?: string | ConfigInput;
   /**
-   * The store that the workers use: one opened, or its URL, e.g. `file:.conductor/store`.
+   * The store that the workers use: one opened, or its URL, e.g. `sqlite:.conductor/store.db`.
    *
    * @default what the configuration's `store` names, encrypted where it says `encryption`
    */

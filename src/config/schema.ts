@@ -14,7 +14,7 @@ import {
   priceSchema,
   tokens,
 } from './settings';
-import { readStoreUrl, STORE_URL_FORMS } from './store-url';
+import { defaultStore, readStoreUrl, STORE_URL_FORMS } from './store-url';
 
 /** Temporal refuses names of queues and activities that are longer. */
 const name = z.string().min(1).max(1000);
@@ -154,7 +154,7 @@ export const configSchema = z.strictObject({
   store: z
     .string()
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
-    .default('file:.conductor/store'),
+    .default(defaultStore),
   /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
   encryption: z
     .strictObject({

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 export type StorePlace =
   | { readonly kind: 'file'; readonly path: string }
   /** `full`: each write waits until the disk has it. */
@@ -17,6 +19,17 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export const STORE_URL_FORMS =
   'sqlite:PATH, postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX or file:PATH, e.g. sqlite:.conductor/store.db';
+
+/** Where a folder keeps everything that no configuration gives another place. */
+export const DEFAULT_STORE = 'sqlite:.conductor/store.db';
+/** The same, up to version 0.3. */
+export const EARLIER_STORE = 'file:.conductor/store';
+
+/** The store of this folder: the one of an earlier version while nothing has taken it over, since runs refer into it. */
+export function defaultStore(): string {
+  const isTakenOver = existsSync('.conductor/store.db') || !existsSync('.conductor/store');
+  return isTakenOver ? DEFAULT_STORE : EARLIER_STORE;
+}
 
 /**
  * Reads `sqlite:PATH[?sync=full]`, `file:PATH`, `s3://BUCKET[/PREFIX]` or

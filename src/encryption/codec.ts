@@ -110,7 +110,7 @@ export const failureConverterPath = require.resolve('../workflows/encoded-failur
  * const dataConverter = encryptionConverter(keys);
  * const client = new Client({ connection, dataConverter });
  * const worker = await Worker.create({ ...options, dataConverter, plugins: [new ConductorPlugin({ config })] });
- * const store = openStore('file:.conductor/store', process.cwd(), { keys });
+ * const store = openStore('sqlite:.conductor/store.db', process.cwd(), { keys });
  * const conductor = new ConductorClient({ client, store });
  */
 export function encryptionConverter(

@@ -59,6 +59,13 @@ export function sealContent(plain: Uint8Array, storeKey: string, key: Encryption
   return Buffer.concat([MARK, Buffer.of(id.length), id, sealed]);
 }
 
+/** The id of the encryption key that content names; null where it is not encrypted. */
+export function keyIdOf(bytes: Buffer): string | null {
+  const start = MARK.length + 1;
+  if (!bytes.subarray(0, MARK.length).equals(MARK)) return null;
+  return bytes.subarray(start, start + (bytes[MARK.length] ?? 0)).toString('utf8');
+}
+
 /**
  * The content again.
  *
@@ -66,16 +73,15 @@ export function sealContent(plain: Uint8Array, storeKey: string, key: Encryption
  * @throws AlteredContentError where a single bit was altered, and where it was never encrypted
  */
 export function openContent(bytes: Buffer, storeKey: string, keys: KeyRing): Buffer {
-  const start = MARK.length + 1;
-  if (!bytes.subarray(0, MARK.length).equals(MARK)) {
+  const id = keyIdOf(bytes);
+  if (id === null) {
     throw new AlteredContentError(
       `the stored object ${storeKey} is not encrypted: it was written before the store's encryption was switched on; ` +
         'name another store, or read this one without "encryption"',
     );
   }
-  const end = start + (bytes[MARK.length] ?? 0);
-  const id = bytes.subarray(start, end).toString('utf8');
   const { content } = keys.find(id, `the stored object ${storeKey}`);
+  const end = MARK.length + 1 + Buffer.byteLength(id);
   const plain = unseal(bytes.subarray(end), content, storeKey);
   if (plain !== null) return plain;
   throw new AlteredContentError(

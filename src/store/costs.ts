@@ -70,10 +70,16 @@ async function readLines(
 /** Times that are before and after all others. */
 const [FIRST, LAST] = ['', '~'];
 
-async function askForLines(ledger: LedgerSums, query: CostQuery): Promise<readonly CostLine[]> {
-  const { by, since, until, zone } = query;
+function askForLines(
+  ledger: LedgerSums,
+  { by, since, until, zone }: CostQuery,
+): Promise<readonly CostLine[]> {
   const [from, end] = [since?.begins ?? FIRST, until?.ends ?? LAST];
-  if (by !== 'day') return ledger.sum(by === 'workflow' ? 'rootId' : by, from, end);
+  if (by === 'day') return askForDays(ledger, from, end, zone);
+  return ledger.sum(by === 'workflow' ? 'rootId' : by, from, end);
+}
+
+async function askForDays(ledger: LedgerSums, from: string, end: string, zone: Zone): Promise<CostLine[]> {
   const lines: CostLine[] = [];
   const nameOf = dayNames(zone);
   // One day after the other, without those on which there was no call.

@@ -16,6 +16,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { tryLock } from 'fs-native-extensions';
+import { isKey } from '../config/store-url';
 import { checkKey, type Store, type StoredEntry, type Tally } from './store';
 
 /**
@@ -125,10 +126,12 @@ export class FileStore implements Store {
   }
 
   private async *keysBelow(prefix: string): AsyncGenerator<string> {
-    const folder = await unlessMissing(opendir(this.pathOf(prefix.replace(/\/$/, ''))));
+    const path = prefix === '' ? this.root : this.pathOf(prefix.replace(/\/$/, ''));
+    const folder = await unlessMissing(opendir(path));
     if (folder === null) return;
     for await (const entry of folder) {
-      if (entry.name.startsWith('.')) continue;
+      // What is hidden, and what someone else put there.
+      if (!isKey(entry.name)) continue;
       if (entry.isDirectory()) yield* this.keysBelow(`${prefix}${entry.name}/`);
       else yield `${prefix}${entry.name}`;
     }

@@ -80,10 +80,11 @@ export class S3Store implements Store {
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
-    const { Bucket, Key: below } = this.placeOf(prefix.replace(/\/$/, ''));
+    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
+    const { bucket: Bucket, prefix: below } = this.place;
     const { sdk, s3 } = await this.open();
     try {
-      const pages = sdk.paginateListObjectsV2({ client: s3 }, { Bucket, Prefix: `${below}/` });
+      const pages = sdk.paginateListObjectsV2({ client: s3 }, { Bucket, Prefix: below + prefix });
       for await (const { Contents = [] } of pages) {
         for (const { Key = '', Size, LastModified } of Contents) {
           const key = Key.slice(this.place.prefix.length);

@@ -83,6 +83,11 @@ export class SqliteConnection {
     return turn;
   }
 
+  async close(): Promise<void> {
+    await this.inTurn((query) => query('PRAGMA wal_checkpoint(TRUNCATE)'));
+    this.database.close();
+  }
+
   private readonly query: Query = async <Row>(sql: string, ...values: readonly Value[]) => {
     let statement = this.statements.get(sql);
     if (statement === undefined) {

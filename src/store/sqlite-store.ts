@@ -75,9 +75,9 @@ export class SqliteStore implements Store {
   }
 
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
-    checkKey(prefix.replace(/\/$/, ''));
-    // No key ends with a slash, and a zero is what follows one.
-    const end = prefix.replace(/\/$/, '0');
+    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
+    // No key ends with a slash, and a zero is what follows one; nothing of a key is after a tilde.
+    const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
     let after = prefix;
     for (;;) {
       const page = await this.look<Found>(
@@ -100,6 +100,13 @@ export class SqliteStore implements Store {
       than.getTime(),
     ]);
     return isGone ? entry.bytes : 0;
+  }
+
+  /** Lays everything into the one file, and lets go of it. */
+  async close(): Promise<void> {
+    const connection = await this.opened;
+    this.opened = undefined;
+    await connection?.close();
   }
 
   /** Where there is no database yet, nothing is found, and none is made. */

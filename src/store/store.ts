@@ -32,7 +32,7 @@ export interface Store {
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
   /** What lies under the key, without reading it; null when nothing does. */
   stat(key: string): Promise<StoredEntry | null>;
-  /** Every key below `prefix`, a folder-like path that ends with `/`, in ascending order. */
+  /** Every key below `prefix`, a folder-like path that ends with `/`, or ''; in ascending order. */
   list(prefix: string): Promise<string[]>;
   /** The same with size and age, folder by folder, as it is found: there may be millions. */
   entries(prefix: string): AsyncIterable<StoredEntry>;

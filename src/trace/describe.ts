@@ -23,9 +23,11 @@ export function describeCost(cost: Pick<SolveTrace, 'costUsd' | 'costIsLowerBoun
   return `${cost.costIsLowerBound ? 'at least ' : ''}${describeUsd(cost.costUsd)}`;
 }
 
-/** `$0.0012`, `$1.50`: with as many digits as matter. */
+/** `$0.0012`, `$1.50`, `$0.000024`: with as many digits as matter, so that nothing that was paid looks free. */
 export function describeUsd(usd: number): string {
-  return `$${usd.toFixed(usd >= 1 || usd === 0 ? 2 : 4)}`;
+  const isTiny = usd > 0 && usd < 0.00005;
+  const digits = usd >= 1 || usd === 0 ? 2 : isTiny ? Math.min(9, 2 - Math.ceil(Math.log10(usd))) : 4;
+  return `$${usd.toFixed(digits)}`;
 }
 
 /** `at most 9 calls, 40,000 tokens, $0.1200`: what a plan may come to, known before its first step. */

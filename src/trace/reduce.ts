@@ -32,10 +32,13 @@ const CHANGES: {
   readonly [Kind in RunEvent['kind']]: (trace: SolveTrace, event: EventOf<Kind>) => SolveTrace;
 } = {
   'plan-asked': (trace, { round, depth, isConfigured = false }) => {
-    const running = endWait(trace);
-    const known = trace.rounds.some((each) => isOwn(each) && each.round === round);
-    const fresh = { ...emptyRound(round, depth, null), ...(isConfigured && { isConfigured }) };
-    return known ? running : { ...running, rounds: [...running.rounds, fresh] };
+    const isKnown = trace.rounds.some((each) => isOwn(each) && each.round === round);
+    const rounds = isKnown ? trace.rounds : [...trace.rounds, emptyRound(round, depth, null)];
+    const asked = rounds.map((each) => {
+      const isMeant = isOwn(each) && each.round === round;
+      return isMeant ? asConfigured(each, isConfigured) : each;
+    });
+    return { ...endWait(trace), rounds: asked };
   },
   'conductor-called': (trace, { calls, checkpoint }) => ({
     ...withCalls(trace, calls),
@@ -143,6 +146,12 @@ function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
 function endWait(trace: SolveTrace): SolveTrace {
   const { waitsFor, ...running } = trace;
   return waitsFor === undefined ? trace : running;
+}
+
+/** A plan of the configuration that is rejected is written anew by the Conductor. */
+function asConfigured({ ...round }: RoundTrace, isConfigured: boolean): RoundTrace {
+  delete round.isConfigured;
+  return isConfigured ? { ...round, isConfigured } : round;
 }
 
 function isOwn({ childId }: RoundTrace): boolean {

@@ -132,9 +132,9 @@ export async function obtainPlan(
   /** What the Conductor is shown again: rejected plans first, then replies that were no plan. */
   const repairs = [...rejected];
   let paidRetries = 0;
-  const isConfigured = takesConfigured({ run, review, repairs });
-  recorder.record({ kind: 'plan-asked', round, depth, isConfigured });
   for (;;) {
+    const isConfigured = takesConfigured({ run, review, repairs });
+    recorder.record({ kind: 'plan-asked', round, depth, isConfigured });
     const outcome = await askConductor(context, requestFor(context, review, repairs));
     const obtained = planIn(outcome);
     if (obtained !== null) {

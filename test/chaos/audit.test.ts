@@ -105,7 +105,7 @@ test('nor has one that was cancelled while its answer was written in the backgro
   const kills = [{ victim: 'server', at: BEGAN + 2000 }] as const;
   const runs = new Map([[ID, runWith([OPEN], { status: 'cancelled', answer: null })]]);
   const findings = audit(left([OPEN], { kills, runs, keepings: [ID_KEPT] }));
-  expect(findings.filter(({ law }) => /row/.test(law))).toEqual([]);
+  expect(findings.filter(({ law }) => law.includes('row'))).toEqual([]);
 });
 
 test('nor has one that asks again after its answer in the background came to nothing', () => {

@@ -1,4 +1,4 @@
-/** `npm run chaos -- --seed N --solves 200 --kills 50`: ends with 0 when everything held, with 1 when something did not. */
+/** `npm run chaos -- --seed N --solves 200 --kills 50 --store sqlite|file|s3`: ends with 0 when everything held, with 1 when something did not. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,21 +6,25 @@ import { parseArgs } from 'node:util';
 import { bundleWorkflows } from '../../examples/learn/support/bundle-workflows';
 import { reportOf } from './report';
 import { runChaos, type ChaosOptions } from './run-chaos';
+import { isStoreKind } from './world';
 
 async function main(): Promise<void> {
-  const { seed, solves, kills } = parseArgs({
+  const { seed, solves, kills, store } = parseArgs({
     options: {
       seed: { type: 'string', default: '1' },
       solves: { type: 'string', default: '200' },
       kills: { type: 'string', default: '50' },
+      store: { type: 'string', default: 'sqlite' },
     },
   }).values;
+  if (!isStoreKind(store)) throw new Error(`--store takes sqlite, file or s3, not "${store}".`);
   const folder = await mkdtemp(join(tmpdir(), 'chaos-bundle-'));
   try {
     const options: ChaosOptions = {
       seed: readNumber('seed', seed, 0),
       solves: readNumber('solves', solves, 1),
       kills: readNumber('kills', kills, 0),
+      store,
       bundle: await bundleWorkflows(folder),
     };
     const result = await runChaos(options);

@@ -3,13 +3,14 @@ import { stateOf } from './audit-runs';
 import type { ChaosOptions, ChaosResult } from './run-chaos';
 
 /** The end of a run of the chaos, for people: what happened, what it cost, and what did not hold. */
-export function reportOf({ seed, solves, kills }: ChaosOptions, result: ChaosResult): string {
+export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: ChaosResult): string {
   const { evidence, findings, folder, tookMs } = result;
   const { requests, rows, memory } = evidence;
   const completed = rows.filter(({ nanoUsd }) => nanoUsd !== null);
   const open = rows.filter(({ endedAt }) => endedAt === null);
   const lines: readonly (readonly [string, string])[] = [
     ['seed', String(seed)],
+    ['store', store],
     ['took', `${Math.round(tookMs / 1000)} s`],
     ['solves', `${solves}: ${tally([...evidence.runs.values()].map(stateOf))}`],
     ['kills', `${evidence.kills.length} of ${kills}: ${tally(evidence.kills.map(({ victim }) => victim))}`],

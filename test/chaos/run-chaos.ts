@@ -6,7 +6,7 @@ import type { Evidence, Finding } from './evidence';
 import { KillAtMilestones } from './kill-at-milestones';
 import { drawKills } from './kill-script';
 import { questionsOf } from './scenario';
-import { inWorld, type World } from './world';
+import { inWorld, type StoreKind, type World } from './world';
 
 /** Solves before the memory is measured first, but no more than half of all: what is loaded once is loaded then. */
 const WARM_UP = 40;
@@ -15,6 +15,7 @@ export interface ChaosOptions {
   readonly seed: number;
   readonly solves: number;
   readonly kills: number;
+  readonly store: StoreKind;
   /** Path of the workflow bundle. */
   readonly bundle: string;
 }
@@ -35,14 +36,14 @@ export interface ChaosResult {
  *
  * @throws Error when the chaos itself could not go on, e.g. because a server did not come back
  */
-export async function runChaos({ seed, solves, kills, bundle }: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos({ seed, solves, kills, store, bundle }: ChaosOptions): Promise<ChaosResult> {
   const began = Date.now();
   const folder = await mkdtemp(join(tmpdir(), `chaos-${seed}-`));
   const script = new KillAtMilestones(drawKills(seed, solves, kills));
   const onRequest = (): void => {
     script.count('requests');
   };
-  const evidence = await inWorld({ folder, seed, bundle, onRequest }, async (world) => {
+  const evidence = await inWorld({ folder, seed, bundle, store, onRequest }, async (world) => {
     const { runs, memory } = await solveAll(world, script, questionsOf(seed, solves));
     return { ...(await world.leavings(runs)), memory, kills: script.kills, plannedKills: kills };
   }).catch((error: unknown) => {

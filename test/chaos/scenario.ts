@@ -104,7 +104,9 @@ export function configOf(url: string, store: string): { config: TrainableInput; 
 }
 
 /** The environment of a worker process. */
-export const WORKER_ENV = { ...process.env, [KEY_VARIABLE]: 'sk-chaos-0123456789abcdef' };
+export function workerEnv(): NodeJS.ProcessEnv {
+  return { ...process.env, [KEY_VARIABLE]: 'sk-chaos-0123456789abcdef' };
+}
 
 /** The solves, by workflow id: every tenth question is so long that it travels by reference. */
 export function questionsOf(seed: number, count: number): ReadonlyMap<string, string> {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runChild, type ChildProgram } from '../../examples/learn/support/programs';
 import type { Memory, WorkerSetting } from '../../examples/learn/support/worker';
-import { WORKER_ENV } from './scenario';
+import { workerEnv } from './scenario';
 
 /** Longer than a heartbeat time-out of 5 s. */
 export const FROZEN_MS = 8_000;
@@ -75,7 +75,7 @@ export class WorkerFleet {
 /** @param number of the worker: each has troubles of its own */
 async function startWorker(setting: WorkerSetting, number: number): Promise<ChildProgram> {
   const troubles = setting.troubles === undefined ? undefined : 1000 * setting.troubles + number;
-  const worker = runChild(PROGRAM, [JSON.stringify({ ...setting, troubles })], WORKER_ENV);
+  const worker = runChild(PROGRAM, [JSON.stringify({ ...setting, troubles })], workerEnv());
   await worker.nextMessage();
   return worker;
 }

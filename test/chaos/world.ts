@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { KillableServer } from '../../examples/learn/support/killable-server';
 import type { Keeping, Memory, RowTime } from '../../examples/learn/support/worker';
 import { ConductorClient } from '../../src';
 import type { SolveResult } from '../../src/protocol/solve';
-import { FileStore } from '../../src/store/file-store';
 import type { LedgerRow } from '../../src/store/ledger';
+import { openStore } from '../../src/store/open-store';
 import { readLedger } from '../support/ledger-of';
+import { startS3Server } from '../support/s3-server';
 import { askAll } from './ask-all';
 import type { Evidence } from './evidence';
 import type { Victim } from './kill-script';
@@ -20,6 +21,27 @@ import { WorkerFleet } from './worker-fleet';
 /** Workers that are killed, beside one that never is. */
 const MORTALS = 2;
 
+type Undo = (() => Promise<void>)[];
+
+/** Where all processes of a world keep what is theirs, by its kind. */
+const storeUrls = {
+  sqlite: (folder: string) => Promise.resolve(`sqlite:${join(folder, 'store.db')}`),
+  file: (folder: string) => Promise.resolve(`file:${join(folder, 'store')}`),
+  s3: async (folder: string, undo: Undo) => {
+    await mkdir(join(folder, 's3', 'bucket'), { recursive: true });
+    const server = await startS3Server(join(folder, 's3'));
+    undo.push(server.close);
+    Object.assign(process.env, server.env);
+    return 's3://bucket/store';
+  },
+};
+
+export type StoreKind = keyof typeof storeUrls;
+
+export function isStoreKind(text: string): text is StoreKind {
+  return Object.hasOwn(storeUrls, text);
+}
+
 /** What a world is made of. */
 export interface WorldOptions {
   /** Takes database, store and logs. */
@@ -27,6 +49,7 @@ export interface WorldOptions {
   readonly seed: number;
   /** Path of the workflow bundle. */
   readonly bundle: string;
+  readonly store: StoreKind;
   /** Called for each request that reaches the providers. */
   readonly onRequest: () => void;
 }
@@ -45,7 +68,7 @@ export interface World {
 
 /** Opens a world for as long as `work` takes, or until Ctrl-C, and leaves no process behind. */
 export async function inWorld<T>(options: WorldOptions, work: (world: World) => Promise<T>): Promise<T> {
-  const undo: (() => Promise<void>)[] = [];
+  const undo: Undo = [];
   const over = new AbortController();
   const interruption = untilInterrupted(over.signal);
   interruption.catch(() => undefined);
@@ -63,8 +86,8 @@ async function untilInterrupted(signal: AbortSignal): Promise<never> {
 }
 
 async function openWorld(
-  { folder, seed, bundle, onRequest }: WorldOptions,
-  undo: (() => Promise<void>)[],
+  { folder, seed, bundle, store: kind, onRequest }: WorldOptions,
+  undo: Undo,
 ): Promise<World> {
   const server = await KillableServer.start(folder);
   undo.push(() => server.close());
@@ -73,12 +96,12 @@ async function openWorld(
   const connection = await Connection.connect({ address: server.address });
   undo.push(() => connection.close());
 
-  const storeFolder = join(folder, 'store');
+  const url = await storeUrls[kind](folder, undo);
   const witness = join(folder, 'keepings.jsonl');
   await writeFile(witness, '');
-  const { config, taskQueue } = configOf(providers.url, `file:${storeFolder}`);
+  const { config, taskQueue } = configOf(providers.url, url);
   const { address } = server;
-  const setting = { address, bundle, config, taskQueue, store: storeFolder, witness, troubles: seed };
+  const setting = { address, bundle, config, taskQueue, store: url, witness, troubles: seed };
   const fleet = await WorkerFleet.start(setting, MORTALS);
   undo.push(() => fleet.close());
 
@@ -88,7 +111,7 @@ async function openWorld(
     server: () => server.kill(),
     providers: () => providers.kill(),
   };
-  const store = new FileStore(storeFolder);
+  const store = openStore(url, folder);
   const temporal = new Client({ connection });
   const conductor = new ConductorClient({ client: temporal, store, taskQueue });
   return {

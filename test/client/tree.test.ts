@@ -90,7 +90,11 @@ test('limits are told and changed; what a run does not do, it says in its own wo
     const held = await client.setLimits(id, {});
     expect(held).toMatchObject({ calls: 40, depth: 1, costUsd: null });
     const change = { steps: 3, calls: 60, wallClockMs: 60 * 60_000 };
-    expect(await client.setLimits(id, change)).toEqual({ ...held, ...change, remainingMs: expect.any(Number) as number });
+    expect(await client.setLimits(id, change)).toEqual({
+      ...held,
+      ...change,
+      remainingMs: expect.any(Number) as number,
+    });
     const refused = client.setLimits(id, { calls: 0 });
     await expect(refused).rejects.toThrow(/^calls is 0: it must be a whole number from 1 to 200$/);
     await expect(refused).rejects.toThrow(RefusedError);

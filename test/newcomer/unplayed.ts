@@ -51,7 +51,6 @@ export const UNPLAYED: readonly Unplayed[] = [
     because: 'needs Python packages and Go modules: test/trainer/other-sdks runs all three programs',
     commands: ['pip install -r ', 'python examples/python/', 'cd examples/go', 'go run . '],
   },
-  { page: 'docs/first-night.md', because: TRAINER, commands: [''] },
   {
     page: 'docs/training.md',
     because: TRAINER,

@@ -64,6 +64,32 @@ test('the package holds what it needs, and nothing of the machine that built it'
   }
 });
 
+test('a model inside the process asks for its engine, which does not come with the package, before a run begins', async () => {
+  await writeFile(
+    join(folder, 'local.yaml'),
+    stringify({
+      conductor: { provider: 'local', model: 'smollm2' },
+      workers: [{ id: 'small', provider: 'local', model: 'smollm2' }],
+    }),
+  );
+  const main = join(folder, 'node_modules', '.bin', 'temporal-conductor');
+  const ended = async (...args: string[]): Promise<unknown> =>
+    promisify(execFile)(main, [...args, '--config', 'local.yaml'], { cwd: folder }).catch(
+      (error: unknown) => error,
+    );
+  expect(await ended('solve', 'Where?')).toMatchObject({
+    code: 2,
+    stderr:
+      'temporal-conductor: for provider "local" an engine is missing: "npm install node-llama-cpp@3" installs it\n',
+  });
+  expect(await ended('doctor')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(
+      '✗ Local engine    node-llama-cpp is not installed, and provider "local" needs it: npm install node-llama-cpp@3',
+    ) as string,
+  });
+}, 60_000);
+
 test('what its documents link to lies in it', async () => {
   const installed = join(folder, 'node_modules', 'temporal-conductor');
   const files = await readdir(installed, { recursive: true });

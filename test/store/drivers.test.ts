@@ -103,6 +103,11 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     expect(await store.list('ledger/nobody/')).toEqual([]);
   });
 
+  test('lists everything below no prefix', async () => {
+    for (const key of ['texts/ab/abc', 'serving.json', 'zz/1']) await store.write(key, Buffer.from('x'));
+    expect(await store.list('')).toEqual(['serving.json', 'texts/ab/abc', 'zz/1']);
+  });
+
   test('tells of every entry below a prefix', async () => {
     const keys = ['texts/ab/abc', 'texts/cd/cde'];
     for (const key of [...keys, 'answers/ab/abc']) await store.write(key, Buffer.from('x'));

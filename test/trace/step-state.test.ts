@@ -1,4 +1,4 @@
-import { describeDuration, describeSees, stateOf } from '../../src/trace/describe';
+import { describeDuration, describeSees, describeUsd, stateOf } from '../../src/trace/describe';
 import { at, sampleStep } from './sample-trace';
 
 test.each([
@@ -25,4 +25,15 @@ test('a step whose output an earlier run had is done, and took no time', () => {
 test('steps are counted from 1 for people', () => {
   expect(describeSees([0, 2])).toBe('sees 1, 3');
   expect(describeSees([])).toBe('');
+});
+
+test.each([
+  [0, '$0.00'],
+  [0.0000004, '$0.00000040'],
+  [0.000024, '$0.000024'],
+  [0.00012, '$0.0001'],
+  [0.0128, '$0.0128'],
+  [1.5, '$1.50'],
+])('%d USD are shown as %s: what was paid never looks free', (usd, shown) => {
+  expect(describeUsd(usd)).toBe(shown);
 });

@@ -7,6 +7,8 @@ import { type ChildProgram, runProgram, trainerPython } from '../../examples/lea
 import type { ConfigInput } from '../../src/config/schema';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../../src/protocol/names';
 import type { conductorSolve } from '../../src/workflows';
+import { SqliteStore } from '../../src/store/sqlite-store';
+import { freshFolder } from '../local/fresh-folder';
 import { openStage, type Stage, step } from '../support/stage';
 import { openNamespace } from '../support/temporal';
 
@@ -30,12 +32,14 @@ let stage: Stage;
 let client: Client;
 let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
-  stage = await openStage({ workers: ['a', 'b', 'counter'], configure: withCounter });
-  const { temporal, folder } = stage;
+  const database = join(await freshFolder(), 'store.db');
+  const store = new SqliteStore(database);
+  stage = await openStage({ workers: ['a', 'b', 'counter'], configure: withCounter, store });
+  const { temporal } = stage;
   const namespace = await openNamespace(temporal);
   client = new Client({ connection: temporal.client.connection, namespace });
   const server = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: namespace };
-  env = { ...process.env, ...server, CONDUCTOR_STORE: join(folder, 'store') };
+  env = { ...process.env, ...server, CONDUCTOR_STORE: database };
 });
 afterAll(() => stage.close());
 

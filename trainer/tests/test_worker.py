@@ -12,7 +12,7 @@ from conductor_trainer.worker.__main__ import main
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (["--store", "ftp://store"], "store 'ftp://store' is none: expected file:PATH or s3://"),
+        (["--store", "ftp://store"], "store 'ftp://store' is none: expected sqlite:PATH, s3://"),
         (["--encryption-key-env", "NO_SUCH_KEYS"], "environment variable NO_SUCH_KEYS, which is"),
         ([], "Connection refused"),
     ],

@@ -79,7 +79,14 @@ async function openScene(lesson: Lesson, bundle: string): Promise<Scene> {
   const store = join(folder, 'store');
   const witness = join(folder, 'witness.jsonl');
   const { address } = server;
-  const setting = { address, bundle, config: surroundings.config, taskQueue: TASK_QUEUE, store, witness };
+  const setting = {
+    address,
+    bundle,
+    config: surroundings.config,
+    taskQueue: TASK_QUEUE,
+    store: `file:${store}`,
+    witness,
+  };
   const begin = async (): Promise<ChildProgram> => {
     const program = await startWorker(setting);
     surroundings.need('worker', program);

@@ -6,8 +6,9 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { TrainingPlugin } from '../../../src/training';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import type { BegunAnswer, KeptAnswer } from '../../../src/store/answers';
-import { FileStore } from '../../../src/store/file-store';
 import type { LedgerRow } from '../../../src/store/ledger';
+import { openStore } from '../../../src/store/open-store';
+import type { Store, StoredEntry } from '../../../src/store/store';
 import { letClockJump, troubleOf } from './troubles';
 
 // A worker in a process of its own, made to be killed. To the line `memory` it answers what is left after a collection.
@@ -18,7 +19,7 @@ export interface WorkerSetting {
   readonly bundle: string;
   readonly config: TrainableInput;
   readonly taskQueue: string;
-  /** Folder of the store. */
+  /** URL of the store. */
   readonly store: string;
   /** File that takes one line for each keeping, and for each row that is opened or closed. */
   readonly witness: string;
@@ -72,7 +73,11 @@ async function main(): Promise<void> {
     plugins: [
       new TrainingPlugin({
         config,
-        store: new WitnessStore(store, witness, troubles === undefined ? undefined : troubleOf(troubles)),
+        store: new WitnessStore(
+          openStore(store, process.cwd()),
+          witness,
+          troubles === undefined ? undefined : troubleOf(troubles),
+        ),
       }),
     ],
     stickyQueueScheduleToStartTimeout: '2s',
@@ -100,40 +105,62 @@ async function tellMemory(): Promise<void> {
 const KEEPING = /^(answers|background)\/.+\/([0-9a-f]{64})\.json$/;
 
 /**
- * A store that notes when something was kept that saves a call from being made again. The files' own times would not
- * do: a later attempt that was under way as well writes the same file again.
+ * A store around another that notes when something was kept that saves a call from being made again. The objects' own
+ * times would not do: a later attempt that was under way as well writes the same one again.
  */
-class WitnessStore extends FileStore {
+class WitnessStore implements Store {
+  readonly url: string;
+
   /**
    * @param witness file that takes the lines
    * @param trouble what befalls each operation before it is done
    */
   constructor(
-    folder: string,
+    private readonly inner: Store,
     private readonly witness: string,
     private readonly trouble: () => Promise<void> = () => Promise.resolve(),
   ) {
-    super(folder);
+    this.url = inner.url;
   }
 
-  override async read(key: string): Promise<Buffer | null> {
+  async read(key: string): Promise<Buffer | null> {
     await this.trouble();
-    return super.read(key);
+    return this.inner.read(key);
   }
 
-  override async write(key: string, bytes: Uint8Array): Promise<void> {
+  async write(key: string, bytes: Uint8Array): Promise<void> {
     await this.trouble();
     this.noteRow(key, bytes);
-    await super.write(key, bytes);
+    await this.inner.write(key, bytes);
     this.note(key, bytes);
   }
 
-  override async create(key: string, bytes: Uint8Array): Promise<boolean> {
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
     await this.trouble();
     this.noteRow(key, bytes);
-    const created = await super.create(key, bytes);
+    const created = await this.inner.create(key, bytes);
     if (created) this.note(key, bytes);
     return created;
+  }
+
+  replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
+    return this.inner.replace(key, bytes, was);
+  }
+
+  stat(key: string): Promise<StoredEntry | null> {
+    return this.inner.stat(key);
+  }
+
+  list(prefix: string): Promise<string[]> {
+    return this.inner.list(prefix);
+  }
+
+  entries(prefix: string): AsyncIterable<StoredEntry> {
+    return this.inner.entries(prefix);
+  }
+
+  removeOlder(key: string, than: Date): Promise<number> {
+    return this.inner.removeOlder(key, than);
   }
 
   private noteRow(key: string, bytes: Uint8Array): void {

@@ -11,11 +11,11 @@ import { runProgram, stillRuns } from '../../local/processes';
 import { reasonOf } from '../../local/reason-of';
 import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { checkStore, openStore } from '../../store/open-store';
-import type { Paint } from '../../trace/lines';
+import { type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
 import { modelCardsOf } from '../../config/keys';
 import { FOLDER, loadFile } from '../settings';
-import { paintFor, print } from '../terminal';
+import { columnsOf, paintFor, print } from '../terminal';
 
 /** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */
 export async function doctor({ config: file }: { readonly config?: string }): Promise<ExitCode> {
@@ -28,16 +28,23 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
     all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
     if (config.training !== undefined) all.push(...(await checkNight(config, config.training, server)));
   }
-  const paint = paintFor(process.stdout);
-  await print(all.map((finding) => describeFinding(finding, paint)).join('\n'), { painted: true });
+  const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) };
+  await print(all.map((finding) => describeFinding(finding, look)).join('\n'), { painted: true });
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
 }
 
 const WHAT_COLUMNS = 16;
+const LEAST_ROOM = 20;
 
-function describeFinding({ what, state, text }: Finding, paint: Paint): string {
+/** A finding beside its name; what is too long for a line goes on below, nothing of it left out. */
+export function describeFinding(
+  { what, state, text }: Finding,
+  { paint, columns = Infinity }: { readonly paint: Paint; readonly columns?: number | undefined },
+): string {
   const mark = { fine: paint.good('✓'), note: paint.busy('·'), broken: paint.bad('✗') }[state];
-  return `${mark} ${what.padEnd(WHAT_COLUMNS)}${text.replaceAll('\n', `\n${' '.repeat(WHAT_COLUMNS + 2)}`)}`;
+  const room = Math.max(LEAST_ROOM, columns - WHAT_COLUMNS - 2);
+  const lines = text.split('\n').flatMap((line) => (widthOf(line) <= room ? [line] : wrap([line], room)));
+  return `${mark} ${what.padEnd(WHAT_COLUMNS)}${lines.join(`\n${' '.repeat(WHAT_COLUMNS + 2)}`)}`;
 }
 
 async function checkConfig(

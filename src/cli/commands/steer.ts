@@ -78,8 +78,8 @@ function explainLimits(asked: LimitsChange, held: HeldLimits): string[] {
     ...(set.includes('steps') ? ['steps: this holds for plans that are yet to be written.'] : []),
     ...(held.remainingMs === 0
       ? [
-          'time: it is used up already, so nothing more is started. Calls under way may still be answered; the run ends ' +
-            'with them, and has an answer where that is among theirs.',
+          'time: it is used up already, so nothing more is started. Calls under way may still be answered; then the run ' +
+            'ends with what it has.',
         ]
       : []),
   ];

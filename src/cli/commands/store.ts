@@ -1,11 +1,18 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { collectGarbage } from '../../client/collect-garbage';
+import { DEFAULT_STORE, readStoreUrl, STORE_URL_FORMS, type StorePlace } from '../../config/store-url';
+import { configuredKeys } from '../../encryption/keys';
+import { liveUsers } from '../../local/lease';
+import { openStore } from '../../store/open-store';
 import type { Tally } from '../../store/store';
+import { takeOver } from '../../store/take-over';
 import { counted } from '../../trace/describe';
 import { textsOfRecords } from '../../training/client/record-texts';
-import { EXIT, type ExitCode } from '../exit-code';
+import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { withSession } from '../session';
-import { loadSettings } from '../settings';
-import { print } from '../terminal';
+import { FOLDER, loadSettings } from '../settings';
+import { print, say } from '../terminal';
 
 interface CollectOptions {
   readonly config?: string;
@@ -35,6 +42,44 @@ export async function collect({
     await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);
     return EXIT.answered;
   });
+}
+
+/** `store import`: takes over what lies in another store, into the one that is configured. Needs no server. */
+export async function importStore(from: string, { config: file }: { config?: string }): Promise<ExitCode> {
+  const config = await loadSettings(file);
+  const place = placeOf(from);
+  // A folder of an earlier version is its own store as long as there is no database.
+  const to = sameStore(from, config.store) ? DEFAULT_STORE : config.store;
+  if (sameStore(from, to)) throw new UsageError(`${from} is the configured store itself: name another one`);
+  if (place.kind !== 's3' && !existsSync(place.path)) throw new UsageError(`${from} is not there`);
+  const [user] = await liveUsers(resolve(FOLDER));
+  if (user !== undefined) {
+    throw new UsageError(
+      `a command of this folder is running (process ${user.pid}), which may write to ${from}: end it first`,
+    );
+  }
+  const { taken, there } = await takeOver(from, to, configuredKeys(config), (count) => {
+    if (count % OBJECTS_IN_SILENCE === 0) say(`${count.toLocaleString('en-US')} objects so far …`);
+  });
+  const before = there.count === 0 ? '' : ` ${counted(there.count, 'object')} had been taken over before.`;
+  await print(`Took over from ${from} into ${to}: ${describe({ object: taken })}.${before}`);
+  if (sameStore((await loadSettings(file)).store, from)) {
+    say(`Now name it in ${file ?? 'conductor.yaml'}: store: ${to}`);
+  }
+  say(`Nothing was removed from ${from}.`);
+  return EXIT.answered;
+}
+
+const OBJECTS_IN_SILENCE = 10_000;
+
+function placeOf(url: string): StorePlace {
+  const place = readStoreUrl(url);
+  if (place === null) throw new UsageError(`${JSON.stringify(url)} is no store: expected ${STORE_URL_FORMS}`);
+  return place;
+}
+
+function sameStore(one: string, other: string): boolean {
+  return openStore(one, process.cwd()).url === openStore(other, process.cwd()).url;
 }
 
 function describe(tallies: Readonly<Record<string, Tally>>): string {

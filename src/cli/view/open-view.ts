@@ -50,7 +50,9 @@ function openPlainView(screen: Screen, isAsked: boolean): RunView {
 /** A plan that may have to wait is shown to the person who is asked about it, else once its first step begins. */
 function withoutUnbegun(trace: SolveTrace): SolveTrace {
   if (trace.status !== 'running') return trace;
-  const rounds = trace.rounds.map((round) => (isUnbegun(round) ? { ...round, plan: null, steps: [] } : round));
+  const rounds = trace.rounds.map((round) =>
+    isUnbegun(round) ? { ...round, plan: null, steps: [] } : round,
+  );
   const shown = { ...trace, rounds };
   if (trace.rounds.some((round) => round.childId === null && isUnbegun(round))) delete shown.estimate;
   return shown;

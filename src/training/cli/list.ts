@@ -56,6 +56,7 @@ export function describeRewards(rewards: readonly number[], columns: number): st
   const [first] = rewards;
   const latest = rewards.at(-1);
   if (first === undefined || latest === undefined) return null;
+  if (rewards.length === 1) return `reward ${first.toFixed(3)}`;
   return `reward ${sparkline(rewards, columns)} ${first.toFixed(3)} → ${latest.toFixed(3)}`;
 }
 
@@ -83,6 +84,9 @@ function costOf(cycles: TrainedNight['cycles']): string {
 
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
+/** What differs by less is drawn nearly level: chance must not look like a rise or a fall. */
+const LEAST_RANGE = 0.05;
+
 /** Numbers as a line of small bars; of more numbers than columns, each bar is the mean of some in a row. */
 export function sparkline(values: readonly number[], columns: number): string {
   const count = Math.min(values.length, Math.max(0, columns));
@@ -92,9 +96,10 @@ export function sparkline(values: readonly number[], columns: number): string {
     return part.reduce((sum, value) => sum + value, 0) / part.length;
   });
   const least = Math.min(...means);
-  const range = Math.max(...means) - least;
+  const most = Math.max(...means);
+  const range = Math.max(LEAST_RANGE, most - least);
   return means
-    .map((value) => (range === 0 ? 0.5 : (value - least) / range))
+    .map((value) => (value - (least + most) / 2) / range + 0.5)
     .map((height) => BARS[Math.min(BARS.length - 1, Math.floor(height * BARS.length))] ?? BARS[0])
     .join('');
 }

@@ -166,7 +166,9 @@ function describeSums(progress: NightProgress, now: number): string[] {
   return [
     spentNanoUsd === null ? 'cost unknown' : `${describeUsd(spentNanoUsd / 1e9)} spent`,
     `${describeHours(elapsed)} so far`,
-    ...(isKnown ? [`about ${describeHours((elapsed / rewards.length) * left)} to go`] : []),
+    ...(isKnown
+      ? [`${describeHours((elapsed / rewards.length) * left).replace(/^(?=\d)/, 'about ')} to go`]
+      : []),
   ];
 }
 

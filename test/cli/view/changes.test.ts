@@ -16,6 +16,20 @@ describe('a run in plain lines', () => {
     ]);
   });
 
+  test('a plan of the configuration is written by no one', () => {
+    const { rounds, ...trace } = sampleTrace();
+    const configured = rounds.map((round) => ({
+      ...round,
+      plan: null,
+      steps: [],
+      isConfigured: true as const,
+    }));
+    expect(describeChanges(null, { ...trace, rounds: configured })).toEqual([
+      'solve-1: What is the capital of France?',
+      'the plan is the configured one',
+    ]);
+  });
+
   test('a later look tells only what is new', () => {
     const before = sampleTrace();
     const started = withStep(before, 2, { startedAt: at(5) });

@@ -1,6 +1,6 @@
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 import type { TrainedNight } from '../../../src/training/client/read-runs';
-import { drawTrained, sparkline } from '../../../src/training/cli/list';
+import { describeRewards, drawTrained, sparkline } from '../../../src/training/cli/list';
 import { describePlanner } from '../../../src/training/cli/serving';
 import { describeHours, drawNight } from '../../../src/training/cli/status';
 import type { TrainableConfig } from '../../../src/training/config/schema';
@@ -115,6 +115,8 @@ test('a sparkline has the least number lowest and the greatest highest, and neve
   expect(sparkline([0, 1, 0.5], 10)).toBe('▁█▅');
   expect(sparkline([0.3, 0.3], 10)).toBe('▅▅');
   expect(sparkline([], 10)).toBe('');
+  // Chance is no fall.
+  expect(sparkline([0.998, 0.996], 10)).toBe('▅▄');
   // Means of three values each.
   expect(sparkline([0, 0, 0, 1, 1, 1, 2, 2, 2], 3)).toBe('▁▅█');
   expect(
@@ -123,6 +125,11 @@ test('a sparkline has the least number lowest and the greatest highest, and neve
       48,
     ),
   ).toHaveLength(48);
+});
+
+test('the first cycle has a reward, and no curve yet', () => {
+  expect(describeRewards([0.5], 10)).toBe('reward 0.500');
+  expect(describeRewards([0.5, 1], 10)).toBe('reward ▁█ 0.500 → 1.000');
 });
 
 test('a time is told in minutes', () => {

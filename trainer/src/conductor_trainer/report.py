@@ -12,7 +12,7 @@ from typing import Any
 
 from conductor_trainer.boards import Board, Cycle, TensorBoard, WeightsAndBiases
 from conductor_trainer.encryption import read_encryption_keys
-from conductor_trainer.store import Store, open_store
+from conductor_trainer.store import STORE_FORMS, Store, open_store
 
 WAIT_S = 5.0
 
@@ -107,9 +107,7 @@ def scalars_of(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="temporal-conductor-trainer report", description=__doc__)
-    parser.add_argument(
-        "--store", required=True, metavar="URL", help="file:PATH or s3://BUCKET/PREFIX"
-    )
+    parser.add_argument("--store", required=True, metavar="URL", help=STORE_FORMS)
     parser.add_argument("--run", required=True, metavar="NAME", help="the training run")
     parser.add_argument(
         "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"

@@ -1,10 +1,11 @@
-"""The store that workers write to, of which the trainer only reads: a folder or a bucket of S3."""
+"""The store that workers write to, of which the trainer only reads: database, bucket or folder."""
 
 import hashlib
 import os
 import re
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +17,14 @@ from conductor_trainer.encryption import KeyRing, name_of_key, open_content
 from conductor_trainer.errors import BadRequest, BatchInvalid, NotInStore
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
+_SQLITE = re.compile(r"sqlite:([^?]+)(?:\?sync=(?:full|normal))?", re.DOTALL)
 _FILE = re.compile(r"file:(.+)", re.DOTALL)
 _S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOTALL)
+
+STORE_FORMS = "sqlite:PATH, s3://BUCKET/PREFIX or file:PATH"
+
+# That of the tables, see `sqlite-database.ts`.
+_SQLITE_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Store(Protocol):
 
     @property
     def url(self) -> str:
-        """For messages, e.g. `file:.conductor/store`."""
+        """For messages, e.g. `sqlite:.conductor/store.db`."""
         ...
 
     def read(self, key: str) -> StoredObject | None:
@@ -42,12 +49,17 @@ class Store(Protocol):
 
 
 def open_store(url: str, keys: KeyRing | None) -> Store:
-    """Opens `file:PATH` or `s3://BUCKET/PREFIX`; with keys, everything in it is encrypted."""
+    """Opens a store; with keys, everything in it is encrypted.
+
+    Raises `ValueError` for what is none of `STORE_FORMS`.
+    """
     store = _open_plain(url)
     return store if keys is None else _EncryptedStore(store, keys)
 
 
 def _open_plain(url: str) -> Store:
+    if found := _SQLITE.fullmatch(url):
+        return _SqliteStore(Path(found[1]).resolve())
     if found := _FILE.fullmatch(url):
         return _FileStore(Path(found[1]).resolve())
     if found := _S3.fullmatch(url):
@@ -56,7 +68,7 @@ def _open_plain(url: str) -> Store:
             return _S3Store(found[1], prefix)
         if _is_key(prefix):
             return _S3Store(found[1], f"{prefix}/")
-    raise ValueError(f"store {url!r} is none: expected file:PATH or s3://BUCKET/PREFIX")
+    raise ValueError(f"store {url!r} is none: expected {STORE_FORMS}")
 
 
 @contextmanager
@@ -81,6 +93,38 @@ def stored_file(store: Store, stored: StoredBytes) -> Iterator[Path]:
         path = Path(folder) / "stored"
         path.write_bytes(found.content)
         yield path
+
+
+class _SqliteStore:
+    """Reads what `SqliteStore` of the TypeScript side writes at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.url = f"sqlite:{path}"
+
+    def read(self, key: str) -> StoredObject | None:
+        _check_key(key)
+        if not self._path.exists():
+            return None
+        try:
+            with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as database:
+                (version,) = database.execute("PRAGMA user_version").fetchone()
+                if version > _SQLITE_VERSION:
+                    raise RuntimeError(
+                        f"{self.url} was made by a newer version (its tables are of version "
+                        f"{version}, and this trainer knows {_SQLITE_VERSION}): update the trainer"
+                    )
+                query = "SELECT bytes, modified FROM entries WHERE key = ?"
+                found = database.execute(query, (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise RuntimeError(
+                f"{self.url} cannot be read ({error}): it must be the database of the workers, "
+                "which this user may read, in a folder that they may write"
+            ) from error
+        if found is None:
+            return None
+        content, modified = found
+        return StoredObject(content, datetime.fromtimestamp(modified / 1000, UTC))
 
 
 class _FileStore:

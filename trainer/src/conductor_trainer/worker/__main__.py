@@ -10,7 +10,10 @@ from conductor_trainer.starting import end_with_stdin, start
 def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="temporal-conductor-trainer worker", description=__doc__)
     parser.add_argument(
-        "--store", required=True, metavar="URL", help="file:PATH or s3://BUCKET/PREFIX"
+        "--store",
+        required=True,
+        metavar="URL",
+        help="sqlite:PATH, s3://BUCKET/PREFIX or file:PATH",
     )
     parser.add_argument(
         "--checkpoints",
