@@ -79,8 +79,9 @@ async function openPool(place: PostgresPlace): Promise<Sdk.Pool> {
     query_timeout: SILENCE_MS,
     allowExitOnIdle: true,
   });
-  // A connection that breaks while nothing asks is gone from the pool: whoever asks next gets a new one.
+  // A connection that breaks is gone from the pool, and whoever asked is told: nothing else is to be done.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
