@@ -19,11 +19,14 @@ const SILENCE_MS = STATEMENT_MS + 10_000;
 
 type Value = string | Date | Uint8Array;
 
+interface Answer<Row> {
+  readonly rows: readonly Row[];
+  /** How many were changed. */
+  readonly rowCount: number | null;
+}
+
 /** Runs one statement, in which `$schema` stands for the quoted name of the schema. */
-export type Query = <Row>(
-  sql: string,
-  ...values: readonly Value[]
-) => Promise<{ readonly rows: readonly Row[]; readonly rowCount: number | null }>;
+export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<Answer<Row>>;
 
 /** A PostgreSQL database, with one pool of connections for all stores of a process that lie in it. */
 export class PostgresDatabase {

@@ -68,7 +68,7 @@ const HELLO = Buffer.from('hello');
     });
 
     test('that is made once, by whoever comes first', async () => {
-      const made = await Promise.all([1, 2, 3, 4].map(() => store.migrate?.()));
+      const made = await Promise.all([1, 2, 3, 4].map(async () => store.migrate?.()));
       expect(made.map((each) => each?.from).sort()).toEqual([1, 1, 1, null]);
       await store.write('texts/ab', HELLO);
       expect(await store.migrate?.()).toEqual({ from: 1, to: 1 });
