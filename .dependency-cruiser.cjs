@@ -81,12 +81,12 @@ module.exports = {
       from: {
         pathNot: [
           '^src/activities/models/(openai|anthropic|google|local-engine)\\.ts$',
-          '^src/store/(s3-store|sqlite-database)\\.ts$',
+          '^src/store/(s3-store|sqlite-database|postgres-database)\\.ts$',
         ],
       },
       to: {
         dependencyTypesNot: ['type-only'],
-        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|node-llama-cpp|@aws-sdk/client-s3|libsql)/',
+        path: '(^|/)node_modules/(openai|@anthropic-ai/sdk|@google/genai|node-llama-cpp|@aws-sdk/client-s3|libsql|pg)/',
       },
     },
     {

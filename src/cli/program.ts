@@ -172,6 +172,10 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/pool.js')).checkPool));
 
   const store = program.command('store').description('look after the store');
+  add('migrate', "make a PostgreSQL store's tables, or bring them to this version", store).action(
+    run(async () => (await import('./commands/store-migrate.js')).migrate),
+  );
+
   add('gc', 'remove texts and answers that are old and that no run on the server refers to', store)
     .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
     .option('--dry-run', 'say what would be removed, and remove nothing')

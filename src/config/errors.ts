@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ConductorError } from '../conductor-error';
 import { briefly } from '../plan/plan-error';
+import { withoutPassword } from './store-url';
 import { closestTo, keysAt, valueIn } from './suggest';
 
 /**
@@ -83,7 +84,7 @@ function placeOf(path: readonly PropertyKey[]): string {
 function stateOf(path: readonly PropertyKey[], value: unknown): string {
   if (value === undefined) return 'is missing';
   if (SECRET_PLACES.has(String(path.at(-1)))) return 'cannot be used';
-  return `is ${briefly(JSON.stringify(value))}`;
+  return `is ${briefly(JSON.stringify(typeof value === 'string' ? withoutPassword(value) : value))}`;
 }
 
 function expectationOf(issue: z.core.$ZodIssue, content: unknown): string {

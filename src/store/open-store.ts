@@ -3,10 +3,11 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
-import { readStoreUrl, STORE_URL_FORMS, type StorePlace } from '../config/store-url';
+import { readStoreUrl, STORE_URL_FORMS, type StorePlace, withoutPassword } from '../config/store-url';
 import { configuredKeys, type KeyRing } from '../encryption/keys';
 import { EncryptedStore } from './encrypted-store';
 import { FileStore } from './file-store';
+import { PostgresStore } from './postgres-store';
 import { S3Store } from './s3-store';
 import { SqliteStore } from './sqlite-store';
 import type { Store } from './store';
@@ -24,13 +25,16 @@ export interface StoreOptions {
  */
 export function openStore(url: string, folder: string, { keys }: StoreOptions = {}): Store {
   const place = readStoreUrl(url);
-  if (place === null) throw new Error(`store ${JSON.stringify(url)} is none: expected ${STORE_URL_FORMS}`);
+  if (place === null) {
+    throw new Error(`store ${JSON.stringify(withoutPassword(url))} is none: expected ${STORE_URL_FORMS}`);
+  }
   const store = openPlace(place, folder);
   return keys === undefined ? store : new EncryptedStore(store, keys);
 }
 
 function openPlace(place: StorePlace, folder: string): Store {
   if (place.kind === 's3') return new S3Store(place);
+  if (place.kind === 'postgres') return new PostgresStore(place);
   const path = resolve(folder, place.path);
   return place.kind === 'file' ? new FileStore(path) : new SqliteStore(path, place);
 }

@@ -46,6 +46,14 @@ export interface Store {
   removeUnfinished?(than: Date, dryRun: boolean): Promise<Tally>;
   /** Where a store of this kind can look into the rows that it holds. */
   readonly ledger?: LedgerSums;
+  /** Makes the tables of a store, or brings them to this version, where that is not done by itself. */
+  migrate?(): Promise<Migration>;
+}
+
+/** From which version of the tables to which one; null: there were none. */
+export interface Migration {
+  readonly from: number | null;
+  readonly to: number;
 }
 
 export interface Tally {

@@ -9,6 +9,7 @@ import type { SolveResult } from '../../src/protocol/solve';
 import type { LedgerRow } from '../../src/store/ledger';
 import { openStore } from '../../src/store/open-store';
 import { readLedger } from '../support/ledger-of';
+import { PostgresServer } from '../support/postgres-server';
 import { startS3Server } from '../support/s3-server';
 import { askAll } from './ask-all';
 import type { Evidence } from './evidence';
@@ -33,6 +34,13 @@ const storeUrls = {
     undo.push(server.close);
     Object.assign(process.env, server.env);
     return 's3://bucket/store';
+  },
+  postgres: async (_: string, undo: Undo) => {
+    const server = await PostgresServer.start();
+    undo.push(() => server.close());
+    const url = server.url();
+    await openStore(url, '/').migrate?.();
+    return url;
   },
 };
 

@@ -42,7 +42,7 @@ describe.each(STORES)('garbage of a store of kind %s', (_, startStores) => {
     stores = await startStores();
   });
   beforeEach(async () => {
-    stage = await openStage({ workers: ['a', 'b'], store: stores.open(), address: server.address });
+    stage = await openStage({ workers: ['a', 'b'], store: await stores.open(), address: server.address });
   });
   afterEach(async () => {
     for await (const { workflowId, status } of stage.temporal.client.workflow.list()) {

@@ -7,8 +7,10 @@ import { type CostGroup, type CostReport, type Day, readDay, sumCosts } from '..
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { FileStore } from '../../src/store/file-store';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
+import { openStore } from '../../src/store/open-store';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import type { Store } from '../../src/store/store';
+import { HAS_POSTGRES, PostgresServer } from '../support/postgres-server';
 
 /** A store that knows how many reads were under way at once. */
 class WatchedStore extends FileStore {
@@ -82,9 +84,23 @@ function report({ by = 'worker', since, until, from = store }: Asked = {}): Prom
   return sumCosts(from, { by, zone: 'utc', since: day(since), until: day(until) });
 }
 
-describe.each(['read row by row', 'summed by the database'])('a ledger that is %s', (how) => {
-  beforeEach(() => {
-    if (how === 'summed by the database') store = new SqliteStore(join(folder, 'store.db'));
+let server: PostgresServer | undefined;
+let schemas = 0;
+afterAll(() => server?.close());
+
+async function postgresStore(): Promise<Store> {
+  server ??= await PostgresServer.start();
+  const summing = openStore(server.url({ schema: `ledger_${(schemas += 1)}` }), '/');
+  await summing.migrate?.();
+  return summing;
+}
+
+const WAYS = ['read row by row', 'summed by SQLite', ...(HAS_POSTGRES ? ['summed by PostgreSQL'] : [])];
+
+describe.each(WAYS)('a ledger that is %s', (how) => {
+  beforeEach(async () => {
+    if (how === 'summed by SQLite') store = new SqliteStore(join(folder, 'store.db'));
+    if (how === 'summed by PostgreSQL') store = await postgresStore();
   });
 
   test('an empty ledger has no lines, and a sum of nothing', async () => {

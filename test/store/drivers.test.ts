@@ -7,8 +7,8 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
   beforeAll(async () => {
     stores = await startStores();
   });
-  beforeEach(() => {
-    store = stores.open();
+  beforeEach(async () => {
+    store = await stores.open();
   });
   afterAll(() => stores.close());
 

@@ -6,6 +6,12 @@ test.each([
   ['file:/var/store', 'file:/var/store'],
   ['sqlite:.conductor/store.db', `sqlite:${join('/home/me', '.conductor/store.db')}`],
   ['sqlite:/var/store.db?sync=full', 'sqlite:/var/store.db'],
+  ['postgres://me@db.example:5433/work', 'postgres://me@db.example:5433/work'],
+  ['postgresql:///work?host=/run/postgresql', 'postgresql:///work?host=/run/postgresql'],
+  [
+    'postgres://me:s%40cret@db/work?schema=a&sslmode=require',
+    'postgres://me@db/work?schema=a&sslmode=require',
+  ],
   ['s3://bucket', 's3://bucket'],
   ['s3://bucket/', 's3://bucket'],
   ['s3://my.bucket-1/team/a/', 's3://my.bucket-1/team/a'],
@@ -20,6 +26,13 @@ test.each([
   'sqlite:store.db?sync=often',
   '/var/store',
   's3://',
+  'postgres://db',
+  'postgres://db/',
+  'postgres://db/work/more',
+  'postgres://db/work?schema=Work',
+  'postgres://db/work?schema=a%22b',
+  'postgres://db/work?sslmode=prefer',
+  'postgres://db/work?options=-c%20x',
   's3://b',
   's3://Bucket/prefix',
   's3://bucket/../other',
@@ -28,6 +41,24 @@ test.each([
   'https://bucket.s3.amazonaws.com/prefix',
 ])('%j is refused with what is expected', (url) => {
   expect(() => openStore(url, '/home/me')).toThrow(
-    `store ${JSON.stringify(url)} is none: expected sqlite:PATH, s3://BUCKET/PREFIX or file:PATH`,
+    `store ${JSON.stringify(url)} is none: expected sqlite:PATH, postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX or file:PATH`,
   );
+});
+
+test.each([
+  'postgres://me:secret@db',
+  'postgres://me:se/cret@db/work',
+  'postgres://me:se?cret@db/work',
+  'postgres://me:sec@ret@db/work/x',
+  'postgres://me@db/work?password=secret',
+])('the password in %j is not shown', (url) => {
+  const refused: unknown = (() => {
+    try {
+      return openStore(url, '/home/me').url;
+    } catch (error) {
+      return error;
+    }
+  })();
+  expect(String(refused)).toContain('postgres://me@');
+  expect(String(refused)).not.toMatch(/sec|ret/);
 });

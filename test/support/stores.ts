@@ -6,6 +6,7 @@ import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src/store/store';
 import { keyRing } from '../encryption/test-keys';
+import { HAS_POSTGRES, PostgresServer } from './postgres-server';
 import { startS3Server } from './s3-server';
 
 /** Where a test gets stores of one kind from. */
@@ -13,7 +14,7 @@ export interface Stores {
   /** What lies in the stores, as bytes on disk. */
   readonly folder: string;
   /** A new one, empty. */
-  open(): Store;
+  open(): Promise<Store>;
   /** Lets everything in them be written so many hours earlier. */
   age(hours: number): Promise<void>;
   readonly close: () => Promise<void>;
@@ -24,6 +25,7 @@ export const STORES: readonly (readonly [kind: string, stores: () => Promise<Sto
   ['sqlite:', sqliteStores],
   ['file:', fileStores],
   ['s3://', s3Stores],
+  ...(HAS_POSTGRES ? [['postgres://', postgresStores] as const] : []),
 ];
 
 /** The same, with a wrapper around each that encrypts what it holds. */
@@ -34,7 +36,7 @@ export const ENCRYPTED_STORES: typeof STORES = STORES.map(([kind, stores]) => [
 
 async function encrypted(stores: () => Promise<Stores>): Promise<Stores> {
   const plain = await stores();
-  return { ...plain, open: () => new EncryptedStore(plain.open(), keyRing('stores')) };
+  return { ...plain, open: async () => new EncryptedStore(await plain.open(), keyRing('stores')) };
 }
 
 async function sqliteStores(): Promise<Stores> {
@@ -66,6 +68,28 @@ async function s3Stores(): Promise<Stores> {
   return storesIn(folder, (name) => openStore(`s3://bucket/${name}`, folder), server.close);
 }
 
+/** In a schema each of one database of a real server. */
+async function postgresStores(): Promise<Stores> {
+  const server = await PostgresServer.start();
+  const urls: string[] = [];
+  return {
+    folder: server.folder,
+    open: async () => {
+      const url = server.url({ schema: `store_${urls.length}` });
+      urls.push(url);
+      const store = openStore(url, server.folder);
+      await store.migrate?.();
+      return store;
+    },
+    age: async (hours) => {
+      const earlier = (schema: number): string =>
+        `UPDATE store_${schema}.entries SET modified = modified - interval '${hours} hours'`;
+      await server.run(urls.map((_, schema) => earlier(schema)).join(';'));
+    },
+    close: () => server.close(),
+  };
+}
+
 function storesIn(
   folder: string,
   open: (name: string) => Store,
@@ -74,7 +98,7 @@ function storesIn(
   let opened = 0;
   return {
     folder,
-    open: () => open(`store-${++opened}`),
+    open: () => Promise.resolve(open(`store-${++opened}`)),
     age: async (hours) => {
       for (const path of await filesIn(folder)) {
         const earlier = new Date((await stat(path)).mtimeMs - hours * 60 * 60 * 1000);

@@ -1,4 +1,5 @@
 import { startCodecServer } from '../../codec-server/server';
+import { withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/keys';
 import { configuredNamespace } from '../../local/configured-server';
 import { openStore } from '../../store/open-store';
@@ -38,7 +39,7 @@ export async function codecServer(options: CodecServerOptions): Promise<ExitCode
     const [first, ...others] = keys.all.map(({ id }) => id);
     say(`Codec server  ${server.url}, namespace ${namespace}`);
     say(`Keys          ${[`${String(first)} (encrypts)`, ...others].join(', ')}`);
-    say(`Store         ${config.store}`);
+    say(`Store         ${withoutPassword(config.store)}`);
     say(`Pages         ${origins.join(', ')}`);
     say(
       `Token         ${token === null ? `none: anyone on this machine may ask; ${TOKEN} sets one` : TOKEN}`,

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/keys';
 import {
   type CostGroup,
@@ -40,7 +41,8 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
   });
   if (options.json) await print(renderJson(report, span, zone));
   else if (options.csv) await print(renderCsv(report));
-  else if (report.lines.length === 0) say(`No calls ${describeSpan(span)}in the ledger of ${config.store}.`);
+  else if (report.lines.length === 0)
+    say(`No calls ${describeSpan(span)}in the ledger of ${withoutPassword(config.store)}.`);
   else
     await print(renderTable(report, paintFor(process.stdout), columnsOf(process.stdout)), { painted: true });
   return EXIT.answered;

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { hasEngine, INSTALL_ENGINE } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
+import { withoutPassword } from '../../config/store-url';
 import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { configuredServer, type TemporalServer } from '../../local/configured-server';
@@ -182,7 +183,7 @@ async function findStore({ store }: TrainableConfig): Promise<Finding> {
   const what = 'Store';
   try {
     await checkStore(store);
-    return fine(what, `${store} ${store.startsWith('file:') ? 'takes files' : 'answers'}`);
+    return fine(what, `${withoutPassword(store)} ${store.startsWith('file:') ? 'takes files' : 'answers'}`);
   } catch (error) {
     return broken(what, reasonOf(error));
   }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describeConductor } from '../../config/notices';
 import { reasonOf } from '../../local/reason-of';
+import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { ConfigFollower } from '../follow-config';
 import { sayResumed } from '../follow-run';
@@ -39,6 +40,7 @@ export async function serveHere(
   interruption.addEventListener('abort', sayDraining);
   const { config: file } = options;
   const loaded = await loadServable(options);
+  await checkStore(loaded.store);
   return withSession(loaded, { file, role: 'look', stays: true }, async (session) => {
     await sayResumed(session, file);
     const worker: Part = (stop, sayReady) =>
@@ -131,6 +133,7 @@ async function runCommand(
 export async function worker(options: WorkOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
+  await checkStore(loaded.store);
   const follower = new ConfigFollower(loaded, options, () => {
     say('This worker goes on with what it read: start it again to have it work with that.');
   });

@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { collectGarbage } from '../../client/collect-garbage';
-import { DEFAULT_STORE, readStoreUrl, STORE_URL_FORMS, type StorePlace } from '../../config/store-url';
+import {
+  DEFAULT_STORE,
+  readStoreUrl,
+  STORE_URL_FORMS,
+  type StorePlace,
+  withoutPassword,
+} from '../../config/store-url';
 import { configuredKeys } from '../../encryption/keys';
 import { liveUsers } from '../../local/lease';
 import { openStore } from '../../store/open-store';
@@ -48,25 +54,26 @@ export async function collect({
 export async function importStore(from: string, { config: file }: { config?: string }): Promise<ExitCode> {
   const config = await loadSettings(file);
   const place = placeOf(from);
+  const name = withoutPassword(from);
   // A folder of an earlier version is its own store as long as there is no database.
   const to = sameStore(from, config.store) ? DEFAULT_STORE : config.store;
-  if (sameStore(from, to)) throw new UsageError(`${from} is the configured store itself: name another one`);
-  if (place.kind !== 's3' && !existsSync(place.path)) throw new UsageError(`${from} is not there`);
+  if (sameStore(from, to)) throw new UsageError(`${name} is the configured store itself: name another one`);
+  if ('path' in place && !existsSync(place.path)) throw new UsageError(`${name} is not there`);
   const [user] = await liveUsers(resolve(FOLDER));
   if (user !== undefined) {
     throw new UsageError(
-      `a command of this folder is running (process ${user.pid}), which may write to ${from}: end it first`,
+      `a command of this folder is running (process ${user.pid}), which may write to ${name}: end it first`,
     );
   }
   const { taken, there } = await takeOver(from, to, configuredKeys(config), (count) => {
     if (count % OBJECTS_IN_SILENCE === 0) say(`${count.toLocaleString('en-US')} objects so far …`);
   });
   const before = there.count === 0 ? '' : ` ${counted(there.count, 'object')} had been taken over before.`;
-  await print(`Took over from ${from} into ${to}: ${describe({ object: taken })}.${before}`);
+  await print(`Took over from ${name} into ${withoutPassword(to)}: ${describe({ object: taken })}.${before}`);
   if (sameStore((await loadSettings(file)).store, from)) {
     say(`Now name it in ${file ?? 'conductor.yaml'}: store: ${to}`);
   }
-  say(`Nothing was removed from ${from}.`);
+  say(`Nothing was removed from ${name}.`);
   return EXIT.answered;
 }
 
@@ -74,7 +81,8 @@ const OBJECTS_IN_SILENCE = 10_000;
 
 function placeOf(url: string): StorePlace {
   const place = readStoreUrl(url);
-  if (place === null) throw new UsageError(`${JSON.stringify(url)} is no store: expected ${STORE_URL_FORMS}`);
+  if (place === null)
+    throw new UsageError(`${JSON.stringify(withoutPassword(url))} is no store: expected ${STORE_URL_FORMS}`);
   return place;
 }
 

@@ -8,6 +8,7 @@ import type { Session } from '../../cli/session';
 import { FOLDER, loadSettings, type WorkOptions } from '../../cli/settings';
 import { superviseProgram } from '../../cli/supervise-program';
 import { say } from '../../cli/terminal';
+import { withoutPassword } from '../../config/store-url';
 import { holdFile } from '../../local/lease';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
@@ -65,7 +66,7 @@ function trainerPart(session: Session, training: TrainingConfig, find: FindProgr
   const { command, env } = find('worker');
   const { checkpoints, policy, trainer } = training;
   const options = {
-    '--store': config.store,
+    '--store': withoutPassword(config.store),
     '--checkpoints': resolve(checkpoints),
     '--allow-server': policy.baseUrl,
     '--export-root': resolve(EXPORTS),

@@ -43,7 +43,7 @@ describe.each(SETTINGS)(
     beforeEach(async () => {
       stage = await open({
         workers: NAMES,
-        store: stores.open(),
+        store: await stores.open(),
         configure: (config) => ({
           ...config,
           recursion: 'worker',

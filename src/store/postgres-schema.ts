@@ -1,0 +1,110 @@
+import type { ClientBase } from 'pg';
+
+/**
+ * What makes a schema of each version out of the one before: the first makes version 1. `$schema` stands for its quoted
+ * name. One that was published never changes.
+ *
+ * Everything lies in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by the
+ * database itself: a row that cannot be read counts as open, as `readRow` has it. PostgreSQL's JSON knows no `\u0000`.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE $schema.entries (
+    key text COLLATE "C" PRIMARY KEY,
+    modified timestamptz NOT NULL,
+    bytes bytea NOT NULL,
+    started_at text COLLATE "C",
+    worker text,
+    root_id text,
+    model text,
+    is_open boolean,
+    nano_usd bigint,
+    input_tokens bigint,
+    output_tokens bigint
+  );
+  CREATE FUNCTION $schema.read_ledger_row() RETURNS trigger LANGUAGE plpgsql AS $body$
+    DECLARE
+      content jsonb;
+    BEGIN
+      BEGIN
+        content := replace(convert_from(NEW.bytes, 'UTF8'), '\\u0000', '\\u0001')::jsonb;
+        NEW.nano_usd := (content ->> 'nanoUsd')::numeric;
+        NEW.input_tokens := (content -> 'usage' ->> 'inputTokens')::numeric;
+        NEW.output_tokens := (content -> 'usage' ->> 'outputTokens')::numeric;
+      EXCEPTION WHEN OTHERS THEN
+        content := '{}';
+        NEW.nano_usd := NULL;
+        NEW.input_tokens := NULL;
+        NEW.output_tokens := NULL;
+      END;
+      NEW.started_at := coalesce(left(content ->> 'startedAt', 100),
+        to_char(NEW.modified AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
+      NEW.worker := coalesce(content ->> 'worker', 'unknown');
+      NEW.root_id := coalesce(content ->> 'rootId', 'unknown');
+      NEW.model := coalesce(content ->> 'model', 'unknown');
+      NEW.is_open := content ->> 'endedAt' IS NULL;
+      RETURN NEW;
+    END
+  $body$;
+  CREATE TRIGGER read_ledger_row BEFORE INSERT OR UPDATE ON $schema.entries
+    FOR EACH ROW WHEN (NEW.key LIKE 'ledger/%') EXECUTE FUNCTION $schema.read_ledger_row();
+  CREATE INDEX ledger ON $schema.entries (started_at)
+    INCLUDE (is_open, nano_usd, input_tokens, output_tokens) WHERE started_at IS NOT NULL;
+  `,
+];
+
+/** The version of the tables that this program reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Thrown where a schema is not of the version that this program knows; null: there is none. */
+export class SchemaVersionError extends Error {
+  constructor(readonly version: number | null) {
+    super(`the schema is of version ${version ?? 'none'}, and this program knows ${SCHEMA_VERSION}`);
+  }
+}
+
+/** @throws SchemaVersionError where this program cannot use the schema as it is */
+export async function checkSchema(client: ClientBase, schema: string): Promise<void> {
+  const version = await versionOf(client, schema);
+  if (version !== SCHEMA_VERSION) throw new SchemaVersionError(version);
+}
+
+/**
+ * Brings a schema to the version of this program, all of it or nothing; of several that do so at once, one does.
+ *
+ * @returns the version it was of; null where there was none
+ * @throws SchemaVersionError where a newer program made it
+ */
+export async function migrateSchema(client: ClientBase, schema: string): Promise<number | null> {
+  await client.query('BEGIN');
+  await client.query("SELECT pg_advisory_xact_lock(hashtextextended('temporal-conductor ' || $1, 0))", [
+    schema,
+  ]);
+  const was = await versionOf(client, schema);
+  if (was !== null && was > SCHEMA_VERSION) throw new SchemaVersionError(was);
+  if (was === null) await createSchema(client, schema);
+  for (const migration of MIGRATIONS.slice(was ?? 0)) {
+    await client.query(migration.replaceAll('$schema', `"${schema}"`));
+  }
+  await client.query(`UPDATE "${schema}".version SET version = ${SCHEMA_VERSION}`);
+  await client.query('COMMIT');
+  return was;
+}
+
+/** Whoever may create none can be given one. */
+async function createSchema(client: ClientBase, schema: string): Promise<void> {
+  const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (rows.length === 0) await client.query(`CREATE SCHEMA "${schema}"`);
+  await client.query(`CREATE TABLE "${schema}".version (version integer NOT NULL)`);
+  await client.query(`INSERT INTO "${schema}".version VALUES (0)`);
+}
+
+async function versionOf(client: ClientBase, schema: string): Promise<number | null> {
+  const isThere = await client.query('SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2', [
+    schema,
+    'version',
+  ]);
+  if (isThere.rows.length === 0) return null;
+  const { rows } = await client.query<{ version: number }>(`SELECT version FROM "${schema}".version`);
+  return rows[0]?.version ?? null;
+}

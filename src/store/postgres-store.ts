@@ -1,0 +1,105 @@
+import type { LedgerSums } from './ledger-sums';
+import { migratePostgres, PostgresDatabase, type PostgresPlace, type Query } from './postgres-database';
+import { PostgresLedger } from './postgres-ledger';
+import { checkKey, type Migration, type Store, type StoredEntry } from './store';
+
+/** `entries` reads so many at a time, and holds no connection in between. */
+const PAGE = 1000;
+
+/**
+ * A store in a PostgreSQL database, for workers on several machines. Each write is a transaction of its own: what was
+ * confirmed is there after a loss of power, where the server's own `fsync` and `synchronous_commit` are on.
+ *
+ * @throws Error, from each method, in one sentence: no way to the server, no rights, a full disk, another schema
+ */
+export class PostgresStore implements Store {
+  readonly url: string;
+  readonly ledger: LedgerSums;
+  private readonly query: Query;
+
+  constructor(private readonly place: PostgresPlace) {
+    this.url = place.url;
+    this.query = PostgresDatabase.at(place).query;
+    this.ledger = new PostgresLedger(this.query);
+  }
+
+  async read(key: string): Promise<Buffer | null> {
+    checkKey(key);
+    const { rows } = await this.query<{ bytes: Buffer }>(
+      'SELECT bytes FROM $schema.entries WHERE key = $1',
+      key,
+    );
+    return rows[0]?.bytes ?? null;
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    checkKey(key);
+    const onConflict = 'DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes';
+    await this.query(`${INSERT} ON CONFLICT (key) ${onConflict}`, key, bytes);
+  }
+
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    checkKey(key);
+    const { rowCount } = await this.query(`${INSERT} ON CONFLICT (key) DO NOTHING`, key, bytes);
+    return rowCount === 1;
+  }
+
+  async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {
+    checkKey(key);
+    const { rowCount } = await this.query(
+      'UPDATE $schema.entries SET modified = clock_timestamp(), bytes = $2 WHERE key = $1 AND bytes = $3',
+      key,
+      bytes,
+      was,
+    );
+    return rowCount === 1;
+  }
+
+  async stat(key: string): Promise<StoredEntry | null> {
+    checkKey(key);
+    const { rows } = await this.query<StoredEntry>(`${FIND} WHERE key = $1`, key);
+    return rows[0] ?? null;
+  }
+
+  async list(prefix: string): Promise<string[]> {
+    const keys = [];
+    for await (const { key } of this.entries(prefix)) keys.push(key);
+    return keys;
+  }
+
+  async *entries(prefix: string): AsyncGenerator<StoredEntry> {
+    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
+    // No key ends with a slash, and a zero is what follows one; nothing of a key is after a tilde.
+    const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
+    let after = prefix;
+    for (;;) {
+      const { rows } = await this.query<StoredEntry>(
+        `${FIND} WHERE key > $1 AND key < $2 ORDER BY key LIMIT ${PAGE}`,
+        after,
+        end,
+      );
+      yield* rows;
+      if (rows.length < PAGE) return;
+      after = rows.at(-1)?.key ?? end;
+    }
+  }
+
+  async removeOlder(key: string, than: Date): Promise<number> {
+    checkKey(key);
+    const { rows } = await this.query<{ bytes: number }>(
+      'DELETE FROM $schema.entries WHERE key = $1 AND modified < $2 RETURNING length(bytes) AS bytes',
+      key,
+      than,
+    );
+    return rows[0]?.bytes ?? 0;
+  }
+
+  migrate(): Promise<Migration> {
+    return migratePostgres(this.place);
+  }
+}
+
+const INSERT = 'INSERT INTO $schema.entries (key, modified, bytes) VALUES ($1, clock_timestamp(), $2)';
+
+/** The length of bytes is known without reading them. */
+const FIND = 'SELECT key, length(bytes) AS bytes, modified AS "modifiedAt" FROM $schema.entries';

@@ -1,0 +1,82 @@
+import { renderPlan } from '../../src/plan/render';
+import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { HAS_POSTGRES, POSTGRES_PASSWORD, PostgresServer } from '../support/postgres-server';
+import { runCommand, type Ended } from './command';
+import { type Folder, makeFolder, poolAt } from './folder';
+
+const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Look', sees: [] }] }, ['alpha', 'beta']);
+
+let folder: Folder;
+let providers: SimulatedProviders;
+let said: string;
+
+beforeEach(async () => {
+  said = '';
+  folder = await makeFolder();
+  providers = await startSimulatedProviders({
+    models: { boss: { answer: PLAN }, alpha: { answer: 'It is.' } },
+  });
+});
+afterEach(async () => {
+  await providers.close();
+  await folder.remove();
+});
+
+const useStore = (store: string): Promise<void> =>
+  folder.write('conductor.yaml', poolAt(providers.url, { store }));
+
+const run = async (args: string, env: Record<string, string> = {}): Promise<Ended> => {
+  const ended = await runCommand(args.split(' '), { cwd: folder.path, env });
+  said += ended.stdout + ended.stderr;
+  return ended;
+};
+
+test.each([
+  ['sqlite:store.db', 'makes and updates its tables when it is opened.'],
+  ['file:store', 'has no schema.'],
+])('there is nothing to migrate in %s', async (store, said) => {
+  await useStore(store);
+  const { code, stdout } = await run('store migrate');
+  expect(stdout).toMatch(/^There is nothing to do: /);
+  expect(stdout.trim()).toMatch(new RegExp(`${said}$`));
+  expect(code).toBe(0);
+});
+
+(HAS_POSTGRES ? describe : describe.skip)('a store in PostgreSQL', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(() => server.close());
+
+  test('is migrated before anything uses it, and never shows its password', async () => {
+    await useStore(server.url());
+    const remedy = 'has no schema yet: run "temporal-conductor store migrate"';
+    for (const command of ['cost', 'doctor', 'solve Hm?', 'solve --detach Hm?', 'up', 'worker']) {
+      const { code, stdout, stderr } = await run(command, { TEMPORAL_ADDRESS: '127.0.0.1:9' });
+      expect(`${command}: ${stdout}${stderr}`).toContain(remedy);
+      expect(code).not.toBe(0);
+    }
+    expect((await run('store migrate')).stdout).toMatch(/^Made the schema of postgres:\S+: version 1\.\n$/);
+    expect((await run('store migrate')).stdout).toMatch(/^There is nothing to do: .* is of version 1\.\n$/);
+    expect((await run('cost')).stderr).toContain('No calls in the ledger of postgres://tests@127.0.0.1');
+    expect((await run('solve Hm?')).stdout).toBe('It is.\n');
+    expect(said).not.toContain(POSTGRES_PASSWORD);
+
+    // The configuration need not hold it.
+    await useStore(server.url({ user: 'tests' }));
+    const { stdout } = await run('cost --json', { PGPASSWORD: POSTGRES_PASSWORD });
+    expect(JSON.parse(stdout)).toMatchObject({ total: { calls: 2 } });
+  });
+
+  test('takes over what lay in the database of a folder', async () => {
+    await useStore('sqlite:.conductor/store.db');
+    await run('solve Hm?');
+    const spent = await run('cost --json');
+    await useStore(server.url({ schema: 'moved' }));
+    await run('store migrate');
+    expect((await run('store import sqlite:.conductor/store.db')).stdout).toContain('into postgres://tests@');
+    expect((await run('cost --json')).stdout).toBe(spent.stdout);
+    expect(said).not.toContain(POSTGRES_PASSWORD);
+  });
+});

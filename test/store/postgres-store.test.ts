@@ -1,0 +1,249 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore } from '../../src/store/open-store';
+import type { Store } from '../../src/store/store';
+import { HAS_POSTGRES, POSTGRES_PASSWORD, PostgresServer } from '../support/postgres-server';
+
+const HELLO = Buffer.from('hello');
+
+(HAS_POSTGRES ? describe : describe.skip)('a store in PostgreSQL', () => {
+  let server: PostgresServer;
+  let url: string;
+  let schema: string;
+  let store: Store;
+  let schemas = 0;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  beforeEach(async () => {
+    schema = `store_${(schemas += 1)}`;
+    url = server.url({ schema });
+    store = openStore(url, '/');
+    await store.migrate?.();
+  });
+  afterAll(() => server.close());
+
+  const sentenceOf = async (failing: Promise<unknown>): Promise<string> => {
+    const failure: unknown = await failing.then(() => 'nothing failed', String);
+    expect(failure).not.toContain(POSTGRES_PASSWORD);
+    return String(failure);
+  };
+
+  /** Both ways of using a store fail with this sentence. */
+  const refuses = async (refused: Store, sentence: string | RegExp): Promise<void> => {
+    expect(await sentenceOf(refused.read('texts/ab'))).toMatch(sentence);
+    expect(await sentenceOf(refused.write('texts/ab', HELLO))).toMatch(sentence);
+  };
+
+  test('lists by bytes, whatever the language of the database, and more than it reads at a time', async () => {
+    const names = Array.from({ length: 1001 }, (_, index) => `n${index}`);
+    const keys = ['B', 'a', 'a-1', 'a.b', 'a_c', 'aB', 'ab', 'Z', '10', '9', ...names].map(
+      (name) => `m/${name}`,
+    );
+    await Promise.all(keys.map((key) => store.create(key, HELLO)));
+    expect(await store.list('m/')).toEqual([...keys].sort());
+  });
+
+  test('keeps a text of 32 MiB', async () => {
+    const long = randomBytes(32 * 1024 * 1024);
+    await store.write('texts/long', long);
+    expect((await store.read('texts/long'))?.equals(long)).toBe(true);
+    expect((await store.stat('texts/long'))?.bytes).toBe(long.length);
+  });
+
+  test('several stores of one database know nothing of each other', async () => {
+    await store.write('texts/ab', HELLO);
+    const other = openStore(server.url({ schema: `${schema}_b` }), '/');
+    await other.migrate?.();
+    expect(await other.list('')).toEqual([]);
+  });
+
+  describe('has a schema', () => {
+    beforeEach(async () => {
+      await server.run(`DROP SCHEMA ${schema} CASCADE`);
+      store = openStore(`${url}&sslmode=disable`, '/');
+    });
+
+    test('that is made once, by whoever comes first', async () => {
+      const made = await Promise.all([1, 2, 3, 4].map(async () => store.migrate?.()));
+      expect(made.map((each) => each?.from).sort()).toEqual([1, 1, 1, null]);
+      await store.write('texts/ab', HELLO);
+      expect(await store.migrate?.()).toEqual({ from: 1, to: 1 });
+      expect(await store.read('texts/ab')).toEqual(HELLO);
+    });
+
+    test('without which it is refused, until it is there', async () => {
+      await refuses(store, /postgres:\/\/tests@.*has no schema yet: run "temporal-conductor store migrate"$/);
+      await store.migrate?.();
+      expect(await store.read('texts/ab')).toBeNull();
+    });
+
+    test('that another user may have made for it', async () => {
+      await server.run(`DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'guest'`);
+      const guests = openStore(server.url({ user: 'guest:guest', schema }), '/');
+      expect(await sentenceOf(guests.migrate?.() ?? Promise.resolve())).toMatch(
+        /the user of postgres:\/\/guest@\S+ lacks a right \(permission denied for database postgres\): grant/,
+      );
+      await server.run(`CREATE SCHEMA ${schema} AUTHORIZATION guest`);
+      expect(await guests.migrate?.()).toEqual({ from: null, to: 1 });
+      expect(await guests.create('texts/ab', HELLO)).toBe(true);
+    });
+
+    test.each([
+      [7, /was migrated by a newer version of temporal-conductor \(.*version 7, and .* knows 1\): update$/],
+      [
+        0,
+        /was made by an earlier version of temporal-conductor \(.*version 0.*run "temporal-conductor store migrate"$/,
+      ],
+    ])('of version %p, with which it is refused', async (version, sentence) => {
+      await store.migrate?.();
+      await server.run(`UPDATE ${schema}.version SET version = ${version}`);
+      await refuses(store, sentence);
+      if (version > 1) await expect(store.migrate?.()).rejects.toThrow(sentence);
+    });
+  });
+
+  describe('is refused in one sentence that says what to do:', () => {
+    test.each([
+      [
+        'a wrong password',
+        { user: 'tests:wrong' },
+        /refuses the password.*\(password authentication failed.*set PGPASSWORD/,
+      ],
+      [
+        'no password',
+        { user: 'tests' },
+        /refuses the password, or there is none.*set PGPASSWORD, or write it into/,
+      ],
+      ['no such user', { user: 'nobody:x' }, /refuses the password.*"nobody"/],
+      [
+        'no such database',
+        { database: 'elsewhere' },
+        /the database of \S+elsewhere does not exist: create it/,
+      ],
+      [
+        'nothing there',
+        { port: 9 },
+        /127\.0\.0\.1:9\S* cannot be reached \(.*ECONNREFUSED.*\): check host and port/,
+      ],
+    ])('%s', async (_, where, sentence) => {
+      await refuses(openStore(server.url(where), '/'), sentence);
+    });
+
+    test('rights that are lacking', async () => {
+      await server.run(`DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'reader'`);
+      const readers = openStore(server.url({ user: 'reader:reader', schema }), '/');
+      await refuses(
+        readers,
+        /lacks a right \(permission denied for schema \w+\): grant what docs\/store.md names/,
+      );
+      await server.run(`GRANT USAGE ON SCHEMA ${schema} TO reader;
+        GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO reader`);
+      expect(await readers.read('texts/ab')).toBeNull();
+      expect(await sentenceOf(readers.write('texts/ab', HELLO))).toMatch(
+        /lacks a right \(.*for table entries\)/,
+      );
+      await server.run(`GRANT INSERT, UPDATE, DELETE ON ${schema}.entries TO reader`);
+      await readers.write('texts/ab', HELLO);
+      expect(await readers.removeOlder('texts/ab', new Date(Date.now() + 60_000))).toBe(5);
+    });
+
+    test('a full disk, of which the server tells', async () => {
+      await server.run(`
+        CREATE FUNCTION ${schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+        CREATE TRIGGER fill BEFORE INSERT ON ${schema}.entries EXECUTE FUNCTION ${schema}.fill()`);
+      expect(await sentenceOf(store.write('texts/ab', HELLO))).toMatch(
+        /the disk of \S+ is full \(could not extend file\): make room on its server/,
+      );
+    });
+
+    test('no encryption, where it is asked for', async () => {
+      await refuses(
+        openStore(`${url}&sslmode=require`, '/'),
+        /no encrypted connection to .*: check "sslmode"/,
+      );
+    });
+
+    test('the package is not installed', async () => {
+      jest.doMock('pg', () => {
+        throw new Error("Cannot find module 'pg'");
+      });
+      await expect(openStore(server.url({ schema: 'fresh' }), '/').read('texts/ab')).rejects.toThrow(
+        /^a store in PostgreSQL needs the package pg.*"npm install pg@8"/,
+      );
+      jest.dontMock('pg');
+    });
+  });
+
+  describe('and its server', () => {
+    afterEach(async () => {
+      await server.end();
+      await server.begin();
+    });
+
+    test('that was away: a call fails, and the next one works when it is back', async () => {
+      await store.write('texts/ab', HELLO);
+      await server.end('SIGQUIT');
+      await refuses(store, /cannot be reached \(.*\): check host and port in "store", the network, and that/);
+      await server.begin();
+      expect(await store.read('texts/ab')).toEqual(HELLO);
+    });
+
+    test('that ended in the midst of calls: each fails or is done, and what is done is there', async () => {
+      const keys = Array.from({ length: 40 }, (_, index) => `rows/${String(index).padStart(2, '0')}`);
+      const writing = keys.map((key) => store.write(key, Buffer.alloc(1_000_000, key)).then(() => key));
+      await Promise.race(writing);
+      await server.end('SIGQUIT');
+      const ended = await Promise.allSettled(writing);
+      await server.begin();
+      const done = ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+      expect(await store.list('rows/')).toEqual(expect.arrayContaining(done));
+      for (const each of ended) {
+        if (each.status === 'rejected') expect(String(each.reason)).toContain('cannot be reached (');
+      }
+    });
+
+    test('that takes no writes, as a standby does', async () => {
+      await store.write('texts/ab', HELLO);
+      await server.end();
+      await server.begin('default_transaction_read_only=on');
+      expect(await store.read('texts/ab')).toEqual(HELLO);
+      expect(await sentenceOf(store.write('texts/ab', HELLO))).toMatch(
+        /is read-only, as a standby is: name the server that takes writes/,
+      );
+    });
+
+    test('that has a certificate, which is checked as sslmode says', async () => {
+      const [certificate, key] = makeCertificate(server.folder);
+      await server.end();
+      await server.begin('ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`);
+      const withTls = (options: string): Store => openStore(`${url}&${options}`, '/');
+      expect(await withTls('sslmode=require').read('texts/ab')).toBeNull();
+      expect(await withTls(`sslmode=verify-full&sslrootcert=${certificate}`).read('texts/ab')).toBeNull();
+      await refuses(
+        withTls('sslmode=verify-full'),
+        /no encrypted connection to .* \(self-signed certificate\)/,
+      );
+    });
+  });
+});
+
+/** For 127.0.0.1, signed by itself. */
+function makeCertificate(folder: string): [certificate: string, key: string] {
+  const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
+  const name = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const files = ['-keyout', key, '-out', certificate];
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...name, ...files],
+    {
+      stdio: 'ignore',
+    },
+  );
+  if (process.getuid?.() === 0) chownSync(key, 65_534, 65_534);
+  return [certificate, key];
+}

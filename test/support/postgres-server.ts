@@ -1,0 +1,125 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+
+/** Where Debian has the programs of its newest version. */
+const PROGRAMS = programsIn('/usr/lib/postgresql');
+
+export const HAS_POSTGRES = PROGRAMS !== null;
+if (!HAS_POSTGRES) {
+  console.warn(
+    'The store in PostgreSQL is not tested: there is no server in /usr/lib/postgresql ("apt-get install postgresql").',
+  );
+}
+
+/** The password of the tests' user: whoever looks for it looks for this. */
+export const POSTGRES_PASSWORD = 'postgres-secret-5d01c7a9';
+
+/** The server refuses to run for the superuser. */
+const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+/** A PostgreSQL server with a database of its own, whose order of letters is that of English. */
+export class PostgresServer {
+  private server: ChildProcess | undefined;
+
+  private constructor(
+    readonly folder: string,
+    private readonly port: number,
+  ) {}
+
+  static async start(): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
+    const password = join(folder, 'password');
+    await writeFile(password, POSTGRES_PASSWORD);
+    for (const path of [folder, password]) await chown(path, USER.uid ?? -1, USER.gid ?? -1);
+    const server = new PostgresServer(folder, await freePort());
+    const access = ['--username=tests', '--auth=scram-sha-256', `--pwfile=${password}`];
+    const order = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en'];
+    const options = [...access, ...order, '--no-sync', server.data];
+    await promisify(execFile)(programOf('initdb'), options, { ...USER, cwd: folder });
+    await server.begin();
+    return server;
+  }
+
+  private get data(): string {
+    return join(this.folder, 'data');
+  }
+
+  /** Begins to serve, for the first time or again. */
+  async begin(...settings: readonly string[]): Promise<void> {
+    const own = ['listen_addresses=127.0.0.1', `port=${this.port}`, `unix_socket_directories=${this.folder}`];
+    const options = [...own, 'fsync=off', ...settings].flatMap((setting) => ['-c', setting]);
+    const server = spawn(programOf('postgres'), ['-D', this.data, ...options], {
+      ...USER,
+      cwd: this.folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.server = server;
+    for await (const line of createInterface({ input: server.stderr })) {
+      if (!line.includes('ready to accept')) continue;
+      server.stderr.resume();
+      return;
+    }
+    throw new Error('PostgreSQL ended before it served');
+  }
+
+  /** Ends as the system ends it, or at once and without a word to anyone. */
+  async end(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
+    const { server } = this;
+    if (server?.exitCode !== null || !server.kill(signal)) return;
+    await once(server, 'exit');
+  }
+
+  /** Of a store. */
+  url({
+    user = `tests:${POSTGRES_PASSWORD}`,
+    database = 'postgres',
+    port = this.port,
+    schema = '',
+  } = {}): string {
+    return `postgres://${user}@127.0.0.1:${port}/${database}${schema && `?schema=${schema}`}`;
+  }
+
+  /** Runs statements as the superuser. */
+  async run(sql: string): Promise<unknown[]> {
+    const client = new Client(this.url());
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.end();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function programsIn(folder: string): string | null {
+  const versions = existsSync(folder) ? readdirSync(folder).map(Number) : [];
+  const newest = Math.max(...versions.filter((version) => version >= 15));
+  const programs = join(folder, String(newest), 'bin');
+  return existsSync(join(programs, 'postgres')) ? programs : null;
+}
+
+function programOf(name: string): string {
+  return join(PROGRAMS ?? '', name);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
