@@ -63,8 +63,8 @@ export class SqliteConnection {
 
   private constructor(private readonly database: Database) {}
 
-  /** @param create makes the file, for its owner alone, where there is none */
-  static async open(path: string, options: { readonly full: boolean }): Promise<SqliteConnection> {
+  /** Where there is no database yet, it is made, for its owner alone. */
+  static async open(path: string, { full }: { readonly full: boolean }): Promise<SqliteConnection> {
     if (!existsSync(path)) {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       // SQLite gives the files that it lays beside this one the same rights.
@@ -72,7 +72,7 @@ export class SqliteConnection {
     }
     const { default: Libsql } = await import('libsql/promise');
     const connection = new SqliteConnection(new Libsql(path, { timeout: BUSY_MS }));
-    await connection.inTurn((query) => connection.prepare(query, options.full));
+    await connection.inTurn((query) => connection.prepare(query, full));
     return connection;
   }
 

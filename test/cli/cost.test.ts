@@ -42,13 +42,13 @@ function aRow(changes: Partial<LedgerRow> = {}): LedgerRow {
 }
 
 async function keep(changes: Partial<LedgerRow>): Promise<void> {
-  await writeRow(openStore('file:.conductor/store', folder.path), aRow(changes));
+  await writeRow(openStore('sqlite:.conductor/store.db', folder.path), aRow(changes));
 }
 
 test('an empty ledger is said to be empty, without a server', async () => {
   const { code, stdout, stderr } = await cost();
   expect(stdout).toBe('');
-  expect(stderr).toContain('No calls in the ledger of file:.conductor/store.');
+  expect(stderr).toContain('No calls in the ledger of sqlite:.conductor/store.db.');
   expect(code).toBe(0);
 });
 
@@ -116,7 +116,7 @@ test('an encrypted store is summed like another', async () => {
   const text = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
   const keys = readEncryptionKeys('COST_KEYS', { COST_KEYS: text });
   await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { encryption: { keyEnv: 'COST_KEYS' } }));
-  await writeRow(openStore('file:.conductor/store', folder.path, { keys }), aRow());
+  await writeRow(openStore('sqlite:.conductor/store.db', folder.path, { keys }), aRow());
 
   const { stdout } = await cost(['--csv'], { COST_KEYS: text });
   expect(stdout).toContain('2026-11-21,1,0,0,1000,200,0.004000000');

@@ -25,7 +25,7 @@ describe('doctor', () => {
     const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path });
     expect(stdout).toMatch(/✓ Node +\d+/);
     expect(stdout).toMatch(/✓ Configuration .*workers alpha, beta/);
-    expect(stdout).toMatch(/✓ Store +file:/);
+    expect(stdout).toMatch(/✓ Store +sqlite:/);
     expect(code).toBe(0);
   });
 

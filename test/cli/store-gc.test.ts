@@ -20,7 +20,7 @@ beforeEach(async () => {
   providers = await startSimulatedProviders({
     models: { boss: { answer: PLAN }, alpha: { answer: 'It is.' } },
   });
-  await folder.write('conductor.yaml', poolAt(providers.url));
+  await folder.write('conductor.yaml', poolAt(providers.url, { store: 'file:.conductor/store' }));
 });
 afterEach(async () => {
   await providers.close();

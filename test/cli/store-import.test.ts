@@ -55,15 +55,8 @@ test("an earlier version's store goes on, is named with its remedy, and is taken
   expect(taken.stderr).not.toContain('Now name it');
   expect(await kept()).toContain('store.db');
   expect((await run('cost', '--json')).stdout).toBe(spent.stdout);
-  const { question } = JSON.parse((await run('trace', 'last', '--format', 'json')).stdout) as {
-    question: string;
-  };
-  expect(question).toBe(QUESTION);
-  expect((await run('store', 'import', OLD)).stdout).toMatch(
-    /: nothing\. \d+ objects had been taken over before\./,
-  );
-  const after = await solve();
-  expect(after.stderr).not.toContain('store import');
+  const traced = await run('trace', 'last', '--format', 'json');
+  expect(traced.stdout).toContain(LONG.trim());
 });
 
 test('a store that is named stays, and what cannot be taken over is said', async () => {

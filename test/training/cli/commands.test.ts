@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { FileStore } from '../../../src/store/file-store';
+import { openStore } from '../../../src/store/open-store';
 import { removeSchedule } from '../../../src/training/client/schedule';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
 import { type Ended, runCommand } from '../../cli/command';
@@ -106,7 +105,7 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
 });
 
 test('what serves is chosen by hand, taken back and pinned, without a server', async () => {
-  const store = new FileStore(join(folder.path, '.conductor', 'store'));
+  const store = openStore('sqlite:.conductor/store.db', folder.path);
   for (const name of ['000004', '000007']) await writeManifest(store, aManifest({ trainRun, name }));
   // The folder's Conductor is a prompted one, so that promoting changes no solve.
   expect((await train('promote', '4')).stderr).toBe(
@@ -169,5 +168,5 @@ test('where nothing was trained, status and list say so', async () => {
     night: null,
     schedule: null,
   });
-  expect((await train('list')).stderr).toContain('No night was trained in file:');
+  expect((await train('list')).stderr).toContain('No night was trained in sqlite:');
 });

@@ -62,7 +62,7 @@ test('starts all that a night needs with the right addresses, keeps it running, 
   const [server] = await startsOf(folder, 'policy-server');
   expect(trainer?.address).toBe(address);
   expect(trainer?.args.join(' ')).toBe(
-    `--store file:.conductor/store --checkpoints ${join(folder.path, 'kept')} --allow-server ${baseUrl} ` +
+    `--store sqlite:.conductor/store.db --checkpoints ${join(folder.path, 'kept')} --allow-server ${baseUrl} ` +
       `--export-root ${join(folder.path, 'exported')} --task-queue conductor-trainer --namespace default ` +
       '--drain-seconds 25 --end-with-stdin',
   );
