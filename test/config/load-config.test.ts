@@ -287,7 +287,7 @@ describe('what is refused, with place, value and remedy', () => {
     [
       'a store of no kind',
       `${SMALLEST}store: https://bucket/x`,
-      /store is "https:\/\/bucket\/x": expected sqlite:PATH, s3:\/\/BUCKET\/PREFIX or file:PATH/,
+      /store is "https:\/\/bucket\/x": expected sqlite:PATH, postgres:\/\/USER@HOST\/DATABASE, s3:\/\/BUCKET\/PREFIX or file:PATH/,
     ],
     [
       'a rate by provider without queues by provider',
