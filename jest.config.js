@@ -26,7 +26,11 @@ module.exports = {
     {
       ...project,
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/trainer/', '<rootDir>/test/package/package\\.test\\.ts'],
+      testPathIgnorePatterns: [
+        '<rootDir>/test/trainer/',
+        '<rootDir>/test/package/package\\.test\\.ts',
+        '<rootDir>/test/cli/store-migrate\\.test\\.ts',
+      ],
     },
   ],
 };

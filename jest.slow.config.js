@@ -16,8 +16,8 @@ module.exports = {
     },
     {
       ...project,
-      displayName: 'package',
-      testMatch: ['<rootDir>/test/package/package.test.ts'],
+      displayName: 'long',
+      testMatch: ['<rootDir>/test/package/package.test.ts', '<rootDir>/test/cli/store-migrate.test.ts'],
       testPathIgnorePatterns: [],
     },
   ],
