@@ -1,10 +1,8 @@
+import { keysOf, PAGE, readPages } from './key-pages';
 import type { LedgerSums } from './ledger-sums';
 import { migratePostgres, PostgresDatabase, type PostgresPlace, type Query } from './postgres-database';
 import { PostgresLedger } from './postgres-ledger';
 import { checkKey, type Migration, type Store, type StoredEntry } from './store';
-
-/** `entries` reads so many at a time, and holds no connection in between. */
-const PAGE = 1000;
 
 /**
  * A store in a PostgreSQL database, for workers on several machines. Each write is a transaction of its own: what was
@@ -61,27 +59,13 @@ export class PostgresStore implements Store {
     return rows[0] ?? null;
   }
 
-  async list(prefix: string): Promise<string[]> {
-    const keys = [];
-    for await (const { key } of this.entries(prefix)) keys.push(key);
-    return keys;
+  list(prefix: string): Promise<string[]> {
+    return keysOf(this.entries(prefix));
   }
 
-  async *entries(prefix: string): AsyncGenerator<StoredEntry> {
-    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
-    // No key ends with a slash, and a zero is what follows one; nothing of a key is after a tilde.
-    const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
-    let after = prefix;
-    for (;;) {
-      const { rows } = await this.query<StoredEntry>(
-        `${FIND} WHERE key > $1 AND key < $2 ORDER BY key LIMIT ${PAGE}`,
-        after,
-        end,
-      );
-      yield* rows;
-      if (rows.length < PAGE) return;
-      after = rows.at(-1)?.key ?? end;
-    }
+  entries(prefix: string): AsyncGenerator<StoredEntry> {
+    const sql = `${FIND} WHERE key > $1 AND key < $2 ORDER BY key LIMIT ${PAGE}`;
+    return readPages(prefix, async (after, end) => (await this.query<StoredEntry>(sql, after, end)).rows);
   }
 
   async removeOlder(key: string, than: Date): Promise<number> {

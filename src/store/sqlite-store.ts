@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { keysOf, PAGE, readPages } from './key-pages';
 import { explainSqlite, type Query, SqliteConnection, type Value } from './sqlite-database';
 import { SqliteLedger } from './sqlite-ledger';
 import { checkKey, type Store, type StoredEntry } from './store';
-
-/** `entries` reads so many at a time, and holds no lock in between. */
-const PAGE = 1000;
 
 /**
  * A store in a SQLite database of this machine, which many processes may open at once.
@@ -68,27 +66,13 @@ export class SqliteStore implements Store {
     return found === undefined ? null : entryOf(found);
   }
 
-  async list(prefix: string): Promise<string[]> {
-    const keys = [];
-    for await (const { key } of this.entries(prefix)) keys.push(key);
-    return keys;
+  list(prefix: string): Promise<string[]> {
+    return keysOf(this.entries(prefix));
   }
 
-  async *entries(prefix: string): AsyncGenerator<StoredEntry> {
-    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
-    // No key ends with a slash, and a zero is what follows one; nothing of a key is after a tilde.
-    const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
-    let after = prefix;
-    for (;;) {
-      const page = await this.look<Found>(
-        `${FIND} WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE}`,
-        after,
-        end,
-      );
-      yield* page.map(entryOf);
-      if (page.length < PAGE) return;
-      after = page.at(-1)?.key ?? end;
-    }
+  entries(prefix: string): AsyncGenerator<StoredEntry> {
+    const sql = `${FIND} WHERE key > ? AND key < ? ORDER BY key LIMIT ${PAGE}`;
+    return readPages(prefix, async (after, end) => (await this.look<Found>(sql, after, end)).map(entryOf));
   }
 
   async removeOlder(key: string, than: Date): Promise<number> {
