@@ -229,12 +229,22 @@ const CREDENTIALS = [
  */
 export function redact(text: string, secret: string | null): string {
   const hidden = secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');
-  const line = clip(hidden.trimStart()).replace(/\s{1,4096}/g, ' ');
+  const line = hideStarts(clip(hidden.trimStart()), secret ?? '').replace(/\s{1,4096}/g, ' ');
   const clean = CREDENTIALS.reduce((rest, credential) => rest.replace(credential, '[key]'), line).trim();
   if (clean.length <= LONGEST) return clean;
   // By characters: half of a surrogate pair could not be stored.
   const characters = Array.from(clean.slice(0, LONGEST * 2));
   return `${characters.slice(0, LONGEST - 1).join('')}…`;
+}
+
+/** So much of the key's beginning gives it away, wherever it stands: even inside a word, where no pattern looks. */
+const TELLING_START = 12;
+
+/** Hides every beginning of the key that is long enough to tell, with what hangs on it. */
+function hideStarts(text: string, secret: string): string {
+  if (secret.length <= TELLING_START) return text;
+  const [head = '', ...tails] = text.split(secret.slice(0, TELLING_START));
+  return [head, ...tails.map((tail) => tail.replace(/^[\w.~+/=*-]{1,4096}/, ''))].join('[key]');
 }
 
 /** What a credential may consist of, and the first half of a surrogate pair. */
