@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { type WorkflowHandle, WorkflowFailedError } from '@temporalio/client';
-import { RETIRE } from '../../../src/training/names';
+import { RETIRE, UPDATE } from '../../../src/training/names';
 import { nightWorkflowId } from '../../../src/training/night-ids';
 import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
@@ -99,8 +99,14 @@ test.each([
   ],
 ])('a night that %s while old checkpoints are retired waits for that', async (_, end) => {
   stage = await openScriptedTraining({ training: { evaluateEvery: 1 } });
-  const { training, trainRun, providers } = stage;
-  stage.trainer[RETIRE] = async () => {
+  const { training, trainRun, providers, trainer } = stage;
+  const update = trainer[UPDATE];
+  trainer[UPDATE] = (request) => {
+    // The trial that follows is under way until the test ends it.
+    providers.hold('a');
+    return update(request);
+  };
+  trainer[RETIRE] = async () => {
     const beat = setInterval(() => {
       Context.current().heartbeat();
     }, 100);
