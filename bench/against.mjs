@@ -4,13 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { median, milliseconds, time } from './numbers.mjs';
 import { FOUR_CALLS } from './plans.mjs';
-import { configFor, openServer, spawnProviders } from './setting.mjs';
+import { configFor, databaseIn, openServer, spawnProviders } from './setting.mjs';
 
 const ROUNDS = 20;
 const SOLVES = 40;
@@ -51,7 +52,11 @@ async function measureSolves() {
 }
 
 function solver(name, root) {
-  const config = configFor(providers.url, join(server.folder, 'stores', name), `against-${name}`);
+  const config = configFor(
+    providers.url,
+    storeOf(root, join(server.folder, 'stores', name)),
+    `against-${name}`,
+  );
   const program = fileURLToPath(new URL('programs/solves.mjs', import.meta.url));
   const env = { ...process.env, TEMPORAL_ADDRESS: server.address, BENCH_CONFIG: JSON.stringify(config) };
   const child = spawn(process.execPath, [program, root, String(WIDTH)], {
@@ -74,6 +79,13 @@ function solver(name, root) {
   };
 }
 
+/** The store that a build has by default in a folder: 0.3.0 had no database. */
+function storeOf(root, folder) {
+  return existsSync(join(root, 'lib/store/sqlite-store.js'))
+    ? databaseIn(folder)
+    : `file:${join(folder, 'store')}`;
+}
+
 /** Milliseconds from the start of the command to its end, a value a start. */
 async function measureStarts() {
   const times = { this: [], other: [] };
@@ -81,7 +93,7 @@ async function measureStarts() {
     for (const [name, root] of Object.entries(builds)) {
       const cwd = join(server.folder, `start-${name}-${start}`);
       await mkdir(cwd);
-      const config = configFor(providers.url, join(cwd, 'store'), 'start');
+      const config = configFor(providers.url, storeOf(root, cwd), 'start');
       await writeFile(join(cwd, 'conductor.yaml'), JSON.stringify(config));
       times[name].push(await time(() => solveIn(cwd, root)));
     }

@@ -48,22 +48,25 @@ async function processorTimeOf(pid) {
  * A configuration whose models are all behind `url`, without a key. They have prices, so that every call is held to the
  * limits as a real one is; the cost limit is so wide that 200 KB outputs, dearer than the default $1, stop nothing.
  */
-export function configFor(url, storeFolder, taskQueue) {
+export function configFor(url, store, taskQueue) {
   const price = { input: 2, output: 10 };
   const model = (name) => ({ provider: 'openai', model: name, baseUrl: `${url}/v1`, price });
   return {
     conductor: model('conductor'),
     workers: WORKERS.map((id) => ({ id, ...model(id) })),
     limits: { costUsd: 1000 },
-    store: `file:${storeFolder}`,
+    store,
     temporal: { taskQueue, heartbeat: '5s' },
   };
 }
 
+/** The store that a folder has by default. */
+export const databaseIn = (folder) => `sqlite:${join(folder, 'store.db')}`;
+
 /** A worker in this process, with the settings of the embedded one, and a client that shares its connection. */
 export async function openSolver(server, url, name, changes = {}) {
   const taskQueue = `bench-${name}`;
-  const store = join(server.folder, 'stores', name);
+  const store = databaseIn(join(server.folder, 'stores', name));
   const config = { ...configFor(url, store, taskQueue), ...changes };
   const worker = await Worker.create({
     connection: server.connection,
@@ -75,8 +78,7 @@ export async function openSolver(server, url, name, changes = {}) {
   const running = worker.run();
   return {
     config,
-    store,
-    conductor: new ConductorClient({ client: server.client, store: config.store, taskQueue }),
+    conductor: new ConductorClient({ client: server.client, store, taskQueue }),
     close: async () => {
       worker.shutdown();
       await running;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { median, seconds, time } from './numbers.mjs';
 import { FOUR_CALLS } from './plans.mjs';
 import { rate } from './rows.mjs';
-import { configFor, LIB, spawnProviders } from './setting.mjs';
+import { configFor, databaseIn, LIB, spawnProviders } from './setting.mjs';
 
 /** The command line from its start to its end, with a server of its own and answers that take no time. */
 export async function measureStart(server, { starts }) {
@@ -16,7 +16,7 @@ export async function measureStart(server, { starts }) {
     await mkdir(cwd);
     await writeFile(
       join(cwd, 'conductor.yaml'),
-      JSON.stringify(configFor(providers.url, join(cwd, 'store'), 'start')),
+      JSON.stringify(configFor(providers.url, databaseIn(cwd), 'start')),
     );
     times.push(await time(() => solveIn(cwd)));
   }

@@ -1,10 +1,11 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
 import { startSimulatedProviders } from '../lib/testing/index.js';
 import { median, milliseconds } from './numbers.mjs';
 import { CHAIN, planText } from './plans.mjs';
 import { rate } from './rows.mjs';
 import { openSolver } from './setting.mjs';
+
+const { openStore } = createRequire(import.meta.url)('../lib/store/open-store.js');
 
 /** How long a crash could still cost a second purchase after an answer's last byte was sent. */
 export async function measureWindow(server, { windows: runs }) {
@@ -15,12 +16,12 @@ export async function measureWindow(server, { windows: runs }) {
   await solver.close();
   await providers.close();
 
-  const folder = join(solver.store, 'answers');
-  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.json'));
-  const kept = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).mtimeMs));
+  const kept = [];
+  for await (const { modifiedAt } of openStore(solver.config.store, server.folder).entries('answers/'))
+    kept.push(+modifiedAt);
   // The calls of a chain come one after the other, so the n-th answer that was sent is the n-th that was kept.
   const sent = providers.log.map(({ respondedAt }) => respondedAt).sort((a, b) => a - b);
-  // A file's time is that of the kernel's last tick, so it can lie a little before what it follows.
+  // A row's time is in whole milliseconds, so it can lie a little before what it follows.
   const windows = kept.sort((a, b) => a - b).map((at, index) => Math.max(0, at - sent[index]));
   const aim = { good: 50, excellent: 50, show: milliseconds };
   return [

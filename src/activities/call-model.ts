@@ -1,4 +1,4 @@
-import { activityInfo, ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, CancelledFailure, Context, type Info } from '@temporalio/activity';
 import { keyFor } from '../config/keys';
 import type { WorkerResult } from '../protocol/activities';
 import type { Problem } from '../protocol/call';
@@ -20,7 +20,8 @@ import { brokenOff, outcomeOf, sendRequest, type SentRequest } from './send-requ
 /**
  * Makes one model call durable. Every model call of the product goes through here.
  *
- * 1. An answer kept under the call id by an earlier attempt is returned, and nothing is sent.
+ * 1. An answer kept under the call id by an earlier attempt is returned, and nothing is sent. A first attempt does not
+ *    look for one: the row of step 3 tells whether there were others.
  * 2. An answer that an earlier attempt began in the background is waited for, under the same ledger row.
  * 3. Else a ledger row is created before the request, so no request is ever unaccounted for, and of two live attempts
  *    each has its own; but where the model may not be asked just now, nothing is written or sent, and Temporal calls
@@ -40,15 +41,23 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const info = activityInfo();
   const callId = callIdOf(info, call, requestIdentity(call));
   const blank = openRowOf(call, callId, info);
-  const earlier = await rowsOfCall(store, blank);
-  const kept = await findAnswer(store, callId);
-  if (kept !== null) {
-    // The attempt that kept it may have died before it completed its row.
-    await untilWritten(() => writeRow(store, kept.row));
-    return answered(kept, earlier);
+  // Of what is called for the first time, nothing is known, and nothing is asked: a row that is there after all says so.
+  let made: MadeRequest | null = null;
+  for (let isFirst = isNew(call, info); made === null; isFirst = false) {
+    const earlier = isFirst ? [] : await rowsOfCall(store, blank);
+    const kept = isFirst ? null : await findAnswer(store, callId);
+    if (kept !== null) {
+      // The attempt that kept it may have died before it completed its row.
+      await untilWritten(() => writeRow(store, kept.row));
+      return answered(kept, earlier);
+    }
+    const apiKey = await asFailure(
+      () => keyFor(call.card, config, env, earlierConfigs),
+      callDetails(earlier),
+    );
+    made = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   }
-  const apiKey = await asFailure(() => keyFor(call.card, config, env, earlierConfigs), callDetails(earlier));
-  const { row, sent, others } = await makeRequest(dependencies, call, { blank, apiKey, earlier });
+  const { row, sent, others } = made;
   if (sent.kind === 'left-running') throw comeBackLater(sent, [...others, row]);
   if (sent.kind !== 'answered') {
     const failure = await bookFailure(dependencies, call, sent, row, others);
@@ -64,6 +73,11 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const first = await untilWritten(() => keepAnswer(store, answer));
   await untilWritten(() => writeRow(store, answer.row));
   return answered(first, [...others, answer.row]);
+}
+
+/** Another run may have made a call that has an identity of its own, and an answer in the background has no row to it. */
+function isNew({ identity, card }: ModelCall, { attempt }: Pick<Info, 'attempt'>): boolean {
+  return attempt === 1 && identity === undefined && card.background !== true;
 }
 
 function withoutRow(rows: readonly LedgerRow[], { attempt }: LedgerRow): LedgerRow[] {
@@ -146,17 +160,25 @@ interface CallSoFar {
   readonly earlier: readonly LedgerRow[];
 }
 
+/** A request, the row that it is paid under, and the other rows of its call. */
+interface MadeRequest {
+  readonly row: LedgerRow;
+  readonly sent: SentRequest | LeftRunning;
+  readonly others: readonly LedgerRow[];
+}
+
 /**
  * Waits for the answer that a vendor may still be writing for a call; else, if the model may be asked now, opens a row
  * in the ledger and sends a request.
  *
+ * @returns null where another attempt has opened that row: there may be an answer by now, or no request left
  * @throws ApplicationFailure where no further request may be sent: for good, or until there is room
  */
 async function makeRequest(
   dependencies: Dependencies,
   call: ModelCall,
   soFar: CallSoFar,
-): Promise<{ row: LedgerRow; sent: SentRequest | LeftRunning; others: readonly LedgerRow[] }> {
+): Promise<MadeRequest | null> {
   const { store, pacing } = dependencies;
   const { blank, apiKey, earlier } = soFar;
   const running = call.card.background === true ? await findRunning(dependencies, soFar) : null;
@@ -173,16 +195,13 @@ async function makeRequest(
   let report = NOTHING_LEARNT;
   try {
     const row = await openRow(store, blank, (earlier.at(-1)?.attempt ?? 0) + 1);
-    if (row !== null) {
-      const sent = await sendUnlessOver(dependencies, call, apiKey, row);
-      report = reportOf(sent);
-      return { row, sent, others: earlier };
-    }
+    if (row === null) return null;
+    const sent = await sendUnlessOver(dependencies, call, apiKey, row);
+    report = reportOf(sent);
+    return { row, sent, others: earlier };
   } finally {
     permit.release(report);
   }
-  // Another live attempt has that number. With its row, the allowance may be used up.
-  return makeRequest(dependencies, call, { ...soFar, earlier: await rowsOfCall(store, blank) });
 }
 
 /** A process that was frozen may have been given up meanwhile: it sends nothing more. */

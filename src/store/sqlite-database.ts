@@ -201,6 +201,11 @@ export function explainSqlite(error: unknown, store: string): Error {
   return new Error(sentence, { cause: error });
 }
 
+/** Whether a row was refused because there is one of its key. */
+export function isTaken(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+}
+
 /** Where a database cannot even be opened, the driver tells SQLite's code in its message alone. */
 function codeOf(error: unknown): string {
   const { code } = Object(error) as { readonly code?: unknown };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { keysOf, PAGE, readPages } from './key-pages';
-import { explainSqlite, type Query, SqliteConnection, type Value } from './sqlite-database';
+import { explainSqlite, isTaken, type Query, SqliteConnection, type Value } from './sqlite-database';
 import { SqliteLedger } from './sqlite-ledger';
 import { checkKey, type Store, type StoredEntry } from './store';
 
@@ -35,19 +35,23 @@ export class SqliteStore implements Store {
 
   async write(key: string, bytes: Uint8Array): Promise<void> {
     checkKey(key);
-    await this.change(
-      `INSERT INTO entries (key, modified, bytes) VALUES (?, ?, ?)
-         ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes`,
-      [key, Date.now(), bytes],
-    );
+    const sql = `INSERT INTO entries (key, modified, bytes) VALUES (?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET modified = excluded.modified, bytes = excluded.bytes`;
+    await this.ask((query) => query(sql, key, Date.now(), bytes));
   }
 
   async create(key: string, bytes: Uint8Array): Promise<boolean> {
     checkKey(key);
-    return this.change(
-      'INSERT INTO entries (key, modified, bytes) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING',
-      [key, Date.now(), bytes],
-    );
+    return this.ask(async (query) => {
+      try {
+        await query('INSERT INTO entries (key, modified, bytes) VALUES (?, ?, ?)', key, Date.now(), bytes);
+        return true;
+      } catch (error) {
+        // Told by the refusal: asking how many entries were changed would be a second statement each time.
+        if (isTaken(error)) return false;
+        throw error;
+      }
+    });
   }
 
   async replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean> {

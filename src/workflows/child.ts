@@ -46,7 +46,8 @@ export async function callItself(
   recorder.record(ownStepStarted({ round, step, childId, model: run.conductor.model, at: startedAt }));
   let outcome: ChildOutcome;
   try {
-    const share = await limits.share(unfinishedParts(context));
+    const parts = unfinishedParts(context);
+    const share = limits.share(parts) ?? (await limits.waitFor(() => limits.share(parts)));
     outcome = await runChild(context, share, {
       childId,
       question: subtask,
@@ -77,7 +78,7 @@ function unfinishedParts(context: RunContext): number {
  * earlier answer. (Paper section 3.2, which leaves an unreadable review open.)
  */
 export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text): Promise<Text> {
-  const share = mayReview(context) ? await shareUnlessSpent(context) : null;
+  const share = await shareUnlessSpent(context);
   if (share === null) return answer;
   const { recorder, round, depth, question, background } = context;
   const childId = `${workflowInfo().workflowId}-review`;
@@ -98,7 +99,7 @@ export async function reviewAnswer(context: RunContext, plan: Plan, answer: Text
 /** null where nothing is left for a review: the run reports which limit it was, and has its answer. */
 async function shareUnlessSpent({ limits }: RunContext): Promise<Share | null> {
   try {
-    return await limits.share(1);
+    return limits.share(1) ?? (await limits.waitFor(() => limits.share(1)));
   } catch (error) {
     if (isOwnCancellation(error)) throw error;
     return null;

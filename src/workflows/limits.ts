@@ -71,37 +71,42 @@ export class Limits {
   }
 
   /**
-   * Sets aside what a call may come to.
+   * Sets aside what a call may come to; null where it does not fit yet, but may once others have ended.
    *
    * @throws ApplicationFailure of a `Limit.*` type when it cannot fit any more, or the run was stopped already
    */
-  reserve(worst: WorstCase): Promise<Reservation> {
+  reserve(worst: WorstCase): Reservation | null {
     const key = this.nextKey();
+    const allowance = this.grant(() => this.account.reserve(key, worst));
     const settle = (calls: readonly Call[]): void => {
       this.account.settle(key, calls);
       this.changes += 1;
     };
-    return this.whenItFits(
-      () => this.account.reserve(key, worst),
-      (allowance) => ({ allowance, settle }),
-    );
+    return allowance && { allowance, settle };
   }
 
-  /**
-   * Sets aside a part of what is left for a child.
-   *
-   * @throws ApplicationFailure as `reserve` does
-   */
-  share(parts: number): Promise<Share> {
+  /** Sets aside a part of what is left for a child; null and errors are those of `reserve`. */
+  share(parts: number): Share | null {
     const key = this.nextKey();
+    const limits = this.grant(() => this.account.share(key, parts));
     const settle = (spentAtMost: Amount | null): void => {
       this.account.settleChild(key, spentAtMost);
       this.changes += 1;
     };
-    return this.whenItFits(
-      () => this.account.share(key, parts),
-      (limits) => ({ limits, settle }),
-    );
+    return limits && { limits, settle };
+  }
+
+  /**
+   * Asks again, each time that something may have come to fit, until it is granted. It is apart from the asking because
+   * most of what is asked for fits at once, and the SDK takes a stack trace of each promise that a workflow makes.
+   */
+  async waitFor<Granted>(ask: () => Granted | null): Promise<Granted> {
+    for (;;) {
+      const before = this.changes;
+      await condition(() => this.changes !== before || this.stop !== null);
+      const granted = ask();
+      if (granted !== null) return granted;
+    }
   }
 
   /** Whether something of this size would exceed the cost limit; false where there is none, or no price. */
@@ -146,20 +151,13 @@ export class Limits {
     return String(this.taken);
   }
 
-  /** One promise and no more, here and in the callers: the SDK takes a stack trace of each that a workflow makes. */
-  private async whenItFits<Granted extends object, Kept>(
-    ask: () => Granted | LimitRefusal,
-    keep: (granted: Granted) => Kept,
-  ): Promise<Kept> {
-    for (;;) {
-      const stop = this.reasonToStop();
-      if (stop !== null) throw stop;
-      const answer = ask();
-      if (!isRefusal(answer)) return keep(answer);
-      if (!answer.mayFitLater) throw this.stopBy(answer.limit, describeLimit(answer));
-      const before = this.changes;
-      await condition(() => this.changes !== before || this.stop !== null);
-    }
+  private grant<Granted extends object>(ask: () => Granted | LimitRefusal): Granted | null {
+    const stop = this.reasonToStop();
+    if (stop !== null) throw stop;
+    const answer = ask();
+    if (!isRefusal(answer)) return answer;
+    if (answer.mayFitLater) return null;
+    throw this.stopBy(answer.limit, describeLimit(answer));
   }
 }
 

@@ -202,7 +202,7 @@ async function askConductor(context: RunContext, request: WritePlanRequest): Pro
   const worst = worstCaseOf(conductor, conductorPromptBytes(request, run), conductor.maxOutputTokens);
   let reservation: Reservation;
   try {
-    reservation = await limits.reserve(worst);
+    reservation = limits.reserve(worst) ?? (await limits.waitFor(() => limits.reserve(worst)));
   } catch (error) {
     return readCallFailure(error, CONDUCTOR_ID);
   }

@@ -28,11 +28,9 @@ export async function runPlan(
       continue;
     }
     const needed = step.sees.flatMap((earlier) => finished[earlier] ?? []);
-    finished.push(
-      Promise.all(needed).then(() =>
-        runStep(context, { step: index, plan, sees: visibleSteps(context, plan, step.sees) }),
-      ),
-    );
+    const run = (): Promise<void> =>
+      runStep(context, { step: index, plan, sees: visibleSteps(context, plan, step.sees) });
+    finished.push(needed.length === 0 ? run() : Promise.all(needed).then(run));
   }
   // Settled, not just failed: a cancelled run waits until every call of it is closed.
   const outcomes = await Promise.allSettled(finished);

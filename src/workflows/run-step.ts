@@ -53,9 +53,30 @@ export async function runStep(context: RunContext, ready: ReadyStep): Promise<vo
   }
   const workers = candidates(context, planned.worker);
   for (const [index, worker] of workers.entries()) {
-    const isLast = index === workers.length - 1;
-    const request = requestFor(context, ready, worker, planned);
-    if (await askWorker(context, isLast ? request : { ...request, hasFallback: true })) return;
+    // Other steps' paid retries are scheduled before a fallback: the histories of runs under way hold that order.
+    if (index > 0) await Promise.resolve();
+    const hasFallback = index < workers.length - 1;
+    const calls = callsTo(context, requestFor(context, ready, worker, { planned, hasFallback }));
+    // In this function, and not in one of its own: the SDK takes a stack trace of each promise that a workflow makes.
+    for (let call = calls.next(); call.done !== true;) {
+      const failure = await makeCall(context, call.value);
+      if (failure === null) return;
+      call = calls.next(failure);
+    }
+  }
+}
+
+/** The calls to make of one worker, until one is answered: each after the first is asked for with what became of the last. */
+function* callsTo(context: RunContext, first: WorkerRequest): Generator<WorkerRequest, void, CallFailure> {
+  let request = first;
+  for (let paidRetries = 0; ; paidRetries += 1) {
+    const { problem } = yield { ...request, identity: identityOf(context, paidRetries) };
+    if (paidRetries >= MAX_PAID_RETRIES) return;
+    if (problem.type === FAILURES.truncated) {
+      const room = moreRoom(request);
+      if (room === null) return;
+      request = { ...request, maxOutputTokens: room };
+    } else if (!mayRetryBilled(problem)) return;
   }
 }
 
@@ -74,30 +95,16 @@ function requestFor(
   { input: { seed }, question, round, rootId, background }: RunContext,
   { step, sees }: ReadyStep,
   worker: RunWorker,
-  planned: Step,
+  { planned, hasFallback }: { readonly planned: Step; readonly hasFallback: boolean },
 ): WorkerRequest {
   const request = { rootId, question, subtask: planned.subtask, sees, round, step, worker };
   return {
     ...request,
     ...(worker.id === planned.worker ? {} : { fallbackFor: planned.worker }),
+    ...(hasFallback && { hasFallback }),
     ...(background.length > 0 && { background }),
     seed,
   };
-}
-
-/** True once the worker has answered, false when it has failed for good. */
-async function askWorker(context: RunContext, first: WorkerRequest): Promise<boolean> {
-  let request = first;
-  for (let paidRetries = 0; ; paidRetries += 1) {
-    const failure = await tryWorker(context, { ...request, identity: identityOf(context, paidRetries) });
-    if (failure === null) return true;
-    if (paidRetries >= MAX_PAID_RETRIES) return false;
-    if (failure.problem.type === FAILURES.truncated) {
-      const room = moreRoom(request);
-      if (room === null) return false;
-      request = { ...request, maxOutputTokens: room };
-    } else if (!mayRetryBilled(failure.problem)) return false;
-  }
 }
 
 /** Each paid retry is a call of its own. */
@@ -105,13 +112,14 @@ function identityOf({ identity }: RunContext, paidRetries: number): string | und
   return identity === undefined ? undefined : `${identity}/${paidRetries}`;
 }
 
-async function tryWorker(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
+/** Makes one call, and records what came of it: null where it was answered. */
+async function makeCall(context: RunContext, request: WorkerRequest): Promise<CallFailure | null> {
   const { recorder, limits, run } = context;
   const worst = worstCaseOfCall(request, run);
   recorder.record(stepStarted(request, now()));
   let reservation: Reservation | null = null;
   try {
-    reservation = await limits.reserve(worst);
+    reservation = limits.reserve(worst) ?? (await limits.waitFor(() => limits.reserve(worst)));
     const result = await callWorker(context, { ...request, allowance: reservation.allowance });
     reservation.settle(result.calls);
     recorder.record(stepAnswered(request, result));

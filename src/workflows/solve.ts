@@ -13,7 +13,7 @@ import { findInputProblem, questionOf, type SolveInput } from '../protocol/input
 import { CHECK_RUN, READ_TEXT, RESOLVE_RUN } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
-import type { Text } from '../protocol/text';
+import type { Text, TextRef } from '../protocol/text';
 import { emptyTrace } from '../trace/reduce';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
@@ -21,7 +21,7 @@ import { isOwnCancellation, orFail } from './failures';
 import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
-import { Recorder, type RunContext } from './run-context';
+import { mayReview, Recorder, type RunContext } from './run-context';
 import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
@@ -66,8 +66,8 @@ async function findAnswer(input: SolveInput, start: RunStart): Promise<Text> {
     return review.answer;
   }
   const found = await carryOut(context, plan);
-  const best = await reviewAnswer(context, plan, found);
-  return input.parent === undefined ? wholeAnswer(best) : best;
+  const best = mayReview(context) ? await reviewAnswer(context, plan, found) : found;
+  return input.parent === undefined && typeof best !== 'string' ? wholeAnswer(best) : best;
 }
 
 type RunStart = Pick<RunContext, 'recorder' | 'steering' | 'approval'>;
@@ -116,8 +116,8 @@ async function carryOut(context: RunContext, plan: Plan): Promise<Text> {
   return answer;
 }
 
-async function wholeAnswer(found: Text): Promise<Text> {
-  if (typeof found === 'string' || found.bytes > WHOLE_ANSWER_BYTES) return found;
+async function wholeAnswer(found: TextRef): Promise<Text> {
+  if (found.bytes > WHOLE_ANSWER_BYTES) return found;
   try {
     return await storeActivities('load the answer')[READ_TEXT](found);
   } catch (error) {

@@ -27,6 +27,21 @@ class TroubledStore extends FileStore {
   }
 }
 
+/** A store that counts how often anything is looked for. */
+class CountingStore extends FileStore {
+  looks = 0;
+
+  override list(prefix: string): Promise<string[]> {
+    this.looks += 1;
+    return super.list(prefix);
+  }
+
+  override read(key: string): Promise<Buffer | null> {
+    this.looks += 1;
+    return super.read(key);
+  }
+}
+
 let folder: string;
 let provider: Provider;
 beforeEach(async () => {
@@ -93,14 +108,8 @@ test("a store that never comes back ends the call with the run's time, and says 
 });
 
 test('two live attempts of one call have a row each, and the answer that was kept first is the answer of both', async () => {
-  const [bothListed, bothAsked] = [meeting(2), meeting(2)];
-  const store = new FileStore(folder);
-  const list = store.list.bind(store);
-  store.list = async (prefix) => {
-    const keys = await list(prefix);
-    await bothListed();
-    return keys;
-  };
+  const [bothOpen, bothAsked] = [meeting(2), meeting(2)];
+  const store = new TroubledStore(folder, (key) => (key.startsWith('ledger/') ? bothOpen() : undefined));
   const complete: Complete = async (request) => {
     await bothAsked();
     return provider.complete(request);
@@ -127,6 +136,16 @@ test('an attempt that fails returns the answer that another one kept meanwhile, 
     calls: [{ attempt: 1, nanoUsd: 70_000 }],
   });
   expect(await readLedger(store)).toMatchObject([{ error: null, usage, nanoUsd: 70_000 }]);
+});
+
+test('a call that nothing is known of looks for nothing before its request', async () => {
+  const store = new CountingStore(folder);
+  const complete: Complete = (request) => {
+    expect(store.looks).toBe(0);
+    return provider.complete(request);
+  };
+  await attempt(store, complete);
+  expect(provider.bought).toBe(1);
 });
 
 /** Lets its callers go on once so many have come; later ones pass. */
