@@ -56,8 +56,7 @@ export async function completeChat(
   settings: ChatSettings,
 ): Promise<ModelReply> {
   const body = await client.chat.completions.create(toBody(request, settings), { signal: request.signal });
-  const failed = failedSchema.safeParse(body);
-  if (failed.success) throw new UnreadableReply(`an error in place of a reply: ${failed.data.error.message}`);
+  throwIfFailed(body);
   const { choices, usage, service_tier: serviceTier } = readReply(completionSchema, body);
   const { message, finish_reason: reason } = choices[0];
   const refusal = message.refusal ?? null;
@@ -69,6 +68,12 @@ export async function completeChat(
     reportedNanoUsd: usage?.nanoUsd ?? null,
     dropped: settings.dropped,
   };
+}
+
+function throwIfFailed(body: unknown): void {
+  // Asked first: zod takes its time to say what is not there.
+  const failed = 'error' in Object(body) ? failedSchema.safeParse(body) : null;
+  if (failed?.success) throw new UnreadableReply(`an error in place of a reply: ${failed.data.error.message}`);
 }
 
 /**
