@@ -35,5 +35,6 @@ export const each = (named, change) =>
 
 export const decimal = (value) => value.toFixed(1);
 export const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
+export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
 export const milliseconds = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 export const seconds = (value) => `${(value / 1000).toFixed(1)} s`;

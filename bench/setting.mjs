@@ -63,6 +63,10 @@ export function configFor(url, store, taskQueue) {
 /** The store that a folder has by default. */
 export const databaseIn = (folder) => `sqlite:${join(folder, 'store.db')}`;
 
+/** Starts and reads solves of workers with this configuration. */
+export const openClient = ({ client }, { store, temporal: { taskQueue } }) =>
+  new ConductorClient({ client, store, taskQueue });
+
 /** A worker in this process, with the settings of the embedded one, and a client that shares its connection. */
 export async function openSolver(server, url, name, changes = {}) {
   const taskQueue = `bench-${name}`;
@@ -78,7 +82,7 @@ export async function openSolver(server, url, name, changes = {}) {
   const running = worker.run();
   return {
     config,
-    conductor: new ConductorClient({ client: server.client, store, taskQueue }),
+    conductor: openClient(server, config),
     close: async () => {
       worker.shutdown();
       await running;

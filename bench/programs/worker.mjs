@@ -1,5 +1,6 @@
-/** A worker in a process of its own, to be killed. Says `ready` when it polls. */
+/** A worker in a process of its own, to be killed. Says `ready` when it polls, and to each line what it holds. */
 import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 
 const require = createRequire(import.meta.url);
@@ -12,8 +13,14 @@ const worker = await Worker.create({
   taskQueue: config.temporal.taskQueue,
   workflowBundle: { codePath: require.resolve('../../lib/workflow-bundle.js') },
   stickyQueueScheduleToStartTimeout: '2s',
+  maxConcurrentActivityTaskExecutions: Number(process.env.BENCH_SLOTS ?? 100),
   plugins: [new ConductorPlugin({ config })],
 });
 const running = worker.run();
 console.log('ready');
+createInterface({ input: process.stdin }).on('line', () => {
+  const { rss } = process.memoryUsage();
+  const most = process.resourceUsage().maxRSS * 1024;
+  console.log(JSON.stringify({ rss, most, ...worker.getStatus() }));
+});
 await running;

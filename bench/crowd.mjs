@@ -1,0 +1,92 @@
+/**
+ * `npm run bench:crowd`: 2,000 solves under way at once in one worker process, whose calls take 10 s each. Prints what
+ * the worker holds in memory and how long it takes to see them all through; a solve that does not complete is an error.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { startSimulatedProviders } from '../lib/testing/index.js';
+import { many, megabytes, seconds, time } from './numbers.mjs';
+import { FOUR_CALLS, planText } from './plans.mjs';
+import { note, printTable } from './rows.mjs';
+import { configFor, databaseIn, openClient, openServer } from './setting.mjs';
+
+const SOLVES = Number(process.argv[2] ?? 2000);
+const CALL_MS = 10_000;
+
+const slow = (answer) => ({ delayMs: CALL_MS, answer });
+const providers = await startSimulatedProviders({
+  models: { conductor: slow(planText(FOUR_CALLS)) },
+  fallback: slow('x'.repeat(1000)),
+});
+const server = await openServer();
+const config = configFor(providers.url, databaseIn(join(server.folder, 'crowd')), 'crowd');
+const worker = await startWorker();
+try {
+  await printTable(['measured', 'value', '', '', ''], [measureCrowd]);
+} finally {
+  worker.stop();
+  await providers.close();
+  await server.close();
+}
+
+/** The first calls are held back until every solve has made its own: then all of them are under way. */
+async function measureCrowd() {
+  const conductor = openClient(server, config);
+  const idle = await worker.look();
+  const release = providers.hold('conductor');
+  const runs = [];
+  const startedMs = await time(() =>
+    many(SOLVES, 50, async (index) => runs.push(await conductor.start({ question: `What is ${index}?` }))),
+  );
+  await providers.waitForLog((log) => log.length === SOLVES);
+  const waiting = await worker.look();
+  release();
+  const drainedMs = await time(() => many(SOLVES, SOLVES, (index) => see(runs[index])));
+  const after = await worker.look();
+  return [
+    note(`starting ${SOLVES} solves`, seconds(startedMs)),
+    note('memory of the worker: idle', megabytes(idle.rss)),
+    note(
+      'all waiting for their plan',
+      `${megabytes(waiting.rss)}, ${waiting.numCachedWorkflows} in the workflow cache`,
+    ),
+    note('at most', megabytes(after.most)),
+    note('all done', `${megabytes(after.rss)}, ${after.numCachedWorkflows} in the workflow cache`),
+    note(
+      `from the first plan to the last answer (three waves of ${CALL_MS / 1000} s at least)`,
+      seconds(drainedMs),
+    ),
+  ];
+}
+
+async function see({ id, runId }) {
+  const { status, degraded } = await server.client.workflow.getHandle(id, runId).result();
+  if (status !== 'completed' || degraded) throw new Error(`${id} ended as ${status}, degraded: ${degraded}`);
+}
+
+/** A worker in a process of its own, that makes as many calls at once as there are solves. */
+async function startWorker() {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('programs/worker.mjs', import.meta.url))], {
+    env: {
+      ...process.env,
+      TEMPORAL_ADDRESS: server.address,
+      BENCH_CONFIG: JSON.stringify(config),
+      BENCH_SLOTS: String(2 * SOLVES),
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  await lines.next();
+  return {
+    look: async () => {
+      child.stdin.write('\n');
+      return JSON.parse((await lines.next()).value);
+    },
+    stop: () => {
+      child.stdin.end();
+      child.kill('SIGTERM');
+    },
+  };
+}
