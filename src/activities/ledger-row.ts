@@ -1,5 +1,5 @@
 import { ApplicationFailure, type Info } from '@temporalio/activity';
-import { billOf } from '../budget/nano-usd';
+import { billOf, savedByCache } from '../budget/nano-usd';
 import type { Problem, Usage } from '../protocol/call';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { callOf, createRow, type LedgerRow, type OpenRow } from '../store/ledger';
@@ -43,8 +43,16 @@ export function closeRow(
   call: ModelCall,
   outcome: AttemptOutcome,
 ): LedgerRow & { readonly endedAt: string } {
-  const { error, usage } = outcome;
-  return { ...row, error, usage, nanoUsd: amountOf(call, outcome), endedAt: new Date().toISOString() };
+  const { error, usage, billed } = outcome;
+  const saved = billed === 'yes' ? savedByCache(usage, call.card.price) : null;
+  return {
+    ...row,
+    error,
+    usage,
+    nanoUsd: amountOf(call, outcome),
+    ...(saved !== null && saved !== 0 && { savedNanoUsd: saved }),
+    endedAt: new Date().toISOString(),
+  };
 }
 
 function amountOf({ card }: ModelCall, { billed, usage, reportedNanoUsd }: AttemptOutcome): number | null {

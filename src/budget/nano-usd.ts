@@ -8,6 +8,14 @@ export function billOf(usage: Usage | null, price: Price | null): number | null 
   return inTier === null ? null : nanoUsdOf(usage, inTier);
 }
 
+/** By how much a prompt cache changed the bill of a request: above 0 where it became cheaper; null as `billOf`. */
+export function savedByCache(usage: Usage | null, price: Price | null): number | null {
+  if (usage === null) return null;
+  const uncached = { ...usage, cachedInputTokens: 0, cacheWriteTokens: 0, hourCacheWriteTokens: 0 };
+  const [without, billed] = [billOf(uncached, price), billOf(usage, price)];
+  return without === null || billed === null ? null : without - billed;
+}
+
 function priceInTier(price: Price, tier: string | undefined): Price | null {
   if (tier === undefined || price.tiers === undefined) return price;
   const inTier = price.tiers[tier];

@@ -1,5 +1,5 @@
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
-import type { CostLine, LedgerSums } from './ledger-sums';
+import type { CostLine, Day, LedgerSums } from './ledger-sums';
 import type { Store } from './store';
 import { eachInParallel } from './sweep';
 
@@ -18,14 +18,13 @@ export interface CostQuery {
 
 export interface CostReport {
   readonly by: CostGroup;
-  /** Days in order of time, else the dearest first. A group without a call has no line. */
-  readonly lines: readonly CostLine[];
-  readonly total: CostLine;
+  /** Days in order of time, else the dearest first, as they are taken. A group without a call has no line. */
+  lines(): AsyncIterable<CostLine> | Iterable<CostLine>;
 }
 
 /**
- * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, since its key names
- * no day. Only the sums are in memory.
+ * Sums what the calls in a ledger cost: by a query where the store can, of whose lines none is kept, else by reading
+ * every row, since its key names no day.
  *
  * @param onRow is called with the number of rows read so far
  */
@@ -34,18 +33,26 @@ export async function sumCosts(
   query: CostQuery,
   onRow: (count: number) => void = () => undefined,
 ): Promise<CostReport> {
+  const { by, since, until, zone } = query;
+  const [from, end] = [since?.begins ?? FIRST, until?.ends ?? LAST];
   const { ledger } = store;
-  const lines =
-    ledger === undefined ? await readLines(store, query, onRow) : await askForLines(ledger, query);
-  const byName = (one: CostLine, other: CostLine): number => (one.name < other.name ? -1 : 1);
-  const dearestFirst = (one: CostLine, other: CostLine): number =>
-    other.nanoUsd - one.nanoUsd || byName(one, other);
-  const { by } = query;
-  return {
-    by,
-    lines: [...lines].sort(by === 'day' ? byName : dearestFirst),
-    total: lines.reduce(add, { name: 'total', ...EMPTY }),
-  };
+  if (ledger !== undefined && by !== 'day') {
+    return { by, lines: () => ledger.sumBy(by === 'workflow' ? 'rootId' : by, from, end) };
+  }
+  const unsorted =
+    ledger === undefined
+      ? await readLines(store, query, onRow)
+      : await ledger.sumDays(daysOf(await ledger.span(from, end), zone));
+  const lines = [...unsorted].sort(by === 'day' ? byName : dearestFirst);
+  return { by, lines: () => lines };
+}
+
+function byName(one: CostLine, other: CostLine): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+function dearestFirst(one: CostLine, other: CostLine): number {
+  return other.nanoUsd - one.nanoUsd || byName(one, other);
 }
 
 async function readLines(
@@ -70,26 +77,16 @@ async function readLines(
 /** Times that are before and after all others. */
 const [FIRST, LAST] = ['', '~'];
 
-function askForLines(
-  ledger: LedgerSums,
-  { by, since, until, zone }: CostQuery,
-): Promise<readonly CostLine[]> {
-  const [from, end] = [since?.begins ?? FIRST, until?.ends ?? LAST];
-  if (by === 'day') return askForDays(ledger, from, end, zone);
-  return ledger.sum(by === 'workflow' ? 'rootId' : by, from, end);
-}
-
-async function askForDays(ledger: LedgerSums, from: string, end: string, zone: Zone): Promise<CostLine[]> {
-  const lines: CostLine[] = [];
+/** From the day of the first call to that of the last. */
+function daysOf(span: Awaited<ReturnType<LedgerSums['span']>>, zone: Zone): readonly Day[] {
+  const days: Day[] = [];
   const nameOf = dayNames(zone);
-  // One day after the other, without those on which there was no call.
-  for (let at = await ledger.firstFrom(from); at !== null && at < end;) {
-    const name = nameOf(at);
-    const ends = readDay(name, zone)?.ends ?? end;
-    lines.push(...(await ledger.sum(null, at, ends)).map((line) => ({ ...line, name })));
-    at = await ledger.firstFrom(ends);
+  for (let at = span?.first; span !== null && at !== undefined && at <= span.last; at = days.at(-1)?.ends) {
+    const day = readDay(nameOf(at), zone);
+    if (day === null) break;
+    days.push(day);
   }
-  return lines;
+  return days;
 }
 
 function groupBy(by: CostGroup, zone: Zone): (row: LedgerRow) => string {
@@ -109,9 +106,12 @@ function dayNames(zone: Zone): (instant: string) => string {
   return (instant) => format.format(new Date(instant));
 }
 
-const EMPTY = { calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
+const EMPTY = { calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0, savedNanoUsd: 0 };
 
-function lineOf({ endedAt, usage, nanoUsd }: LedgerRow): CostLine {
+/** The sum of no call at all, to be added to. */
+export const NO_CALLS: CostLine = { name: 'total', ...EMPTY };
+
+function lineOf({ endedAt, usage, nanoUsd, savedNanoUsd }: LedgerRow): CostLine {
   return {
     name: '',
     calls: 1,
@@ -120,10 +120,11 @@ function lineOf({ endedAt, usage, nanoUsd }: LedgerRow): CostLine {
     inputTokens: usage?.inputTokens ?? 0,
     outputTokens: usage?.outputTokens ?? 0,
     nanoUsd: nanoUsd ?? 0,
+    savedNanoUsd: savedNanoUsd ?? 0,
   };
 }
 
-function add(line: CostLine, other: CostLine): CostLine {
+export function add(line: CostLine, other: CostLine): CostLine {
   return {
     name: line.name,
     calls: line.calls + other.calls,
@@ -132,14 +133,8 @@ function add(line: CostLine, other: CostLine): CostLine {
     inputTokens: line.inputTokens + other.inputTokens,
     outputTokens: line.outputTokens + other.outputTokens,
     nanoUsd: line.nanoUsd + other.nanoUsd,
+    savedNanoUsd: line.savedNanoUsd + other.savedNanoUsd,
   };
-}
-
-/** A day of the calendar, from the instant `begins` (ISO 8601, UTC) until before `ends`. */
-export interface Day {
-  readonly name: string;
-  readonly begins: string;
-  readonly ends: string;
 }
 
 /** Days begin at midnight in this machine's time zone (`TZ`), or in UTC. */

@@ -11,6 +11,15 @@ export interface CostLine {
   readonly outputTokens: number;
   /** 10⁻⁹ USD; exact up to 9 million USD. */
   readonly nanoUsd: number;
+  /** By how much the prompt caches of providers made it cheaper; below 0 where more was written than read. */
+  readonly savedNanoUsd: number;
+}
+
+/** A day of the calendar, from the instant `begins` (ISO 8601, UTC) until before `ends`. */
+export interface Day {
+  readonly name: string;
+  readonly begins: string;
+  readonly ends: string;
 }
 
 /**
@@ -18,8 +27,10 @@ export interface CostLine {
  * included and `until` is not.
  */
 export interface LedgerSums {
-  /** A line for each value of a field, or one for all rows where there is any. */
-  sum(by: 'worker' | 'rootId' | 'model' | null, from: string, until: string): Promise<readonly CostLine[]>;
-  /** When the first call from a time on began; null where there is none. */
-  firstFrom(time: string): Promise<string | null>;
+  /** A line for each value of a field, the dearest first, as they are taken: there may be very many. */
+  sumBy(by: 'worker' | 'rootId' | 'model', from: string, until: string): AsyncIterable<CostLine>;
+  /** A line for each day on which there was a call. */
+  sumDays(days: readonly Day[]): Promise<readonly CostLine[]>;
+  /** When the first and the last call of that time began; null where there is none. */
+  span(from: string, until: string): Promise<{ readonly first: string; readonly last: string } | null>;
 }

@@ -11,6 +11,8 @@ export interface LedgerRow extends Call {
   readonly runId: string;
   /** Where the price came from that `nanoUsd` was computed with. */
   readonly priceVersion: string | null;
+  /** By how much the provider's prompt cache made it cheaper (10⁻⁹ USD), or dearer; absent where it did neither. */
+  readonly savedNanoUsd?: number;
   readonly startedAt: string;
   /** null while the request is under way, and for good when its process died. */
   readonly endedAt: string | null;

@@ -28,6 +28,12 @@ interface Answer<Row> {
 /** Runs one statement, in which `$schema` stands for the quoted name of the schema. */
 export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<Answer<Row>>;
 
+/** The same, and gives its rows one by one. */
+export type Stream = <Row>(sql: string, ...values: readonly Value[]) => AsyncIterable<Row>;
+
+/** So many rows are taken at a time, where there may be very many. */
+const FETCHED = 1000;
+
 /** A PostgreSQL database, with one pool of connections for all stores of a process that lie in it. */
 export class PostgresDatabase {
   private pool: Promise<Sdk.Pool> | undefined;
@@ -44,25 +50,66 @@ export class PostgresDatabase {
   }
 
   readonly query: Query = async <Row>(sql: string, ...values: readonly Value[]) => {
+    const ask = (client: Sdk.PoolClient): Promise<Answer<unknown>> =>
+      client.query(this.named(sql), [...values]);
+    return (await this.withClient(ask)) as Answer<Row>;
+  };
+
+  /** By a cursor, in a transaction of its own, which ends when no more rows are taken. */
+  readonly stream: Stream = <Row>(sql: string, ...values: readonly Value[]) => this.fetch<Row>(sql, values);
+
+  private async *fetch<Row>(sql: string, values: readonly Value[]): AsyncGenerator<Row> {
+    const client = await this.connect();
+    let isDone = false;
+    try {
+      await client.query('BEGIN READ ONLY');
+      await client.query(`DECLARE found NO SCROLL CURSOR FOR ${this.named(sql)}`, [...values]);
+      for (let count = FETCHED; count === FETCHED;) {
+        const { rows }: Answer<unknown> = await client.query(`FETCH ${FETCHED} FROM found`);
+        yield* rows as readonly Awaited<Row>[];
+        count = rows.length;
+      }
+      await client.query('COMMIT');
+      isDone = true;
+    } catch (error) {
+      throw explainPostgres(error, this.place.url);
+    } finally {
+      client.release(!isDone);
+    }
+  }
+
+  private async withClient<T>(work: (client: Sdk.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      // Whatever the connection is left in: the next call gets another one.
+      client.release(true);
+      throw explainPostgres(error, this.place.url);
+    }
+  }
+
+  private async connect(): Promise<Sdk.PoolClient> {
     try {
       this.pool ??= openPool(this.place);
-      const pool = await this.pool;
-      const client = await pool.connect();
+      const client = await (await this.pool).connect();
       try {
         await this.check(client);
-        const text = sql.replaceAll('$schema', `"${this.place.schema}"`);
-        const answer = await client.query<Row & Sdk.QueryResultRow>(text, [...values]);
-        client.release();
-        return answer;
+        return client;
       } catch (error) {
-        // Whatever the connection is left in: the next call gets another one.
         client.release(true);
         throw error;
       }
     } catch (error) {
       throw explainPostgres(error, this.place.url);
     }
-  };
+  }
+
+  private named(sql: string): string {
+    return sql.replaceAll('$schema', `"${this.place.schema}"`);
+  }
 
   private async check(client: Sdk.PoolClient): Promise<void> {
     if (this.checked.has(client)) return;

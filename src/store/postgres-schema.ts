@@ -20,7 +20,8 @@ const MIGRATIONS: readonly string[] = [
     is_open boolean,
     nano_usd bigint,
     input_tokens bigint,
-    output_tokens bigint
+    output_tokens bigint,
+    saved_nano_usd bigint
   );
   CREATE FUNCTION $schema.read_ledger_row() RETURNS trigger LANGUAGE plpgsql AS $body$
     DECLARE
@@ -31,11 +32,13 @@ const MIGRATIONS: readonly string[] = [
         NEW.nano_usd := (content ->> 'nanoUsd')::numeric;
         NEW.input_tokens := (content -> 'usage' ->> 'inputTokens')::numeric;
         NEW.output_tokens := (content -> 'usage' ->> 'outputTokens')::numeric;
+        NEW.saved_nano_usd := (content ->> 'savedNanoUsd')::numeric;
       EXCEPTION WHEN OTHERS THEN
         content := '{}';
         NEW.nano_usd := NULL;
         NEW.input_tokens := NULL;
         NEW.output_tokens := NULL;
+        NEW.saved_nano_usd := NULL;
       END;
       NEW.started_at := coalesce(left(content ->> 'startedAt', 100),
         to_char(NEW.modified AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
@@ -49,7 +52,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER read_ledger_row BEFORE INSERT OR UPDATE ON $schema.entries
     FOR EACH ROW WHEN (NEW.key LIKE 'ledger/%') EXECUTE FUNCTION $schema.read_ledger_row();
   CREATE INDEX ledger ON $schema.entries (started_at)
-    INCLUDE (is_open, nano_usd, input_tokens, output_tokens) WHERE started_at IS NOT NULL;
+    INCLUDE (is_open, nano_usd, saved_nano_usd, input_tokens, output_tokens) WHERE started_at IS NOT NULL;
   `,
 ];
 

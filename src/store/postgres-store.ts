@@ -17,8 +17,9 @@ export class PostgresStore implements Store {
 
   constructor(private readonly place: PostgresPlace) {
     this.url = place.url;
-    this.query = PostgresDatabase.at(place).query;
-    this.ledger = new PostgresLedger(this.query);
+    const database = PostgresDatabase.at(place);
+    this.query = database.query;
+    this.ledger = new PostgresLedger(database.query, database.stream);
   }
 
   async read(key: string): Promise<Buffer | null> {

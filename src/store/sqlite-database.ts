@@ -31,10 +31,11 @@ const SCHEMA = `
     nano_usd INTEGER AS (json_extract(row, '$.nanoUsd')) STORED,
     input_tokens INTEGER AS (json_extract(row, '$.usage.inputTokens')) STORED,
     output_tokens INTEGER AS (json_extract(row, '$.usage.outputTokens')) STORED,
+    saved_nano_usd INTEGER AS (json_extract(row, '$.savedNanoUsd')) STORED,
     bytes BLOB NOT NULL
   );
   CREATE INDEX IF NOT EXISTS ledger
-    ON entries (is_row, started_at, is_open, nano_usd, input_tokens, output_tokens, worker, root_id, model)
+    ON entries (is_row, started_at, is_open, nano_usd, saved_nano_usd, input_tokens, output_tokens, worker, root_id, model)
     WHERE is_row = 1;
 `;
 
@@ -46,10 +47,15 @@ export type Value = string | number | Uint8Array;
 
 interface Statement {
   all(...values: readonly Value[]): Promise<unknown[]>;
+  /** Takes a hundred rows at a time out of SQLite. */
+  iterate(...values: readonly Value[]): Promise<Iterable<unknown>>;
 }
 
 /** Runs one statement, and returns its rows. */
 export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<readonly Row[]>;
+
+/** The same, and gives its rows one by one. */
+export type Stream = <Row>(sql: string, ...values: readonly Value[]) => AsyncIterable<Row>;
 
 /**
  * A connection to a SQLite database. Statements run off the event loop, one after another.
@@ -81,6 +87,21 @@ export class SqliteConnection {
     const turn = this.last.then(() => work(this.query));
     this.last = turn.catch(() => undefined);
     return turn;
+  }
+
+  /** Runs one statement and gives its rows as they are taken; nothing else is done with the connection meanwhile. */
+  async *stream<Row>(sql: string, ...values: readonly Value[]): AsyncGenerator<Row> {
+    let end = (): void => undefined;
+    const isOver = new Promise<void>((resolve) => (end = resolve));
+    const before = this.last;
+    this.last = before.then(() => isOver);
+    try {
+      await before;
+      const statement = (await this.database.prepare(sql)) as Statement;
+      yield* (await statement.iterate(...values)) as Iterable<Row>;
+    } finally {
+      end();
+    }
   }
 
   async close(): Promise<void> {

@@ -15,7 +15,10 @@ import { checkKey, type Store, type StoredEntry } from './store';
  */
 export class SqliteStore implements Store {
   readonly url: string;
-  readonly ledger = new SqliteLedger((sql, ...values) => this.look(sql, ...values));
+  readonly ledger = new SqliteLedger(
+    (sql, ...values) => this.look(sql, ...values),
+    (sql, ...values) => this.stream(sql, ...values),
+  );
   private readonly path: string;
   private opened: Promise<SqliteConnection> | undefined;
 
@@ -101,6 +104,15 @@ export class SqliteStore implements Store {
   private async look<Row>(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
     if (this.opened === undefined && !existsSync(this.path)) return [];
     return this.ask((query) => query<Row>(sql, ...values));
+  }
+
+  private async *stream<Row>(sql: string, ...values: readonly Value[]): AsyncGenerator<Row> {
+    if (this.opened === undefined && !existsSync(this.path)) return;
+    try {
+      yield* (await this.open()).stream<Row>(sql, ...values);
+    } catch (error) {
+      throw explainSqlite(error, this.url);
+    }
   }
 
   /** @returns whether an entry was changed */

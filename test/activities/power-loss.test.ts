@@ -8,6 +8,7 @@ import type { Store } from '../../src/store/store';
 import { keepText, readText } from '../../src/store/texts';
 import { keyRing } from '../encryption/test-keys';
 import { readLedger } from '../support/ledger-of';
+import { readReport } from '../support/read-report';
 import { attempt, Provider } from './one-call';
 
 let folder: string;
@@ -60,7 +61,7 @@ describe.each<[string, () => Store]>([
 
       expect(await attempt(store, provider.complete)).toMatchObject({ output });
       expect(await readLedger(store)).toHaveLength(provider.bought);
-      const { total } = await sumCosts(store, { by: 'worker', zone: 'utc' });
+      const { total } = await readReport(await sumCosts(store, { by: 'worker', zone: 'utc' }));
       expect(total.calls).toBe(provider.bought);
     });
   });
@@ -79,7 +80,7 @@ describe.each<[string, () => Store]>([
     const store = open();
     await attempt(store, provider.complete);
     await losePower(['ledger'], left);
-    const { total, lines } = await sumCosts(store, { by: 'worker', zone: 'utc' });
+    const { total, lines } = await readReport(await sumCosts(store, { by: 'worker', zone: 'utc' }));
     expect(total).toMatchObject({ calls: 1, open: 1, unknown: 1 });
     expect(lines).toMatchObject([{ name: 'unknown' }]);
   });

@@ -3,14 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readEncryptionKeys } from '../../src/encryption/keys';
-import { type CostGroup, type CostReport, type Day, readDay, sumCosts } from '../../src/store/costs';
+import { type CostGroup, NO_CALLS, readDay, sumCosts } from '../../src/store/costs';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { FileStore } from '../../src/store/file-store';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
+import type { Day } from '../../src/store/ledger-sums';
 import { openStore } from '../../src/store/open-store';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import type { Store } from '../../src/store/store';
 import { HAS_POSTGRES, PostgresServer } from '../support/postgres-server';
+import { readReport, type ReadReport } from '../support/read-report';
 
 /** A store that knows how many reads were under way at once. */
 class WatchedStore extends FileStore {
@@ -78,10 +80,10 @@ interface Asked {
   readonly from?: Store;
 }
 
-function report({ by = 'worker', since, until, from = store }: Asked = {}): Promise<CostReport> {
+async function report({ by = 'worker', since, until, from = store }: Asked = {}): Promise<ReadReport> {
   const day = (name: string | undefined): Day | undefined =>
     name === undefined ? undefined : (readDay(name, 'utc') ?? undefined);
-  return sumCosts(from, { by, zone: 'utc', since: day(since), until: day(until) });
+  return readReport(await sumCosts(from, { by, zone: 'utc', since: day(since), until: day(until) }));
 }
 
 let server: PostgresServer | undefined;
@@ -104,11 +106,9 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
   });
 
   test('an empty ledger has no lines, and a sum of nothing', async () => {
-    expect(await report()).toEqual({
-      by: 'worker',
-      lines: [],
-      total: { name: 'total', calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 },
-    });
+    for (const by of ['worker', 'day'] as const) {
+      expect(await report({ by })).toEqual({ lines: [], total: NO_CALLS });
+    }
   });
 
   test('sums by worker and by model, the dearest first', async () => {
@@ -149,6 +149,27 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     ]);
     expect(await days({ since: '2026-11-23' })).toEqual([]);
     expect((await report({ until: '2026-11-20' })).total.calls).toBe(2);
+  });
+
+  test('what caches saved, and where they cost more, adds up', async () => {
+    await keep(aRow(), aRow({ savedNanoUsd: 900 }), aRow({ savedNanoUsd: -300 }));
+    expect((await report()).total).toMatchObject({ nanoUsd: 3000, savedNanoUsd: 600 });
+    expect((await report({ by: 'day' })).total.savedNanoUsd).toBe(600);
+  });
+
+  test('more groups than are taken at a time each have their line, and what is not taken is let go of', async () => {
+    const rows = Array.from({ length: 1100 }, (_, index) =>
+      aRow({ rootId: `solve-${index}`, nanoUsd: index }),
+    );
+    await Promise.all(rows.map((row) => keep(row)));
+    const { lines } = await report({ by: 'workflow' });
+    expect(lines.map(({ nanoUsd }) => nanoUsd)).toEqual(rows.map((_, index) => 1099 - index));
+    const told = await sumCosts(store, { by: 'workflow', zone: 'utc' });
+    for (let time = 0; time < 10; time += 1) {
+      for await (const { name } of told.lines()) if (name === 'solve-1099') break;
+    }
+    await keep(aRow());
+    expect((await report()).total.calls).toBe(1101);
   });
 
   test('open rows and unknown costs are counted, and known as such', async () => {
@@ -194,7 +215,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
       at(new Date(`2026-10-25${time}`).toISOString()),
     );
     await keep(...rows, at(new Date('2026-10-26T00:00:00').toISOString()));
-    const { lines } = await sumCosts(store, { by: 'day', zone: 'local' });
+    const { lines } = await readReport(await sumCosts(store, { by: 'day', zone: 'local' }));
     expect(lines.map(({ name, calls }) => `${name} ${calls}`)).toEqual(['2026-10-25 3', '2026-10-26 1']);
   });
 });
@@ -212,8 +233,8 @@ test('many rows are read a few at a time, and counted as they are', async () => 
   const watched = new WatchedStore(join(folder, 'store'));
   watched.readMs = 20;
   const counts: number[] = [];
-  const { total } = await sumCosts(watched, { by: 'day', zone: 'utc' }, (count) => counts.push(count));
-  expect(total.calls).toBe(300);
+  const told = await sumCosts(watched, { by: 'day', zone: 'utc' }, (count) => counts.push(count));
+  expect((await readReport(told)).total.calls).toBe(300);
   expect(counts).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
   expect(watched.mostAtOnce).toBeGreaterThan(1);
   expect(watched.mostAtOnce).toBeLessThanOrEqual(16);

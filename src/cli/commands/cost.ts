@@ -2,15 +2,16 @@ import { stringify } from 'csv-stringify/sync';
 import { withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/keys';
 import {
+  add,
   type CostGroup,
   type CostQuery,
   type CostReport,
-  type Day,
+  NO_CALLS,
   readDay,
   sumCosts,
   type Zone,
 } from '../../store/costs';
-import type { CostLine } from '../../store/ledger-sums';
+import type { CostLine, Day } from '../../store/ledger-sums';
 import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
@@ -39,13 +40,32 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
     if (count === ROWS_IN_SILENCE)
       say(`The ledger has more than ${count.toLocaleString('en-US')} rows: reading on …`);
   });
-  if (options.json) await print(renderJson(report, span, zone));
-  else if (options.csv) await print(renderCsv(report));
-  else if (report.lines.length === 0)
-    say(`No calls ${describeSpan(span)}in the ledger of ${withoutPassword(config.store)}.`);
-  else
-    await print(renderTable(report, paintFor(process.stdout), columnsOf(process.stdout)), { painted: true });
+  if (options.json) await printLines(renderJson(report, span, zone));
+  else if (options.csv) await printLines(renderCsv(report));
+  else {
+    const table = renderTable(report, paintFor(process.stdout), columnsOf(process.stdout));
+    if (!(await printLines(table, { painted: true })))
+      say(`No calls ${describeSpan(span)}in the ledger of ${withoutPassword(config.store)}.`);
+  }
   return EXIT.answered;
+}
+
+/** So many lines are printed, or kept, at a time. */
+const LINES = 1000;
+
+/** @returns whether there was any */
+async function printLines(lines: AsyncIterable<string>, options?: { painted: boolean }): Promise<boolean> {
+  let [waiting, isAny]: [string[], boolean] = [[], false];
+  const flush = async (): Promise<void> => {
+    if (waiting.length > 0) await print(`${waiting.join('\n')}\n`, options);
+    waiting = [];
+  };
+  for await (const line of lines) {
+    isAny = true;
+    if (waiting.push(line) === LINES) await flush();
+  }
+  await flush();
+  return isAny;
 }
 
 /** More rows than these may take some seconds. */
@@ -72,79 +92,132 @@ function describeSpan({ since, until }: Span): string {
   return until === undefined ? from : `${from}up to ${until.name} `;
 }
 
-function renderJson({ by, lines, total }: CostReport, { since, until }: Span, zone: Zone): string {
+async function* renderJson(report: CostReport, { since, until }: Span, zone: Zone): AsyncGenerator<string> {
   const timeZone = zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const report = {
-    by,
-    since: since?.name ?? null,
-    until: until?.name ?? null,
-    timeZone,
-    lines: lines.map(withUsd),
-    total: withUsd(total),
-  };
-  return toJson(report);
+  const head = { by: report.by, since: since?.name ?? null, until: until?.name ?? null, timeZone };
+  const indented = (value: unknown, by: string): string => toJson(value).replaceAll('\n', `\n${by}`);
+  yield `${toJson(head).slice(0, -2)},\n  "lines": [`;
+  let [total, last]: [CostLine, string | null] = [NO_CALLS, null];
+  for await (const line of report.lines()) {
+    if (last !== null) yield `${last},`;
+    last = `    ${indented(withUsd(line), '    ')}`;
+    total = add(total, line);
+  }
+  if (last !== null) yield last;
+  yield `  ],\n  "total": ${indented(withUsd(total), '  ')}\n}`;
 }
 
-function withUsd(line: CostLine): CostLine & { costUsd: number; costIsLowerBound: boolean } {
-  return { ...line, costUsd: line.nanoUsd / 1e9, costIsLowerBound: line.unknown > 0 };
+interface LineInUsd extends CostLine {
+  readonly costUsd: number;
+  readonly costIsLowerBound: boolean;
+  readonly savedUsd: number;
+}
+
+function withUsd(line: CostLine): LineInUsd {
+  const { nanoUsd, savedNanoUsd, unknown } = line;
+  return { ...line, costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
 }
 
 /**
- * A report as CSV (RFC 4180), without the sum, which a spreadsheet makes itself. Amounts are exact. Names come from
- * anyone, so formulas are escaped (OWASP, "CSV Injection").
+ * A report as CSV (RFC 4180), record by record, without the sum, which a spreadsheet makes itself. Amounts are exact.
+ * Names come from anyone, so formulas are escaped (OWASP, "CSV Injection").
  */
-export function renderCsv({ by, lines }: CostReport): string {
-  const rows = lines.map((line) => ({ ...line, costUsd: exactUsd(line.nanoUsd) }));
-  return stringify(rows, {
-    header: true,
-    columns: [
-      { key: 'name', header: by },
-      { key: 'calls' },
-      { key: 'open', header: 'open_calls' },
-      { key: 'unknown', header: 'calls_of_unknown_cost' },
-      { key: 'inputTokens', header: 'input_tokens' },
-      { key: 'outputTokens', header: 'output_tokens' },
-      { key: 'costUsd', header: 'cost_usd' },
-    ],
+export async function* renderCsv(report: CostReport): AsyncGenerator<string> {
+  const columns: Readonly<Record<string, (line: CostLine) => Cell>> = {
+    [report.by]: ({ name }) => name,
+    calls: ({ calls }) => calls,
+    open_calls: ({ open }) => open,
+    calls_of_unknown_cost: ({ unknown }) => unknown,
+    input_tokens: ({ inputTokens }) => inputTokens,
+    output_tokens: ({ outputTokens }) => outputTokens,
+    cost_usd: ({ nanoUsd }) => BigInt(nanoUsd),
+    saved_usd: ({ savedNanoUsd }) => BigInt(savedNanoUsd),
+  };
+  yield writeRecord(Object.keys(columns));
+  for await (const line of report.lines())
+    yield writeRecord(Object.values(columns).map((cellOf) => cellOf(line)));
+}
+
+/** An amount is a whole number of nano-USD. */
+type Cell = string | number | bigint;
+
+/** Without the end of its line, of which `\n` is added where it is printed. */
+function writeRecord(cells: readonly Cell[]): string {
+  const record = stringify([[...cells]], {
+    cast: { bigint: exactUsd },
     record_delimiter: 'windows',
     // The library quotes the delimiter of records alone: \r\n, and neither of the two.
     quoted_match: /[\r\n]/,
     escape_formulas: true,
   });
+  return record.slice(0, -1);
 }
 
-function exactUsd(nanoUsd: number): string {
-  const digits = String(nanoUsd).padStart(10, '0');
-  return `${digits.slice(0, -9)}.${digits.slice(-9)}`;
+function exactUsd(nanoUsd: bigint): string {
+  const digits = String(nanoUsd < 0n ? -nanoUsd : nanoUsd).padStart(10, '0');
+  return `${nanoUsd < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`;
 }
 
 const GAP = '  ';
 const NARROWEST_NAME = 16;
 
-/** A report as a table for a terminal: names to the left, in more than one line where they are long, the sum below. */
-export function renderTable({ by, lines, total }: CostReport, paint: Paint, columns = Infinity): string {
-  const decimals = decimalsFor([...lines, total]);
-  const head = [by, 'calls', 'input', 'output', 'cost'];
-  const body = [...lines, total].map((line) => cellsOf(line, decimals));
-  const widths = head.map((_, column) =>
-    Math.max(...[head, ...body].map((cells) => widthOf(cells[column] ?? ''))),
-  );
-  const [widest = 0, ...others] = widths;
+/**
+ * A report as a table for a terminal, line by line: names to the left, in more than one line where they are long, the sum
+ * below. Nothing where there is no line.
+ */
+export async function* renderTable(
+  report: CostReport,
+  paint: Paint,
+  columns = Infinity,
+): AsyncGenerator<string> {
+  const measured = await measure(report);
+  if (measured.count === 0) return;
+  const { decimals, widest, total } = measured;
+  const head = [report.by, 'calls', 'input', 'output', 'cost'];
+  const sum = cellsOf(total, decimals);
+  // No number is longer than that of the sum.
+  const others = head.slice(1).map((title, column) => Math.max(title.length, widthOf(sum[column + 1] ?? '')));
   const room = others.reduce((left, width) => left - width - GAP.length, columns);
-  const names = Math.min(widest, Math.max(NARROWEST_NAME, room));
+  const names = Math.min(
+    Math.max(widest, report.by.length, total.name.length),
+    Math.max(NARROWEST_NAME, room),
+  );
   const draw = ([name = '', ...numbers]: readonly string[]): string[] => {
     const [first = '', ...rest] = wrap([name], names);
     const cells = numbers.map((cell, column) => cell.padStart(others[column] ?? 0));
     return [[first + ' '.repeat(names - widthOf(first)), ...cells].join(GAP), ...rest];
   };
-  const rule = '─'.repeat(others.reduce((sum, width) => sum + GAP.length + width, names));
-  return [
-    ...draw(head).map(paint.faint),
-    ...body.slice(0, -1).flatMap(draw),
-    paint.faint(rule),
-    ...draw(body.at(-1) ?? []).map(paint.strong),
-    ...explain(total),
-  ].join('\n');
+  yield* draw(head).map(paint.faint);
+  for await (const line of measured.lines) yield* draw(cellsOf(line, decimals));
+  yield paint.faint('─'.repeat(others.reduce((all, width) => all + GAP.length + width, names)));
+  yield* draw(sum).map(paint.strong);
+  yield* explain(total);
+}
+
+/** What must be known of all lines before the first is drawn. Where they are many, they are not kept but asked for again. */
+async function measure(report: CostReport): Promise<{
+  count: number;
+  widest: number;
+  decimals: number;
+  total: CostLine;
+  lines: CostLine[] | ReturnType<CostReport['lines']>;
+}> {
+  const kept: CostLine[] = [];
+  let [count, widest, total, least] = [0, 0, NO_CALLS, 1e9];
+  for await (const line of report.lines()) {
+    count += 1;
+    widest = Math.max(widest, widthOf(oneLine(line.name, Infinity)));
+    total = add(total, line);
+    if (line.nanoUsd > 0) least = Math.min(least, line.nanoUsd);
+    if (count <= LINES) kept.push(line);
+  }
+  return {
+    count,
+    widest,
+    decimals: decimalsFor(least),
+    total,
+    lines: count <= LINES ? kept : report.lines(),
+  };
 }
 
 function cellsOf(line: CostLine, decimals: number): string[] {
@@ -158,14 +231,29 @@ function cellsOf(line: CostLine, decimals: number): string[] {
   ];
 }
 
-/** Enough decimals to show two digits of the least amount, from cents to nano-dollars. */
-function decimalsFor(lines: readonly CostLine[]): number {
-  const amounts = lines.map(({ nanoUsd }) => nanoUsd / 1e9).filter((amount) => amount > 0);
-  const wanted = Math.ceil(-Math.log10(Math.min(1, ...amounts))) + 1;
+/** Enough decimals to show two digits of the least amount, a dollar at most: from cents to nano-dollars. */
+function decimalsFor(leastNanoUsd: number): number {
+  const wanted = Math.ceil(-Math.log10(leastNanoUsd / 1e9)) + 1;
   return Math.min(9, Math.max(2, wanted));
 }
 
-function explain({ unknown, open }: CostLine): string[] {
+function explain(total: CostLine): string[] {
+  return [...explainSavings(total), ...explainUnknown(total)];
+}
+
+/** Against what the same tokens cost without a cache. */
+function explainSavings({ nanoUsd, savedNanoUsd }: CostLine): string[] {
+  if (savedNanoUsd === 0) return [];
+  const amount = `$${(Math.abs(savedNanoUsd) / 1e9).toLocaleString('en-US', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: decimalsFor(Math.min(1e9, Math.abs(savedNanoUsd))),
+  })}`;
+  const share = `${((100 * Math.abs(savedNanoUsd)) / (nanoUsd + savedNanoUsd)).toFixed(1)} %`;
+  const what = savedNanoUsd > 0 ? `saved ${amount}` : `cost ${amount} more than they saved`;
+  return ['', `Prompt caches ${what} (${share} of the price without them).`];
+}
+
+function explainUnknown({ unknown, open }: CostLine): string[] {
   if (unknown === 0) return [];
   const kinds: [number, string][] = [
     [open, 'Not over (under way, or its process died)'],

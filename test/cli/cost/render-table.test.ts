@@ -11,21 +11,27 @@ function aLine(changes: Partial<CostLine>): CostLine {
     inputTokens: 10,
     outputTokens: 5,
     nanoUsd: 0,
+    savedNanoUsd: 0,
     ...changes,
   };
 }
 
-function table(lines: CostLine[], total: Partial<CostLine>): string[] {
-  return renderTable({ by: 'worker', lines, total: aLine({ name: 'total', ...total }) }, PLAIN).split('\n');
+async function table(
+  lines: CostLine[],
+  by: 'worker' | 'workflow' = 'worker',
+  columns?: number,
+): Promise<string[]> {
+  const drawn: string[] = [];
+  for await (const line of renderTable({ by, lines: () => lines }, PLAIN, columns)) drawn.push(line);
+  return drawn;
 }
 
-test('names stand to the left, numbers to the right, the sum below', () => {
+test('names stand to the left, numbers to the right, the sum below', async () => {
   const lines = [
     aLine({ name: 'conductor', calls: 1204, inputTokens: 1_000_000, nanoUsd: 1_234_500_000 }),
     aLine({ nanoUsd: 60_000_000 }),
   ];
-  const total = { calls: 1205, inputTokens: 1_000_010, outputTokens: 10, nanoUsd: 1_294_500_000 };
-  expect(table(lines, total)).toEqual([
+  expect(await table(lines)).toEqual([
     'worker     calls      input  output    cost',
     'conductor  1,204  1,000,000       5  $1.235',
     'ada            1         10       5  $0.060',
@@ -40,14 +46,14 @@ test.each([
   [300_000, '$0.00030'],
   [12, '$0.000000012'],
   [0, '$0.00'],
-])('%d nano-USD show two digits at least: %s', (nanoUsd, shown) => {
-  const [, line] = table([aLine({ nanoUsd })], { nanoUsd });
+])('%d nano-USD show two digits at least: %s', async (nanoUsd, shown) => {
+  const [, line] = await table([aLine({ nanoUsd })]);
   expect(line?.endsWith(`  ${shown}`)).toBe(true);
 });
 
-test('what is unknown makes a sum a lower bound, and is explained', () => {
+test('what is unknown makes a sum a lower bound, and is explained', async () => {
   const lines = [aLine({ nanoUsd: 5_000_000_000 }), aLine({ name: 'bob', calls: 3, open: 1, unknown: 3 })];
-  const [, ada, bob, , total, , ...why] = table(lines, { open: 1, unknown: 3, nanoUsd: 5_000_000_000 });
+  const [, ada, bob, , total, , ...why] = await table(lines);
   expect(ada).toMatch(/ {2}\$5\.00$/);
   expect(bob).toMatch(/at least \$0\.00$/);
   expect(total).toMatch(/at least \$5\.00$/);
@@ -58,19 +64,35 @@ test('what is unknown makes a sum a lower bound, and is explained', () => {
   ]);
 });
 
-test.each([60, 80, 120])('nothing is cut: in %i columns a long name goes on in the next line', (columns) => {
-  const name = `solve-${'what-is-the-capital-of-france-'.repeat(4)}7kq2m9xw`;
-  const report = { by: 'workflow' as const, lines: [aLine({ name })], total: aLine({ name: 'total' }) };
-  const lines = renderTable(report, PLAIN, columns).split('\n');
-  expect(lines.map(widthOf).every((width) => width <= columns)).toBe(true);
-  expect(
-    lines
-      .slice(1, -2)
-      .map((line) => line.split(' ')[0])
-      .join(''),
-  ).toBe(name);
+test.each([60, 80, 120])(
+  'nothing is cut: in %i columns a long name goes on in the next line',
+  async (columns) => {
+    const name = `solve-${'what-is-the-capital-of-france-'.repeat(4)}7kq2m9xw`;
+    const lines = await table([aLine({ name })], 'workflow', columns);
+    expect(lines.map(widthOf).every((width) => width <= columns)).toBe(true);
+    expect(
+      lines
+        .slice(1, -2)
+        .map((line) => line.split(' ')[0])
+        .join(''),
+    ).toBe(name);
+  },
+);
+
+test.each([
+  [250_000_000, 'Prompt caches saved $0.25 (20.0 % of the price without them).'],
+  [-250_000_000, 'Prompt caches cost $0.25 more than they saved (33.3 % of the price without them).'],
+])('caches that saved %d nano-USD are told of below', async (savedNanoUsd, sentence) => {
+  expect((await table([aLine({ nanoUsd: 1_000_000_000, savedNanoUsd })])).slice(-2)).toEqual(['', sentence]);
 });
 
-test('a name steers no terminal', () => {
-  expect(table([aLine({ name: 'a\u001b[2Jb\n' })], {})[1]).toMatch(/^a \[2Jb {2,}1 /);
+test('many lines are drawn as few are, without keeping them', async () => {
+  const lines = Array.from({ length: 2001 }, (_, index) => aLine({ name: `solve-${index}`, nanoUsd: 10 }));
+  const drawn = await table(lines, 'workflow');
+  expect(drawn).toHaveLength(2004);
+  expect(new Set(drawn.map(widthOf)).size).toBe(1);
+});
+
+test('a name steers no terminal', async () => {
+  expect((await table([aLine({ name: 'a\u001b[2Jb\n' })]))[1]).toMatch(/^a \[2Jb {2,}1 /);
 });
