@@ -36,6 +36,8 @@ export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | '
   readonly begun: CheckpointRef;
   readonly checkpoint: CheckpointRef;
   readonly spentNanoUsd: number;
+  /** That the money was spent on, reviews not counted; absent where it was carried over by an earlier version. */
+  readonly rollouts?: number;
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
 }
@@ -125,6 +127,8 @@ export interface OpenedNight {
   readonly warmStart: WarmStartRequest | null;
   readonly train: NightRecord['train'];
   readonly heldOut: NightRecord['heldOut'];
+  /** Mean cost of a rollout in the run's last cycle, in 10⁻⁹ USD; null or absent where none is known. */
+  readonly rolloutNanoUsd?: number | null;
 }
 
 export interface SamplePlansRequest extends Omit<

@@ -10,13 +10,14 @@ import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, trainRunSchema } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
-import { questionSetKey } from '../keys';
+import { metricsKey, questionSetKey } from '../keys';
 import { MOST } from '../names';
 import { readManifest } from '../policy/serving';
+import { cycleMetricsSchema } from '../progress';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
-import { keepLines, readNight, readRun, writeNight } from './records';
+import { keepLines, readNight, readRecord, readRun, writeNight } from './records';
 
 /** A night of a local calendar date, e.g. `2026-11-21`. */
 export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> {
@@ -98,7 +99,13 @@ export async function openNight(
     ...firstCheckpoint,
     train,
     heldOut,
+    rolloutNanoUsd: await readRolloutCost(store, trainRun, done),
   };
+}
+
+async function readRolloutCost(store: Store, trainRun: string, cycle: number): Promise<number | null> {
+  const { usd = null } = (await readRecord(store, metricsKey(trainRun, cycle), cycleMetricsSchema)) ?? {};
+  return usd === null ? null : Math.round(usd * 1e9);
 }
 
 const LOOK_AGAIN_MS = 3_000;

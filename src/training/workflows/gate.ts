@@ -6,7 +6,7 @@ import { meanOf } from '../statistics';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';
 import { inWindow } from './in-window';
 import type { Night } from './night';
-import { groupInput, runGroup } from './start-group';
+import { startGroup } from './start-group';
 
 /**
  * The gate at the end of a night: the night's checkpoint and the serving policy answer the held-out questions, and the
@@ -15,15 +15,22 @@ import { groupInput, runGroup } from './start-group';
  * @returns the decision in a sentence or two; null where there is nothing to judge
  */
 export async function judge(night: Night): Promise<string | null> {
+  night.beginGate();
   const { checkpoint, begun, done, opened } = night.state;
   const baseline = await storeActivities('what serves?')[FIND_BASELINE](begun);
   if (describePolicy(checkpoint) === describePolicy(baseline)) return null;
-  if (night.isOutOfMoney()) {
-    return `${describePolicy(checkpoint)} was not judged: the money of the night is used up`;
-  }
   const questions = heldOutQuestions(night);
   const candidate = await tryPolicy(night, 'evaluation', checkpoint, done, questions);
-  const serving = await tryPolicy(night, 'evaluation', baseline, done, questions);
+  const serving = candidate.isCut
+    ? candidate
+    : await tryPolicy(night, 'evaluation', baseline, done, questions);
+  const cut = [candidate, serving].find(({ isCut }) => isCut);
+  if (cut !== undefined) {
+    return (
+      `${describePolicy(checkpoint)} was not judged: the money of the night is used up, with ` +
+      `${describePolicy(cut.tried.policy)} tried on ${cut.asked} of ${questions.length} held-out questions`
+    );
+  }
   const { promoted, sentence } = await storeActivities('gate')[JUDGE_CANDIDATE]({
     trainRun: opened.settings.trainRun,
     date: opened.night.date,
@@ -73,7 +80,14 @@ export async function tryOnHeldOut(
   const { evaluateEvery } = night.state.opened.settings;
   if (evaluateEvery === null || cycle % evaluateEvery !== 0) return null;
   night.phase = 'held-out questions';
-  return (await tryPolicy(night, 'evaluation', checkpoint, cycle, heldOutQuestions(night))).meanReward;
+  const { meanReward, isCut } = await tryPolicy(
+    night,
+    'evaluation',
+    checkpoint,
+    cycle,
+    heldOutQuestions(night),
+  );
+  return isCut ? null : meanReward;
 }
 
 function heldOutQuestions({
@@ -84,6 +98,15 @@ function heldOutQuestions({
   return Array.from({ length: heldOut.count }, (_, index) => ({ set: heldOut.set, index }));
 }
 
+interface Trial {
+  readonly tried: Tried;
+  readonly meanReward: number | null;
+  /** Questions that it was asked. */
+  readonly asked: number;
+  /** The money was used up before all of them could be asked, or answered. */
+  readonly isCut: boolean;
+}
+
 /** Always under the same names and seeds: policies that write the same plan get the same answers. */
 async function tryPolicy(
   night: Night,
@@ -91,14 +114,19 @@ async function tryPolicy(
   writer: PolicyRef,
   cycle: number,
   questions: readonly QuestionRef[],
-): Promise<{ readonly tried: Tried; readonly meanReward: number | null }> {
+): Promise<Trial> {
   const { run, questions: side } = night.state.opened.settings;
   const { workers } = run;
-  const groups = await inWindow(questions, side, (question) =>
-    runGroup(groupInput(night, { purpose, cycle, draw: question.index, question, writer, workers, side })),
+  const played = await inWindow(questions, side, async (question) =>
+    startGroup(night, { purpose, cycle, draw: question.index, question, writer, workers }, side),
   );
-  for (const { spentNanoUsd } of groups) night.spend(spentNanoUsd);
+  const groups = played.filter((group) => group !== null);
   const rounds = groups.flatMap((group) => group.rounds);
   const rewards = rounds.flatMap((round) => round.rewards).filter((reward) => reward !== null);
-  return { tried: { policy: writer, groups: rounds.map(({ key }) => key) }, meanReward: meanOf(rewards) };
+  return {
+    tried: { policy: writer, groups: rounds.map(({ key }) => key) },
+    meanReward: meanOf(rewards),
+    asked: groups.length,
+    isCut: groups.length < questions.length || night.isShort,
+  };
 }

@@ -155,6 +155,14 @@ test('a night whose money pays no group to its end begins no further cycle, and 
   expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain('was not judged');
 });
 
+test('a trial stops where the money of the night does, and then nothing is judged', async () => {
+  await open({ heldOut: 8, training: { budget: { costUsd: 0.056 } } });
+  await stage.whileWorking(() => train(DATE));
+  const { decision } = (await readNight(stage.store, stage.trainRun, DATE)) ?? {};
+  expect(decision).toMatch(/was not judged: .*, with the prompted Conductor tried on [4-7] of 8 held-out/);
+  expect((await groupsBegun()).length).toBeLessThan(1 + 8 + 8);
+});
+
 test('a night that is ended at once is not judged, and the next one goes on with what was sampled', async () => {
   await open({});
   await stage.whileWorking(async () => {
