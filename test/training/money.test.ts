@@ -65,7 +65,7 @@ class SomeNight {
   private begin(key: string, { cost, unpriced }: Event): void {
     const share = this.money.reserve(key, this.side);
     if (share === undefined) return;
-    this.underWay.set(key, { cost: cost, unpriced });
+    this.underWay.set(key, { cost: Math.min(cost, share ?? Infinity), unpriced });
     if (share !== null && cost > share) this.money.runShort();
   }
 
