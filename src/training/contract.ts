@@ -80,6 +80,8 @@ export interface GroupResult {
   readonly spans: readonly Span<GroupPart>[];
   /** Set where a limit stopped it before all its rollouts were over. */
   readonly stoppedBy: string | null;
+  /** Mean reward of its answers, reviewed ones in place of those that were; null where none could be graded. */
+  readonly score: number | null;
 }
 
 /** Input of `conductorWarmStart`: a base model, the examples, and how the checkpoint is asked. */
@@ -201,17 +203,26 @@ export interface JudgeCandidateRequest {
   readonly candidate: Tried;
   /** Whatever serves; where nothing does, the checkpoint that the night began with. */
   readonly baseline: Tried;
-  readonly maxCostRatio: number;
+  readonly maxCostRatio: number | null;
+  readonly margin: number;
+  /** Store key of the questions. */
+  readonly heldOut: string;
 }
 
 export interface GateDecision {
   readonly promoted: boolean;
+  /** It is worse than its baseline beyond chance. */
+  readonly isLoss: boolean;
+  /** The how-manieth this is on these questions, from 1: the later, the surer it must be. */
+  readonly judgement: number;
   /** Questions that both could be graded on. */
   readonly pairs: number;
   /** Mean reward of the candidate less that of the baseline; null without a pair. */
   readonly gain: number | null;
-  /** Lower 95 % bound of that difference; null with too few pairs for one. */
+  /** Lower bound of that difference; null with too few pairs for one. */
   readonly lowerBound: number | null;
+  /** The smallest gain that would have been found, four times out of five; null with too few pairs. */
+  readonly smallestGain: number | null;
   /** Mean cost of the candidate's rollouts in those of the baseline; null where a price is unknown. */
   readonly costRatio: number | null;
   readonly sentence: string;

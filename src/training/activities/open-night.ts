@@ -6,11 +6,11 @@ import type { Question } from '../../grading/question';
 import type { ConfigDigest } from '../../protocol/activities';
 import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
-import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig, trainRunSchema } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
-import { cycleName, metricsKey, questionSetKey } from '../keys';
+import { metricsKey, questionSetKey } from '../keys';
 import { MOST } from '../names';
 import { readManifest } from '../policy/serving';
 import { cycleMetricsSchema } from '../progress';
@@ -60,7 +60,7 @@ export async function openNight(
   const run = await readRun(store, trainRun);
   const night = await readNight(store, trainRun, date);
   const claimed = claimNight(run, night, { cycles: resolved.cycles, total: totalOf(training) });
-  checkSchedule(trainRun, training, claimed);
+  checkSchedule(training, run, claimed);
   const { isTrained, ...cycles } = claimed;
   const { first, last, done } = cycles;
   const earlier = night?.first === first ? night : null;
@@ -110,15 +110,16 @@ function totalOf({ totalCycles, trainer }: TrainingConfig): number {
 }
 
 /** A night that has only its gate before it is let through. */
-function checkSchedule(trainRun: string, training: TrainingConfig, claimed: Claim): void {
+function checkSchedule(training: TrainingConfig, run: RunRecord | null, claimed: Claim): void {
   const { first, last, done, isTrained } = claimed;
   const hasCyclesLeft = !isTrained && done < Math.max(first, last);
-  if (!hasCyclesLeft || done < totalOf(training)) return;
+  if (run === null || !hasCyclesLeft || done < totalOf(training)) return;
   const { totalCycles, trainer } = training;
+  const from = run.checkpoint === null ? 'CHECKPOINT' : checkpointId(run.checkpoint);
   throw new ConfigError(
-    `${trainRun} has trained all its ${totalCycles} cycles (training.totalCycles): by its ${trainer.optimizer.schedule} ` +
+    `${run.trainRun} has trained all its ${totalCycles} cycles (training.totalCycles): by its ${trainer.optimizer.schedule} ` +
       'schedule the learning rate is 0 from there on, and a night would learn nothing. Begin another training run with ' +
-      `what it learned ("train start --run NAME --from ${trainRun}/${cycleName(totalCycles)}"), or let the rate stay: ` +
+      `what it learned ("train start --run NAME --from ${from}"), or let the rate stay: ` +
       'training.trainer.optimizer.schedule: constant',
   );
 }

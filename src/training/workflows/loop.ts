@@ -97,13 +97,14 @@ async function train(night: Night, input: TrainInput): Promise<void> {
 }
 
 async function closeNight(night: Night): Promise<void> {
-  const decision = await judge(night);
+  const { decision, next } = await judge(night);
   const { done, checkpoint, opened } = night.state;
   await storeActivities('close the night')[names.CLOSE_NIGHT]({
     trainRun: opened.settings.trainRun,
     date: opened.night.date,
     done,
     checkpoint,
+    next,
     decision,
   });
   night.phase = 'clearing away';

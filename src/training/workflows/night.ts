@@ -179,9 +179,10 @@ export class Night {
   }
 }
 
-/** Rollouts by which the gate tries two policies, and the one that serves is tried once more beside the other. */
-function gateRollouts({ settings, heldOut }: OpenedNight): number {
-  return 2 * settings.gate.samples * (heldOut.count + Math.min(heldOut.count, CANARY_QUESTIONS));
+/** Rollouts by which the gate tries two policies, and the one that serves then is tried once more beside the other. */
+function gateRollouts({ settings: { gate, pool }, heldOut }: OpenedNight): number {
+  const questions = heldOut.count + Math.min(heldOut.count, CANARY_QUESTIONS);
+  return 2 * gate.samples * questions * (pool.adaptive ? 2 : 1);
 }
 
 /** What people ask of a night, possibly before it is opened. */

@@ -72,7 +72,7 @@ function groupInput(night: Night, options: GroupOptions, share: number | null): 
     reward,
     window,
     isApart: slots !== null,
-    recursion: isTrial ? { ...recursion, rounds: 1 } : recursion,
+    recursion,
     run: {
       ...run,
       limits: {
