@@ -36,6 +36,8 @@ export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | '
   readonly begun: CheckpointRef;
   readonly checkpoint: CheckpointRef;
   readonly spentNanoUsd: number;
+  /** That the money was spent on, reviews not counted; absent where it was carried over by an earlier version. */
+  readonly rollouts?: number;
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
 }
@@ -78,6 +80,8 @@ export interface GroupResult {
   readonly spans: readonly Span<GroupPart>[];
   /** Set where a limit stopped it before all its rollouts were over. */
   readonly stoppedBy: string | null;
+  /** Mean reward of its answers, reviewed ones in place of those that were; null where none could be graded. */
+  readonly score: number | null;
 }
 
 /** Input of `conductorWarmStart`: a base model, the examples, and how the checkpoint is asked. */
@@ -125,6 +129,8 @@ export interface OpenedNight {
   readonly warmStart: WarmStartRequest | null;
   readonly train: NightRecord['train'];
   readonly heldOut: NightRecord['heldOut'];
+  /** Mean cost of a rollout in the run's last cycle, in 10⁻⁹ USD; null or absent where none is known. */
+  readonly rolloutNanoUsd?: number | null;
 }
 
 export interface SamplePlansRequest extends Omit<
@@ -197,17 +203,26 @@ export interface JudgeCandidateRequest {
   readonly candidate: Tried;
   /** Whatever serves; where nothing does, the checkpoint that the night began with. */
   readonly baseline: Tried;
-  readonly maxCostRatio: number;
+  readonly maxCostRatio: number | null;
+  readonly margin: number;
+  /** Store key of the questions. */
+  readonly heldOut: string;
 }
 
 export interface GateDecision {
   readonly promoted: boolean;
+  /** It is worse than its baseline beyond chance. */
+  readonly isLoss: boolean;
+  /** The how-manieth this is on these questions, from 1: the later, the surer it must be. */
+  readonly judgement: number;
   /** Questions that both could be graded on. */
   readonly pairs: number;
   /** Mean reward of the candidate less that of the baseline; null without a pair. */
   readonly gain: number | null;
-  /** Lower 95 % bound of that difference; null with too few pairs for one. */
+  /** Lower bound of that difference; null with too few pairs for one. */
   readonly lowerBound: number | null;
+  /** The smallest gain that would have been found, four times out of five; null with too few pairs. */
+  readonly smallestGain: number | null;
   /** Mean cost of the candidate's rollouts in those of the baseline; null where a price is unknown. */
   readonly costRatio: number | null;
   readonly sentence: string;

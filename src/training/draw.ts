@@ -58,6 +58,33 @@ export function canaryQuestions(set: string, count: number): readonly QuestionRe
   return places.map((place) => ({ set, index: place * stride }));
 }
 
+/** Of what a policy is tried on: the team of a group, and the draw that names it. */
+export type TrialDraw = Pick<GroupInput, 'draw' | 'question' | 'workers'>;
+
+/**
+ * Asks each question of all workers; a policy of an adaptive pool also of a team drawn as in training. Each night draws the
+ * same teams, lest one be luckier with them than another.
+ *
+ * @param count of the whole held-out set, after which the draws of teams are numbered
+ */
+export function drawTrials(
+  questions: readonly QuestionRef[],
+  {
+    seed,
+    pool,
+    workers,
+    count,
+  }: Pick<GroupInput, 'seed' | 'workers'> & { readonly pool: Pool; readonly count: number },
+): TrialDraw[] {
+  const whole = questions.map((question) => ({ draw: question.index, question, workers }));
+  if (!pool.adaptive) return whole;
+  const parts = questions.map((question) => {
+    const draw = count + question.index;
+    return { draw, question, workers: drawWorkers(workers, { seed, cycle: 0, draw, pool }) };
+  });
+  return [...whole, ...parts];
+}
+
 /**
  * The workers of one group, in the order of its prompt, by which plans number them.
  *

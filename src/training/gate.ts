@@ -1,37 +1,54 @@
 import { describePolicy, type PolicyRef } from './checkpoint-ref';
 import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
 import type { GroupRecord } from './rollout';
-import { FEWEST_VALUES, lowerBound95, meanOf, upperBound95 } from './statistics';
+import { FEWEST_VALUES, lowerBound, meanOf, riskOf, smallestGain, spreadOf, upperBound } from './statistics';
 
-/**
- * Decides whether a candidate may serve in place of its baseline: its reward must be higher beyond chance, and its mean
- * cost at most `maxCostRatio` times the baseline's. Beyond chance: the lower 95 % bound (one-sided, of the paired t
- * distribution over questions) of the mean difference of rewards lies above 0.
- */
-export function decideGate(
-  candidate: ScoredPolicy,
-  baseline: ScoredPolicy,
-  maxCostRatio: number,
-): GateDecision {
-  const pairs = pairUp(candidate.scores, baseline.scores);
-  const gains = gainsOf(pairs);
-  const gain = meanOf(gains);
-  const figures = {
-    pairs: pairs.length,
-    gain,
-    lowerBound: lowerBound95(gains),
-    costRatio: costRatioOf(pairs),
-  };
-  const objections = objectionsTo(figures, maxCostRatio);
-  const promoted = objections.length === 0;
-  const [name, other] = [describePolicy(candidate.policy), describePolicy(baseline.policy)];
-  const verdict = promoted
-    ? `${name} beats ${other}`
-    : `${name} does not replace ${other}: ${objections.join(', and ')}`;
-  return { promoted, ...figures, sentence: `${verdict} (${describe(pairs, figures, maxCostRatio)})` };
+/** What holds for a judgement. */
+export interface GateRule {
+  /** What a candidate may cost at most in costs of its baseline; null: whatever it does. */
+  readonly maxCostRatio: number | null;
+  /** How much less reward is taken for not worse. */
+  readonly margin: number;
+  /** The how-manieth this is on these questions, from 1. */
+  readonly judgement: number;
 }
 
-type Figures = Omit<GateDecision, 'promoted' | 'sentence'>;
+/**
+ * Decides whether a candidate may serve in place of its baseline. It may if its reward is higher beyond chance, or if it
+ * is cheaper beyond chance and its reward not lower by `margin` or more; and if it costs no more than `maxCostRatio`
+ * allows.
+ *
+ * Beyond chance: by the one-sided bounds of the paired t distribution over questions, which may err the more rarely the
+ * more often these questions were judged on (`riskOf`).
+ */
+export function decideGate(candidate: ScoredPolicy, baseline: ScoredPolicy, rule: GateRule): GateDecision {
+  const pairs = pairUp(candidate.scores, baseline.scores);
+  const gains = gainsOf(pairs);
+  const risk = riskOf(rule.judgement);
+  const figures = {
+    judgement: rule.judgement,
+    pairs: pairs.length,
+    gain: meanOf(gains),
+    lowerBound: lowerBound(gains, risk),
+    smallestGain: smallestGain(gains.length, spreadOf(gains), risk),
+    costRatio: costRatioOf(pairs),
+  };
+  const isBetter = (figures.lowerBound ?? 0) > 0;
+  const isCheaper = (upperBound(extraCosts(pairs), risk) ?? 0) < 0;
+  const objections = objectionsTo(figures, rule, isCheaper);
+  const promoted = objections.length === 0;
+  const [name, other] = [describePolicy(candidate.policy), describePolicy(baseline.policy)];
+  const merit = isBetter ? `${name} beats ${other}` : `${name} is not worse than ${other}, and cheaper`;
+  const verdict = promoted ? merit : `${name} does not replace ${other}: ${objections.join(', and ')}`;
+  return {
+    promoted,
+    ...figures,
+    isLoss: (upperBound(gains, risk) ?? 0) < 0,
+    sentence: `${verdict} (${describe(pairs, figures, rule)})`,
+  };
+}
+
+type Figures = Omit<GateDecision, 'promoted' | 'isLoss' | 'sentence'>;
 
 /** Two that cost nothing cost the same; null where some price is unknown. */
 function costRatioOf(pairs: readonly Pair[]): number | null {
@@ -46,13 +63,26 @@ function meanCost(scores: readonly QuestionScore[]): number | null {
   return costs.length < scores.length ? null : meanOf(costs);
 }
 
-function objectionsTo({ pairs, lowerBound, costRatio }: Figures, maxCostRatio: number): string[] {
-  if (lowerBound === null) {
+/** What the candidate costs more, question by question; nothing where some price is unknown. */
+function extraCosts(pairs: readonly Pair[]): number[] {
+  const extra = pairs.flatMap(({ candidate, baseline }) =>
+    candidate.nanoUsd === null || baseline.nanoUsd === null ? [] : [candidate.nanoUsd - baseline.nanoUsd],
+  );
+  return extra.length < pairs.length ? [] : extra;
+}
+
+function objectionsTo(
+  { pairs, lowerBound: least, costRatio }: Figures,
+  { maxCostRatio, margin }: GateRule,
+  isCheaper: boolean,
+): string[] {
+  if (least === null) {
     return [
       `${pairs} held-out questions that both were graded on are too few, at least ${FEWEST_VALUES} are needed`,
     ];
   }
-  const objections = lowerBound > 0 ? [] : ['its gain may be chance'];
+  const objections = least > 0 || (least > -margin && isCheaper) ? [] : ['its gain may be chance'];
+  if (maxCostRatio === null) return objections;
   if (costRatio === null) {
     objections.push(
       'their costs cannot be compared, since a price is unknown: give each worker a "price" in conductor.yaml',
@@ -65,24 +95,44 @@ function objectionsTo({ pairs, lowerBound, costRatio }: Figures, maxCostRatio: n
 
 function describe(
   pairs: readonly Pair[],
-  { gain, lowerBound, costRatio }: Figures,
-  maxCostRatio: number,
+  { judgement, gain, lowerBound: least, smallestGain: smallest, costRatio }: Figures,
+  { maxCostRatio }: GateRule,
 ): string {
   const reward = (which: keyof Pair): string =>
     meanOf(pairs.map((pair) => pair[which].reward))?.toFixed(3) ?? 'unknown';
+  const allowed = maxCostRatio === null ? '' : `, where at most ${maxCostRatio} times is allowed`;
+  const sure = Number((100 * (1 - riskOf(judgement))).toPrecision(4 + Math.floor(Math.log10(judgement))));
   return [
-    `mean reward ${reward('candidate')} against ${reward('baseline')} on ${pairs.length} held-out questions`,
+    `mean reward ${reward('candidate')} against ${reward('baseline')} on ${pairs.length} held-out questions, ` +
+      `judgement ${judgement} on them`,
     ...(gain === null ? [] : [`gain ${signed(gain)}`]),
-    ...(lowerBound === null ? [] : [`95 % sure of more than ${signed(lowerBound)}`]),
-    costRatio === null
-      ? 'cost unknown'
-      : `${costRatio.toFixed(3)} times its cost, where at most ${maxCostRatio} times is allowed`,
+    ...(least === null ? [] : [`${sure} % sure of more than ${signed(least)}`]),
+    ...(smallest === null ? [] : [`a gain of ${smallest.toFixed(3)} could have been found`]),
+    costRatio === null ? 'cost unknown' : `${costRatio.toFixed(3)} times its cost${allowed}`,
   ].join(', ');
 }
 
 function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }
+
+/** What a set of held-out questions should find, through how many nights, where its gains have this spread. */
+const PLANNED = { gain: 0.05, nights: 50, spread: 0.2, questions: 400 } as const;
+
+/** What a set of held-out questions is too small for, in a sentence; null where it is large enough. */
+export function describeSmallSet(questions: number): string | null {
+  const { gain, nights, spread } = PLANNED;
+  const [first, last] = [1, nights].map((night) =>
+    smallestGain(questions, spread, riskOf(night))?.toFixed(2),
+  );
+  if (first === undefined || Number(last) <= gain) return null;
+  return (
+    `${questions} held-out questions are few: where their gains spread by ${spread}, the gate finds one of ${first} in ` +
+    `the first night and of ${last} in the ${nights}th; ${gain} takes about ${PLANNED.questions} questions`
+  );
+}
+
+const CANARY_RISK = 0.05;
 
 /**
  * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it:
@@ -101,7 +151,7 @@ export function decideCanary(
   const isGraded = replaced.scores.some(({ reward }) => reward !== null);
   const complaints = [
     ...(logprobGap <= tolerance ? [] : ['the servers have other weights than were trained']),
-    ...((upperBound95(gains) ?? 0) < 0 ? ['it answers worse than before'] : []),
+    ...((upperBound(gains, CANARY_RISK) ?? 0) < 0 ? ['it answers worse than before'] : []),
     ...(gain === null && isGraded ? ['none of its answers could be graded'] : []),
   ];
   const rolledBack = complaints.length > 0;
@@ -147,18 +197,40 @@ export interface ScoredPolicy {
 }
 
 /**
- * Sums up the groups in which a policy was tried, a score for each question. Where rollouts were reviewed in a second
- * round, its answers count in place of theirs, and both are paid for: so it is when a policy serves.
+ * Sums up the groups in which a policy was tried, a score for each question. One that was asked of several teams counts
+ * as the mean of them.
  */
 export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] {
-  const questions = [...new Set(groups.map(({ question }) => question))];
-  return questions.map((question) => ({
-    question,
-    ...scoreRounds(groups.filter((group) => group.question === question)),
-  }));
+  return valuesOf(groups, 'question').map((question) => {
+    const asked = groups.filter((group) => group.question === question);
+    const teams = valuesOf(asked, 'draw').map((draw) =>
+      scoreRounds(asked.filter((group) => group.draw === draw)),
+    );
+    return {
+      question,
+      reward: meanOfAll(teams.map(({ reward }) => reward)),
+      nanoUsd: meanOfAll(teams.map(({ nanoUsd }) => nanoUsd)),
+    };
+  });
 }
 
-function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore, 'question'> {
+function valuesOf<Key extends keyof GroupRecord>(
+  groups: readonly GroupRecord[],
+  key: Key,
+): GroupRecord[Key][] {
+  return [...new Set(groups.map((group) => group[key]))];
+}
+
+function meanOfAll(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length < values.length ? null : meanOf(known);
+}
+
+/**
+ * Sums up the rounds of one group. Where rollouts were reviewed in a second round, its answers count in place of theirs,
+ * and both are paid for: so it is when a policy serves.
+ */
+export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore, 'question'> {
   const [first, ...reviews] = rounds.toSorted((a, b) => a.round - b.round);
   const reviewing = reviews.flatMap(({ rollouts }) => rollouts);
   const reviewed = new Set(reviewing.map(({ root }) => root));

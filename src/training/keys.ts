@@ -73,6 +73,9 @@ export function samplesKey(group: Round & { readonly checkpoint: CheckpointRef }
   return `${cycleFolder(trainRun, cycle)}samples/${apart}${roundFile(group)}`;
 }
 
+/** Whether a key is that of a gate's record, of whatever training run. */
+export const isGateKey = (key: string): boolean => /^training\/[^/]+\/nights\/[\d-]+-gate\.json$/.test(key);
+
 /** Whose record lies under a key: a training run's, or with a date a night's. null for every other key. */
 export function readRecordKey(
   key: string,

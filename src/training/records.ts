@@ -49,12 +49,19 @@ export type Claim = Pick<NightRecord, 'first' | 'last' | 'done'> & { readonly is
  * What a night leaves untrained, however it ended, is there for the next one: no cycle is left out, and what was sampled
  * for it serves again. The earlier night then has nothing left to do, lest two lines of descent be mixed up; but where it
  * had trained nothing yet, it begins after them.
+ *
+ * @param total what the run may have in all: no night claims more
  */
-export function claimNight(run: RunRecord | null, night: NightRecord | null, cycles: number): Claim {
+export function claimNight(
+  run: RunRecord | null,
+  night: NightRecord | null,
+  { cycles, total }: { readonly cycles: number; readonly total: number },
+): Claim {
   const trained = run?.done ?? 0;
   if (night === null || night.done < night.first) {
     const count = night === null ? cycles : 1 + night.last - night.first;
-    return { first: trained + 1, last: trained + count, done: trained, isTrained: false };
+    const last = Math.max(trained, Math.min(trained + count, total));
+    return { first: trained + 1, last, done: trained, isTrained: false };
   }
   const { first, last, done, closedAt } = night;
   const isOver = closedAt !== null && done >= last;

@@ -12,7 +12,8 @@ export interface PolicySettings extends Omit<TrainingConfig['policy'], 'timeout'
 }
 
 /** Settings of a night that are as they were configured. */
-type Numbers = 'seed' | 'questions' | 'groupSize' | 'cycles' | 'window' | 'slots' | 'evaluateEvery';
+type Numbers =
+  'seed' | 'questions' | 'groupSize' | 'cycles' | 'window' | 'slots' | 'evaluateEvery' | 'continueFrom';
 type Sections = 'pool' | 'recursion' | 'gate' | 'keep';
 
 /** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */

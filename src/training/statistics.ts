@@ -6,39 +6,80 @@ export function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** All that many judgements on one set of questions may err, together. */
+const RISK = 0.05;
+
 /**
- * The lower 95 % bound of a mean, one-sided, by Student's t distribution; null with too few values for one. Values that
- * are all the same are their own bound.
+ * How often the n-th judgement on one set of questions may err. Summed up over any number of them that is 5 % at most: so
+ * the chance that any of them ever promotes what is no better stays below it, however they depend on each other.
  */
-export function lowerBound95(values: readonly number[]): number | null {
-  const mean = meanOf(values);
-  if (mean === null || values.length < FEWEST_VALUES) return null;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const error = Math.sqrt(squares / (values.length - 1) / values.length);
-  return mean - tQuantile95(values.length - 1) * error;
+export function riskOf(judgement: number): number {
+  return RISK / (judgement * (judgement + 1));
 }
 
-export function upperBound95(values: readonly number[]): number | null {
-  const bound = lowerBound95(values.map((value) => -value));
+/**
+ * The lower bound of a mean, one-sided, by Student's t distribution, which is wrong as often as `risk` says; null with too
+ * few values for one. Values that are all the same are their own bound.
+ */
+export function lowerBound(values: readonly number[], risk: number): number | null {
+  const mean = meanOf(values);
+  if (mean === null || values.length < FEWEST_VALUES) return null;
+  return mean - (tQuantile(risk, values.length - 1) * spreadOf(values)) / Math.sqrt(values.length);
+}
+
+export function upperBound(values: readonly number[], risk: number): number | null {
+  const bound = lowerBound(
+    values.map((value) => -value),
+    risk,
+  );
   return bound === null ? null : -bound;
 }
 
-/** 95 % of the standard normal distribution lie below. */
-const Z = 1.6448536269514722;
+/** Standard deviation, of two values at least. */
+export function spreadOf(values: readonly number[]): number {
+  const mean = meanOf(values) ?? 0;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1));
+}
 
-/** Coefficients of 1/ν, 1/ν², 1/ν³ and 1/ν⁴ at that quantile. */
-const TERMS = [
-  (Z ** 3 + Z) / 4,
-  (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / 96,
-  (3 * Z ** 7 + 19 * Z ** 5 + 17 * Z ** 3 - 15 * Z) / 384,
-  (79 * Z ** 9 + 776 * Z ** 7 + 1482 * Z ** 5 - 1920 * Z ** 3 - 945 * Z) / 92_160,
-];
+/** A gain that is there is found four times out of five. */
+const MISSED = 0.2;
+
+/** The smallest gain that so many questions show, where their gains have this spread; null: they are too few for any. */
+export function smallestGain(questions: number, spread: number, risk: number): number | null {
+  if (questions < FEWEST_VALUES) return null;
+  const degrees = questions - 1;
+  return ((tQuantile(risk, degrees) + tQuantile(MISSED, degrees)) * spread) / Math.sqrt(questions);
+}
+
+const BISECTIONS = 60;
+
+/** What a value of Student's t distribution exceeds as often as `risk` says, which is below a half. */
+export function tQuantile(risk: number, degrees: number): number {
+  let [low, high] = [0, 1];
+  while (tTail(high, degrees) > risk) [low, high] = [high, 2 * high];
+  for (let step = 0; step < BISECTIONS; step += 1) {
+    const middle = (low + high) / 2;
+    if (tTail(middle, degrees) > risk) low = middle;
+    else high = middle;
+  }
+  return high;
+}
 
 /**
- * 95 % of Student's t distribution lie below, by its expansion about the normal one (Abramowitz and Stegun 26.7.5). From
- * four degrees of freedom on it is right to three decimals, which is all that a gate needs; a library of statistics would
- * bring two hundred packages for this one number.
+ * How often a value lies above `t`, for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4). A library of
+ * statistics would bring two hundred packages for this one number.
  */
-export function tQuantile95(degrees: number): number {
-  return TERMS.reduce((sum, term, power) => sum + term / degrees ** (power + 1), Z);
+function tTail(t: number, degrees: number): number {
+  const angle = Math.atan(t / Math.sqrt(degrees));
+  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
+  const isOdd = degrees % 2 === 1;
+  let sum = 0;
+  let term = isOdd ? cosine : 1;
+  for (let power = isOdd ? 1 : 0; power <= degrees - 2; power += 2) {
+    sum += term;
+    term *= (cosine ** 2 * (power + 1)) / (power + 2);
+  }
+  const within = isOdd ? (2 / Math.PI) * (angle + sine * sum) : sine * sum;
+  return (1 - within) / 2;
 }

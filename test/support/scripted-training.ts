@@ -67,6 +67,7 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
   const policy = await startScriptedPolicy();
   const trainer = standInTrainer((model) => policy.known.add(model));
   const trainerQueue = testTaskQueue();
+  const usual = trainingOf(folder, policy.baseUrl);
   const stage = await openStage({
     workers: WORKERS,
     address,
@@ -75,9 +76,10 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
       limits: { ...config.limits, ...limits },
       temporal: { heartbeat },
       training: {
-        ...trainingOf(folder, policy.baseUrl),
+        ...usual,
         run: trainRun,
         ...training,
+        policy: { ...usual.policy, ...training.policy },
         trainer: { taskQueue: trainerQueue },
       },
     }),

@@ -17,9 +17,16 @@ const night = (first: number, last: number, done: number, isClosed: boolean): Ni
   decision: null,
 });
 
+const claim = (
+  record: RunRecord | null,
+  earlier: NightRecord | null,
+  cycles: number,
+  total = Infinity,
+): Claim => claimNight(record, earlier, { cycles, total });
+
 test('a night of a new date claims the next cycles', () => {
-  expect(claimNight(null, null, 3)).toEqual({ first: 1, last: 3, done: 0, isTrained: false });
-  expect(claimNight(run(7), null, 3)).toEqual({ first: 8, last: 10, done: 7, isTrained: false });
+  expect(claim(null, null, 3)).toEqual({ first: 1, last: 3, done: 0, isTrained: false });
+  expect(claim(run(7), null, 3)).toEqual({ first: 8, last: 10, done: 7, isTrained: false });
 });
 
 test.each([
@@ -31,13 +38,18 @@ test.each([
   ['that was interrupted has nothing left either', run(3), night(1, 5, 2, false), true],
 ])('a night %s', (_, record, earlier, isTrained) => {
   const { first, last, done } = earlier;
-  expect(claimNight(record, earlier, 3)).toEqual({ first, last, done, isTrained });
+  expect(claim(record, earlier, 3)).toEqual({ first, last, done, isTrained });
 });
 
 test('a night that has trained nothing yet goes on after what was trained since', () => {
   const earlier = night(3, 4, 2, false);
-  expect(claimNight(run(2), earlier, 9)).toEqual({ first: 3, last: 4, done: 2, isTrained: false });
-  expect(claimNight(run(7), earlier, 9)).toEqual({ first: 8, last: 9, done: 7, isTrained: false });
+  expect(claim(run(2), earlier, 9)).toEqual({ first: 3, last: 4, done: 2, isTrained: false });
+  expect(claim(run(7), earlier, 9)).toEqual({ first: 8, last: 9, done: 7, isTrained: false });
+});
+
+test('no night claims more than the run may have in all', () => {
+  expect(claim(run(180), null, 30, 200)).toEqual({ first: 181, last: 200, done: 180, isTrained: false });
+  expect(claim(run(190), night(171, 200, 170, false), 30, 200)).toMatchObject({ first: 191, last: 200 });
 });
 
 test('however nights end, and in whichever order, no cycle is trained twice and none is left out', () => {
@@ -52,11 +64,11 @@ test('however nights end, and in whichever order, no cycle is trained twice and 
       const records = new Map<number, NightRecord>();
       const trained: number[] = [];
       for (const { date, cycles, trained: most, isClosed } of wishes) {
-        const claim = claimNight(run(trained.length), records.get(date) ?? null, cycles);
-        if (claim.isTrained) continue;
-        const done = Math.min(claim.last, claim.done + most);
-        trained.push(...cyclesAfter(claim, done));
-        records.set(date, night(claim.first, claim.last, done, isClosed));
+        const claimed = claim(run(trained.length), records.get(date) ?? null, cycles);
+        if (claimed.isTrained) continue;
+        const done = Math.min(claimed.last, claimed.done + most);
+        trained.push(...cyclesAfter(claimed, done));
+        records.set(date, night(claimed.first, claimed.last, done, isClosed));
       }
       expect(trained).toEqual(trained.map((_, index) => index + 1));
     }),

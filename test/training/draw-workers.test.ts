@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { RunWorker } from '../../src/protocol/run';
-import { drawWorkers } from '../../src/training/draw';
+import { drawTrials, drawWorkers } from '../../src/training/draw';
 import type { TrainingSettings } from '../../src/training/settings';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
@@ -95,4 +95,23 @@ test('the same group has the same workers, another draw of its cycle has its own
 
 test('a least number beyond the pool means all of it', () => {
   expect(drawOf(1, { ...fixed, adaptive: true, least: 9, permuteIds: false })).toEqual(workers);
+});
+
+test('a policy is tried on each question with all workers, and one of an adaptive pool on drawn teams as well', () => {
+  const questions = [0, 5].map((index) => ({ set: 'held-out', index }));
+  const trialsOf = (pool: TrainingSettings['pool']) =>
+    drawTrials(questions, { seed: 5, pool, workers, count: 8 });
+  expect(trialsOf(fixed)).toEqual([
+    { draw: 0, question: questions[0], workers },
+    { draw: 5, question: questions[1], workers },
+  ]);
+  const adaptive = { ...fixed, adaptive: true };
+  const [, , ...drawn] = trialsOf(adaptive);
+  expect(drawn.map(({ draw, question }) => [draw, question])).toEqual([
+    [8, questions[0]],
+    [13, questions[1]],
+  ]);
+  expect(drawn.map((trial) => trial.workers)).toEqual(
+    [8, 13].map((draw) => drawWorkers(workers, { seed: 5, cycle: 0, draw, pool: adaptive })),
+  );
 });

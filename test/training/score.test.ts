@@ -55,3 +55,14 @@ test('an answer that was reviewed counts as it came out of the review, at the pr
   const second = group('q1', [rollout(0, { root: 0, reward: 1, nanoUsd: 50 })], 1);
   expect(scoreQuestions([second, first])).toEqual([{ question: 'q1', reward: 0.5, nanoUsd: 125 }]);
 });
+
+test('a question that was asked of several teams scores the mean of them, and none where one could not be graded', () => {
+  const team = (draw: number, reward: number | null, nanoUsd: number): GroupRecord => ({
+    ...group('q1', [rollout(0, { reward, nanoUsd })]),
+    draw,
+  });
+  expect(scoreQuestions([team(0, 1, 100), team(9, 0.5, 300)])).toEqual([
+    { question: 'q1', reward: 0.75, nanoUsd: 200 },
+  ]);
+  expect(scoreQuestions([team(0, 1, 100), team(9, null, 300)])).toMatchObject([{ reward: null }]);
+});

@@ -1,6 +1,6 @@
 import type { RunWorker } from '../../../src/protocol/run';
 import { drawWorkers, samplingSeed } from '../../../src/training/draw';
-import { lowerBound95 } from '../../../src/training/statistics';
+import { lowerBound } from '../../../src/training/statistics';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { findOptimum, optimumFor, toReward } from '../world/optimum';
 import { questionSet } from '../world/questions';
@@ -65,7 +65,7 @@ const LEAST_RATIO = 0.9;
 /** Whether teams never trained on come near their own optimum, which they did not before, and notes are read. */
 export function holdsForPools({ before, after }: Taught<PoolTrial>): boolean {
   const isReached = ratioOf(after.own) >= LEAST_RATIO && ratioOf(before.own) < LEAST_RATIO;
-  return isReached && (lowerBound95(lossesOf(after)) ?? 0) > 0;
+  return isReached && (lowerBound(lossesOf(after), 0.05) ?? 0) > 0;
 }
 
 /** The figures of that in one line. */

@@ -43,9 +43,12 @@ export async function closeNight(
   store: Store,
   request: Pick<NightRecord, 'trainRun' | 'date' | 'done' | 'decision'> & {
     readonly checkpoint: CheckpointRef;
+    /** Where the next night begins, where that is not there. */
+    readonly next?: CheckpointRef | null;
   },
 ): Promise<void> {
-  const { trainRun, date, done, checkpoint } = request;
+  const { next, ...ending } = request;
+  const { trainRun, date, done, checkpoint } = ending;
   const night = await readNight(store, trainRun, date);
   if (night === null) {
     throw new Error(
@@ -54,8 +57,8 @@ export async function closeNight(
   }
   // Only forwards, as in `closeCycle`.
   if (night.done > done) return;
-  await writeNight(store, { ...night, ...request, closedAt: new Date().toISOString() });
-  await advanceRun(store, { schema: 1, trainRun, done, checkpoint });
+  await writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
+  await advanceRun(store, { schema: 1, trainRun, done, checkpoint: next ?? checkpoint });
 }
 
 /**

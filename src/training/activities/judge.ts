@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 import type { TrainableConfig } from '../config/schema';
@@ -9,9 +10,9 @@ import type {
   Tried,
 } from '../contract';
 import { decideCanary, decideGate, type ScoredPolicy, scoreQuestions } from '../gate';
-import { canaryKey, gateKey } from '../keys';
+import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../keys';
 import { promote, readServing, rollback } from '../policy/serving';
-import { readGroup } from './records';
+import { readGroup, readRecord } from './records';
 
 /**
  * Activity `conductor.train.judgeCandidate`: decides from the groups of an evaluation whether the candidate may serve, has
@@ -21,17 +22,46 @@ import { readGroup } from './records';
  * since the candidate was not compared with that.
  */
 export async function judgeCandidate(store: Store, request: JudgeCandidateRequest): Promise<GateDecision> {
-  const { candidate, baseline, maxCostRatio } = request;
+  const { candidate, baseline, maxCostRatio, margin, heldOut } = request;
   const [one, other] = await Promise.all([scorePolicy(store, candidate), scorePolicy(store, baseline)]);
-  const judged = decideGate(one, other, maxCostRatio);
+  const judgement = await countJudgements(store, request);
+  const judged = decideGate(one, other, { maxCostRatio, margin, judgement });
   const decision = judged.promoted ? await letServe(store, request, judged) : judged;
   await keepReasons(store, gateKey, request, {
     candidate: describePolicy(candidate.policy),
     baseline: describePolicy(baseline.policy),
+    heldOut,
     maxCostRatio,
+    margin,
     ...decision,
   });
   return decision;
+}
+
+const judgedSchema = z.object({
+  candidate: z.string(),
+  heldOut: z.string(),
+  judgement: z.int().positive(),
+});
+
+/**
+ * The how-manieth judgement on these questions this is, those of all training runs together: of an attempt that is made
+ * again the same one, and one more where a night was gone on with and is judged anew.
+ */
+async function countJudgements(
+  store: Store,
+  { trainRun, date, candidate, heldOut }: JudgeCandidateRequest,
+): Promise<number> {
+  const own = gateKey(trainRun, date);
+  let before = 0;
+  for await (const { key } of store.entries(TRAINING_FOLDER)) {
+    if (!isGateKey(key)) continue;
+    const judged = await readRecord(store, key, judgedSchema);
+    if (judged?.heldOut !== heldOut) continue;
+    if (key === own && judged.candidate === describePolicy(candidate.policy)) return judged.judgement;
+    before = Math.max(before, judged.judgement);
+  }
+  return before + 1;
 }
 
 async function letServe(

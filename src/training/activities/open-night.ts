@@ -6,17 +6,18 @@ import type { Question } from '../../grading/question';
 import type { ConfigDigest } from '../../protocol/activities';
 import { FAILURES } from '../../protocol/failures';
 import type { Store } from '../../store/store';
-import { type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import { resolveTraining, trainingOf } from '../config/resolve';
-import { type TrainableConfig, trainRunSchema } from '../config/schema';
+import { type TrainableConfig, type TrainingConfig, trainRunSchema } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
-import { questionSetKey } from '../keys';
+import { metricsKey, questionSetKey } from '../keys';
 import { MOST } from '../names';
 import { readManifest } from '../policy/serving';
+import { cycleMetricsSchema } from '../progress';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
-import { keepLines, readNight, readRun, writeNight } from './records';
+import { keepLines, readNight, readRecord, readRun, writeNight } from './records';
 
 /** A night of a local calendar date, e.g. `2026-11-21`. */
 export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> {
@@ -49,12 +50,7 @@ export async function openNight(
   { store, config }: { readonly store: Store; readonly config: TrainableConfig },
   request: OpenNightRequest,
 ): Promise<OpenedNight> {
-  const { error } = requestSchema.safeParse(request);
-  if (error !== undefined) {
-    throw new ConfigError(
-      error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'),
-    );
-  }
+  checkRequest(request);
   checkVersion(config, request.config);
   const { date } = request;
   const training = trainingOf(config);
@@ -63,7 +59,8 @@ export async function openNight(
   const { trainRun } = resolved;
   const run = await readRun(store, trainRun);
   const night = await readNight(store, trainRun, date);
-  const claimed = claimNight(run, night, resolved.cycles);
+  const claimed = claimNight(run, night, { cycles: resolved.cycles, total: totalOf(training) });
+  checkSchedule(training, run, claimed);
   const { isTrained, ...cycles } = claimed;
   const { first, last, done } = cycles;
   const earlier = night?.first === first ? night : null;
@@ -98,7 +95,39 @@ export async function openNight(
     ...firstCheckpoint,
     train,
     heldOut,
+    rolloutNanoUsd: await readRolloutCost(store, trainRun, done),
   };
+}
+
+async function readRolloutCost(store: Store, trainRun: string, cycle: number): Promise<number | null> {
+  const { usd = null } = (await readRecord(store, metricsKey(trainRun, cycle), cycleMetricsSchema)) ?? {};
+  return usd === null ? null : Math.round(usd * 1e9);
+}
+
+/** A constant learning rate comes to no end. */
+function totalOf({ totalCycles, trainer }: TrainingConfig): number {
+  return trainer.optimizer.schedule === 'constant' ? Infinity : totalCycles;
+}
+
+/** A night that has only its gate before it is let through. */
+function checkSchedule(training: TrainingConfig, run: RunRecord | null, claimed: Claim): void {
+  const { first, last, done, isTrained } = claimed;
+  const hasCyclesLeft = !isTrained && done < Math.max(first, last);
+  if (run === null || !hasCyclesLeft || done < totalOf(training)) return;
+  const { totalCycles, trainer } = training;
+  const from = run.checkpoint === null ? 'CHECKPOINT' : checkpointId(run.checkpoint);
+  throw new ConfigError(
+    `${run.trainRun} has trained all its ${totalCycles} cycles (training.totalCycles): by its ${trainer.optimizer.schedule} ` +
+      'schedule the learning rate is 0 from there on, and a night would learn nothing. Begin another training run with ' +
+      `what it learned ("train start --run NAME --from ${from}"), or let the rate stay: ` +
+      'training.trainer.optimizer.schedule: constant',
+  );
+}
+
+function checkRequest(request: OpenNightRequest): void {
+  const { error } = requestSchema.safeParse(request);
+  if (error === undefined) return;
+  throw new ConfigError(error.issues.map((issue) => `a night's ${explainIssue(issue, request)}`).join('\n'));
 }
 
 const LOOK_AGAIN_MS = 3_000;

@@ -9,6 +9,7 @@ import { readRun } from '../activities/records';
 import { checkpointId } from '../checkpoint-ref';
 import { hasTrainer } from '../client/trainer-jobs';
 import type { TrainingConfig } from '../config/schema';
+import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
 import { FEWEST_VALUES } from '../statistics';
 
@@ -77,7 +78,8 @@ async function checkQuestions({ data, warmStart }: TrainingConfig): Promise<Look
     );
   }
   const more = warmStart === undefined ? '' : `, ${counted(examples.length, 'example')}`;
-  return fine(`${train.length} to learn from, ${held}${more}`);
+  const few = describeSmallSet(heldOut.length);
+  return fine(`${train.length} to learn from, ${held}${more}${few === null ? '' : `; ${few}`}`);
 }
 
 async function checkTrainer(

@@ -4,8 +4,12 @@ import { checkServed, watchForAbsence } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
+import { questionSchema } from '../../grading/question';
+import { readRows } from '../activities/questions';
 import { readCheckpointId } from '../checkpoint-ref';
 import { trainingOf } from '../config/resolve';
+import type { TrainingConfig } from '../config/schema';
+import { describeSmallSet } from '../gate';
 import { isNightDate, nightWorkflowId } from '../night-ids';
 import {
   chooseTimeZone,
@@ -36,7 +40,7 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
   }
   return withTraining(options, { outliving: '"train start"' }, async (session) => {
     const { training, trainRun, config } = session;
-    trainingOf(config);
+    await warnOfSmallSet(trainingOf(config));
     const digest = digestOf(config);
     const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date, config: digest });
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
@@ -45,6 +49,13 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
     if (setback !== null) say(setback);
     return EXIT.answered;
   });
+}
+
+/** Silent where this machine has no such file, or not a right one: the worker reads it, and says what is wrong. */
+async function warnOfSmallSet({ data }: TrainingConfig): Promise<void> {
+  const rows = await readRows(data.heldOut, questionSchema).catch(() => null);
+  const warning = rows && describeSmallSet(rows.length);
+  if (warning !== null) say(`Note: ${warning}.`);
 }
 
 /** Whatever hinders the opening of a night does so at once. */

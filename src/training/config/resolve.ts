@@ -32,7 +32,7 @@ export function resolveTraining(
   const run = resolveRun(config, {}, day);
   checkPool(training, run);
   const { seed, questions, groupSize, window, slots, pool, recursion } = training;
-  const { temperature, evaluateEvery, gate, keep, budget } = training;
+  const { temperature, evaluateEvery, gate, continueFrom, keep, budget } = training;
   const { scale, ...reward } = training.reward;
   const { timeout, patience, ...policy } = training.policy;
   const { optimizer, ...trainer } = training.trainer;
@@ -51,6 +51,7 @@ export function resolveTraining(
     recursion,
     evaluateEvery,
     gate,
+    continueFrom,
     keep,
     budget: {
       nanoUsd: budget.costUsd === null ? null : Math.round(budget.costUsd * 1e9),
@@ -106,7 +107,7 @@ function checkHeldOut(team: readonly string[], ids: readonly string[]): void {
 
 /** Rollouts run `window` at a time, so a group is given the time of so many one after the other. */
 function groupLimits(limits: RunLimits, { groupSize, window, recursion, gate }: TrainingConfig): RunLimits {
-  const rollouts = Math.max(groupSize * recursion.rounds, gate.samples);
+  const rollouts = Math.max(groupSize, gate.samples) * recursion.rounds;
   const times = (limit: number | null): number | null => (limit === null ? null : limit * rollouts);
   return {
     ...limits,

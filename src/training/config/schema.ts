@@ -183,10 +183,15 @@ export const trainingSchema = z
     evaluateEvery: count.nullable().default(null),
     gate: z
       .strictObject({
-        maxCostRatio: z.number().positive().default(1),
+        /** null: a candidate may cost whatever it does. */
+        maxCostRatio: z.number().positive().nullable().default(null),
+        /** A cheaper candidate may earn less than so much less. */
+        margin: z.number().min(0).max(1).default(0.02),
         samples: count.max(MOST.plans).default(4),
       })
       .prefault({}),
+    /** Where the next night begins after one that made its policy worse beyond chance. */
+    continueFrom: z.enum(['last', 'best', 'serving']).default('serving'),
     /** Checkpoints that stay on the trainer's disk though no one needs them: of the last cycles, and of each n-th one. */
     keep: z
       .strictObject({ last: z.int().nonnegative().default(5), every: count.nullable().default(null) })

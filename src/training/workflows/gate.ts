@@ -1,37 +1,72 @@
-import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
+import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../checkpoint-ref';
 import type { QuestionRef, Tried } from '../contract';
-import { canaryQuestions } from '../draw';
+import { canaryQuestions, drawTrials } from '../draw';
 import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, PUBLISH } from '../names';
 import { meanOf } from '../statistics';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';
 import { inWindow } from './in-window';
 import type { Night } from './night';
-import { groupInput, runGroup } from './start-group';
+import { startGroup } from './start-group';
+
+export interface Judgement {
+  /** In a sentence or two; null where there was nothing to judge. */
+  readonly decision: string | null;
+  /** Where the next night begins, instead of where this one ended; null: there. */
+  readonly next: CheckpointRef | null;
+}
 
 /**
- * The gate at the end of a night: the night's checkpoint and the serving policy answer the held-out questions, and the
- * better one serves. A new one is tried once more through the servers that serve it, and taken back if it fails.
- *
- * @returns the decision in a sentence or two; null where there is nothing to judge
+ * The gate at the end of a night: the night's checkpoint and the serving policy answer the held-out questions, as they were
+ * trained to, and the better one serves. A new one is tried once more through the servers that serve it, and taken back
+ * if it fails. One that is worse beyond chance need not be where the next night begins.
  */
-export async function judge(night: Night): Promise<string | null> {
+export async function judge(night: Night): Promise<Judgement> {
+  night.beginGate();
   const { checkpoint, begun, done, opened } = night.state;
   const baseline = await storeActivities('what serves?')[FIND_BASELINE](begun);
-  if (describePolicy(checkpoint) === describePolicy(baseline)) return null;
-  if (night.isOutOfMoney()) {
-    return `${describePolicy(checkpoint)} was not judged: the money of the night is used up`;
-  }
+  const judgement = (decision: string | null): Judgement => ({ decision, next: null });
+  if (describePolicy(checkpoint) === describePolicy(baseline)) return judgement(null);
   const questions = heldOutQuestions(night);
   const candidate = await tryPolicy(night, 'evaluation', checkpoint, done, questions);
+  if (candidate.isCut) return judgement(describeCut(checkpoint, candidate));
   const serving = await tryPolicy(night, 'evaluation', baseline, done, questions);
-  const { promoted, sentence } = await storeActivities('gate')[JUDGE_CANDIDATE]({
-    trainRun: opened.settings.trainRun,
+  if (serving.isCut) return judgement(describeCut(checkpoint, serving));
+  const { settings, heldOut } = opened;
+  const { promoted, isLoss, sentence } = await storeActivities('gate')[JUDGE_CANDIDATE]({
+    trainRun: settings.trainRun,
     date: opened.night.date,
-    maxCostRatio: opened.settings.gate.maxCostRatio,
+    maxCostRatio: settings.gate.maxCostRatio,
+    margin: settings.gate.margin,
+    heldOut: heldOut.set,
     candidate: candidate.tried,
     baseline: serving.tried,
   });
-  return promoted ? `${sentence}. ${await tryPromoted(night, baseline)}` : sentence;
+  if (promoted) return judgement(`${sentence}. ${await tryPromoted(night, baseline)}`);
+  const next = isLoss ? chooseNext(night, baseline, serving.meanReward) : null;
+  if (next === null) return judgement(sentence);
+  return { decision: `${sentence}. The next night goes on from ${describePolicy(next)}`, next };
+}
+
+function describeCut(checkpoint: CheckpointRef, { tried, asked, of }: Trial): string {
+  return (
+    `${describePolicy(checkpoint)} was not judged: the money of the night is used up, with ` +
+    `${describePolicy(tried.policy)} tried on ${asked} of ${of} held-out questions`
+  );
+}
+
+/**
+ * Where the next night begins after one that made its policy worse than what serves; null: where it ended. To be worse
+ * than the prompted Conductor is no step backwards, and another training run's checkpoint is gone on from only by the run
+ * that began with it.
+ */
+function chooseNext({ state }: Night, baseline: PolicyRef, served: number | null): CheckpointRef | null {
+  const { begun, best, opened } = state;
+  const { continueFrom, trainRun } = opened.settings;
+  if (baseline === 'prompted' || continueFrom === 'last') return null;
+  const isOurs = baseline.trainRun === trainRun || describePolicy(baseline) === describePolicy(begun);
+  const isBetter = best !== null && best.heldOut > (served ?? -Infinity);
+  const own = continueFrom === 'best' && isBetter ? readCheckpointId(best.checkpoint) : null;
+  return own ?? (isOurs ? baseline : null);
 }
 
 /** Tries the promoted checkpoint and the one it replaced on a few questions anew, and its weights on the probe. */
@@ -73,7 +108,14 @@ export async function tryOnHeldOut(
   const { evaluateEvery } = night.state.opened.settings;
   if (evaluateEvery === null || cycle % evaluateEvery !== 0) return null;
   night.phase = 'held-out questions';
-  return (await tryPolicy(night, 'evaluation', checkpoint, cycle, heldOutQuestions(night))).meanReward;
+  const { meanReward, isCut } = await tryPolicy(
+    night,
+    'evaluation',
+    checkpoint,
+    cycle,
+    heldOutQuestions(night),
+  );
+  return isCut ? null : meanReward;
 }
 
 function heldOutQuestions({
@@ -84,6 +126,16 @@ function heldOutQuestions({
   return Array.from({ length: heldOut.count }, (_, index) => ({ set: heldOut.set, index }));
 }
 
+interface Trial {
+  readonly tried: Tried;
+  readonly meanReward: number | null;
+  /** How many questions it was asked, those of drawn teams beside those of the whole one. */
+  readonly asked: number;
+  readonly of: number;
+  /** The money was used up before all of them could be asked, or answered. */
+  readonly isCut: boolean;
+}
+
 /** Always under the same names and seeds: policies that write the same plan get the same answers. */
 async function tryPolicy(
   night: Night,
@@ -91,14 +143,19 @@ async function tryPolicy(
   writer: PolicyRef,
   cycle: number,
   questions: readonly QuestionRef[],
-): Promise<{ readonly tried: Tried; readonly meanReward: number | null }> {
-  const { run, questions: side } = night.state.opened.settings;
-  const { workers } = run;
-  const groups = await inWindow(questions, side, (question) =>
-    runGroup(groupInput(night, { purpose, cycle, draw: question.index, question, writer, workers, side })),
+): Promise<Trial> {
+  const { settings, heldOut } = night.state.opened;
+  const { seed, pool, run, questions: side } = settings;
+  const trials = drawTrials(questions, { seed, pool, workers: run.workers, count: heldOut.count });
+  const played = await inWindow(trials, side, async (trial) =>
+    startGroup(night, { purpose, cycle, writer, ...trial }, side),
   );
-  for (const { spentNanoUsd } of groups) night.spend(spentNanoUsd);
-  const rounds = groups.flatMap((group) => group.rounds);
-  const rewards = rounds.flatMap((round) => round.rewards).filter((reward) => reward !== null);
-  return { tried: { policy: writer, groups: rounds.map(({ key }) => key) }, meanReward: meanOf(rewards) };
+  const groups = played.filter((group) => group !== null);
+  return {
+    tried: { policy: writer, groups: groups.flatMap(({ rounds }) => rounds.map(({ key }) => key)) },
+    meanReward: meanOf(groups.flatMap(({ score }) => score ?? [])),
+    asked: groups.length,
+    of: trials.length,
+    isCut: groups.length < trials.length || night.isShort,
+  };
 }

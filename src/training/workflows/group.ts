@@ -3,9 +3,11 @@ import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
+import { scoreRounds } from '../gate';
 import { GROUP_WORKFLOW, KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
 import type { GroupPart } from '../progress';
 import { rewardOf, rewardOfRoot } from '../reward';
+import type { GroupRecord } from '../rollout';
 import { samplingActivities, storeActivities } from './activities';
 import { checkGroup } from './input';
 import { Stopwatch } from './night';
@@ -28,13 +30,15 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
   const group = { input, limits, watch };
   const { writer } = input;
   const rounds = writer === 'prompted' ? [await playByPrompt(group)] : await playByPolicy(group, writer);
-  const kept = await watch.time('grading', () => keepRounds(input, rounds));
+  const records = recordsOf(input, rounds);
+  const kept = await watch.time('grading', () => keepRounds(records));
   return {
     draw: input.draw,
     rounds: kept,
     spentNanoUsd: limits.spentAtMost.nanoUsd,
     spans: watch.spans,
     stoppedBy: limits.stoppedBy,
+    score: scoreRounds(records).reward,
   };
 }
 
@@ -97,26 +101,34 @@ function rootsIn(rollouts: readonly Played[]): readonly Root[] {
   );
 }
 
-async function keepRounds(input: GroupInput, rounds: readonly PlayedRound[]): Promise<readonly GroupRound[]> {
+function recordsOf(input: GroupInput, rounds: readonly PlayedRound[]): readonly GroupRecord[] {
   const { trainRun, purpose, cycle, draw, workers, writer } = input;
-  const [first = [], second = []] = rewardsOf(input, rounds);
+  const rewards = rewardsOf(input, rounds);
+  return rounds.map(({ question, samples, rollouts }, place) => ({
+    trainRun,
+    purpose,
+    cycle,
+    question: question.id,
+    draw,
+    round: place,
+    workers: workers.map(({ id }) => id),
+    checkpoint: describePolicy(writer),
+    samples,
+    rollouts: rollouts.map((rollout, index) => ({
+      ...rollout,
+      index,
+      reward: rewards[place]?.[index] ?? null,
+    })),
+  }));
+}
+
+async function keepRounds(records: readonly GroupRecord[]): Promise<readonly GroupRound[]> {
   const kept: GroupRound[] = [];
-  for (const { question, samples, rollouts } of rounds) {
+  for (const record of records) {
+    const { rollouts } = record;
     const round = kept.length === 0 ? 0 : 1;
-    const rewards = round === 0 ? first : second;
-    const key = await storeActivities(`keep round ${round + 1}`)[KEEP_GROUP]({
-      trainRun,
-      purpose,
-      cycle,
-      question: question.id,
-      draw,
-      round,
-      workers: workers.map(({ id }) => id),
-      checkpoint: describePolicy(writer),
-      samples,
-      rollouts: rollouts.map((rollout, index) => ({ ...rollout, index, reward: rewards[index] ?? null })),
-    });
-    kept.push({ round, key, rewards });
+    const key = await storeActivities(`keep round ${round + 1}`)[KEEP_GROUP](record);
+    kept.push({ round, key, rewards: rollouts.map(({ reward }) => reward) });
   }
   return kept;
 }

@@ -9,7 +9,6 @@ import {
 } from '@temporalio/workflow';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import type {
-  GroupInput,
   GroupResult,
   KeptCheckpoint,
   NamedPlaces,
@@ -37,7 +36,7 @@ import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
 import { checkNight, checkWarmStart } from './input';
 import { listen } from './messages';
 import { Night, NightControl, Stopwatch } from './night';
-import { groupInput, runGroup } from './start-group';
+import { type GroupOptions, startGroup } from './start-group';
 
 /*
  * The learning loop, from top to bottom. A night claims its cycles; each cycle
@@ -98,14 +97,14 @@ async function train(night: Night, input: TrainInput): Promise<void> {
 }
 
 async function closeNight(night: Night): Promise<void> {
-  night.phase = 'gate';
-  const decision = await judge(night);
+  const { decision, next } = await judge(night);
   const { done, checkpoint, opened } = night.state;
   await storeActivities('close the night')[names.CLOSE_NIGHT]({
     trainRun: opened.settings.trainRun,
     date: opened.night.date,
     done,
     checkpoint,
+    next,
     decision,
   });
   night.phase = 'clearing away';
@@ -151,14 +150,13 @@ async function runCycle(night: Night, cycle: number): Promise<void> {
 }
 
 /**
- * Draws questions and plays their groups until enough have a spread or `maxDraws` is reached. What is drawn depends on the
- * seed and on the groups' results, never on which of them was done first.
+ * Draws questions and plays their groups until enough have a spread, `maxDraws` is reached or the money is used up. What
+ * is drawn depends on the seed and on the groups' results, and while there is money, never on which was done first.
  *
  * @throws ChildWorkflowFailure when a group failed, after the others were stopped
  */
 function playGroups(night: Night, cycle: number): Promise<ReturnType<typeof sumUp>> {
-  const { settings } = night.state.opened;
-  const { questions: wanted, maxDraws } = settings;
+  const { questions: wanted, maxDraws } = night.state.opened.settings;
   return CancellationScope.cancellable(async () => {
     const drawn: (GroupResult | null)[] = [];
     const underWay = new Set<Promise<void>>();
@@ -166,17 +164,18 @@ function playGroups(night: Night, cycle: number): Promise<ReturnType<typeof sumU
       for (;;) {
         const spreads = drawn.map((group) => group && learnableIn(group).length > 0);
         const { keep, more, isOver } = chooseGroups({ wanted, maxDraws, spreads });
-        for (const input of drawGroups(night, cycle, drawn.length, more)) {
+        for (const options of isOver ? [] : drawGroups(night, cycle, drawn.length, more)) {
+          const group = startGroup(night, options, wanted);
+          if (group === null) break;
           drawn.push(null);
-          const played = runGroup(input).then((result) => {
-            drawn[input.draw] = result;
+          const played = group.then((result) => {
+            drawn[options.draw] = result;
             underWay.delete(played);
-            const isOwnLimit = input.run.limits.nanoUsd === settings.run.limits.nanoUsd;
-            if (result.stoppedBy === 'cost' && !isOwnLimit) night.runShort();
           });
           underWay.add(played);
         }
-        if (isOver) return sumUp(night, drawn, keep);
+        // Also where the money is used up.
+        if (underWay.size === 0) return sumUp(drawn, keep);
         await Promise.race(underWay);
       }
     } catch (error) {
@@ -187,32 +186,29 @@ function playGroups(night: Night, cycle: number): Promise<ReturnType<typeof sumU
   });
 }
 
-function drawGroups(night: Night, cycle: number, from: number, more: number): GroupInput[] {
+function drawGroups(night: Night, cycle: number, from: number, more: number): GroupOptions[] {
   const { settings, train } = night.state.opened;
   const { seed, questions, pool, run } = settings;
   const drawn = drawQuestions({ seed, count: train.count, questions, cycle }, from + more).slice(from);
   return drawn.map((index, place) => {
     const draw = from + place;
-    return groupInput(night, {
+    return {
       purpose: 'training',
       cycle,
       draw,
       question: { set: train.set, index },
       writer: night.state.checkpoint,
       workers: drawWorkers(run.workers, { seed, cycle, draw, pool }),
-      side: questions,
-    });
+    };
   });
 }
 
 /** The groups of a cycle by draw, the store keys of the rounds to learn from, and how many groups taught nothing. */
 function sumUp(
-  night: Night,
   drawn: readonly (GroupResult | null)[],
   keep: readonly number[],
 ): { groups: readonly GroupResult[]; learnable: readonly string[]; dropped: number } {
   const groups = drawn.filter((group) => group !== null);
-  for (const { spentNanoUsd } of groups) night.spend(spentNanoUsd);
   return {
     groups,
     learnable: groups.filter(({ draw }) => keep.includes(draw)).flatMap(learnableIn),

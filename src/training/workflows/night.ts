@@ -1,6 +1,8 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { type CheckpointRef, describePolicy, readCheckpointId } from '../checkpoint-ref';
-import type { CarriedNight, NightBudget, OpenedNight } from '../contract';
+import type { CarriedNight, GroupResult, NightBudget, OpenedNight } from '../contract';
+import { CANARY_QUESTIONS } from '../draw';
+import { costOfGate, NightMoney } from '../money';
 import type { CycleMetrics, NightProgress, Span } from '../progress';
 import type { TrainingSettings } from '../settings';
 
@@ -10,8 +12,10 @@ const HOUR_MS = 3_600_000;
 const OVERTIME_MS = HOUR_MS;
 
 export class Night {
-  /** The budget, in 10⁻⁹ USD, that a group found too small; null: none did. */
-  private tooLittle: number | null = null;
+  private readonly money = new NightMoney();
+  /** What was spent before this run of the workflow. */
+  private readonly spentBefore: number;
+  private isJudged = false;
   /** What it is doing now, for people. */
   phase = 'begin';
   isOver = false;
@@ -22,6 +26,7 @@ export class Night {
     readonly control: NightControl,
   ) {
     control.night = this;
+    this.spentBefore = state.spentNanoUsd;
   }
 
   static begin(opened: OpenedNight, checkpoint: CheckpointRef, control: NightControl): Night {
@@ -32,6 +37,7 @@ export class Night {
       checkpoint,
       done: opened.done,
       spentNanoUsd: 0,
+      rollouts: 0,
       rewards: [],
       best: null,
       warning: null,
@@ -65,25 +71,54 @@ export class Night {
     return this.remainingMs() + OVERTIME_MS;
   }
 
-  /** 10⁻⁹ USD; null: no limit. */
-  remainingNanoUsd(): number | null {
-    const { nanoUsd } = this.budget;
-    return nanoUsd === null ? null : Math.max(0, nanoUsd - this.state.spentNanoUsd);
+  /**
+   * Sets money aside for a group, of which `side` may be under way together.
+   *
+   * @returns 10⁻⁹ USD, null: no limit; undefined where the money is used up
+   */
+  reserve(key: string, side: number): number | null | undefined {
+    return this.upToDate().reserve(key, side);
   }
 
-  spend(nanoUsd: number): void {
-    this.state = { ...this.state, spentNanoUsd: this.state.spentNanoUsd + nanoUsd };
+  /** Books a group that is over; null: it failed. */
+  settle(key: string, result: GroupResult | null): void {
+    this.money.settle(key, result?.spentNanoUsd ?? null);
+    const rollouts = (this.state.rollouts ?? 0) + (result?.rounds[0]?.rewards.length ?? 0);
+    this.state = { ...this.state, rollouts, spentNanoUsd: this.spentBefore + this.money.spent };
   }
 
   /** A group ran out of the night's money, and another one would too. */
   runShort(): void {
-    this.tooLittle = this.budget.nanoUsd;
+    this.upToDate().runShort();
+  }
+
+  /** Whether a group ran out of money, and no more was allowed since. */
+  get isShort(): boolean {
+    return this.upToDate().isShort;
   }
 
   isOutOfMoney(): boolean {
+    return this.upToDate().isUsedUp();
+  }
+
+  /** From here on, what was kept for the gate may be spent. */
+  beginGate(): void {
+    this.phase = 'gate';
+    this.isJudged = true;
+    this.money.forgetShortage();
+  }
+
+  private upToDate(): NightMoney {
     const { nanoUsd } = this.budget;
-    const isShort = nanoUsd !== null && this.tooLittle !== null && nanoUsd <= this.tooLittle;
-    return isShort || this.remainingNanoUsd() === 0;
+    const kept = nanoUsd === null || this.isJudged ? 0 : this.costOfGate(nanoUsd);
+    this.money.allow(nanoUsd === null ? null : nanoUsd - this.spentBefore, kept);
+    return this.money;
+  }
+
+  private costOfGate(budget: number): number {
+    const { opened, rollouts = 0, spentNanoUsd } = this.state;
+    const known = [opened.rolloutNanoUsd ?? [], rollouts === 0 ? [] : spentNanoUsd / rollouts].flat();
+    return costOfGate(budget, gateRollouts(opened), known.length === 0 ? null : Math.max(...known));
   }
 
   mustEnd(): boolean {
@@ -142,6 +177,12 @@ export class Night {
     if (this.control.isStopped) return 'stopping';
     return this.control.isPaused ? 'paused' : 'running';
   }
+}
+
+/** Rollouts by which the gate tries two policies, and the one that serves then is tried once more beside the other. */
+function gateRollouts({ settings: { gate, pool }, heldOut }: OpenedNight): number {
+  const questions = heldOut.count + Math.min(heldOut.count, CANARY_QUESTIONS);
+  return 2 * gate.samples * questions * (pool.adaptive ? 2 : 1);
 }
 
 /** What people ask of a night, possibly before it is opened. */

@@ -8,10 +8,36 @@ import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { GroupInput, GroupResult } from '../contract';
 import { GROUP_WORKFLOW } from '../names';
 import { groupQueue, groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
+import { describePolicy } from '../checkpoint-ref';
 import type { Night } from './night';
 
+/**
+ * Starts a group, once money was set aside for it; what it did not use is given back at its end.
+ *
+ * @param side how many groups may be under way together: each is given an equal part of what is left
+ * @returns null where the money of the night is used up
+ */
+export function startGroup(night: Night, options: GroupOptions, side: number): Promise<GroupResult> | null {
+  const { purpose, writer, cycle, draw } = options;
+  const key = `${purpose} ${describePolicy(writer)} ${cycle} ${draw}`;
+  const share = night.reserve(key, side);
+  return share === undefined ? null : playGroup(night, key, groupInput(night, options, share));
+}
+
+async function playGroup(night: Night, key: string, input: GroupInput): Promise<GroupResult> {
+  let result: GroupResult | null = null;
+  try {
+    result = await runGroup(input);
+    const hadOwnLimit = input.run.limits.nanoUsd === night.state.opened.settings.run.limits.nanoUsd;
+    if (result.stoppedBy === 'cost' && !hadOwnLimit) night.runShort();
+    return result;
+  } finally {
+    night.settle(key, result);
+  }
+}
+
 /** Runs one group as a child workflow, behind people who wait for an answer: its activities inherit the priority. */
-export function runGroup(input: GroupInput): Promise<GroupResult> {
+function runGroup(input: GroupInput): Promise<GroupResult> {
   return executeChild(GROUP_WORKFLOW, {
     workflowId: input.purpose === 'training' ? groupWorkflowId(input) : trialWorkflowId(input),
     args: [input],
@@ -24,24 +50,18 @@ export function runGroup(input: GroupInput): Promise<GroupResult> {
   });
 }
 
-type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'question' | 'writer' | 'workers'>;
+export type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'question' | 'writer' | 'workers'>;
 
 /**
- * The input of a group, within its own limits and its part of what the night may still use. Plans to learn from are
- * sampled as in training; those that try a policy, as it would serve.
- *
- * @param side how many groups may be under way together: each is given an equal part of what is left
+ * The input of a group, within its own limits and what was set aside for it. Plans to learn from are sampled as in
+ * training; those that try a policy, as it would serve.
  */
-export function groupInput(
-  night: Night,
-  { side, ...options }: GroupOptions & { readonly side: number },
-): GroupInput {
+function groupInput(night: Night, options: GroupOptions, share: number | null): GroupInput {
   const { settings } = night.state.opened;
   const { trainRun, seed, policy, reward, window, slots, recursion, run } = settings;
   const isTrial = options.purpose !== 'training';
   const { nanoUsd, wallClockMs } = run.limits;
-  const left = night.remainingNanoUsd();
-  const most = Math.min(nanoUsd ?? Infinity, left === null ? Infinity : Math.floor(left / side));
+  const most = Math.min(nanoUsd ?? Infinity, share ?? Infinity);
   return {
     ...options,
     trainRun,
@@ -52,7 +72,7 @@ export function groupInput(
     reward,
     window,
     isApart: slots !== null,
-    recursion: isTrial ? { ...recursion, rounds: 1 } : recursion,
+    recursion,
     run: {
       ...run,
       limits: {

@@ -81,6 +81,15 @@ test('a night that is closed is kept with what it left, once', async () => {
   expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 1 });
 });
 
+test('a night that its gate found worse stands where it ended, and the next one begins elsewhere', async () => {
+  await closeCycle(folder.store, closedCycle(settings, DATE, 1));
+  await closeCycle(folder.store, closedCycle(settings, DATE, 2));
+  const over = { trainRun: 'sums', date: DATE, done: 2, checkpoint: checkpoint(2), decision: 'It is worse.' };
+  await closeNight(folder.store, { ...over, next: checkpoint(1) });
+  expect(await readNight(folder.store, 'sums', DATE)).toMatchObject({ done: 2, checkpoint: checkpoint(2) });
+  expect(await readRun(folder.store, 'sums')).toMatchObject({ done: 2, checkpoint: checkpoint(1) });
+});
+
 test('a night that is closed late takes nothing back from a training run that has gone on', async () => {
   await closeCycle(folder.store, closedCycle(settings, DATE, 1));
   await closeCycle(folder.store, closedCycle(settings, DATE, 2));

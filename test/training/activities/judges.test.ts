@@ -52,6 +52,18 @@ test('a second attempt decides the same and promotes no second time', async () =
   expect(await readServing(store)).toMatchObject({ serving: BASELINE });
 });
 
+test('judgements on the same questions are counted over nights and training runs, and again where one is judged anew', async () => {
+  const asked = await request(0.5, 0.5);
+  const judgementOf = async (change: Partial<JudgeCandidateRequest>) =>
+    (await judgeCandidate(store, { ...asked, ...change })).judgement;
+  expect(await judgementOf({})).toBe(1);
+  expect(await judgementOf({})).toBe(1);
+  expect(await judgementOf({ date: '2026-11-22' })).toBe(2);
+  expect(await judgementOf({ trainRun: 'other' })).toBe(3);
+  expect(await judgementOf({ candidate: await tried({ ...CANDIDATE, name: '000021' }, 0.5) })).toBe(4);
+  expect(await judgementOf({ date: '2026-11-23', heldOut: 'questions/of-december.jsonl' })).toBe(1);
+});
+
 test('it may beat the prompted Conductor, where no checkpoint serves yet', async () => {
   const asked = { ...(await request(1, 0.5)), baseline: await tried('prompted', 0.5) };
   expect(await judgeCandidate(store, asked)).toMatchObject({ promoted: true });
@@ -131,6 +143,8 @@ async function request(candidate: number, baseline: number): Promise<JudgeCandid
     trainRun: 'nightly',
     date: '2026-11-21',
     maxCostRatio: 1,
+    margin: 0.02,
+    heldOut: 'questions/of-november.jsonl',
     candidate: await tried(CANDIDATE, candidate),
     baseline: await tried(BASELINE, baseline),
   };

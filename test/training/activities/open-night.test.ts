@@ -1,6 +1,7 @@
 import { digestOf } from '../../../src/config/digest';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
 import { openNight, type OpenNightRequest } from '../../../src/training/activities/open-night';
+import { readNight } from '../../../src/training/activities/records';
 import { QuestionSets } from '../../../src/training/activities/questions';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { writeManifest } from '../../../src/training/policy/serving';
@@ -37,6 +38,7 @@ test('a first night: settings, cycles, questions in the store, and a base model 
       base: { kind: 'folder', path: 'models/qwen' },
     }) as object,
     warmStart: null,
+    rolloutNanoUsd: null,
   });
   expect(settings).toMatchObject({ trainRun: 'sums', cycles: 3 });
   expect([set.count, heldOut.count]).toEqual([3, 1]);
@@ -112,6 +114,25 @@ test('a night that was interrupted before its first cycle was over begins after 
     isTrained: false,
     from: { name: '000003' },
   });
+});
+
+test('a run that has trained all that its learning rate was planned for says so, and claims nothing', async () => {
+  const planned = { totalCycles: 4 };
+  await train('2026-11-21', 1, 2, 3);
+  await close('2026-11-21', 3);
+  const last = { date: '2026-11-22' };
+  expect(await open(last, planned)).toMatchObject({ night: { first: 4, last: 4 } });
+  await train('2026-11-22', 4);
+  // Its gate is still before it.
+  expect(await open(last, planned)).toMatchObject({ done: 4, isTrained: false });
+  await close('2026-11-22', 4);
+  const next = { date: '2026-11-23' };
+  await expect(open(next, planned)).rejects.toThrow(
+    'sums has trained all its 4 cycles (training.totalCycles): by its cosine schedule the learning rate is 0',
+  );
+  expect(await readNight(folder.store, 'sums', '2026-11-23')).toBeNull();
+  const constant = { ...planned, trainer: { optimizer: { schedule: 'constant' as const } } };
+  expect(await open(next, constant)).toMatchObject({ night: { first: 5, last: 7 } });
 });
 
 describe('from', () => {

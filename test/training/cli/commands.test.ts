@@ -1,5 +1,6 @@
 import { openStore } from '../../../src/store/open-store';
 import { removeSchedule } from '../../../src/training/client/schedule';
+import { toJsonLines } from '../../../examples/learn/world/questions';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
 import { type Ended, runCommand } from '../../cli/command';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
@@ -75,8 +76,18 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
     code: 2,
     stderr: expect.stringContaining('Expected a whole number from 1 to 10000.') as unknown,
   });
+  const rows = Array.from({ length: 20 }, (_, id) => ({
+    id: `${id}`,
+    question: `${id}?`,
+    answer: 4,
+    grader: 'number',
+  }));
+  await folder.write('held-out.jsonl', toJsonLines(rows));
   const begun = await train('start', '--date', '2026-11-21', '--cycles', '2');
   expect(begun).toMatchObject({ code: 0, stdout: `train-${trainRun}\n` });
+  expect(begun.stderr).toMatch(
+    /^Note: 20 held-out questions are few: .* 0\.05 takes about 400 questions\.\n/,
+  );
   expect(begun.stderr).toMatch(/No worker polls task queue .* Start one with: temporal-conductor worker\n/);
   const handle = temporal.client.workflow.getHandle(`train-${trainRun}`);
   try {

@@ -155,6 +155,54 @@ test('a night whose money pays no group to its end begins no further cycle, and 
   expect((await readNight(stage.store, stage.trainRun, DATE))?.decision).toContain('was not judged');
 });
 
+test('after a night that made the policy worse the next one goes on from what serves', async () => {
+  await open({ heldOut: 5 });
+  stage.policy.writeEach(({ model, temperature }, place) => {
+    const isRight = temperature === 1 ? place % 2 === 0 : model === `${stage.trainRun}-000001`;
+    return isRight ? REPLIES.right : REPLIES.wrong;
+  });
+  await stage.whileWorking(async () => {
+    await train(DATE);
+    await train(NEXT);
+  });
+  const { decision, checkpoint } = (await readNight(stage.store, stage.trainRun, NEXT)) ?? {};
+  expect(checkpoint).toMatchObject({ name: '000002' });
+  expect(decision).toContain(`. The next night goes on from ${stage.trainRun}/000001`);
+  expect(await readRun(stage.store, stage.trainRun)).toMatchObject({
+    done: 2,
+    checkpoint: { name: '000001' },
+  });
+});
+
+test('what was trained with reviews and drawn teams is tried with them', async () => {
+  await open({
+    training: {
+      recursion: { rounds: 2 },
+      pool: { adaptive: true },
+      policy: { describe: 'names' },
+    },
+  });
+  await stage.whileWorking(() => train(DATE));
+  const trials = stage.policy.bodiesTo('/v1/completions').filter(({ temperature }) => temperature !== 1);
+  // Of each of two teams a plan, and its review.
+  expect(trials).toHaveLength(4);
+  const tried = (await groupsBegun()).filter((id) => id?.includes('evaluation'));
+  expect(tried.map((id) => id?.replace(`${stage.trainRun}-000001-`, '').split('-')[0])).toEqual([
+    '0',
+    '1',
+    '0',
+    '1',
+  ]);
+});
+
+test('a trial stops where the money of the night does, and then nothing is judged', async () => {
+  await open({ heldOut: 8, training: { budget: { costUsd: 0.056 } } });
+  await stage.whileWorking(() => train(DATE));
+  const { decision } = (await readNight(stage.store, stage.trainRun, DATE)) ?? {};
+  expect(decision).toMatch(/was not judged: .*, with the prompted Conductor tried on [4-7] of 8 held-out/);
+  expect((await groupsBegun()).length).toBeLessThan(1 + 8 + 8);
+});
+
 test('a night that is ended at once is not judged, and the next one goes on with what was sampled', async () => {
   await open({});
   await stage.whileWorking(async () => {

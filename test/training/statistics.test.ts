@@ -1,0 +1,89 @@
+import {
+  lowerBound,
+  riskOf,
+  smallestGain,
+  spreadOf,
+  tQuantile,
+  upperBound,
+} from '../../src/training/statistics';
+import { randomFrom } from '../../src/training/draw';
+
+// NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2.
+test.each([
+  [0.05, 4, 2.132],
+  [0.05, 5, 2.015],
+  [0.05, 19, 1.729],
+  [0.05, 100, 1.66],
+  [0.01, 10, 2.764],
+  [0.001, 4, 7.173],
+  [0.001, 5, 5.894],
+  [0.001, 30, 3.385],
+  [0.025, 1000, 1.962],
+])(
+  'a share of %f of the t distribution with %i degrees of freedom lies above %f',
+  (risk, degrees, quantile) => {
+    expect(tQuantile(risk, degrees)).toBeCloseTo(quantile, 2.5);
+  },
+);
+
+test('a bound is as far from the mean as the t distribution says', () => {
+  // Mean 3, standard deviation √2.5, standard error √0.5.
+  expect(lowerBound([1, 2, 3, 4, 5], 0.05)).toBeCloseTo(3 - 2.132 * Math.SQRT1_2, 3);
+  expect(upperBound([1, 2, 3, 4, 5], 0.001)).toBeCloseTo(3 + 7.173 * Math.SQRT1_2, 3);
+});
+
+test('values that agree are their own bound, and few values have none', () => {
+  expect(lowerBound([2, 2, 2, 2, 2], 0.05)).toBe(2);
+  expect(lowerBound([2, 2, 2, 2], 0.05)).toBeNull();
+  expect(upperBound([], 0.05)).toBeNull();
+});
+
+test('all judgements on one set of questions err 5 times out of a hundred together', () => {
+  const risks = Array.from({ length: 10_000 }, (_, place) => riskOf(place + 1));
+  expect(risks[0]).toBe(0.025);
+  expect(risks.reduce((sum, risk) => sum + risk, 0)).toBeCloseTo(0.05, 4);
+});
+
+const NIGHTS = 30;
+const QUESTIONS = 60;
+
+/** How often, of so many training runs that learn nothing, some night of thirty looks like a gain. */
+function falseAlarms(runs: number, riskOfNight: (night: number) => number): number {
+  const random = randomFrom('false alarms');
+  let alarms = 0;
+  for (let run = 0; run < runs; run += 1) {
+    // What the nights have in common, as those do that are judged on the same questions.
+    const shared = Array.from({ length: QUESTIONS }, () => random());
+    const isAlarm = Array.from({ length: NIGHTS }, (_, night) => {
+      const gains = shared.map((lean) => (random() < 0.5 ? Math.sign(lean - random()) / 2 : 0));
+      return (lowerBound(gains, riskOfNight(night + 1)) ?? 0) > 0;
+    }).includes(true);
+    if (isAlarm) alarms += 1;
+  }
+  return alarms / runs;
+}
+
+test('thirty nights that learn nothing are rarely taken for a gain, as they would be without the correction', () => {
+  expect(falseAlarms(200, riskOf)).toBeLessThanOrEqual(0.08);
+  expect(falseAlarms(50, () => 0.05)).toBeGreaterThan(0.3);
+});
+
+test('a gain of the smallest size is found four times out of five', () => {
+  const random = randomFrom('power');
+  const [trials, questions, risk] = [400, 100, 0.01];
+  // Gains of 0.5 with a chance of 55 %, of −0.5 else: their spread is about a half.
+  const gain = smallestGain(questions, 0.5, risk) ?? NaN;
+  const chance = 0.5 + gain;
+  const found = Array.from({ length: trials }, () => {
+    const gains = Array.from({ length: questions }, () => (random() < chance ? 0.5 : -0.5));
+    return (lowerBound(gains, risk) ?? 0) > 0;
+  }).filter(Boolean);
+  expect(found.length / trials).toBeGreaterThan(0.75);
+  expect(found.length / trials).toBeLessThan(0.87);
+});
+
+test('four hundred questions show a gain of 0.05 through fifty nights, at a spread of 0.2', () => {
+  expect(smallestGain(400, 0.2, riskOf(50))).toBeCloseTo(0.05, 3);
+  expect(smallestGain(4, 0.2, 0.05)).toBeNull();
+  expect(spreadOf([1, 2, 3, 4, 5])).toBeCloseTo(Math.sqrt(2.5), 12);
+});
