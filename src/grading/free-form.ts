@@ -28,7 +28,8 @@ export function isFreeForm(right: string): boolean {
 
 function gradeOne(right: string, answer: string): Grade {
   const wanted = readQuantity(right);
-  if (wanted?.isAll !== true) return gradeOf(VERSION, 'wrong', answer, `it is another text than ${shown(right)}`);
+  if (wanted?.isAll !== true)
+    return gradeOf(VERSION, 'wrong', answer, `it is another text than ${shown(right)}`);
   const found = readQuantity(answer);
   if (found === null) return gradeOf(VERSION, 'unparseable', null, 'it holds no number');
   return isSameQuantity(wanted, found)
@@ -61,8 +62,13 @@ const BETWEEN = /[;\n]|,(?!\d{3}(?!\d))|\s(?:and|&)\s/;
 
 function itemsOf(text: string): string[] {
   if (text.length > MOST_CHARACTERS) return [text];
-  const open = shortenBlanks(text).trim().replace(/^(?:\\?[{[(])/, '').replace(/(?:\\?[}\])])\.?$/, '');
-  const items = open.split(BETWEEN).map((item) => item.trim().replace(/^(?:[-*•]|\d{1,2}[.)]|and)\s{1,2}/, ''));
+  const open = shortenBlanks(text)
+    .trim()
+    .replace(/^(?:\\?[{[(])/, '')
+    .replace(/(?:\\?[}\])])\.?$/, '');
+  const items = open
+    .split(BETWEEN)
+    .map((item) => item.trim().replace(/^(?:[-*•]|\d{1,2}[.)]|and)\s{1,2}/, ''));
   const filled = items.filter((item) => item !== '');
   return filled.length > MOST_ITEMS ? [text] : filled;
 }

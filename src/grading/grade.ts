@@ -1,5 +1,7 @@
 import { type Graded, gradeByRule, type RuleAnswer } from './grade-by-rule';
+import { engineVersion, INSTALL_COMPUTE_ENGINE } from './mathematics/engine';
 import { gradeMathematics } from './mathematics/grade-mathematics';
+import { mathVerifyProblem } from './mathematics/math-verify';
 import { type Grade, gradeOf } from './verdict';
 
 export type { Grade, Verdict } from './verdict';
@@ -21,8 +23,23 @@ export async function grade(question: RightAnswer, reply: string): Promise<Grade
     case 'math':
       return gradeMathematics(question.answer, reply);
     case 'custom':
-      return gradeOf('custom', 'ungraded', null, `the activity ${question.activity} judges it, in a training night`);
+      return gradeOf(
+        'custom',
+        'ungraded',
+        null,
+        `the activity ${question.activity} judges it, in a training night`,
+      );
     default:
       return gradeByRule(question, reply);
   }
+}
+
+/** What is missing here to judge such questions at all, with what to do; null where nothing is. */
+export async function graderProblem(
+  questions: readonly Pick<RightAnswer, 'grader'>[],
+): Promise<string | null> {
+  if (!questions.some(({ grader }) => grader === 'math') || engineVersion() !== null) return null;
+  const problem = await mathVerifyProblem();
+  if (problem === null) return null;
+  return `mathematics cannot be judged: run "${INSTALL_COMPUTE_ENGINE}" where the worker is installed (${problem})`;
 }

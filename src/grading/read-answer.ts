@@ -54,7 +54,7 @@ const STATED = /\banswer\s{0,2}(?:is\b|:|=)\s{0,2}:?([^\n]*)/gi;
 
 function statedIn(text: string): string | null {
   const stated = lastMatch(STATED, shortenBlanks(text).replace(/\*\*/g, ''))?.[1]?.trim();
-  return stated ? stated : null;
+  return stated === '' ? null : (stated ?? null);
 }
 
 /** The same without typesetting: `\boxed{…}` or `\text{…}` around it, `$`, back-ticks, bold marks. */
@@ -90,7 +90,7 @@ export function shortenBlanks(text: string): string {
 }
 
 /** Without an array of all matches, of which a hostile text has a million. */
-export function lastMatch(pattern: RegExp, text: string): RegExpExecArray | undefined {
+function lastMatch(pattern: RegExp, text: string): RegExpExecArray | undefined {
   let last: RegExpExecArray | undefined;
   for (const match of text.matchAll(pattern)) last = match;
   return last;

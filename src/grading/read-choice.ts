@@ -7,7 +7,9 @@ const NO_WORD = String.raw`(?=\s{0,2}(?:$|[)\].,:;!—–\-\n<}/&]|(?:or|and|bec
 const LETTER = String.raw`(?:\([A-J]\)|[B-HJ]\b|[AI]\b${NO_WORD})`;
 const FIRST = new RegExp(`^${LETTER}`);
 /** Two letters in one breath, as in `A or B`. */
-const SEVERAL = new RegExp(String.raw`^${LETTER}\)?\s{0,2}(?:(?:,|/|&|or\b|and\b)\s{0,2}${LETTER}|\(?[A-J]\)?\s{0,2}\.?$)`);
+const SEVERAL = new RegExp(
+  String.raw`^${LETTER}\)?\s{0,2}(?:(?:,|/|&|or\b|and\b)\s{0,2}${LETTER}|\(?[A-J]\)?\s{0,2}\.?$)`,
+);
 
 /** What may come before a letter within more text, most binding first; of each way the last one counts. */
 const BEFORE = [
@@ -22,7 +24,7 @@ const REACH = 400;
 const LETTER_ON_A_LINE = /^\s{0,2}\(?([A-J])\)?[.:]?\s{0,2}$/gm;
 
 /** The letter that a text consists of, `(b)` and `B.` included; null for any other text. */
-export function readLetter(text: string): string | null {
+function readLetter(text: string): string | null {
   const letter = /^(?:(?:option|choice)\s{1,2})?\(?([A-J])\)?[.:]?$/i.exec(plainTextOf(text))?.[1];
   return letter?.toUpperCase() ?? null;
 }
@@ -88,13 +90,17 @@ function onALine(text: string, texts: readonly string[]): ReadChoice | null {
 
 function first(answer: string, texts: readonly string[]): ReadChoice | null {
   const [, letter, rest = ''] = /^\(?([A-J])([).:]\)?\s+\S.*)$/.exec(plainTextOf(answer)) ?? [];
-  return letter === undefined ? null : (namedFirst(`${letter}${rest}`, texts) ?? withText(letter, rest, texts));
+  return letter === undefined
+    ? null
+    : (namedFirst(`${letter}${rest}`, texts) ?? withText(letter, rest, texts));
 }
 
 /** A letter with what follows it, which must not be the text of another option. */
 function withText(letter: string, rest: string, texts: readonly string[]): ReadChoice {
   const other = letterOfText(rest.replace(/^[\s).:—–-]{1,4}/, ''), texts) ?? letter;
-  return other === letter ? within(letter, texts) : nothing(`its letter is ${letter}, and its text that of ${other}`);
+  return other === letter
+    ? within(letter, texts)
+    : nothing(`its letter is ${letter}, and its text that of ${other}`);
 }
 
 function within(letter: string, options: readonly string[]): ReadChoice {

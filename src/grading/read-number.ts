@@ -1,4 +1,4 @@
-import { lastMatch, shortenBlanks } from './read-answer';
+import { shortenBlanks } from './read-answer';
 
 /** Thousands may be set apart by commas or by blanks that never end a line. */
 const DIGITS = String.raw`(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+`;
@@ -35,7 +35,8 @@ export function readNumber(text: string): FoundNumber | null {
     .replace(/\{,\}|\\,/g, ',')
     .replace(/\\[dt]?frac\s{0,2}\{([^{}]*)\}\s{0,2}\{([^{}]*)\}/g, '$1/$2')
     .replace(POWER_OF_TEN, 'e$1');
-  const match = lastMatch(FRACTION_OR_NUMBER, plain);
+  let match: RegExpExecArray | undefined;
+  for (match of plain.matchAll(FRACTION_OR_NUMBER));
   const [whole, over, under] = match ?? [];
   if (match === undefined || whole === undefined || over === undefined) return null;
   const found = under === undefined ? numberOf(over) : quotientOf(over, under);

@@ -10,14 +10,23 @@ export interface Quantity extends Pick<FoundNumber, 'value' | 'whole'> {
 }
 
 const WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
-const SCALES: Readonly<Record<string, number>> = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 };
+const SCALES: Readonly<Record<string, number>> = {
+  thousand: 1e3,
+  million: 1e6,
+  billion: 1e9,
+  trillion: 1e12,
+};
 const CURRENCY = /(us\$|[$€£¥₹]|\b(?:usd|eur|gbp|jpy|inr))\s?$/i;
 
 /** The last number in a text with its unit, per cent sign or currency; null where there is none. */
 export function readQuantity(text: string): Quantity | null {
   const word = WORDS.indexOf(text.trim().toLowerCase());
   if (word !== -1) return { value: word, whole: String(word), unit: null, isAll: true };
-  const found = readNumber(text.replace(/\\([%$])/g, '$1'));
+  // The exponent of a unit is no number of its own.
+  const plain = text.replace(/\\([%$])/g, '$1').replace(/([a-z])\^\{?([23])\}?/gi, (_, unit, power) => {
+    return `${String(unit)}${power === '2' ? '²' : '³'}`;
+  });
+  const found = readNumber(plain);
   if (found === null) return null;
   const before = found.before.slice(-20).trimEnd();
   const signed = before.replace(/-$/, '');
@@ -42,7 +51,8 @@ function readBehind(behind: string): { scale: number; unit: Unit | null; rest: b
   const scale = SCALES[scaleWord.toLowerCase()];
   const tail = (scale === undefined ? near : near.slice(scaleWord.length)).trim();
   const unit = unitAtStart(tail);
-  const isShort = behind.length < 60 && tail.split(/\s/).length <= 3 && !/\d/.test(tail.replace(/\^\{?\d/, ''));
+  const isShort =
+    behind.length < 60 && tail.split(/\s/).length <= 3 && !/\d/.test(tail.replace(/\^\{?\d/, ''));
   return { scale: scale ?? 1, unit, rest: isShort };
 }
 
@@ -64,15 +74,14 @@ const CONVERTED = 1e-9;
  * as a number, and an angle in radians.
  */
 export function isSameQuantity(right: Quantity, answer: Quantity): boolean {
-  if (right.unit !== null && answer.unit !== null) {
-    const isSameKind = right.unit.dimension === answer.unit.dimension;
-    if (right.unit.factor === answer.unit.factor) return isSameKind && isSameNumber(right, answer);
-    return isSameKind && isSameNumber(inFirstUnit(right), inFirstUnit(answer), CONVERTED);
+  const [wanted, given] = [right.unit, answer.unit];
+  const isConverted = isSameNumber(inFirstUnit(right), inFirstUnit(answer), CONVERTED);
+  if (wanted !== null && given !== null) {
+    if (wanted.dimension !== given.dimension) return false;
+    return wanted.factor === given.factor ? isSameNumber(right, answer) : isConverted;
   }
-  if (isSameNumber(right, answer)) return true;
-  const dimension = (right.unit ?? answer.unit)?.dimension;
-  const isPlain = dimension === 'share' || dimension === 'angle';
-  return isPlain && isSameNumber(inFirstUnit(right), inFirstUnit(answer), CONVERTED);
+  const { dimension = '' } = wanted ?? given ?? {};
+  return isSameNumber(right, answer) || (['share', 'angle'].includes(dimension) && isConverted);
 }
 
 function inFirstUnit({ value, unit }: Quantity): { value: number; whole: null } {

@@ -91,23 +91,35 @@ const UNITS: Readonly<Record<string, readonly (readonly [names: string, factor: 
 
 const BY_NAME = new Map(
   Object.entries(UNITS).flatMap(([dimension, units]) =>
-    units.flatMap(([names, factor]) => names.split(' ').map((name) => [name, { dimension, factor }] as const)),
+    units.flatMap(([names, factor]) =>
+      names.split(' ').map((name) => [name, { dimension, factor }] as const),
+    ),
   ),
 );
 
-const SQUARE = /^(?:square|sq\.?)\s(.{1,20})$/;
-const CUBE = /^cubic\s(.{1,20})$/;
-const RAISED = /^(.{1,20}?)\s?(?:\^\{?([23])\}?|([²³]))$/;
+const WORD_BEFORE = /^(square|sq\.?|cubic)\s(.{1,20})$/;
+const MARK_BEHIND = /^(.{1,20}?)\s?(?:\^\{?([23])\}?|([²³]))$/;
 
 /** The unit that a word means; `cm^2`, `square metres` and plurals included. null for any other word. */
 export function readUnit(word: string): Unit | null {
-  const name = word.trim().toLowerCase().replace(/\s{1,8}/g, ' ').replace(/\.$/, '');
-  if (name.length > 40) return null;
-  const raised = RAISED.exec(name);
-  const base = SQUARE.exec(name)?.[1] ?? CUBE.exec(name)?.[1] ?? raised?.[1] ?? name;
-  const unit = BY_NAME.get(base) ?? BY_NAME.get(base.replace(/s$/, ''));
-  if (unit === undefined) return null;
-  if (base === name) return unit;
-  const power = CUBE.test(name) || raised?.[2] === '3' || raised?.[3] === '³' ? 3 : 2;
-  return { dimension: `${unit.dimension}^${power}`, factor: unit.factor ** power };
+  const name = word
+    .slice(0, 60)
+    .trim()
+    .toLowerCase()
+    .replace(/\s{1,60}/g, ' ')
+    .replace(/\.$/, '');
+  const [, before, behindIt] = WORD_BEFORE.exec(name) ?? [];
+  if (behindIt !== undefined) return raise(behindIt, before === 'cubic' ? 3 : 2);
+  const [, base, digit, mark] = MARK_BEHIND.exec(name) ?? [];
+  if (base !== undefined) return raise(base, digit === '3' || mark === '³' ? 3 : 2);
+  return namedUnit(name);
+}
+
+function raise(name: string, power: number): Unit | null {
+  const unit = namedUnit(name);
+  return unit && { dimension: `${unit.dimension}^${power}`, factor: unit.factor ** power };
+}
+
+function namedUnit(name: string): Unit | null {
+  return BY_NAME.get(name) ?? BY_NAME.get(name.replace(/s$/, '')) ?? null;
 }

@@ -16,19 +16,33 @@ const MOST_MATCHED = 30;
  */
 export async function compareShapes(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
   if (right.kind === 'relation' || answer.kind === 'relation') return compareRelations(right, answer, ask);
+  if (right.kind === 'words' || answer.kind === 'words')
+    return textOf(right) === textOf(answer) ? 'same' : 'no';
   if (right.kind === 'scalar' && answer.kind === 'scalar') return compareScalars(right, answer, ask);
   if (right.kind === 'many' && answer.kind === 'many') return compareMany(right.items, answer.items, ask);
-  if (right.kind === 'words' || answer.kind === 'words') return textOf(right) === textOf(answer) ? 'same' : 'no';
-  if (right.kind === 'tuple' && answer.kind === 'tuple') {
-    const isSamePair = right.open === answer.open && right.close === answer.close;
-    const items = await compareEach(right.items, answer.items, ask);
-    return items === 'same' && !isSamePair ? 'different' : items;
-  }
+  return compareOrdered(right, answer, ask);
+}
+
+async function compareOrdered(right: Shape, answer: Shape, ask: AskEngine): Promise<Comparison> {
+  if (right.kind === 'tuple' && answer.kind === 'tuple') return compareTuples(right, answer, ask);
   if (right.kind === 'matrix' && answer.kind === 'matrix') {
-    const isSameSize = right.rows.every((row, index) => row.length === answer.rows[index]?.length);
+    const isSameSize = sizesOf(right.rows) === sizesOf(answer.rows);
     return isSameSize ? compareEach(right.rows.flat(), answer.rows.flat(), ask) : 'different';
   }
-  return isWholeLine(right, answer) || isWholeLine(answer, right) ? 'same' : 'no';
+  const pair = [right, answer];
+  return pair.some(isLetterR) && pair.some(isWholeLine) ? 'same' : 'no';
+}
+
+type Tuple = Extract<Shape, { readonly kind: 'tuple' }>;
+
+async function compareTuples(right: Tuple, answer: Tuple, ask: AskEngine): Promise<Comparison> {
+  const isSamePair = right.open === answer.open && right.close === answer.close;
+  const items = await compareEach(right.items, answer.items, ask);
+  return items === 'same' && !isSamePair ? 'different' : items;
+}
+
+function sizesOf(rows: readonly (readonly Shape[])[]): string {
+  return rows.map((row) => row.length).join(' ');
 }
 
 /** Of words, with or without `\text`; null for anything else. */
@@ -38,10 +52,15 @@ function textOf(shape: Shape): string | null {
 }
 
 /** All real numbers, as a letter and as an interval. */
-function isWholeLine(one: Shape, other: Shape): boolean {
-  if (one.kind !== 'scalar' || one.latex !== '\\mathbb{R}' || other.kind !== 'tuple') return false;
-  const ends = other.items.map((item) => (item.kind === 'scalar' ? item.latex : ''));
-  return ends.join(' ') === '-\\infty \\infty';
+function isLetterR(shape: Shape): boolean {
+  return shape.kind === 'scalar' && shape.latex === '\\mathbb{R}';
+}
+
+function isWholeLine(shape: Shape): boolean {
+  if (shape.kind !== 'tuple') return false;
+  return (
+    shape.items.map((item) => (item.kind === 'scalar' ? item.latex : '')).join(' ') === '-\\infty \\infty'
+  );
 }
 
 async function compareEach(
@@ -101,7 +120,11 @@ async function compareRelations(right: Shape, answer: Shape, ask: AskEngine): Pr
     return compareShapes(wanted, given, ask);
   }
   if (right.operator !== answer.operator) return 'no';
-  return ask({ kind: right.operator === '=' ? 'equation' : 'inequality', right: sides(right), answer: sides(answer) });
+  return ask({
+    kind: right.operator === '=' ? 'equation' : 'inequality',
+    right: sides(right),
+    answer: sides(answer),
+  });
 }
 
 function valueOf(shape: Shape): Shape | null {
@@ -129,24 +152,21 @@ async function compareScalars(right: Scalar, answer: Scalar, ask: AskEngine): Pr
 function writings(right: Scalar, answer: Scalar): readonly (readonly [string, string])[] | null {
   const [wanted, given] = [unitOf(right), unitOf(answer)];
   const plain = [right.latex, answer.latex] as const;
+  const converted = [inFirstUnit(right.latex, wanted), inFirstUnit(answer.latex, given)] as const;
   if (wanted !== null && given !== null) {
     if (wanted.dimension !== given.dimension) return null;
-    return wanted.factor === given.factor
-      ? [plain]
-      : [[inFirstUnit(right.latex, wanted), inFirstUnit(answer.latex, given)]];
+    return [wanted.factor === given.factor ? plain : converted];
   }
-  const unit = wanted ?? given;
-  if (unit?.dimension !== 'share' && unit?.dimension !== 'angle') return [plain];
-  return wanted === null
-    ? [plain, [right.latex, inFirstUnit(answer.latex, unit)]]
-    : [plain, [inFirstUnit(right.latex, unit), answer.latex]];
+  const { dimension = '' } = wanted ?? given ?? {};
+  return ['share', 'angle'].includes(dimension) ? [plain, converted] : [plain];
 }
 
 function unitOf({ unit }: Scalar): Unit | null {
   return unit === 'other' ? null : unit;
 }
 
-function inFirstUnit(latex: string, { dimension, factor }: Unit): string {
+function inFirstUnit(latex: string, unit: Unit | null): string {
+  const { dimension, factor } = unit ?? { dimension: '', factor: 1 };
   if (factor === 1) return latex;
   if (dimension === 'angle') return String.raw`(${latex})\cdot\frac{\pi}{180}`;
   const written = factor.toExponential().replace(/e\+?(-?\d+)$/, String.raw`\times 10^{$1}`);

@@ -77,7 +77,8 @@ function compareRelations(right, answer, isOrdered) {
   }
   const [first] = ratios;
   if (ratios.length < LEAST_POINTS) return 'unknown';
-  const isMultiple = first !== 0 && ratios.every((ratio) => Math.abs(ratio - first) <= SAMPLED * Math.abs(first));
+  const isMultiple =
+    first !== 0 && ratios.every((ratio) => Math.abs(ratio - first) <= SAMPLED * Math.abs(first));
   return isMultiple && (first > 0 || !isOrdered) ? 'same' : 'no';
 }
 
@@ -86,7 +87,10 @@ function unknownsOf(right, answer) {
 }
 
 function valueAt(expression, unknowns, place) {
-  const values = unknowns.map((name, index) => [name, POINTS[(place + 3 * index) % POINTS.length] + index / 7]);
+  const values = unknowns.map((name, index) => [
+    name,
+    POINTS[(place + 3 * index) % POINTS.length] + index / 7,
+  ]);
   const { re, im } = expression.subs(Object.fromEntries(values)).N();
   return { re, im: Number.isNaN(im) && !Number.isNaN(re) ? 0 : im };
 }

@@ -22,7 +22,7 @@ const PACKAGE = '@cortex-js/compute-engine';
 /** 46 MB that only the grader of mathematics needs. */
 export const INSTALL_COMPUTE_ENGINE = `npm install ${PACKAGE}@0.140`;
 
-const LIMITS = { startMs: 60_000, answerMs: 5_000 };
+const LIMITS = { startMs: 60_000, answerMs: 3_000 };
 /** A tower of exponents asks for more, and ends the thread. */
 const MEMORY_MB = 512;
 
@@ -58,7 +58,11 @@ export async function askEngine(job: EngineJob): Promise<Comparison> {
 }
 
 function startThread(): Helper {
-  const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB }, stdout: true, stderr: true });
+  const worker = new Worker(THREAD, {
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    stdout: true,
+    stderr: true,
+  });
   return {
     post: (request) => {
       worker.postMessage(request);
@@ -66,10 +70,10 @@ function startThread(): Helper {
     listen: (onMessage, onEnd) => {
       worker.on('message', onMessage);
       worker.on('error', (error) => {
-        onEnd(`compute-engine failed: ${error.message}`);
+        onEnd(error.message);
       });
       worker.on('exit', () => {
-        onEnd('compute-engine ended');
+        onEnd('its thread ended');
       });
       worker.unref();
     },

@@ -3,7 +3,7 @@ import { HelperError } from '../killable';
 import { type Grade, gradeOf, shown } from '../verdict';
 import { compareShapes } from './compare';
 import { askEngine, type Comparison, engineVersion, INSTALL_COMPUTE_ENGINE } from './engine';
-import { askMathVerify, INSTALL_MATH_VERIFY, type SecondOpinion } from './math-verify';
+import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';
 import { MOST_CHARACTERS } from './normalize';
 import { readShape } from './shape';
 
@@ -45,7 +45,7 @@ async function compareFirst(right: string, answer: string): Promise<FirstOpinion
   const end = Date.now() + MOST_MS;
   try {
     const comparison = await compareShapes(readShape(right), readShape(answer), (job) => {
-      if (engineVersion() === null) throw new HelperError(`compute-engine is not installed: ${INSTALL_COMPUTE_ENGINE}`);
+      if (engineVersion() === null) throw new HelperError(`it is not installed: ${INSTALL_COMPUTE_ENGINE}`);
       if (Date.now() > end) throw new HelperError(`it takes longer than ${MOST_MS / 1000} s`);
       asked = true;
       return askEngine(job);
@@ -53,35 +53,45 @@ async function compareFirst(right: string, answer: string): Promise<FirstOpinion
     return { comparison, problem: null, asked };
   } catch (error) {
     if (!(error instanceof HelperError)) throw error;
-    return { comparison: 'unknown', problem: error.message, asked };
+    return { comparison: 'unknown', problem: `compute-engine: ${error.message}`, asked };
   }
 }
 
-async function gradeSecond({
-  right,
-  answer,
-  first,
-  versions,
-}: {
+/** What the first tier leaves open. */
+interface OpenQuestion {
   readonly right: string;
   readonly answer: string;
   readonly first: FirstOpinion;
   readonly versions: readonly string[];
-}): Promise<Grade> {
-  let second: SecondOpinion | null = null;
-  let problem = first.problem;
-  try {
-    second = await askMathVerify(right, answer);
-    if (second === null) problem ??= `math-verify could say more: ${INSTALL_MATH_VERIFY}`;
-  } catch (error) {
-    if (!(error instanceof HelperError)) throw error;
-    problem = error.message;
-  }
-  const all = second === null ? versions : [...versions, `math-verify/${second.version}`];
-  const say = gradeOf.bind(null, all.join(' '));
-  if (second?.comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
-  if (second?.comparison === 'no' || first.comparison === 'no') {
+}
+
+async function gradeSecond({ right, answer, first, versions }: OpenQuestion): Promise<Grade> {
+  const second = await askSecond(right, answer);
+  const { comparison, version } = second;
+  const say = gradeOf.bind(null, [...versions, ...version].join(' '));
+  if (comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
+  if (comparison === 'no' || first.comparison === 'no') {
     return say('wrong', answer, `it is not seen to equal ${shown(right)}`);
   }
-  return say('ungraded', answer, problem ?? 'it could not be read as mathematics');
+  const problems = [first.problem, second.problem].filter((problem) => problem !== null);
+  return say('ungraded', answer, problems.join('; ') || 'it could not be read as mathematics');
+}
+
+interface SecondAnswer {
+  readonly comparison: Comparison;
+  readonly problem: string | null;
+  /** Empty where it had no say. */
+  readonly version: readonly string[];
+}
+
+async function askSecond(right: string, answer: string): Promise<SecondAnswer> {
+  try {
+    const opinion = await askMathVerify(right, answer);
+    if (opinion !== null) return { ...opinion, version: [`math-verify/${opinion.version}`], problem: null };
+    const problem = `math-verify is not installed: ${INSTALL_MATH_VERIFY}`;
+    return { comparison: 'unknown', problem, version: [] };
+  } catch (error) {
+    if (!(error instanceof HelperError)) throw error;
+    return { comparison: 'unknown', problem: `math-verify: ${error.message}`, version: [] };
+  }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Helper, HelperError, Killable } from '../killable';
+import { type Helper, Killable } from '../killable';
 import type { Comparison } from './engine';
 
 export const INSTALL_MATH_VERIFY = 'pip install math-verify==0.9.0';
@@ -53,8 +53,10 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 /** `CONDUCTOR_PYTHON`, else the one on the PATH. */
-function pythonPath(): string {
-  return process.env.CONDUCTOR_PYTHON || (process.platform === 'win32' ? 'python' : 'python3');
+export function pythonPath(): string {
+  const { CONDUCTOR_PYTHON: chosen = '' } = process.env;
+  if (chosen !== '') return chosen;
+  return process.platform === 'win32' ? 'python' : 'python3';
 }
 
 function startJudge(): Helper {
@@ -81,7 +83,7 @@ function startJudge(): Helper {
         if (words.includes('ModuleNotFoundError')) {
           state ??= { missing: `${python} has no math-verify: ${HINT}` };
         }
-        onEnd(`math-verify ended: ${words.trim().split('\n').at(-1) ?? ''}`);
+        onEnd(`it ended: ${words.trim().split('\n').at(-1) ?? ''}`);
       });
     },
     kill: () => child.kill('SIGKILL'),
@@ -95,6 +97,6 @@ function isReady(message: unknown): message is { readonly ready: string } {
 }
 
 /** What waits for nobody must not keep a process alive; pipes have `unref` though their type does not say so. */
-function unref(part: object): void {
-  if ('unref' in part && typeof part.unref === 'function') part.unref();
+function unref(part: { unref?: () => unknown } | object): void {
+  if ('unref' in part) part.unref?.();
 }

@@ -13,7 +13,10 @@ export function isMathematics(right: string): boolean {
 export function normalizeMath(text: string): string {
   let plain = text.slice(0, MOST_CHARACTERS).normalize('NFC').trim();
   plain = plain.replace(/^\*\*([^*]*)\*\*$/, '$1');
-  plain = plain.replace(/[⁰¹²³⁴-⁹⁻]{1,20}/g, (powers) => `^{${fromList(powers, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻', '0123456789-')}}`);
+  plain = plain.replace(
+    /[⁰¹²³⁴-⁹⁻]{1,20}/g,
+    (powers) => `^{${fromList(powers, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻', '0123456789-')}}`,
+  );
   for (const [character, latex] of UNICODE) plain = plain.replaceAll(character, latex);
   for (const [pattern, latex] of SPELLINGS) plain = plain.replace(pattern, latex);
   plain = withBraces(plain, /(?<![a-zA-Z\\])sqrt\s?\(/, '\\sqrt');

@@ -14,19 +14,30 @@ const SLASH = new RegExp(String.raw`^(${DECIMAL})\s?/\s?(${DECIMAL})$`);
 const MIXED = /^([-+]?)\s?(\d{1,400})\s?\\frac\{(\d{1,400})\}\{(\d{1,400})\}$/;
 const MIXED_SLASH = /^([-+]?)\s?(\d{1,400})\s(\d{1,400})\/(\d{1,400})$/;
 
+/** Each way to write one: what its pattern finds, and what it is worth. */
+const WAYS: readonly (readonly [RegExp, (found: readonly string[]) => Rational | null])[] = [
+  [NUMBER, ([text = '']) => decimal(text)],
+  [POWER_OF_TEN, ([, digits = '', exponent]) => scale(decimal(digits), Number(exponent))],
+  [EXPONENT, ([, digits = '', exponent]) => scale(decimal(digits), Number(exponent))],
+  [FRACTION, ([, sign, over = '', under = '']) => signed(sign, quotient(decimal(over), decimal(under)))],
+  [SLASH, ([, over = '', under = '']) => quotient(decimal(over), decimal(under))],
+  [MIXED, mixed],
+  [MIXED_SLASH, mixed],
+];
+
 /** The exact value of a number, a fraction, a mixed number or a power of ten; null for anything else. */
 export function readRational(latex: string): Rational | null {
   const text = latex.trim();
-  if (NUMBER.test(text)) return decimal(text);
-  const [, digits, exponent] = POWER_OF_TEN.exec(text) ?? EXPONENT.exec(text) ?? [];
-  if (digits !== undefined && exponent !== undefined) return scale(decimal(digits), Number(exponent));
-  const [, sign, over, under] = FRACTION.exec(text) ?? [];
-  if (over !== undefined && under !== undefined) return signed(sign, quotient(decimal(over), decimal(under)));
-  const [, dividend, divisor] = SLASH.exec(text) ?? [];
-  if (dividend !== undefined && divisor !== undefined) return quotient(decimal(dividend), decimal(divisor));
-  const [, minus, whole, part, parts] = MIXED.exec(text) ?? MIXED_SLASH.exec(text) ?? [];
-  if (whole === undefined || part === undefined || parts === undefined || BigInt(parts) === 0n) return null;
-  return signed(minus, { over: BigInt(whole) * BigInt(parts) + BigInt(part), under: BigInt(parts) });
+  for (const [pattern, read] of WAYS) {
+    const found = pattern.exec(text);
+    if (found !== null) return read(found);
+  }
+  return null;
+}
+
+function mixed([, sign, whole = '', over = '', under = '']: readonly string[]): Rational | null {
+  const part = quotient(decimal(over), decimal(under));
+  return signed(sign, part && { over: BigInt(whole) * part.under + part.over, under: part.under });
 }
 
 export function isSameRational(one: Rational, other: Rational): boolean {

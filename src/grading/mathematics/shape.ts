@@ -84,47 +84,71 @@ const NAME =
   /^(?:[a-zA-Z]|\([a-z](?:, ?[a-z]){1,4}\)|\\[a-zA-Z]{2,12}|\\text\{[^{}]{0,60}\})(?:_\{\w{1,9}\})?\s?(?:\([a-zA-Z](?:, ?[a-zA-Z]){0,4}\))?$/;
 const VARIABLE = /^[a-zA-Z]$/;
 
-function readRelation(latex: string, depth: number): Shape | null {
-  const { parts, operators } = divideBy(latex, OPERATORS);
-  const [left = '', middle = '', right = ''] = parts;
-  const [first, second] = operators;
-  if (first === undefined) return null;
-  if (first === '\\in') return shapeOf(middle, depth + 1);
-  if (first === '\\approx' && !NAME.test(left)) return shapeOf(left, depth + 1);
-  const isChain = operators.length === 2 && second !== undefined && VARIABLE.test(middle);
-  if (isChain) return between([left, first], [right, second], depth);
-  if (operators.every((each) => each === '=' || each === '\\approx')) return equation(left, parts.at(-1) ?? '', depth);
-  return operators.length > 1 ? scalar(latex) : inequality(left, first, middle, depth);
+/** What stands between the signs of `1 < x < 2`, and the signs. */
+interface Divided {
+  readonly parts: readonly string[];
+  readonly operators: readonly (typeof OPERATORS)[number][];
 }
 
-function equation(left: string, right: string, depth: number): Shape {
-  const value = NAME.test(left) ? shapeOf(right, depth + 1) : null;
-  return { kind: 'relation', operator: '=', left, right, value };
+function readRelation(latex: string, depth: number): Shape | null {
+  const divided = divideBy(latex, OPERATORS);
+  if (divided.operators.length === 0) return null;
+  return readEquation(divided, depth) ?? readInequality(divided, depth) ?? scalar(latex);
+}
+
+/** Of `x = 6/2 = 3` the last part counts, of `1/3 \approx 0.33` the first, and of `x \in A` the set. */
+function readEquation({ parts, operators }: Divided, depth: number): Shape | null {
+  const [left = '', right = ''] = parts;
+  if (operators[0] === '\\in') return shapeOf(right, depth + 1);
+  if (operators.some((each) => each !== '=' && each !== '\\approx')) return null;
+  if (operators[0] === '\\approx' && !NAME.test(left)) return shapeOf(left, depth + 1);
+  const last = parts.at(-1) ?? '';
+  const value = NAME.test(left) ? shapeOf(last, depth + 1) : null;
+  return { kind: 'relation', operator: '=', left, right: last, value };
+}
+
+/** null for a chain that runs up and down, or is too long. */
+function readInequality(divided: Divided, depth: number): Shape | null {
+  const chain = upwards(divided);
+  if (chain === null) return readUnequal(divided);
+  const [left = '', middle = '', right] = chain.parts;
+  if (right === undefined) return readBound(left, middle, chain, depth);
+  const isChain = chain.parts.length === 3 && VARIABLE.test(middle);
+  return isChain ? interval(chain.open, left, right, chain.close, depth) : null;
 }
 
 /** Of one variable it is an interval. */
-function inequality(left: string, operator: string, right: string, depth: number): Shape {
-  if (operator === '\\ne') return { kind: 'relation', operator, left, right, value: null };
-  const isLess = operator === '<' || operator === '\\le';
-  const isStrict = operator === '<' || operator === '>';
-  const [small, large] = isLess ? [left, right] : [right, left];
-  if (VARIABLE.test(small)) return interval('(', '-\\infty', large, isStrict ? ')' : ']', depth);
-  if (VARIABLE.test(large)) return interval(isStrict ? '(' : '[', small, '\\infty', ')', depth);
-  return { kind: 'relation', operator: isStrict ? '<' : '\\le', left: small, right: large, value: null };
+function readBound(left: string, right: string, { open, close }: Upwards, depth: number): Shape {
+  if (VARIABLE.test(left)) return interval('(', '-\\infty', right, close, depth);
+  if (VARIABLE.test(right)) return interval(open, left, '\\infty', ')', depth);
+  return { kind: 'relation', operator: open === '(' ? '<' : '\\le', left, right, value: null };
 }
 
-/** `a < x \le b`, or the other way round. */
-function between(
-  [left, first]: readonly [string, string],
-  [right, second]: readonly [string, string],
-  depth: number,
-): Shape {
-  const open = first === '<' || first === '>' ? '(' : '[';
-  const close = second === '<' || second === '>' ? ')' : ']';
-  const mirrored = { ')': '(', ']': '[', '(': ')', '[': ']' } as const;
-  return first === '>' || first === '\\ge'
-    ? interval(mirrored[close], right, left, mirrored[open], depth)
-    : interval(open, left, right, close, depth);
+function readUnequal({ parts, operators }: Divided): Shape | null {
+  const [left = '', right = ''] = parts;
+  return operators.join() === '\\ne'
+    ? { kind: 'relation', operator: '\\ne', left, right, value: null }
+    : null;
+}
+
+/** A chain from its least part on, with the brackets that its signs stand for. */
+interface Upwards {
+  readonly parts: readonly string[];
+  readonly open: string;
+  readonly close: string;
+}
+
+/** null where it runs both ways. */
+function upwards({ parts, operators }: Divided): Upwards | null {
+  const isDown = operators.every((each) => each === '>' || each === '\\ge');
+  if (!isDown && !operators.every((each) => each === '<' || each === '\\le')) return null;
+  const strict = operators.map((each) => each === '<' || each === '>');
+  if (isDown) strict.reverse();
+  return {
+    parts: isDown ? parts.toReversed() : parts,
+    open: strict[0] === true ? '(' : '[',
+    close: strict.at(-1) === true ? ')' : ']',
+  };
 }
 
 function interval(open: string, from: string, to: string, close: string, depth: number): Shape {
@@ -135,18 +159,18 @@ const SET_BUILDER = /^[a-zA-Z]\s?(?:\\in\s?\\mathbb\{R\}\s?)?(?:\\mid|\\vert|:|\
 
 function readBracketed(latex: string, depth: number): Shape | null {
   if (latex === '\\emptyset') return { kind: 'many', items: [] };
-  if (latex.startsWith('\\{') && latex.endsWith('\\}')) {
-    const inner = latex.slice(2, -2);
-    const condition = SET_BUILDER.exec(inner.trim())?.[1];
-    if (condition !== undefined) return shapeOf(condition, depth + 1);
-    return many(divide(inner, [',', ';']).map((part) => shapeOf(part, depth + 1)));
-  }
-  const [open = '', close = ''] = [latex[0], latex.at(-1)];
-  if (!'(['.includes(open) || !')]'.includes(close) || open === '' || !isOnePair(latex)) return null;
-  const parts = divide(latex.slice(1, -1), [',', ';']);
-  const [only = ''] = parts;
-  if (parts.length === 1) return shapeOf(only, depth + 1);
-  return { kind: 'tuple', open, close, items: parts.map((part) => shapeOf(part, depth + 1)) };
+  if (latex.startsWith('\\{') && latex.endsWith('\\}')) return readSet(latex.slice(2, -2).trim(), depth);
+  if (!/^[([]/.test(latex) || !/[)\]]$/.test(latex) || !isOnePair(latex)) return null;
+  const [first, ...more] = divide(latex.slice(1, -1), [',', ';']).map((part) => shapeOf(part, depth + 1));
+  if (first === undefined || more.length === 0) return first ?? null;
+  return { kind: 'tuple', open: latex.charAt(0), close: latex.slice(-1), items: [first, ...more] };
+}
+
+/** The members of a set, or the condition that they fulfil. */
+function readSet(inner: string, depth: number): Shape {
+  const condition = SET_BUILDER.exec(inner)?.[1];
+  if (condition !== undefined) return shapeOf(condition, depth + 1);
+  return many(divide(inner, [',', ';']).map((part) => shapeOf(part, depth + 1)));
 }
 
 const MATRIX = /^\\begin\{([pbvBV]?matrix|array)\}(?:\{[clr|\s]{0,40}\})?(.{0,2000})\\end\{\1\}$/;
@@ -166,7 +190,8 @@ function readBothSigns(latex: string, depth: number): Shape | null {
 }
 
 const WORDS = /^[a-zA-Z]{2,30}(?:[\s-][a-zA-Z]{1,30}){1,12}$/;
-const KNOWN_WORD = /^(?:yes|no|true|false|none|never|always|even|odd|undefined|impossible|diverges|converges)$/i;
+const KNOWN_WORD =
+  /^(?:yes|no|true|false|none|never|always|even|odd|undefined|impossible|diverges|converges)$/i;
 
 function readWords(latex: string): Shape | null {
   const inner = /^\\text\{([^{}]{1,400})\}$/.exec(latex)?.[1]?.trim();
@@ -175,26 +200,30 @@ function readWords(latex: string): Shape | null {
   return isText ? { kind: 'words', text: normalizeText(latex) } : null;
 }
 
+const DEGREES = /^(.{1,1900})\^\{\\circ\}\s?(?:\\text\{\s?[CF]\s?\}|[CF])?$/;
+const OF_AN_ANGLE = /\\(?:circ|sin|cos|tan|cot|sec|csc)/;
+const IN_BASE = /^(\d\w{0,400})_\{(\d{1,2})\}$/;
 /** A unit behind a number: in `\text`, or a word; a single letter outside of it is a variable. */
 const IN_TEXT = /^(.{1,1900}?)\s?\\text\{\s?([^{}]{1,60}?)\s?\}(\^\{[23]\})?$/;
 const AS_WORD = /^(.{0,1900}[\d})])\s?((?:square |cubic )?[a-zA-Z]{2,20}(?:\^\{[23]\})?)$/;
-
-const DEGREES = /^(.{1,1900})\^\{\\circ\}\s?(?:\\text\{\s?[CF]\s?\}|[CF])?$/;
-const OF_AN_ANGLE = /\\(?:circ|sin|cos|tan|cot|sec|csc)/;
 
 function readScalar(latex: string): Shape {
   if (latex.endsWith('%')) return scalar(latex.slice(0, -1), readUnit('%'));
   const angle = DEGREES.exec(latex)?.[1];
   if (angle !== undefined && !OF_AN_ANGLE.test(angle)) return scalar(angle, readUnit('degree'));
-  const base = /^(\w{1,400})_\{(\d{1,2})\}$/.exec(latex);
-  if (base?.[1] !== undefined && /^\d/.test(base[1])) {
-    return scalar(base[1], { dimension: `base ${base[2] ?? ''}`, factor: 1 });
+  const [, digits, base] = IN_BASE.exec(latex) ?? [];
+  if (digits !== undefined && base !== undefined) {
+    return scalar(digits, { dimension: `base ${base}`, factor: 1 });
   }
+  return readMeasured(latex) ?? scalar(latex);
+}
+
+function readMeasured(latex: string): Scalar | null {
   const [, text, named, power = ''] = IN_TEXT.exec(latex) ?? [];
   if (text !== undefined && named !== undefined) return scalar(text, readUnit(named + power) ?? 'other');
-  const [, number, word] = AS_WORD.exec(latex) ?? [];
-  const unit = word === undefined ? null : readUnit(word);
-  return number === undefined || unit === null ? scalar(latex) : scalar(number, unit);
+  const [, number = '', word = ''] = AS_WORD.exec(latex) ?? [];
+  const unit = readUnit(word);
+  return unit === null ? null : scalar(number, unit);
 }
 
 function scalar(latex: string, unit: Scalar['unit'] = null): Scalar {

@@ -7,7 +7,7 @@ afterAll(() => delete process.env.CONDUCTOR_PYTHON);
 
 const PAIRS = readPairs();
 
-test('of at least 300 pairs of our own, the first tier alone judges 98 % right', async () => {
+test('at least 300 pairs of our own are judged right by the first tier alone', async () => {
   expect(PAIRS.length).toBeGreaterThanOrEqual(300);
   const failed: string[] = [];
   for (const { kind, right, answer, isRight } of PAIRS) {
@@ -16,6 +16,5 @@ test('of at least 300 pairs of our own, the first tier alone judges 98 % right',
       failed.push(`${kind}: ${right} ${isRight ? '==' : '!='} ${answer}: ${verdict}, ${reason}`);
     }
   }
-  console.info(failed.join('\n'));
-  expect(1 - failed.length / PAIRS.length).toBeGreaterThanOrEqual(0.98);
+  expect(failed).toEqual([]);
 });
