@@ -30,6 +30,7 @@ module.exports = {
         '<rootDir>/test/trainer/',
         '<rootDir>/test/package/package\\.test\\.ts',
         '<rootDir>/test/cli/store-migrate\\.test\\.ts',
+        '<rootDir>/test/grading/math-verify\\.test\\.ts',
       ],
     },
   ],

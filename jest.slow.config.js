@@ -17,7 +17,11 @@ module.exports = {
     {
       ...project,
       displayName: 'long',
-      testMatch: ['<rootDir>/test/package/package.test.ts', '<rootDir>/test/cli/store-migrate.test.ts'],
+      testMatch: [
+        '<rootDir>/test/package/package.test.ts',
+        '<rootDir>/test/cli/store-migrate.test.ts',
+        '<rootDir>/test/grading/math-verify.test.ts',
+      ],
       testPathIgnorePatterns: [],
     },
   ],

@@ -1,50 +1,45 @@
-import type { Question } from './question';
-import { answerTextOf, isSameNumber, normalizeText, readChoice, readLetter, readNumber } from './read-answer';
+import { type Graded, gradeByRule, type RuleAnswer } from './grade-by-rule';
+import { engineVersion, INSTALL_COMPUTE_ENGINE } from './mathematics/engine';
+import { gradeMathematics } from './mathematics/grade-mathematics';
+import { mathVerifyProblem } from './mathematics/math-verify';
+import { type Grade, gradeOf } from './verdict';
 
-/** Of a rollout. `ungraded`: it could not be judged, and counts neither for nor against its group. */
-export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
-
-/** A grader's verdict. `ungraded`: the right answer itself cannot be read. */
-export type Grade = Exclude<Verdict, 'unparseable'>;
-
-type Graded<Grader extends Question['grader']> = Omit<
-  Extract<Question, { readonly grader: Grader }>,
-  'id' | 'question' | 'topic'
->;
+export type { Grade, Verdict } from './verdict';
 
 /** What a grader must know of a question. */
-export type RightAnswer = Graded<'exact'> | Graded<'number'> | Graded<'choice'>;
+export type RightAnswer = RuleAnswer | Graded<'math'> | Graded<'custom'>;
 
 /**
- * Tells right from wrong, by rules alone and the same way each time.
+ * Judges an answer, by the rules of its question's grader. It never throws: where a grader fails, or takes too long, the
+ * answer is `ungraded`.
  *
- * Graded is what stands in the last `<answer>` tag of the reply, else the whole reply. An answer that settles on nothing
- * (no number, no letter, two of them) is wrong.
+ * Graded is what stands in the last `<answer>` tag of the reply, else the whole reply.
  *
  * @example
- * grade({ grader: 'number', answer: '0.75' }, 'It must be <answer>3/4</answer>.'); // 'correct'
+ * await grade({ grader: 'math', answer: '\\frac{3}{4}' }, 'It must be <answer>0.75</answer>.'); // verdict: 'correct'
  */
-export function grade(question: RightAnswer, reply: string): Grade {
-  const isRight = judge(question, answerTextOf(reply));
-  if (isRight === null) return 'ungraded';
-  return isRight ? 'correct' : 'wrong';
+export async function grade(question: RightAnswer, reply: string): Promise<Grade> {
+  switch (question.grader) {
+    case 'math':
+      return gradeMathematics(question.answer, reply);
+    case 'custom':
+      return gradeOf(
+        'custom',
+        'ungraded',
+        null,
+        `the activity ${question.activity} judges it, in a training night`,
+      );
+    default:
+      return gradeByRule(question, reply);
+  }
 }
 
-/** null where the right answer cannot be read. */
-function judge(question: RightAnswer, answer: string): boolean | null {
-  switch (question.grader) {
-    case 'exact': {
-      const right = normalizeText(question.answer, question.caseSensitive);
-      return right === '' ? null : normalizeText(answer, question.caseSensitive) === right;
-    }
-    case 'number': {
-      const right = readNumber(question.answer);
-      const found = readNumber(answer);
-      return right === null ? null : found !== null && isSameNumber(right, found, question.tolerance);
-    }
-    case 'choice': {
-      const right = readLetter(question.answer);
-      return right === null ? null : readChoice(answer, question.options) === right;
-    }
-  }
+/** What is missing here to judge such questions at all, with what to do; null where nothing is. */
+export async function graderProblem(
+  questions: readonly Pick<RightAnswer, 'grader'>[],
+): Promise<string | null> {
+  if (!questions.some(({ grader }) => grader === 'math') || engineVersion() !== null) return null;
+  const problem = await mathVerifyProblem();
+  if (problem === null) return null;
+  return `mathematics cannot be judged: run "${INSTALL_COMPUTE_ENGINE}" where the worker is installed (${problem})`;
 }

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { normalizeText, readLetter, readNumber } from './read-answer';
+import { isFreeForm } from './free-form';
+import { isMathematics, MOST_CHARACTERS } from './mathematics/normalize';
+import { normalizeText } from './read-answer';
+import { readRightChoice } from './read-choice';
+import { readNumber } from './read-number';
 
 const row = {
   id: z.string().regex(/^\S(?:.{0,126}\S)?$/u, {
@@ -16,6 +20,8 @@ function answer(isReadable: (text: string) => boolean, expected: string) {
     .union([z.string(), z.number().transform(String)], { error: `expected ${expected}` })
     .refine(isReadable, { error: `expected ${expected}` });
 }
+
+const CHOICE = 'a letter from A to J, or the text of one of the options';
 
 /**
  * One line of a set of questions. A right answer that its own grader cannot read is refused here, before anything is
@@ -38,13 +44,42 @@ export const questionSchema = z.discriminatedUnion('grader', [
     /** The largest difference, as a share of the right answer; without it none. */
     tolerance: z.number().min(0).max(1).exactOptional(),
   }),
+  z
+    .strictObject({
+      ...row,
+      /** The same option of a multiple choice, by its letter, its number from 1, or its text. */
+      grader: z.literal('choice'),
+      answer: answer((text) => text !== '', CHOICE),
+      /** Texts of A, B and so on, for answers that repeat an option instead of its letter. */
+      options: z.array(z.string().min(1)).min(2).max(10).readonly().exactOptional(),
+    })
+    // A number is refused: some sets count options from 0.
+    .refine(({ answer: right, options }) => readRightChoice(right, options) !== null, {
+      error: `expected ${CHOICE}`,
+      path: ['answer'],
+    }),
   z.strictObject({
     ...row,
-    /** The same letter of a multiple choice. */
-    grader: z.literal('choice'),
-    answer: answer((text) => readLetter(text) !== null, 'a letter from A to J'),
-    /** Texts of A, B and so on, for answers that repeat an option instead of its letter. */
-    options: z.array(z.string().min(1)).min(2).max(10).readonly().exactOptional(),
+    /** A quantity with its unit, per cent sign or currency, a list in any order, or the same text. */
+    grader: z.literal('freeform'),
+    answer: answer(isFreeForm, 'a quantity, a list or a text'),
+  }),
+  z.strictObject({
+    ...row,
+    /** The same mathematics, in LaTeX or plain text. */
+    grader: z.literal('math'),
+    answer: answer(isMathematics, `mathematics of at most ${MOST_CHARACTERS} characters`),
+  }),
+  z.strictObject({
+    ...row,
+    /** Any Temporal activity, which is given a `CustomGradeRequest` and returns a verdict. */
+    grader: z.literal('custom'),
+    activity: z.string().min(1),
+    taskQueue: z.string().min(1),
+    /** It is given for whatever the activity makes of it. */
+    answer: answer((text) => text !== '', 'the right answer, as text or number'),
+    /** Seconds for one answer, all attempts together; default: 10 minutes. */
+    timeoutSeconds: z.int().min(1).max(3600).exactOptional(),
   }),
 ]);
 

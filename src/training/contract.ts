@@ -147,6 +147,26 @@ export interface SamplePlansRequest extends Omit<
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
 }
 
+/** The activity of the user's that judges the answers to a question. */
+export interface CustomGrader {
+  readonly activity: string;
+  readonly taskQueue: string;
+  /** For one answer, all attempts together. */
+  readonly timeoutMs: number;
+  /** The right answer, as the set of questions has it. */
+  readonly right: string;
+}
+
+/** What a grader of the user's own is given; a long text is a reference to the store. */
+export interface CustomGradeRequest {
+  /** Id of the question. */
+  readonly id: string;
+  readonly question: Text;
+  readonly answer: Text;
+  /** The right answer, as the set of questions has it. */
+  readonly right: string;
+}
+
 export interface AskedQuestion {
   readonly id: string;
   readonly text: Text;

@@ -15,6 +15,6 @@ export {
 } from './client/schedule';
 export { textsOfRecords } from './client/record-texts';
 export type { NightProgress } from './progress';
-export type { NightBudget } from './contract';
+export type { CustomGradeRequest, NightBudget } from './contract';
 export { loadTrainableConfig } from './config/load';
 export type { TrainableConfig, TrainableInput } from './config/schema';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { grade } from '../../src/grading/grade';
+import { grade, type RightAnswer, type Verdict } from '../../src/grading/grade';
 
 const CASES = [
   ['exact', 'Paris', 'paris', 'correct'],
@@ -13,7 +13,7 @@ const CASES = [
   ['exact', '$$', 'anything', 'ungraded'],
   ['number', '42', 'first 7, and at last 42', 'correct'],
   ['number', '42', '<answer>42 apples</answer> (not 43)', 'correct'],
-  ['number', '42', 'forty-two', 'wrong'],
+  ['number', '42', 'forty-two', 'unparseable'],
   ['number', '1234567', '$1,234,567.00', 'correct'],
   ['number', '1,234', '\\boxed{1{,}234}', 'correct'],
   ['number', '0.75', '<answer>\\frac{3}{4}</answer>', 'correct'],
@@ -27,7 +27,7 @@ const CASES = [
   ['number', '50', '50%', 'correct'],
   ['number', '12345678901234567890', '12345678901234567891', 'wrong'],
   ['number', '0', '1e-20', 'wrong'],
-  ['number', '7', '7/0', 'wrong'],
+  ['number', '7', '7/0', 'unparseable'],
   ['number', 'none', '7', 'ungraded'],
   ['choice', 'C', '<answer>c</answer>', 'correct'],
   ['choice', 'C', '<answer>Answer: C</answer>', 'correct'],
@@ -36,19 +36,100 @@ const CASES = [
   ['choice', 'C', 'so we have\n**C**\nas said', 'correct'],
   ['choice', 'C', 'thus $\\boxed{\\text{C}}$', 'correct'],
   ['choice', 'C', 'C. because of the sum', 'correct'],
-  ['choice', 'A', 'A or C', 'wrong'],
-  ['choice', 'A', 'the answer is A or C', 'wrong'],
-  ['choice', 'A', 'A good question, hard to tell', 'wrong'],
+  ['choice', 'A', 'A or C', 'unparseable'],
+  ['choice', 'A', 'the answer is A or C', 'unparseable'],
+  ['choice', 'A', 'A good question, hard to tell', 'unparseable'],
   ['choice', 'K', 'K', 'ungraded'],
+  ['choice', 'A', 'a prime number', 'unparseable'],
+  ['choice', 'A', 'A prime number', 'unparseable'],
+  ['choice', 'A', 'Answer: A prime number', 'unparseable'],
+  ['choice', 'A', 'The answer is a prime number', 'unparseable'],
+  ['choice', 'A', 'Answer: A', 'correct'],
+  ['choice', 'A', 'The answer is A because it is prime', 'correct'],
+  ['choice', 'A', 'The answer is (A) a prime number', 'correct'],
+  ['choice', 'I', 'Answer: I do not know', 'unparseable'],
+  ['choice', 'C', 'Answer: C', 'correct'],
+  ['choice', 'C', '**Answer:** C, I think', 'correct'],
+  ['choice', 'C', 'Option C', 'correct'],
+  ['choice', 'C', 'the answer is option C', 'correct'],
+  ['choice', 'C', '3', 'correct'],
+  ['choice', 'C', 'A\nC', 'unparseable'],
+  ['choice', 'C', 'C and D', 'unparseable'],
+  ['choice', 'C', 'Answer: C, D', 'unparseable'],
+  ['choice', 'C', '\\boxed{C} or \\boxed{A/B}', 'unparseable'],
+  ['choice', 'C', 'Cats, mostly', 'unparseable'],
+  ['choice', 'C', '', 'unparseable'],
+  ['freeform', '5 km', '5 km', 'correct'],
+  ['freeform', '5 km', 'It is 5,000 m.', 'correct'],
+  ['freeform', '5 km', '5', 'correct'],
+  ['freeform', '5 km', '5 m', 'wrong'],
+  ['freeform', '5 km', '5 kg', 'wrong'],
+  ['freeform', '5 km', 'about 5 km away', 'correct'],
+  ['freeform', '5 km', 'far', 'unparseable'],
+  ['freeform', '3', 'three', 'correct'],
+  ['freeform', '12 apples', 'There are 12.', 'correct'],
+  ['freeform', '50%', '0.5', 'correct'],
+  ['freeform', '50%', '50 percent', 'correct'],
+  ['freeform', '50%', '50', 'correct'],
+  ['freeform', '50%', '0.5%', 'wrong'],
+  ['freeform', '0.25', '25 %', 'correct'],
+  ['freeform', '90°', '90 degrees', 'correct'],
+  ['freeform', '$5', '5 dollars', 'correct'],
+  ['freeform', '$5', 'USD 5.00', 'correct'],
+  ['freeform', '$5', '500 cents', 'correct'],
+  ['freeform', '$5', '€5', 'wrong'],
+  ['freeform', '-$5', '-5 dollars', 'correct'],
+  ['freeform', '-$5', '$5', 'wrong'],
+  ['freeform', '$1.2 million', '1,200,000 dollars', 'correct'],
+  ['freeform', '20 cm^2', '20 square centimetres', 'correct'],
+  ['freeform', '20 cm^2', '20 cm', 'wrong'],
+  ['freeform', '60 km/h', '60 km/h', 'correct'],
+  ['freeform', '2 hours', '120 min', 'correct'],
+  ['freeform', 'red, green, blue', 'Blue, red and green', 'correct'],
+  ['freeform', 'red, green, blue', '- green\n- blue\n- red', 'correct'],
+  ['freeform', 'red, green, blue', 'red, green', 'wrong'],
+  ['freeform', 'red, green, blue', 'red, green, yellow', 'wrong'],
+  ['freeform', 'red, red, blue', 'red, blue, blue', 'wrong'],
+  ['freeform', '{1, 2, 3}', '3, 1, 2', 'correct'],
+  ['freeform', '1,2,3', '3,2,1', 'correct'],
+  ['freeform', '5 km, 3 h', '180 min, 5000 m', 'correct'],
+  ['freeform', '1,234', '1234', 'correct'],
+  ['freeform', 'Washington, D.C.', 'washington, d.c.', 'correct'],
+  ['freeform', 'the Moon', 'Moon.', 'correct'],
+  ['freeform', 'Paris', 'so the answer is **Paris**', 'correct'],
+  ['freeform', 'Paris', 'Rome', 'wrong'],
+  ['freeform', 'World War 2', '2', 'wrong'],
+  ['freeform', 'Paris', '', 'unparseable'],
+  ['math', '\\frac{3}{4}', '<answer>0.75</answer>', 'correct'],
+  ['math', '\\frac{3}{4}', 'Thus \\boxed{\\frac{3}{4}}, not \\frac{1}{4}.', 'correct'],
+  ['math', '\\frac{3}{4}', '0.76', 'wrong'],
+  ['math', '\\frac{3}{4}', '', 'unparseable'],
 ] as const;
 
-test.each(CASES)('%s %j, answered %j, is %s', (grader, answer, reply, expected) => {
-  expect(grade({ grader, answer }, reply)).toBe(expected);
+async function verdictOf(question: RightAnswer, reply: string): Promise<Verdict> {
+  const { verdict } = await grade(question, reply);
+  return verdict;
+}
+
+test.each(CASES)('%s %j, answered %j, is %s', async (grader, answer, reply, expected) => {
+  expect(await verdictOf({ grader, answer }, reply)).toBe(expected);
 });
 
-test('a number may differ by the tolerance, as a share of the right one', () => {
+test('a grade says what it took the answer to be, why it is so, and by which rules', async () => {
+  expect(await grade({ grader: 'freeform', answer: '5 km' }, 'The answer is 5 m.')).toEqual({
+    verdict: 'wrong',
+    extracted: '5 m.',
+    reason: 'it is another quantity than 5 km',
+    graderVersion: 'freeform/1',
+  });
+  const long = await grade({ grader: 'exact', answer: 'x' }, `a\n${'b'.repeat(1000)}`);
+  expect(long.extracted).toBe(`a ${'b'.repeat(198)}…`);
+});
+
+test('a number may differ by the tolerance, as a share of the right one', async () => {
   const question = { grader: 'number', answer: '200', tolerance: 0.001 } as const;
-  expect(['199.8', '200.2', '199.7', '200.3'].map((reply) => grade(question, reply))).toEqual([
+  const replies = ['199.8', '200.2', '199.7', '200.3'];
+  expect(await Promise.all(replies.map((reply) => verdictOf(question, reply)))).toEqual([
     'correct',
     'correct',
     'wrong',
@@ -56,60 +137,72 @@ test('a number may differ by the tolerance, as a share of the right one', () => 
   ]);
 });
 
-test('case counts where it is said to', () => {
+test('case counts where it is said to', async () => {
   const question = { grader: 'exact', answer: 'pH', caseSensitive: true } as const;
-  expect([grade(question, 'pH'), grade(question, 'PH')]).toEqual(['correct', 'wrong']);
+  expect([await verdictOf(question, 'pH'), await verdictOf(question, 'PH')]).toEqual(['correct', 'wrong']);
 });
 
-test('an option may be given by its text', () => {
-  const question = { grader: 'choice', answer: 'B', options: ['Rome', 'Paris', 'Bonn'] } as const;
-  expect(
-    ['paris.', '<answer>Paris</answer>', 'B. Paris', 'Rome'].map((reply) => grade(question, reply)),
-  ).toEqual(['correct', 'correct', 'correct', 'wrong']);
+test.each([
+  ['paris.', 'correct'],
+  ['<answer>Paris</answer>', 'correct'],
+  ['B. Paris', 'correct'],
+  ['2', 'correct'],
+  ['the answer is Paris', 'correct'],
+  ['\\boxed{\\text{Paris}}', 'correct'],
+  ['Rome', 'wrong'],
+  ['B. Rome', 'unparseable'],
+  ['Answer: B) Rome', 'unparseable'],
+  ['4', 'unparseable'],
+  ['D', 'unparseable'],
+  ['Paris or Rome', 'unparseable'],
+])('of Rome, Paris and Bonn, %j is %s', async (reply, expected) => {
+  const options = ['Rome', 'Paris', 'Bonn'];
+  expect(await verdictOf({ grader: 'choice', answer: 'B', options }, reply)).toBe(expected);
+  expect(await verdictOf({ grader: 'choice', answer: 'Paris', options }, reply)).toBe(expected);
 });
 
-test('a number is right however it is written', () => {
-  fc.assert(
-    fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (number) => {
-      const question = { grader: 'number', answer: String(number) } as const;
-      expect(grade(question, number.toLocaleString('en-US'))).toBe('correct');
-      expect(grade(question, `so it is <answer>$${number}.</answer>`)).toBe('correct');
-      expect(grade(question, String(number + 1n))).toBe('wrong');
-    }),
-  );
+test('where options are numbers, a number is the text of one and no other', async () => {
+  const question = { grader: 'choice', answer: 'C', options: ['3', '4', '1', '7'] } as const;
+  expect([await verdictOf(question, '1'), await verdictOf(question, '3')]).toEqual(['correct', 'wrong']);
+  expect(await verdictOf(question, '2')).toBe('unparseable');
 });
 
-test('a text is right with any blanks around it, and no other text is', () => {
-  const word = fc.stringMatching(/^[a-z]{1,8}$/);
-  fc.assert(
-    fc.property(word, word, (right, other) => {
-      const question = { grader: 'exact', answer: right } as const;
-      expect(grade(question, ` \n${right.toUpperCase()} \t`)).toBe('correct');
-      expect(grade(question, other)).toBe(other === right ? 'correct' : 'wrong');
-    }),
-  );
+test('an option that is there twice is no answer', async () => {
+  const question = { grader: 'choice', answer: 'B', options: ['both', 'one', 'both'] } as const;
+  expect(await verdictOf(question, 'both')).toBe('unparseable');
 });
 
-test('any reply is graded, and a long one at once', () => {
-  fc.assert(
-    fc.property(fc.string(), (reply) => {
-      for (const grader of ['exact', 'number', 'choice'] as const) {
-        expect(['correct', 'wrong']).toContain(
-          grade({ grader, answer: 'B2' }, reply).replace('ungraded', 'wrong'),
-        );
+test('a number is right however it is written', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), async (number) => {
+      for (const grader of ['number', 'freeform', 'math'] as const) {
+        const question = { grader, answer: String(number) } as const;
+        expect(await verdictOf(question, number.toLocaleString('en-US'))).toBe('correct');
+        expect(await verdictOf(question, `so it is <answer>$${number}.</answer>`)).toBe('correct');
+        expect(await verdictOf(question, String(number + 1n))).toBe('wrong');
       }
     }),
   );
-  const endless = ['1,', '(', ' ', '<answer>', '\\boxed{', 'answer is A or '].map((part) =>
-    part.repeat(100_000),
+});
+
+test('a text is right with any blanks around it, and no other text is', async () => {
+  const word = fc.stringMatching(/^[a-z]{1,8}$/);
+  await fc.assert(
+    fc.asyncProperty(word, word, async (right, other) => {
+      const question = { grader: 'exact', answer: right } as const;
+      expect(await verdictOf(question, ` \n${right.toUpperCase()} \t`)).toBe('correct');
+      expect(await verdictOf(question, other)).toBe(other === right ? 'correct' : 'wrong');
+    }),
   );
-  for (const reply of endless) {
-    for (const [grader, answer] of [
-      ['exact', 'B'],
-      ['number', '2'],
-      ['choice', 'B'],
-    ] as const) {
-      expect(grade({ grader, answer }, reply)).toBe('wrong');
-    }
-  }
+});
+
+test('no letter is taken from a sentence that names none', async () => {
+  const words = fc.array(fc.stringMatching(/^(?:a|an|the|A|I|[a-z]{2,9})$/), { minLength: 2, maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(words, async (sentence) => {
+      expect(await verdictOf({ grader: 'choice', answer: 'A' }, `${sentence.join(' ')} word`)).toBe(
+        'unparseable',
+      );
+    }),
+  );
 });

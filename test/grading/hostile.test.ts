@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { grade, questionSchema, type RightAnswer } from '../../src/grading';
+import { readShape } from '../../src/grading/mathematics/shape';
 import { hostileText } from '../support/hostile-text';
+
+// Without math-verify, which a machine need not have.
+beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));
+afterAll(() => delete process.env.CONDUCTOR_PYTHON);
 
 const MEGABYTE = 1024 * 1024;
 
@@ -8,6 +13,8 @@ const QUESTIONS: readonly RightAnswer[] = [
   { grader: 'exact', answer: 'B' },
   { grader: 'number', answer: '0.75', tolerance: 0.01 },
   { grader: 'choice', answer: 'B', options: ['Rome', 'Paris', 'Bonn'] },
+  { grader: 'freeform', answer: '5 km' },
+  { grader: 'freeform', answer: 'red, green, 5 km' },
 ];
 
 /** What patterns of graders wait for, and what makes runs: blanks of all kinds, line breaks, marks that NFC reorders. */
@@ -45,16 +52,69 @@ const PARTS = [
   ...['answer', 'ANSWER', 'is', ':', '=', 'or', 'and', ',', '/', 'A', 'B', 'K', '.', 'Σ', 'İ'],
   ...['0', '7', '1,', '000', '-', '+', '−', 'e', 'x', '10', '^', '10^', '{,}', '\\,', '⁄', '1/', 'word'],
 ];
-test.each(QUESTIONS)('a megabyte of anything is graded at once: $grader', (question) => {
-  fc.assert(
-    fc.property(hostileText(PARTS), (reply) => {
-      expect(['correct', 'wrong']).toContain(grade(question, reply));
+// What is of mathematics alone, within its 2,000 characters.
+const MATH_PARTS = [
+  ...[
+    '\\sqrt',
+    'sqrt(',
+    '\\text{',
+    '\\left',
+    '\\right',
+    '\\pm',
+    '\\cup',
+    '\\in',
+    '\\le',
+    '<',
+    '>',
+    '^(',
+    '_',
+    '!',
+  ],
+  ...['\\begin{pmatrix}', '\\end{pmatrix}', '&', '\\\\', '\\{', '\\}', '[', ']', ';', '|', '\\mid', 'i', '%'],
+  ...['^{\\circ}', '\\pi', '\\infty', '9^{', '²', '½', 'km', 'and ', 'x ', 'x=', '\\sin'],
+];
+
+test.each(QUESTIONS)('a megabyte of anything is graded at once: $grader $answer', async (question) => {
+  await fc.assert(
+    fc.asyncProperty(hostileText(PARTS), async (reply) => {
+      const { verdict, extracted } = await grade(question, reply);
+      expect(['correct', 'wrong', 'unparseable']).toContain(verdict);
+      expect((extracted ?? '').length).toBeLessThanOrEqual(201);
     }),
     { numRuns: 40, examples: PARTS.map((each) => [each.repeat(MEGABYTE / each.length)]) },
   );
 });
 
-test.each(['exact', 'number', 'choice'] as const)(
+test('a megabyte of anything is not taken for mathematics', async () => {
+  await fc.assert(
+    fc.asyncProperty(hostileText([...PARTS, ...MATH_PARTS]), async (reply) => {
+      const { verdict } = await grade(
+        { grader: 'math', answer: '\\frac{1}{2}' },
+        reply.padEnd(MEGABYTE, reply),
+      );
+      expect(verdict).not.toBe('correct');
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('any two thousand characters are taken apart at once', () => {
+  fc.assert(
+    fc.property(hostileText([...PARTS, ...MATH_PARTS], 2_000), (text) => {
+      expect(typeof readShape(text).kind).toBe('string');
+    }),
+    { numRuns: 300, examples: MATH_PARTS.map((each) => [each.repeat(2_000 / each.length)]) },
+  );
+});
+
+test('a tower of exponents is ended, and the next answer is judged', async () => {
+  const question = { grader: 'math', answer: '2\\sqrt{3}' } as const;
+  const tower = await grade(question, '9^{9^{9^{9}}}');
+  expect(['wrong', 'ungraded']).toContain(tower.verdict);
+  expect((await grade(question, '\\sqrt{12}')).verdict).toBe('correct');
+});
+
+test.each(['exact', 'number', 'choice', 'freeform', 'math'] as const)(
   'a right answer of a megabyte is read at once: %s',
   (grader) => {
     fc.assert(
@@ -67,14 +127,14 @@ test.each(['exact', 'number', 'choice'] as const)(
   },
 );
 
-test('a run of marks that no writing has is shortened, and shorter ones count as they are', () => {
+test('a run of marks that no writing has is shortened, and shorter ones count as they are', async () => {
   const question = { grader: 'exact', answer: 'e\u0301\u0316' } as const;
-  expect(grade(question, '\u00e9\u0316')).toBe('correct');
-  expect(grade(question, `e\u0301\u0316${'\u0316'.repeat(1000)}`)).toBe('wrong');
+  expect((await grade(question, '\u00e9\u0316')).verdict).toBe('correct');
+  expect((await grade(question, `e\u0301\u0316${'\u0316'.repeat(1000)}`)).verdict).toBe('wrong');
 });
 
-test('numbers of any length are compared whole', () => {
+test('numbers of any length are compared whole', async () => {
   const digits = '7'.repeat(100_000);
-  expect(grade({ grader: 'number', answer: digits }, `00${digits}`)).toBe('correct');
-  expect(grade({ grader: 'number', answer: digits }, `${digits.slice(1)}8`)).toBe('wrong');
+  expect((await grade({ grader: 'number', answer: digits }, `00${digits}`)).verdict).toBe('correct');
+  expect((await grade({ grader: 'number', answer: digits }, `${digits.slice(1)}8`)).verdict).toBe('wrong');
 });

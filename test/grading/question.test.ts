@@ -7,6 +7,10 @@ test.each([
   ['a topic and a tolerance', { ...row, topic: 'sums', tolerance: 0.001 }],
   ['a text', { ...row, grader: 'exact', answer: 'four', caseSensitive: true }],
   ['a choice with options', { ...row, grader: 'choice', answer: '(b)', options: ['three', 'four'] }],
+  ['an option by its text', { ...row, grader: 'choice', answer: 4, options: ['three', '4'] }],
+  ['mathematics', { ...row, grader: 'math', answer: '\\frac{1}{2}' }],
+  ['a free answer', { ...row, grader: 'freeform', answer: '5 km' }],
+  ['one for a grader of my own', { ...row, grader: 'custom', activity: 'judge', taskQueue: 'judges' }],
 ])('%s is a question', (_, content) => {
   expect(questionSchema.parse(content)).toMatchObject({ id: 'q1', answer: String(content.answer) });
 });
@@ -15,6 +19,11 @@ test.each([
   ['no grader of ours', { ...row, grader: 'guess' }, 'grader'],
   ['a number that is none', { ...row, answer: 'four' }, 'answer'],
   ['a letter that is none', { ...row, grader: 'choice', answer: 'four' }, 'answer'],
+  ['the number of an option', { ...row, grader: 'choice', answer: 1, options: ['three', 'four'] }, 'answer'],
+  ['a letter of no option', { ...row, grader: 'choice', answer: 'C', options: ['three', 'four'] }, 'answer'],
+  ['endless mathematics', { ...row, grader: 'math', answer: '1'.repeat(2001) }, 'answer'],
+  ['free form of nothing', { ...row, grader: 'freeform', answer: ' $ ' }, 'answer'],
+  ['a grader of my own without a queue', { ...row, grader: 'custom', activity: 'judge' }, 'taskQueue'],
   ['a right answer of nothing', { ...row, grader: 'exact', answer: '$ $' }, 'answer'],
   ['an empty question', { ...row, question: ' \n' }, 'question'],
   ['an id of two lines', { ...row, id: 'a\nb' }, 'id'],

@@ -39,6 +39,8 @@ export interface ScriptedTrainingOptions extends Pick<StageOptions, 'address'> {
   readonly heartbeat?: string;
   /** Questions that a policy is tried on. The gate needs five. */
   readonly heldOut?: number;
+  /** Over the fields of every question. */
+  readonly question?: Readonly<Record<string, unknown>>;
   /** Default: one that no other test has. */
   readonly trainRun?: string;
 }
@@ -60,10 +62,10 @@ export const REPLIES = {
 } as const;
 
 export async function openScriptedTraining(options: ScriptedTrainingOptions = {}): Promise<ScriptedTraining> {
-  const { training = {}, heldOut = 1, limits = {}, heartbeat = '1s', address } = options;
+  const { training = {}, heldOut = 1, question = {}, limits = {}, heartbeat = '1s', address } = options;
   const { trainRun = `run-${randomUUID()}` } = options;
   const folder = await mkdtemp(join(tmpdir(), 'questions-'));
-  await writeQuestions(folder, heldOut);
+  await writeQuestions(folder, heldOut, question);
   const policy = await startScriptedPolicy();
   const trainer = standInTrainer((model) => policy.known.add(model));
   const trainerQueue = testTaskQueue();
@@ -129,7 +131,7 @@ function asTheyAre(trainer: TrainerActivities): object {
 const TRAIN = 'train.jsonl';
 const HELD_OUT = 'held-out.jsonl';
 
-async function writeQuestions(folder: string, heldOut: number): Promise<void> {
+async function writeQuestions(folder: string, heldOut: number, fields: object): Promise<void> {
   for (const [file, count] of [
     [TRAIN, TRAIN_QUESTIONS],
     [HELD_OUT, heldOut],
@@ -139,6 +141,7 @@ async function writeQuestions(folder: string, heldOut: number): Promise<void> {
       question: `What is 6 times 7, in ${file} the ${index + 1}. time?`,
       grader: 'number',
       answer: RIGHT,
+      ...fields,
     }));
     await writeFile(join(folder, file), toJsonLines(rows));
   }

@@ -1,9 +1,10 @@
 import type { TrainableConfig } from '../config/schema';
-import { grade, type Verdict } from '../../grading/grade';
+import { whileHeartbeating } from '../../activities/heartbeat';
+import { grade, type RightAnswer, type Verdict } from '../../grading/grade';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
-import type { AskedQuestion, QuestionRef, SamplePlansRequest } from '../contract';
+import type { AskedQuestion, CustomGrader, QuestionRef, SamplePlansRequest } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
@@ -45,7 +46,7 @@ function activitiesOf(all: TrainingDependencies & Asked) {
     [names.OPEN_NIGHT]: bind(openNight, all),
     [names.READ_QUESTION]: bind(readQuestion, all),
     [names.SAMPLE_PLANS]: bind(sampleFromKnownServer, all),
-    [names.GRADE_ANSWERS]: bind(gradeAnswers, all),
+    [names.GRADE_ANSWERS]: bind(gradeWithHeartbeats, all),
     [names.KEEP_GROUP]: bind(keepGroup, store),
     [names.WRITE_BATCH]: bind(writeBatch, store),
     [names.KEEP_CHECKPOINT]: bind(keepFromKnownServer, all),
@@ -82,14 +83,51 @@ async function readQuestion({ store, questions }: Asked, ref: QuestionRef): Prom
   return { id, text: await keepText(store, question) };
 }
 
-/** Activity `conductor.train.gradeAnswers`: judges each answer right or wrong. A plan that led to none (null) is wrong. */
+interface GradeAnswersRequest {
+  readonly question: QuestionRef;
+  readonly answers: readonly (Text | null)[];
+}
+
+function gradeWithHeartbeats(asked: Asked, request: GradeAnswersRequest) {
+  return whileHeartbeating(() => gradeAnswers(asked, request));
+}
+
+/** The activity's own time-out is longer: what is not judged by then is `ungraded`, and the rest counts. */
+const MOST_GRADING_MS = 20 * 60_000;
+const CUSTOM_TIMEOUT_SECONDS = 600;
+
+/**
+ * Activity `conductor.train.gradeAnswers`: judges each answer, the same one once. A plan that led to none (null) is wrong,
+ * and so is an answer that settles on nothing: only a plan can be `unparseable`.
+ *
+ * Answers that an activity of the user's judges are not judged here: its name comes back.
+ */
 export async function gradeAnswers(
   { store, questions }: Asked,
-  request: { readonly question: QuestionRef; readonly answers: readonly (Text | null)[] },
-): Promise<readonly Verdict[]> {
+  request: GradeAnswersRequest,
+): Promise<readonly Verdict[] | CustomGrader> {
   const question = await questions.read(request.question);
-  const graded = request.answers.map(async (answer) =>
-    answer === null ? 'wrong' : grade(question, await readText(store, answer)),
-  );
-  return Promise.all(graded);
+  if (question.grader === 'custom') {
+    const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;
+    return { activity, taskQueue, right, timeoutMs: timeoutSeconds * 1000 };
+  }
+  const end = Date.now() + MOST_GRADING_MS;
+  const known = new Map<string, Verdict>();
+  const verdicts: Verdict[] = [];
+  for (const answer of request.answers) {
+    const text = answer === null ? null : await readText(store, answer);
+    const verdict = text === null ? 'wrong' : (known.get(text) ?? (await gradeBefore(end, question, text)));
+    if (text !== null) known.set(text, verdict);
+    verdicts.push(verdict);
+  }
+  return verdicts;
+}
+
+/** A grader that fails is asked once more. */
+async function gradeBefore(end: number, question: RightAnswer, text: string): Promise<Verdict> {
+  let verdict: Verdict = 'ungraded';
+  for (let attempt = 0; attempt < 2 && verdict === 'ungraded' && Date.now() < end; attempt += 1) {
+    ({ verdict } = await grade(question, text));
+  }
+  return verdict === 'unparseable' ? 'wrong' : verdict;
 }

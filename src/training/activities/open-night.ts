@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import { differencesOf, digestOf } from '../../config/digest';
 import { ConfigError, explainIssue } from '../../config/errors';
+import { graderProblem } from '../../grading/grade';
 import type { Question } from '../../grading/question';
 import type { ConfigDigest } from '../../protocol/activities';
 import { FAILURES } from '../../protocol/failures';
@@ -55,7 +56,7 @@ export async function openNight(
   const { date } = request;
   const training = trainingOf(config);
   const resolved = resolveTraining(config, request);
-  const questions = await readQuestions(training.data);
+  const questions = await readGradable(training.data);
   const { trainRun } = resolved;
   const run = await readRun(store, trainRun);
   const night = await readNight(store, trainRun, date);
@@ -157,6 +158,14 @@ async function findBeginning(
   if (asked === null) return own ?? run?.checkpoint ?? null;
   await readManifest(store, asked);
   return asked;
+}
+
+/** @throws ConfigError also where this worker cannot judge such questions */
+async function readGradable(data: Parameters<typeof readQuestions>[0]): ReturnType<typeof readQuestions> {
+  const questions = await readQuestions(data);
+  const problem = await graderProblem([...questions.train, ...questions.heldOut]);
+  if (problem !== null) throw new ConfigError(problem);
+  return questions;
 }
 
 async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['train']> {

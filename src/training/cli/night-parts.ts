@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
+import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
+import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
+import { runProgram } from '../../local/processes';
 import { reasonOf } from '../../local/reason-of';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
@@ -30,8 +33,10 @@ interface Place {
 
 /** Looks for all that a night needs, some seconds at most. */
 export async function checkNightParts(training: TrainingConfig, place: Place): Promise<NightPart[]> {
+  const mathematics = await checkMathematics(training);
   const checks: Record<string, Promise<Looked>> = {
     Questions: checkQuestions(training),
+    ...(mathematics && { Mathematics: Promise.resolve(mathematics) }),
     Trainer: checkTrainer(training, place),
     'Policy server': checkPolicyServer(training),
     Checkpoints: checkCheckpoints(training, place),
@@ -80,6 +85,22 @@ async function checkQuestions({ data, warmStart }: TrainingConfig): Promise<Look
   const more = warmStart === undefined ? '' : `, ${counted(examples.length, 'example')}`;
   const few = describeSmallSet(heldOut.length);
   return fine(`${train.length} to learn from, ${held}${more}${few === null ? '' : `; ${few}`}`);
+}
+
+/** Mathematics is judged in two tiers; nothing where no question needs them. */
+async function checkMathematics({ data }: TrainingConfig): Promise<Looked | null> {
+  const questions = await readQuestions(data).catch(() => null);
+  const all = [...(questions?.train ?? []), ...(questions?.heldOut ?? [])];
+  if (!all.some(({ grader }) => grader === 'math')) return null;
+  const engine = engineVersion();
+  const script = 'import importlib.metadata as packages; print(packages.version("math-verify"))';
+  const second = await runProgram(pythonPath(), ['-c', script]).catch(() => null);
+  const hint = `install math-verify with "${INSTALL_MATH_VERIFY}", or name its Python in CONDUCTOR_PYTHON`;
+  if (engine === null && second === null)
+    return broken(`no tier is installed: ${INSTALL_COMPUTE_ENGINE}; or ${hint}`);
+  if (engine === null) return note(`math-verify alone: ${INSTALL_COMPUTE_ENGINE}`);
+  if (second === null) return note(`compute-engine ${engine} alone, which leaves more ungraded: ${hint}`);
+  return fine(`compute-engine ${engine}, math-verify ${second.trim()}`);
 }
 
 async function checkTrainer(

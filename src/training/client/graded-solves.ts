@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { type KnownRun, readRun } from '../../client/trace-reader';
-import { grade, type Grade } from '../../grading/grade';
+import { grade, type Verdict } from '../../grading/grade';
 import type { Question } from '../../grading/question';
 import type { Plan } from '../../plan/plan';
 import { SOLVE_WORKFLOW } from '../../protocol/names';
@@ -16,7 +16,7 @@ export interface GradedSolve {
   readonly plan: Plan;
   /** Ids in the order of its prompt. */
   readonly workers: readonly string[];
-  readonly verdict: Grade;
+  readonly verdict: Verdict;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function gradeSolve(
   const question = questions.find((each) => normalizeQuestion(each.question) === asked);
   if (question === undefined) return null;
   const workers = origin.run.workers.map((worker) => worker.id);
-  const verdict = grade(question, await readText(store, answer));
+  const { verdict } = await grade(question, await readText(store, answer));
   return { question: question.question, plan, workers, verdict };
 }
 

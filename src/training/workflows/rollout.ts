@@ -1,4 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import type { Verdict } from '../../grading/grade';
 import type { Plan } from '../../plan/plan';
 import type { Background } from '../../protocol/activities';
 import { FAILURES } from '../../protocol/failures';
@@ -16,7 +17,8 @@ import { GRADE_ANSWERS } from '../names';
 import { rolloutIdentity } from '../night-ids';
 import type { GroupPart } from '../progress';
 import type { GroupPurpose, Rollout, SampledPlan } from '../rollout';
-import { storeActivities } from './activities';
+import { gradingActivities } from './activities';
+import { askGrader } from './ask-grader';
 import { inWindow } from './in-window';
 import type { Stopwatch } from './night';
 
@@ -137,19 +139,25 @@ function costOf({ usage, calls }: SolveTrace): Pick<Rollout, 'usage' | 'nanoUsd'
 }
 
 /** A provider's failure, or a limit of ours, is never counted against a plan. */
-async function judge(
-  { input: { question }, watch }: GroupContext,
-  rollouts: readonly NotJudged[],
-): Promise<readonly Played[]> {
+async function judge(group: GroupContext, rollouts: readonly NotJudged[]): Promise<readonly Played[]> {
   const gradable = rollouts.filter(({ plan, invalidBecause }) => plan !== null && invalidBecause === null);
   const answers = gradable.map(({ answer }) => answer);
-  const grade = storeActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
-  const grades = answers.length === 0 ? [] : await watch.time('grading', () => grade({ question, answers }));
+  const grades =
+    answers.length === 0 ? [] : await group.watch.time('grading', () => gradeAll(group, answers));
   return rollouts.map((rollout) => {
     const withoutGrade =
       rollout.invalidBecause === null && rollout.plan === null ? 'unparseable' : 'ungraded';
     return { ...rollout, verdict: grades[gradable.indexOf(rollout)] ?? withoutGrade };
   });
+}
+
+async function gradeAll(
+  { input, question }: GroupContext,
+  answers: readonly (Text | null)[],
+): Promise<readonly Verdict[]> {
+  const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
+  const graded = await grade({ question: input.question, answers });
+  return 'activity' in graded ? askGrader(graded, { question, answers, window: input.window }) : graded;
 }
 
 export interface GroupContext {

@@ -1,6 +1,8 @@
 import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
 import { readNight, readRun } from '../../../src/training/activities/records';
 import { readMetrics } from '../../../src/training/client/read-runs';
+import type { CustomGradeRequest } from '../../../src/training/contract';
 import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, UPDATE } from '../../../src/training/names';
 import { nightWorkflowId } from '../../../src/training/night-ids';
@@ -13,6 +15,7 @@ import {
   type ScriptedTrainingOptions,
 } from '../../support/scripted-training';
 import { standInTrainer } from '../../support/stand-in-trainer';
+import { testTaskQueue } from '../../support/temporal';
 import { until } from '../../support/until';
 
 jest.setTimeout(300_000);
@@ -74,6 +77,47 @@ test('a group without spread gives way to another, in the order of draws, and te
   );
   await stage.whileWorking(() => train(DATE));
   expect(await cycles()).toMatchObject([{ draws: 4, dropped: 2, verdicts: { correct: 6, wrong: 2 } }]);
+});
+
+/** Answers the questions of a night whose grader is an activity of the test's own. */
+async function trainJudgedBy(judge: (request: CustomGradeRequest) => unknown): Promise<void> {
+  const taskQueue = testTaskQueue();
+  await open({ question: { grader: 'custom', activity: 'judge', taskQueue } });
+  const { nativeConnection: connection } = stage.temporal;
+  const worker = await Worker.create({
+    connection,
+    taskQueue,
+    activities: { judge: (request: CustomGradeRequest) => Promise.resolve(judge(request)) },
+  });
+  await worker.runUntil(() => stage.whileWorking(() => train(DATE)));
+}
+
+test("answers may be judged by an activity of the user's own, on its own task queue", async () => {
+  const requests: CustomGradeRequest[] = [];
+  await trainJudgedBy((request) => {
+    requests.push(request);
+    return { verdict: request.answer === request.right ? 'correct' : 'unparseable', why: 'as it is' };
+  });
+  expect(await cycles()).toMatchObject([
+    { verdicts: { correct: 1, wrong: 1, unparseable: 0 }, rewardMean: 0.75 },
+  ]);
+  expect(requests).toContainEqual({
+    id: expect.stringMatching(/^train\.jsonl-/) as string,
+    question: expect.stringContaining('What is 6 times 7') as string,
+    answer: '41',
+    right: '42',
+  });
+});
+
+test('an answer whose own grader fails, or says nothing known, is ungraded and earns nothing', async () => {
+  let fails = 0;
+  await trainJudgedBy(({ answer }) => {
+    if (answer === '42') return { verdict: 'splendid' };
+    fails += 1;
+    throw ApplicationFailure.nonRetryable('the judge is ill');
+  });
+  expect(await cycles()).toMatchObject([{ verdicts: { correct: 0, wrong: 0, ungraded: 2 }, rewardMean: 0 }]);
+  expect(fails).toBeGreaterThan(0);
 });
 
 test('a cycle without any spread leaves the checkpoint as it is', async () => {

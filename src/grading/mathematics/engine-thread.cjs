@@ -1,0 +1,100 @@
+// A thread that compares mathematics with compute-engine, one request after the other. It may take for ever or run out of
+// memory over any of them: then it is ended from outside (engine.ts).
+const { parentPort } = require('node:worker_threads');
+const { ComputeEngine } = require('@cortex-js/compute-engine');
+
+const ce = new ComputeEngine();
+ce.precision = 40;
+
+/** Two values are the same where they differ by less, as a share of the larger one. */
+const EXACT = 1e-25;
+/** The same where unknowns are given values, which makes for doubles. */
+const SAMPLED = 1e-9;
+/** Of unknowns: no two of them are related, and none is a special place of any usual function. */
+const POINTS = [0.7313, 1.3571, 2.2193, 3.4177, -0.6173, -1.7931, 0.2719, 5.1317];
+/** Fewer points at which both have a value say nothing. */
+const LEAST_POINTS = 3;
+
+parentPort.on('message', (job) => {
+  parentPort.postMessage(compare(job));
+});
+parentPort.postMessage('ready');
+
+function compare({ kind, right, answer }) {
+  try {
+    if (kind === 'expression') return compareExpressions(ce.parse(right), ce.parse(answer));
+    return compareRelations(difference(right), difference(answer), kind === 'inequality');
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof Error) return 'unknown';
+    throw error;
+  }
+}
+
+function difference([left, right]) {
+  return ce.box(['Subtract', ce.parse(left), ce.parse(right)]);
+}
+
+function compareExpressions(right, answer) {
+  if (!right.isValid || !answer.isValid) return 'unknown';
+  const unknowns = unknownsOf(right, answer);
+  if (unknowns.length > 0) return compareAtPoints(right, answer, unknowns);
+  const [one, other] = [right.N(), answer.N()];
+  const size = Math.max(sizeOf(one), sizeOf(other));
+  if (Number.isNaN(size)) return right.isEqual(answer) === true ? 'same' : 'unknown';
+  if (size === Infinity) return compareInfinite(one, other);
+  const apart = sizeOf(ce.box(['Subtract', right, answer]).N());
+  if (Number.isNaN(apart)) return 'unknown';
+  return apart <= EXACT * Math.max(size, 1e-200) ? 'same' : 'different';
+}
+
+function compareInfinite(one, other) {
+  const ends = [one, other].map((each) => (Math.abs(each.re) === Infinity ? each.toString() : null));
+  if (ends.some((end) => end !== null && !/^[-+]?oo$/.test(end))) return 'unknown';
+  return ends[0] === ends[1] ? 'same' : 'different';
+}
+
+function compareAtPoints(right, answer, unknowns) {
+  let alike = 0;
+  for (const place of POINTS.keys()) {
+    const [one, other] = [right, answer].map((each) => valueAt(each, unknowns, place));
+    const apart = Math.hypot(one.re - other.re, one.im - other.im);
+    if (!Number.isFinite(apart)) continue;
+    const size = Math.max(Math.hypot(one.re, one.im), Math.hypot(other.re, other.im));
+    if (apart > SAMPLED * size) return 'no';
+    alike += 1;
+  }
+  return alike >= LEAST_POINTS ? 'same' : 'unknown';
+}
+
+/** Equations hold in the same places where one difference is a multiple of the other; inequalities, a positive one. */
+function compareRelations(right, answer, isOrdered) {
+  if (!right.isValid || !answer.isValid) return 'unknown';
+  const unknowns = unknownsOf(right, answer);
+  const ratios = [];
+  for (const place of POINTS.keys()) {
+    const [one, other] = [right, answer].map((each) => valueAt(each, unknowns, place).re);
+    if (Number.isFinite(one) && Number.isFinite(other) && one !== 0) ratios.push(other / one);
+  }
+  const [first] = ratios;
+  if (ratios.length < LEAST_POINTS) return 'unknown';
+  const isMultiple =
+    first !== 0 && ratios.every((ratio) => Math.abs(ratio - first) <= SAMPLED * Math.abs(first));
+  return isMultiple && (first > 0 || !isOrdered) ? 'same' : 'no';
+}
+
+function unknownsOf(right, answer) {
+  return [...new Set([...right.unknowns, ...answer.unknowns])].sort();
+}
+
+function valueAt(expression, unknowns, place) {
+  const values = unknowns.map((name, index) => [
+    name,
+    POINTS[(place + 3 * index) % POINTS.length] + index / 7,
+  ]);
+  const { re, im } = expression.subs(Object.fromEntries(values)).N();
+  return { re, im: Number.isNaN(im) && !Number.isNaN(re) ? 0 : im };
+}
+
+function sizeOf({ re, im }) {
+  return Math.hypot(re, im);
+}

@@ -1,0 +1,97 @@
+import { finalAnswerOf } from '../read-answer';
+import { HelperError } from '../killable';
+import { type Grade, gradeOf, shown } from '../verdict';
+import { compareShapes } from './compare';
+import { askEngine, type Comparison, engineVersion, INSTALL_COMPUTE_ENGINE } from './engine';
+import { askMathVerify, INSTALL_MATH_VERIFY } from './math-verify';
+import { MOST_CHARACTERS } from './normalize';
+import { readShape } from './shape';
+
+const RULES = 'math/1';
+
+/** One answer, however many items it has, may take so long in the first tier. */
+const MOST_MS = 15_000;
+
+/**
+ * Judges mathematics in two tiers: rules of ours and compute-engine; where these say no without two different values, or
+ * cannot tell, math-verify, if it is installed.
+ *
+ * What neither could read is `ungraded`, and so is what took too long.
+ */
+export async function gradeMathematics(right: string, reply: string): Promise<Grade> {
+  const answer = finalAnswerOf(reply);
+  if (answer === '') return gradeOf(RULES, 'unparseable', null, 'there is no answer');
+  if (answer.length > MOST_CHARACTERS) {
+    return gradeOf(RULES, 'wrong', answer, `it is longer than ${MOST_CHARACTERS} characters`);
+  }
+  const first = await compareFirst(right, answer);
+  const versions = first.asked ? [RULES, `compute-engine/${engineVersion() ?? 'none'}`] : [RULES];
+  const say = gradeOf.bind(null, versions.join(' '));
+  if (first.comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
+  if (first.comparison === 'different') return say('wrong', answer, `it differs from ${shown(right)}`);
+  return gradeSecond({ right, answer, first, versions });
+}
+
+interface FirstOpinion {
+  readonly comparison: Comparison;
+  /** Why it is unknown, where that is not for what was written. */
+  readonly problem: string | null;
+  /** Whether compute-engine had a say. */
+  readonly asked: boolean;
+}
+
+async function compareFirst(right: string, answer: string): Promise<FirstOpinion> {
+  let asked = false;
+  const end = Date.now() + MOST_MS;
+  try {
+    const comparison = await compareShapes(readShape(right), readShape(answer), (job) => {
+      if (engineVersion() === null) throw new HelperError(`it is not installed: ${INSTALL_COMPUTE_ENGINE}`);
+      if (Date.now() > end) throw new HelperError(`it takes longer than ${MOST_MS / 1000} s`);
+      asked = true;
+      return askEngine(job);
+    });
+    return { comparison, problem: null, asked };
+  } catch (error) {
+    if (!(error instanceof HelperError)) throw error;
+    return { comparison: 'unknown', problem: `compute-engine: ${error.message}`, asked };
+  }
+}
+
+/** What the first tier leaves open. */
+interface OpenQuestion {
+  readonly right: string;
+  readonly answer: string;
+  readonly first: FirstOpinion;
+  readonly versions: readonly string[];
+}
+
+async function gradeSecond({ right, answer, first, versions }: OpenQuestion): Promise<Grade> {
+  const second = await askSecond(right, answer);
+  const { comparison, version } = second;
+  const say = gradeOf.bind(null, [...versions, ...version].join(' '));
+  if (comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
+  if (comparison === 'no' || first.comparison === 'no') {
+    return say('wrong', answer, `it is not seen to equal ${shown(right)}`);
+  }
+  const problems = [first.problem, second.problem].filter((problem) => problem !== null);
+  return say('ungraded', answer, problems.join('; ') || 'it could not be read as mathematics');
+}
+
+interface SecondAnswer {
+  readonly comparison: Comparison;
+  readonly problem: string | null;
+  /** Empty where it had no say. */
+  readonly version: readonly string[];
+}
+
+async function askSecond(right: string, answer: string): Promise<SecondAnswer> {
+  try {
+    const opinion = await askMathVerify(right, answer);
+    if (opinion !== null) return { ...opinion, version: [`math-verify/${opinion.version}`], problem: null };
+    const problem = `math-verify is not installed: ${INSTALL_MATH_VERIFY}`;
+    return { comparison: 'unknown', problem, version: [] };
+  } catch (error) {
+    if (!(error instanceof HelperError)) throw error;
+    return { comparison: 'unknown', problem: `math-verify: ${error.message}`, version: [] };
+  }
+}

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Helper, Killable } from '../killable';
+import type { Comparison } from './engine';
+
+export const INSTALL_MATH_VERIFY = 'pip install math-verify==0.9.0';
+
+/** It imports sympy, which takes seconds on a busy machine. */
+const LIMITS = { startMs: 60_000, answerMs: 10_000 };
+
+const JUDGE = join(__dirname, '../../../src/grading/mathematics/math_verify_judge.py');
+
+/** What this process learned of its Python; null until it was asked. */
+let state: { readonly version: string } | { readonly missing: string } | null = null;
+
+const judge = new Killable(startJudge, LIMITS);
+
+/** What a comparison by math-verify came to, with its version. */
+export interface SecondOpinion {
+  readonly comparison: Comparison;
+  readonly version: string;
+}
+
+/**
+ * Compares two expressions in LaTeX with math-verify; null where it is not installed, which is found out once.
+ *
+ * @throws HelperError where it fails, or takes too long
+ */
+export async function askMathVerify(right: string, answer: string): Promise<SecondOpinion | null> {
+  if (state !== null && 'missing' in state) return null;
+  try {
+    const found = await judge.ask({ right, answer });
+    const version = state?.version ?? 'unknown';
+    return { comparison: found === 'same' || found === 'no' ? found : 'unknown', version };
+  } catch (error) {
+    if (state === null) throw error;
+    if ('missing' in state) return null;
+    throw error;
+  }
+}
+
+/** Why math-verify cannot be asked, with what to do; null where it can. */
+export async function mathVerifyProblem(): Promise<string | null> {
+  await askMathVerify('1', '1').catch(() => null);
+  return state !== null && 'missing' in state ? state.missing : null;
+}
+
+/** Python is told nothing of the environment but where things are: no key reaches it. */
+function environment(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'LANG', 'PYTHONPATH', 'VIRTUAL_ENV', 'SystemRoot', 'APPDATA'];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+}
+
+/** `CONDUCTOR_PYTHON`, else the one on the PATH. */
+export function pythonPath(): string {
+  const { CONDUCTOR_PYTHON: chosen = '' } = process.env;
+  if (chosen !== '') return chosen;
+  return process.platform === 'win32' ? 'python' : 'python3';
+}
+
+function startJudge(): Helper {
+  const python = pythonPath();
+  const child = spawn(python, ['-u', JUDGE], { env: environment(), stdio: 'pipe' });
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-2_000)));
+  // Whoever ends it may still be writing to it.
+  child.stdin.on('error', () => undefined);
+  for (const part of [child, child.stdin, child.stdout, child.stderr]) unref(part);
+  return {
+    post: (request) => child.stdin.write(`${JSON.stringify(request)}\n`),
+    listen: (onMessage, onEnd) => {
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const message: unknown = JSON.parse(line);
+        if (isReady(message)) state = { version: message.ready };
+        onMessage(message);
+      });
+      child.on('error', (error) => {
+        state ??= { missing: `${python} cannot be started (${error.message}): ${HINT}` };
+        onEnd(error.message);
+      });
+      child.on('close', () => {
+        if (words.includes('ModuleNotFoundError')) {
+          state ??= { missing: `${python} has no math-verify: ${HINT}` };
+        }
+        onEnd(`it ended: ${words.trim().split('\n').at(-1) ?? ''}`);
+      });
+    },
+    kill: () => child.kill('SIGKILL'),
+  };
+}
+
+const HINT = `install it with "${INSTALL_MATH_VERIFY}", or name the Python that has it in CONDUCTOR_PYTHON`;
+
+function isReady(message: unknown): message is { readonly ready: string } {
+  return typeof message === 'object' && message !== null && 'ready' in message;
+}
+
+/** What waits for nobody must not keep a process alive; pipes have `unref` though their type does not say so. */
+function unref(part: { unref?: () => unknown } | object): void {
+  if ('unref' in part) part.unref?.();
+}

@@ -1,0 +1,132 @@
+import { answerTextOf, normalizeText, plainTextOf, shortenBlanks } from './read-answer';
+
+const LETTERS = 'ABCDEFGHIJ';
+
+/** `A` and `I` are words, too: they count in brackets, or where no further word follows them. */
+const NO_WORD = String.raw`(?=\s{0,2}(?:$|[)\].,:;!—–\-\n<}/&]|(?:or|and|because|since|as|for)\b))`;
+const LETTER = String.raw`(?:\([A-J]\)|[B-HJ]\b|[AI]\b${NO_WORD})`;
+const FIRST = new RegExp(`^${LETTER}`);
+/** Two letters in one breath, as in `A or B`. */
+const SEVERAL = new RegExp(
+  String.raw`^${LETTER}\)?\s{0,2}(?:(?:,|/|&|or\b|and\b)\s{0,2}${LETTER}|\(?[A-J]\)?\s{0,2}\.?$)`,
+);
+
+/** What may come before a letter within more text, most binding first; of each way the last one counts. */
+const BEFORE = [
+  /\\boxed\s{0,2}\{\s{0,2}(?:\\(?:text|textbf|mathrm)\s{0,2}\{\s{0,2})?/g,
+  /(?:[Aa]nswer|ANSWER)\s{0,2}(?:is\b|:|=)?\s{0,2}:?\s{0,2}(?:[Oo]ption|[Cc]hoice)?\s{0,2}/g,
+];
+/** Places that are looked at, from the last one back. */
+const MOST_PLACES = 20;
+/** Characters that are looked at behind such a place. */
+const REACH = 400;
+
+const LETTER_ON_A_LINE = /^\s{0,2}\(?([A-J])\)?[.:]?\s{0,2}$/gm;
+
+/** The letter that a text consists of, `(b)` and `B.` included; null for any other text. */
+function readLetter(text: string): string | null {
+  const letter = /^(?:(?:option|choice)\s{1,2})?\(?([A-J])\)?[.:]?$/i.exec(plainTextOf(text))?.[1];
+  return letter?.toUpperCase() ?? null;
+}
+
+/** The letter of a right answer, which is a letter, or the text of one option; null for any other. */
+export function readRightChoice(answer: string, options: readonly string[] = []): string | null {
+  const letter = readLetter(answer);
+  if (letter !== null) return within(letter, options).letter;
+  return letterOfText(answer, options.map(normalized));
+}
+
+/** What an answer settles on, or why on nothing. */
+export type ReadChoice = { readonly letter: string } | { readonly letter: null; readonly reason: string };
+
+/**
+ * The letter that an answer settles on. In this order: the answer is a letter, the text of an option, or the number of
+ * one, from 1; it holds `\boxed{B}` or `answer is B`, or an option's text in such a place; a line is a letter; it is one
+ * line that begins with its letter, as in `B. Paris`.
+ *
+ * What names two options settles on none, and so does a letter beside another option's text: nothing is guessed.
+ */
+export function readChoice(reply: string, options: readonly string[] = []): ReadChoice {
+  const answer = answerTextOf(reply);
+  const texts = options.map(normalized);
+  const whole = readLetter(answer) ?? letterOfText(answer, texts) ?? letterOfNumber(answer, texts);
+  if (whole !== null) return within(whole, texts);
+  const text = shortenBlanks(answer.replace(/\*\*|[`$]/g, ''));
+  const [boxed, named] = BEFORE.map((before) => lastBehind(before, text, texts));
+  return boxed ?? named ?? onALine(text, texts) ?? first(answer, texts) ?? nothing('it names no option');
+}
+
+/** What is named behind the last of such places that anything is named behind. */
+function lastBehind(before: RegExp, text: string, texts: readonly string[]): ReadChoice | null {
+  const places: number[] = [];
+  for (const match of text.matchAll(before)) {
+    places.push(match.index + match[0].length);
+    if (places.length > MOST_PLACES) places.shift();
+  }
+  for (const place of places.reverse()) {
+    const named = namedFirst(text.slice(place, place + REACH).split(/[\n}]/, 1)[0] ?? '', texts);
+    if (named !== null) return named;
+  }
+  return null;
+}
+
+/** What a line begins with; null where that is neither a letter nor all of it an option's text. */
+function namedFirst(line: string, texts: readonly string[]): ReadChoice | null {
+  const option = letterOfText(line, texts);
+  if (option !== null) return { letter: option };
+  if (SEVERAL.test(line)) return nothing('it names more than one option');
+  const letter = FIRST.exec(line)?.[0];
+  if (letter === undefined) return null;
+  return withText(letter.replace(/[()]/g, ''), line.slice(letter.length), texts);
+}
+
+function onALine(text: string, texts: readonly string[]): ReadChoice | null {
+  const letters = new Set<string>();
+  for (const match of text.matchAll(LETTER_ON_A_LINE)) letters.add(match[1] ?? '');
+  const [letter] = letters;
+  if (letter === undefined) return null;
+  return letters.size > 1 ? nothing('it names more than one option') : within(letter, texts);
+}
+
+function first(answer: string, texts: readonly string[]): ReadChoice | null {
+  const [, letter, rest = ''] = /^\(?([A-J])([).:]\)?\s+\S.*)$/.exec(plainTextOf(answer)) ?? [];
+  return letter === undefined
+    ? null
+    : (namedFirst(`${letter}${rest}`, texts) ?? withText(letter, rest, texts));
+}
+
+/** A letter with what follows it, which must not be the text of another option. */
+function withText(letter: string, rest: string, texts: readonly string[]): ReadChoice {
+  const other = letterOfText(rest.replace(/^[\s).:—–-]{1,4}/, ''), texts) ?? letter;
+  return other === letter
+    ? within(letter, texts)
+    : nothing(`its letter is ${letter}, and its text that of ${other}`);
+}
+
+function within(letter: string, options: readonly string[]): ReadChoice {
+  const isThere = options.length === 0 || LETTERS.indexOf(letter) < options.length;
+  return isThere ? { letter } : nothing(`there is no option ${letter}`);
+}
+
+function nothing(reason: string): ReadChoice {
+  return { letter: null, reason };
+}
+
+function normalized(option: string): string {
+  return normalizeText(option);
+}
+
+/** null where no option has this text, and where two have it. */
+function letterOfText(text: string, texts: readonly string[]): string | null {
+  if (texts.length === 0) return null;
+  const wanted = normalizeText(text);
+  const at = texts.indexOf(wanted);
+  return at === -1 || at !== texts.lastIndexOf(wanted) ? null : (LETTERS[at] ?? null);
+}
+
+/** Where options are numbers themselves, a number is a text. */
+function letterOfNumber(answer: string, texts: readonly string[]): string | null {
+  const number = /^(?:(?:option|choice)\s{1,2})?\(?(\d{1,2})\)?[.:]?$/i.exec(plainTextOf(answer))?.[1];
+  if (number === undefined || texts.some((text) => /^\W{0,4}\d/.test(text))) return null;
+  return LETTERS[Number(number) - 1] ?? null;
+}

@@ -1,0 +1,33 @@
+/**
+ * What is said of an answer. `unparseable`: it settles on nothing, or on two things. `ungraded`: it could not be judged, by
+ * the grader's own failure, and counts neither for nor against what answered.
+ */
+export type Verdict = 'correct' | 'wrong' | 'unparseable' | 'ungraded';
+
+/** What every grader returns. */
+export interface Grade {
+  readonly verdict: Verdict;
+  /** What the answer was taken to be, clipped; null where nothing was found. */
+  readonly extracted: string | null;
+  /** One sentence for a person who doubts the verdict. */
+  readonly reason: string;
+  /** The grader and the version of its rules, and of each library that had a say: `math/1 compute-engine/0.140.0`. */
+  readonly graderVersion: string;
+}
+
+const MOST_SHOWN = 200;
+
+/** A text of a reply as it may stand in a sentence or a grade: one line of at most 200 characters. */
+export function shown(text: string): string {
+  const start = text.trim().slice(0, MOST_SHOWN).replace(/\s/g, ' ');
+  return text.trim().length > MOST_SHOWN ? `${start}…` : start;
+}
+
+export function gradeOf(
+  graderVersion: string,
+  verdict: Verdict,
+  extracted: string | null,
+  reason: string,
+): Grade {
+  return { verdict, extracted: extracted === null ? null : shown(extracted), reason, graderVersion };
+}

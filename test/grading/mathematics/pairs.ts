@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A right answer, a reply, and whether the reply is right. */
+export interface Pair {
+  readonly kind: string;
+  readonly right: string;
+  readonly answer: string;
+  readonly isRight: boolean;
+}
+
+/** Our own pairs of `pairs.txt`: `right  ==  answer`, or `!=` for one that must not pass, below the name of their kind. */
+export function readPairs(): readonly Pair[] {
+  let kind = '';
+  return readFileSync(join(__dirname, 'pairs.txt'), 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      if (line.startsWith('# ')) kind = line.slice(2);
+      const [, right, sign, answer] = /^(.+?) {2}(==|!=) {2}(.+)$/.exec(line) ?? [];
+      if (right === undefined || answer === undefined) return [];
+      return [{ kind, right, answer, isRight: sign === '==' }];
+    });
+}
