@@ -1,6 +1,13 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  type LogEntry,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerStatus,
+} from '@temporalio/worker';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/keys';
 import type { TemporalServer } from '../local/configured-server';
@@ -29,6 +36,10 @@ export interface WorkerParts {
 
 export interface RunningWorker {
   readonly connection: NativeConnection;
+  /** What the server knows it by. */
+  readonly identity: string;
+  /** How it stands, in the SDK's words. */
+  status(): WorkerStatus;
   /** Settles when it has stopped; rejects if it broke down. */
   readonly ended: Promise<void>;
   /** Drains it, and closes the connection. */
@@ -77,7 +88,8 @@ export async function startWorker(
     if (worker.getState() === 'RUNNING') worker.shutdown();
     await ended.finally(() => connection.close());
   };
-  return { connection, ended, stop };
+  const { identity = '' } = worker.options;
+  return { connection, identity, status: () => worker.getStatus(), ended, stop };
 }
 
 /** Must come before all else of Temporal's native part. Signals are ours: a command has more to end than its worker. */
