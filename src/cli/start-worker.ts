@@ -10,8 +10,8 @@ import {
 } from '@temporalio/worker';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/keys';
-import type { TemporalServer } from '../local/configured-server';
-import type { Say } from '../local/reason-of';
+import { remedyOfTls, type TemporalServer } from '../local/configured-server';
+import { reasonOf, type Say } from '../local/reason-of';
 import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
@@ -55,7 +55,9 @@ export async function startWorker(
   { graceMs, makesCalls, log = sayToFile }: WorkerManner,
 ): Promise<RunningWorker> {
   installRuntime(log);
-  const connection = await NativeConnection.connect(server.connection);
+  const connection = await NativeConnection.connect(server.connection).catch((error: unknown) => {
+    throw new Error(explainTransport(reasonOf(error), server.address), { cause: error });
+  });
   // A worker that only solves loads no line of training.
   const trains = [config, ...earlier].some(
     ({ training, conductor }) => training !== undefined || conductor.provider === 'policy',
@@ -90,6 +92,15 @@ export async function startWorker(
   };
   const { identity = '' } = worker.options;
   return { connection, identity, status: () => worker.getStatus(), ended, stop };
+}
+
+/** Temporal's native part looks for certificates in other places than Node, so it may fail where a client does not. */
+function explainTransport(reason: string, address: string): string {
+  // It words them as Rust prints them for its programmers.
+  const [, inner = reason] = /^tonic::transport::Error\(Transport, (.*)\)$/s.exec(reason) ?? [];
+  const remedy =
+    remedyOfTls(inner) ?? 'Other commands reach it: see whether it has just gone away, and try again';
+  return `the worker cannot connect to Temporal at ${address}: ${inner}. ${remedy}`;
 }
 
 /** Must come before all else of Temporal's native part. Signals are ours: a command has more to end than its worker. */
