@@ -90,7 +90,7 @@ export async function startWorker(
     if (worker.getState() === 'RUNNING') worker.shutdown();
     await ended.finally(() => connection.close());
   };
-  const { identity = '' } = worker.options;
+  const { identity } = worker.options;
   return { connection, identity, status: () => worker.getStatus(), ended, stop };
 }
 

@@ -95,9 +95,9 @@ async function lastReason(options: ClientConnectConfig['connectionOptions']): Pr
   } catch (error) {
     if (!isGrpcServiceError(error)) return reasonOf(error);
     // The words of grpc-js, whose note on resolution is empty.
-    const [, last = error.details] =
-      /Last error: (?:Error: )?(.*?)\. Resolution note/s.exec(error.details) ?? [];
-    return last.trim();
+    const [told = '', last = told] =
+      error.details.split(/\. Resolution note: ?/)[0]?.split('Last error: ') ?? [];
+    return last.replace(/^Error: /, '');
   } finally {
     await connection.close();
   }

@@ -16,9 +16,9 @@ interface Way {
 }
 
 async function openWay(): Promise<Way> {
-  const { address, close } = await connect();
-  await close();
-  const [host = '', port] = address.split(':');
+  const users = await connect();
+  await users.close();
+  const [host = '', port] = users.address.split(':');
   const sockets = new Set<Socket>();
   const server = createServer((from) => {
     const to = dial(Number(port), host);

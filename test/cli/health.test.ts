@@ -24,7 +24,7 @@ afterEach(async () => {
   await temporal.close();
 });
 
-const partsOf = ({ options: { identity = '' } }: Worker) => ({
+const partsOf = ({ options: { identity } }: Worker) => ({
   identity,
   status: () => worker.getStatus(),
 });

@@ -51,8 +51,8 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
     await noteRun(server, id);
     await conductor.start(requestOf(question, options), id).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
-      const asked = `Temporal was asked to start run ${id}, and did not answer (${reasonOf(error.cause)})`;
-      throw new Error(`${asked}. Should it be under way: ${watchOf(id, file)}`, { cause: error });
+      const reason = `Temporal did not say that run ${id} was started (${reasonOf(error.cause)})`;
+      throw new Error(`${reason}. Should it be under way: ${watchOf(id, file)}`, { cause: error });
     });
     if (!detach) {
       await sayOtherVersion(session, id);
