@@ -12,7 +12,8 @@ from conductor_trainer.worker.__main__ import main
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (["--store", "ftp://store"], "store 'ftp://store' is none: expected sqlite:PATH, s3://"),
+        (["--store", "ftp://store"], "store 'ftp://store' is none: expected sqlite:PATH, "),
+        (["--store", "postgres://me:secret@db/store"], "where all users of this machine can see"),
         (["--encryption-key-env", "NO_SUCH_KEYS"], "environment variable NO_SUCH_KEYS, which is"),
         ([], "Connection refused"),
     ],

@@ -8,7 +8,7 @@ import type { Session } from '../../cli/session';
 import { FOLDER, loadSettings, type WorkOptions } from '../../cli/settings';
 import { superviseProgram } from '../../cli/supervise-program';
 import { say } from '../../cli/terminal';
-import { withoutPassword } from '../../config/store-url';
+import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import { holdFile } from '../../local/lease';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
@@ -82,13 +82,24 @@ function trainerPart(session: Session, training: TrainingConfig, find: FindProgr
       ...keyOptions(config),
       '--end-with-stdin',
     ] as const,
-    env: { ...computingEnv(env, training), ...(server.embedded && { TEMPORAL_ADDRESS: server.address }) },
+    env: {
+      ...computingEnv(env, training),
+      ...storeEnv(config.store),
+      ...(server.embedded && { TEMPORAL_ADDRESS: server.address }),
+    },
   };
   const line = `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`;
   return (stop, sayReady) =>
     superviseProgram(program, 'train up', stop, () => {
       sayReady(line);
     });
+}
+
+/** The password of a store: arguments are there for all users of a machine to see. */
+function storeEnv(url: string): NodeJS.ProcessEnv {
+  const place = readStoreUrl(url);
+  const password = place?.kind === 'postgres' ? new URL(place.connection).password : '';
+  return password === '' ? {} : { PGPASSWORD: decodeURIComponent(password) };
 }
 
 function keyOptions({ encryption }: TrainableConfig): string[] {

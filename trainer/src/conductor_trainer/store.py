@@ -15,13 +15,14 @@ from typing import Any, Protocol
 from conductor_trainer.contract import StoredBytes
 from conductor_trainer.encryption import KeyRing, name_of_key, open_content
 from conductor_trainer.errors import BadRequest, BatchInvalid, NotInStore
+from conductor_trainer.postgres import PostgresPlace, read_postgres_url
 
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
 _SQLITE = re.compile(r"sqlite:([^?]+)(?:\?sync=(?:full|normal))?", re.DOTALL)
 _FILE = re.compile(r"file:(.+)", re.DOTALL)
 _S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOTALL)
 
-STORE_FORMS = "sqlite:PATH, s3://BUCKET/PREFIX or file:PATH"
+STORE_FORMS = "sqlite:PATH, postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX or file:PATH"
 
 # That of the tables, see `sqlite-database.ts`.
 _SQLITE_VERSION = 1
@@ -68,6 +69,8 @@ def _open_plain(url: str) -> Store:
             return _S3Store(found[1], prefix)
         if _is_key(prefix):
             return _S3Store(found[1], f"{prefix}/")
+    if place := read_postgres_url(url):
+        return _PostgresStore(place)
     raise ValueError(f"store {url!r} is none: expected {STORE_FORMS}")
 
 
@@ -127,6 +130,19 @@ class _SqliteStore:
         return StoredObject(content, datetime.fromtimestamp(modified / 1000, UTC))
 
 
+class _PostgresStore:
+    """A connection for each read: there are a few in a cycle."""
+
+    def __init__(self, place: PostgresPlace) -> None:
+        self._place = place
+        self.url = place.url
+
+    def read(self, key: str) -> StoredObject | None:
+        _check_key(key)
+        found = self._place.read(key)
+        return None if found is None else StoredObject(*found)
+
+
 class _FileStore:
     """Reads what `FileStore` of the TypeScript side writes, on this machine or a shared disk."""
 
@@ -170,7 +186,7 @@ def _open_client() -> Any:
         from botocore.config import Config
     except ImportError as error:
         raise RuntimeError(
-            'a store in S3 needs boto3: install the trainer as "conductor-trainer[s3]"'
+            'a store in S3 needs boto3: install the trainer as "temporal-conductor-trainer[s3]"'
         ) from error
     # Servers of other vendors rarely have a host name for each bucket.
     is_other = "AWS_ENDPOINT_URL_S3" in os.environ or "AWS_ENDPOINT_URL" in os.environ

@@ -13,7 +13,8 @@ def _read_arguments() -> argparse.Namespace:
         "--store",
         required=True,
         metavar="URL",
-        help="sqlite:PATH, s3://BUCKET/PREFIX or file:PATH",
+        help="sqlite:PATH, postgres://USER@HOST/DATABASE (the password in PGPASSWORD), "
+        "s3://BUCKET/PREFIX or file:PATH",
     )
     parser.add_argument(
         "--checkpoints",
