@@ -4,7 +4,9 @@ import { counted, explainStop, howToApprove } from '../trace/describe';
 import { ApprovalDesk } from './approval/desk';
 import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
+import { followPatiently } from './follow-patiently';
 import { unlessInterrupted } from './interruption';
+import { reasonOf } from '../local/reason-of';
 import { watchForAbsence } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './settings';
@@ -26,7 +28,10 @@ export async function showRun(
   interruption: AbortSignal,
   { json, config }: ShowOptions,
 ): Promise<ExitCode> {
-  const result = await followRun(session, id, interruption);
+  const result = await followRun(session, id, interruption).catch((error: unknown) => {
+    const comeBack = `Run ${id} is kept; come back to it with: ${watchOf(id, config)}`;
+    throw new Error(`${reasonOf(error)}. ${comeBack}`, { cause: error });
+  });
   if (result === undefined) {
     sayHowToComeBack(id, config);
     return EXIT.interrupted;
@@ -54,13 +59,14 @@ async function followRun(
   const isAsked = isPersonHere();
   const view = await openView(process.stderr, isAsked);
   const stopPolling = pollRetries(conductor, id, view);
-  const stopLooking = watchForAbsence(session, id, (line) => {
+  const tell = (line: string): void => {
     void view.whilePaused(() => {
       say(line);
       return Promise.resolve();
     });
-  });
-  const traces = conductor.watch(id);
+  };
+  const stopLooking = watchForAbsence(session, id, tell);
+  const traces = followPatiently(session, id, tell);
   const { whilePaused } = view;
   const desk = isAsked ? new ApprovalDesk({ conductor, whilePaused, personFor: personAtTerminal }) : null;
   const broken = breakdownOf(worker?.ended);
@@ -109,7 +115,7 @@ function isPersonHere(): boolean {
 /** Rejects when a command's own worker breaks down; else it never settles. */
 export async function breakdownOf(ended = new Promise<void>(() => undefined)): Promise<never> {
   await ended;
-  throw new Error('the worker of this command stopped working; the run is kept');
+  throw new Error('the worker of this command stopped working');
 }
 
 const MOST_NAMED = 5;

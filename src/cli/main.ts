@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
+import { reasonOf } from '../local/reason-of';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-code';
 import { buildProgram } from './program';
 import { say } from './terminal';
@@ -23,8 +24,15 @@ async function main(): Promise<void> {
 function report(error: unknown): ExitCode {
   // Help and version are "errors" too; commander has printed what there is to say.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.answered : EXIT.usage;
-  say(`temporal-conductor: ${error instanceof Error ? error.message : String(error)}`);
+  say(`temporal-conductor: ${sentenceOf(error)}`);
   return exitCodeOfError(error);
+}
+
+/** Temporal's client says what failed, and keeps the reason as the cause: "Failed to start Workflow", and no more. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isBare = error.name === 'ServiceError' && error.cause instanceof Error;
+  return isBare ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
 }
 
 /** The reader of our output has read enough, as `head` does. */

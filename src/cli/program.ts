@@ -152,6 +152,11 @@ export function buildProgram(version: string, settle: Settle): Command {
 
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C')
     .option(...TRUST)
+    .option(
+      '--health <port>',
+      'answer there over HTTP: 200 while it polls for work, 503 when it does not',
+      readPort,
+    )
     .action(run(async () => (await import('./commands/serve.js')).worker));
 
   add('codec-server', "let Temporal's page and command line show what is encrypted, until Ctrl-C")

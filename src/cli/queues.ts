@@ -15,6 +15,8 @@ interface Place {
   readonly temporal: Client;
   /** What `--config` names. */
   readonly file: string | undefined;
+  /** The command's own, which polls the configuration's queue. */
+  readonly worker: unknown;
 }
 
 const OF_FILE = `${DEFAULT_TASK_QUEUE}@`;
@@ -84,10 +86,11 @@ export function watchForAbsence(place: Place, workflowId: string, tell = say): (
 }
 
 async function findAbsences(place: Place, workflowId: string): Promise<string[]> {
-  const { temporal, config } = place;
+  const { temporal, config, worker } = place;
   const { status, taskQueue, raw } = await temporal.workflow.getHandle(workflowId).describe();
   if (status.name !== 'RUNNING') return [];
-  if (!(await isPolled(temporal, taskQueue))) return [absence(taskQueue, place)];
+  const isOwn = worker !== null && taskQueue === config.temporal.taskQueue;
+  if (!isOwn && !(await isPolled(temporal, taskQueue))) return [absence(taskQueue, place)];
   const waiting = (raw.pendingActivities ?? []).filter(({ state }) => Number(state) === SCHEDULED);
   const children = raw.pendingChildren ?? [];
   const called = {

@@ -71,6 +71,7 @@ export async function withSession<Result>(
     const worker = await bringWorker(server, { config, earlier: options.earlier, store, keys }, options);
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
     const connection = worker?.connection ?? (await Connection.connect(server.connection));
+    const close = (): Promise<void> => worker?.stop() ?? connection.close();
     try {
       const dataConverter = keys && encryptionConverter(keys, config.encryption);
       const temporal = new Client({ connection, namespace: server.namespace, dataConverter });
@@ -79,9 +80,13 @@ export async function withSession<Result>(
       const session = { server, config, store, temporal, conductor, worker, file: options.file };
       // Elsewhere workers may be on their way; of a folder's own there are no others.
       if (options.outliving !== undefined && server.embedded) await requireWorker(session, options.outliving);
-      return await work(session);
-    } finally {
-      await (worker?.stop() ?? connection.close());
+      const result = await work(session);
+      await close();
+      return result;
+    } catch (error) {
+      // A worker that cannot be stopped any more is not the reason.
+      await close().catch(() => undefined);
+      throw error;
     }
   } finally {
     await server.stop();

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { hasEngine, INSTALL_ENGINE } from '../activities/models/local-engine';
+import { hasEngine, howToGetEngine } from '../activities/models/local-engine';
 import { VENDORS } from '../config/cards';
 import { keyFor, modelCardsOf } from '../config/keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
@@ -52,7 +52,7 @@ function requireEngine(isDefault: boolean): void {
     ? 'there is no conductor.yaml, no vendor key and no model server, and for the very small model that runs inside this process'
     : 'for provider "local"';
   throw new UsageError(
-    `${why} an engine is missing: "${INSTALL_ENGINE}" installs it${isDefault ? `; or set one of ${KEYS}` : ''}`,
+    `${why} an engine is missing: ${howToGetEngine()}${isDefault ? `; or set one of ${KEYS}` : ''}`,
   );
 }
 

@@ -1,10 +1,17 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DefaultLogger, type LogEntry, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  type LogEntry,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerStatus,
+} from '@temporalio/worker';
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/keys';
-import type { TemporalServer } from '../local/configured-server';
-import type { Say } from '../local/reason-of';
+import { remedyOfTls, type TemporalServer } from '../local/configured-server';
+import { reasonOf, type Say } from '../local/reason-of';
 import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
@@ -29,6 +36,10 @@ export interface WorkerParts {
 
 export interface RunningWorker {
   readonly connection: NativeConnection;
+  /** What the server knows it by. */
+  readonly identity: string;
+  /** How it stands, in the SDK's words. */
+  status(): WorkerStatus;
   /** Settles when it has stopped; rejects if it broke down. */
   readonly ended: Promise<void>;
   /** Drains it, and closes the connection. */
@@ -44,7 +55,9 @@ export async function startWorker(
   { graceMs, makesCalls, log = sayToFile }: WorkerManner,
 ): Promise<RunningWorker> {
   installRuntime(log);
-  const connection = await NativeConnection.connect(server.connection);
+  const connection = await NativeConnection.connect(server.connection).catch((error: unknown) => {
+    throw new Error(explainTransport(reasonOf(error), server.address), { cause: error });
+  });
   // A worker that only solves loads no line of training.
   const trains = [config, ...earlier].some(
     ({ training, conductor }) => training !== undefined || conductor.provider === 'policy',
@@ -77,7 +90,17 @@ export async function startWorker(
     if (worker.getState() === 'RUNNING') worker.shutdown();
     await ended.finally(() => connection.close());
   };
-  return { connection, ended, stop };
+  const { identity } = worker.options;
+  return { connection, identity, status: () => worker.getStatus(), ended, stop };
+}
+
+/** Temporal's native part looks for certificates in other places than Node, so it may fail where a client does not. */
+function explainTransport(reason: string, address: string): string {
+  // It words them as Rust prints them for its programmers.
+  const [, inner = reason] = /^tonic::transport::Error\(Transport, (.*)\)$/s.exec(reason) ?? [];
+  const remedy =
+    remedyOfTls(inner) ?? 'Other commands reach it: see whether it has just gone away, and try again';
+  return `the worker cannot connect to Temporal at ${address}: ${inner}. ${remedy}`;
 }
 
 /** Must come before all else of Temporal's native part. Signals are ours: a command has more to end than its worker. */

@@ -9,20 +9,36 @@ const POLL_MS = 70_000;
 
 /** Whether a worker polls a task queue, as far as the server knows. */
 export async function isPolled(
-  { workflowService, options }: Client,
+  client: Client,
   taskQueue: string,
   kind: keyof typeof QUEUE_TYPES = 'workflows',
 ): Promise<boolean> {
+  const pollers = await pollersOf(client, taskQueue, kind);
+  return pollers.some(({ identity, ageMs }) => ageMs < POLL_MS && !isDead(identity));
+}
+
+/** A worker, and how long ago it polled a task queue. */
+export interface Poller {
+  readonly identity: string;
+  readonly ageMs: number;
+}
+
+/** Those that the server remembers, which it does for five minutes. */
+export async function pollersOf(
+  { workflowService, options }: Client,
+  taskQueue: string,
+  kind: keyof typeof QUEUE_TYPES = 'workflows',
+): Promise<readonly Poller[]> {
   const { pollers } = await workflowService.describeTaskQueue({
     namespace: options.namespace,
     taskQueue: { name: taskQueue },
     // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- the enum is in a package of the SDK's own
     taskQueueType: QUEUE_TYPES[kind],
   });
-  return pollers.some(({ identity, lastAccessTime }) => {
-    const ageMs = Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000;
-    return ageMs < POLL_MS && !isDead(identity ?? '');
-  });
+  return pollers.map(({ identity, lastAccessTime }) => ({
+    identity: identity ?? '',
+    ageMs: Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000,
+  }));
 }
 
 /** The server remembers a poller for minutes after its end; of the processes of this machine, we know better. */

@@ -55,11 +55,11 @@ export async function configuredServer({
     await connection.close();
   } catch (error) {
     if (!isGrpcServiceError(error)) {
-      throw new Error(
-        `nothing answers at ${address} (${source}): ${reasonOf(error)}. ` +
-          "Start that server or correct the address; without one, commands use a server of this folder's own",
-        { cause: error },
-      );
+      const reason = (await lastReason(config.connectionOptions)) ?? reasonOf(error);
+      const remedy =
+        remedyOfTls(reason) ??
+        "Start that server or correct the address; without one, commands use a server of this folder's own";
+      throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedy}`, { cause: error });
     }
     throw new Error(
       `The Temporal server at ${address} (${source}) refused this client: ${error.details}. ` +
@@ -78,6 +78,57 @@ export async function configuredServer({
     source,
     stop: () => Promise.resolve(),
   };
+}
+
+/** Why no connection comes about. The SDK, which waits for one, knows that it has waited; null where there now is one. */
+async function lastReason(options: ClientConnectConfig['connectionOptions']): Promise<string | null> {
+  const connection = Connection.lazy({
+    ...options,
+    // Not the one that tries again.
+    interceptors: [],
+    // What has just failed is at rest, and has forgotten why.
+    channelArgs: { 'grpc.use_local_subchannel_pool': 1 },
+  });
+  try {
+    await connection.withDeadline(Date.now() + ANSWER_MS, () => connection.workflowService.getSystemInfo({}));
+    return null;
+  } catch (error) {
+    if (!isGrpcServiceError(error)) return reasonOf(error);
+    // The words of grpc-js, whose note on resolution is empty.
+    const [told = '', last = told] =
+      error.details.split(/\. Resolution note: ?/)[0]?.split('Last error: ') ?? [];
+    return last.replace(/^Error: /, '');
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Reasons as Node and Temporal's native part word them, and what to do. */
+const TLS_REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /NativeCertsNotFound/,
+    'This machine has no list of certificate authorities where programs look for one: install the package ' +
+      'ca-certificates, or name a file by SSL_CERT_FILE',
+  ],
+  [
+    /wrong version number|packet length too long|InvalidContentType/i,
+    'It seems to be spoken to without TLS: unset TEMPORAL_TLS and TEMPORAL_API_KEY, or correct the address',
+  ],
+  [
+    /altname|NotValidForName/i,
+    'If it is the right server, name it as its certificate does, by TEMPORAL_TLS_SERVER_NAME',
+  ],
+  [
+    /certificate|\bissuer\b/i,
+    'If it is the right server, name the file of the authority that its certificate is from, by ' +
+      'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  ],
+  [/^Failed to connect|broken pipe/i, 'It hung up: where it wants TLS, set TEMPORAL_TLS to true'],
+];
+
+/** What to do about a failure of TLS; null for every other one. */
+export function remedyOfTls(reason: string): string | null {
+  return TLS_REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? null;
 }
 
 /** The namespace that Temporal's own environment configuration names for its server; undefined where it names none. */

@@ -51,6 +51,19 @@ describe('doctor', () => {
     expect(code).toBe(1);
   });
 
+  test('advises nothing in the image that is not meant for it', async () => {
+    await folder.write('conductor.yaml', poolAt(providers.url));
+    const { code, stdout } = await runCommand(['doctor'], {
+      cwd: folder.path,
+      env: { CONDUCTOR_IMAGE: '1' },
+    });
+    expect(stdout).not.toMatch(/install|Python|CLI/);
+    expect(stdout).toMatch(
+      /✗ Temporal server +none is named, and this image holds none: set TEMPORAL_ADDRESS/,
+    );
+    expect(code).toBe(1);
+  });
+
   test('tells what is wrong with a configuration', async () => {
     await folder.write('conductor.yaml', 'conductor: { provider: local, model: smollm2 }\nworkers: []\n');
     const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path });

@@ -128,11 +128,12 @@ test('a version that cannot be used, or takes a restart, is passed over; whoever
   expect(solved.stderr).toMatch(/The worker that began this run read another version .*: store differs\./);
 });
 
-test('a worker for a server elsewhere says that a changed file, or kill -HUP, takes a restart', async () => {
+test('a worker for a server elsewhere tells that it works, and that a changed file, or kill -HUP, takes a restart', async () => {
   const [, address = ''] = await up.hear(/^Temporal +(\S+),/m);
   const env = { TEMPORAL_ADDRESS: address };
-  const worker = startCommand(['worker'], { cwd: folder.path, env });
-  await worker.hear(/^Ready/m);
+  const worker = startCommand(['worker', '--health', '0'], { cwd: folder.path, env });
+  const [, health = ''] = await worker.hear(/^Health +(\S+)\nReady/m);
+  expect(await (await fetch(health)).json()).toEqual({ healthy: true, state: 'polling' });
   worker.signal('SIGHUP');
   await worker.hear(/conductor\.yaml was read again, and says the same\./);
   await folder.write('conductor.yaml', poolAt(providers.url, { limits: { steps: 3 } }));

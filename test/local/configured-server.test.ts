@@ -1,4 +1,11 @@
-import { configuredServer } from '../../src/local/configured-server';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
+import { configuredServer, remedyOfTls } from '../../src/local/configured-server';
+import { freshFolder } from './fresh-folder';
 import { connect } from '../support/temporal';
 
 const look = (env: NodeJS.ProcessEnv) => configuredServer({ namespace: 'ours', env });
@@ -30,8 +37,46 @@ test("the environment's namespace goes before the configured one", async () => {
 
 test('where nothing answers, that is an error: no other server takes its place', async () => {
   await expect(look({ TEMPORAL_ADDRESS: '127.0.0.1:1' })).rejects.toThrow(
-    /^nothing answers at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\): .*deadline\. Start that server or correct the address/,
+    /^nothing answers at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\): connect ECONNREFUSED 127\.0\.0\.1:1\. Start that server or correct the address/,
   );
+});
+
+/** A certificate of no authority that anyone trusts. */
+async function selfSigned(): Promise<{ readonly key: Buffer; readonly cert: Buffer }> {
+  const folder = await freshFolder();
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, '-keyout', key, '-out', cert],
+    { stdio: 'ignore' },
+  );
+  return { key: readFileSync(key), cert: readFileSync(cert) };
+}
+
+test('a failure of TLS is told, with what to do about it', async () => {
+  const server = createServer(await selfSigned());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = `localhost:${(server.address() as AddressInfo).port}`;
+  try {
+    await expect(look({ TEMPORAL_ADDRESS: address, TEMPORAL_TLS: 'true' })).rejects.toThrow(
+      /^nothing answers at .*: self-signed certificate\. If it is the right server.*TEMPORAL_TLS_SERVER_CA_CERT_PATH$/,
+    );
+  } finally {
+    server.close();
+  }
+});
+
+test.each([
+  // As Temporal's native part says that a machine has no list of authorities.
+  ['NativeCertsNotFound', /ca-certificates, or name a file by SSL_CERT_FILE/],
+  ['ConnectError(… error: InvalidCertificate(UnknownIssuer) }))', /TEMPORAL_TLS_SERVER_CA_CERT_PATH/],
+  ['write EPROTO … SSL routines:ssl3_get_record:wrong version number', /without TLS: unset TEMPORAL_TLS/],
+  ["Hostname/IP does not match certificate's altnames: Host: x", /TEMPORAL_TLS_SERVER_NAME/],
+  ['Failed to connect (2026-11-22T16:22:43.771Z)', /where it wants TLS, set TEMPORAL_TLS to true/],
+])('%s has a remedy', (reason, remedy) => {
+  expect(remedyOfTls(reason)).toMatch(remedy);
 });
 
 test('where none is named, nothing is asked', async () => {

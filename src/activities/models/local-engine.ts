@@ -5,6 +5,7 @@ import type * as Engine from 'node-llama-cpp';
 import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } from 'node-llama-cpp' with {
   'resolution-mode': 'import',
 };
+import { isOurImage } from '../../config/image';
 import type { Usage } from '../../protocol/call';
 import type { Message } from './model';
 
@@ -132,7 +133,11 @@ async function startEngine(): Promise<{ code: typeof Engine; llama: Engine.Llama
 }
 
 /** The engine is an optional peer dependency. */
-export const INSTALL_ENGINE = 'npm install node-llama-cpp@3';
+export function howToGetEngine(): string {
+  return isOurImage()
+    ? 'this image holds none: serve the model by an OpenAI-compatible server, and name that by "baseUrl"'
+    : '"npm install node-llama-cpp@3" installs it';
+}
 
 /** Whether the engine lies where it would be loaded from. */
 export function hasEngine(): boolean {
@@ -147,7 +152,7 @@ async function importEngine(): Promise<typeof Engine> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `the engine for local models, node-llama-cpp, cannot be loaded; install it with "${INSTALL_ENGINE}" (${reason})`,
+      `the engine for local models, node-llama-cpp, cannot be loaded (${reason}): ${howToGetEngine()}`,
       { cause: error },
     );
   }

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { hasEngine, INSTALL_ENGINE } from '../../activities/models/local-engine';
+import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import { withoutPassword } from '../../config/store-url';
 import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
+import { isOurImage } from '../../config/image';
 import { configuredServer, type TemporalServer } from '../../local/configured-server';
 import { readServerRecord } from '../../local/lease';
 import { runProgram, stillRuns } from '../../local/processes';
@@ -22,11 +23,13 @@ import { columnsOf, paintFor, print } from '../terminal';
 export async function doctor({ config: file }: { readonly config?: string }): Promise<ExitCode> {
   const { config, findings } = await checkConfig(file);
   const server = await checkServer(config?.temporal.namespace ?? 'default');
-  const all = [checkNode(), await checkPython(), await checkTemporalCli(), server.finding, ...findings];
+  const here = isOurImage() ? [] : [await checkPython(), await checkTemporalCli()];
+  const all = [checkNode(), ...here, server.finding, ...findings];
   if (config !== null) {
     const cards = modelCardsOf(resolveRun(config));
     all.push(...checkKeys(cards), ...checkEncryption(config), await findStore(config));
-    all.push(checkLocalEngine(cards.some(({ provider }) => provider === 'local')));
+    const needsEngine = cards.some(({ provider }) => provider === 'local');
+    if (needsEngine || !isOurImage()) all.push(checkLocalEngine(needsEngine));
     if (config.training !== undefined) all.push(...(await checkNight(config, config.training, server)));
   }
   const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) };
@@ -124,8 +127,8 @@ function checkLocalEngine(isNeeded: boolean): Finding {
   if (hasEngine()) return fine(what, 'node-llama-cpp is installed');
   const missing = 'node-llama-cpp is not installed';
   return isNeeded
-    ? broken(what, `${missing}, and provider "local" needs it: ${INSTALL_ENGINE}`)
-    : note(what, `${missing}; only provider "local" needs it (${INSTALL_ENGINE})`);
+    ? broken(what, `${missing}, and provider "local" needs it: ${howToGetEngine()}`)
+    : note(what, `${missing}; only provider "local" needs it: ${howToGetEngine()}`);
 }
 
 const ANSWER_MS = 3_000;
@@ -148,6 +151,9 @@ interface CheckedServer extends Partial<Pick<TemporalServer, 'connection' | 'nam
 
 async function checkEmbedded(what: string, namespace: string): Promise<CheckedServer> {
   const record = await readServerRecord(resolve(FOLDER));
+  if (isOurImage()) {
+    return { finding: broken(what, 'none is named, and this image holds none: set TEMPORAL_ADDRESS') };
+  }
   const isRunning = record?.process != null && (await stillRuns(record.process.pid, record.process.mark));
   if (record === null || !isRunning) {
     return { finding: fine(what, 'none runs in this folder; solve and up start one') };

@@ -6,6 +6,7 @@ import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { ConfigFollower } from '../follow-config';
 import { sayResumed } from '../follow-run';
+import { serveHealth } from '../health';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { loadServable, loadSettings, type WorkOptions } from '../settings';
@@ -129,8 +130,13 @@ async function runCommand(
   }
 }
 
+interface WorkerOptions extends WorkOptions {
+  /** Where it tells over HTTP whether it works; undefined for nowhere. */
+  readonly health?: number;
+}
+
 /** `worker`: what a production deployment runs, beside a server elsewhere. */
-export async function worker(options: WorkOptions): Promise<ExitCode> {
+export async function worker(options: WorkerOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
@@ -139,8 +145,14 @@ export async function worker(options: WorkOptions): Promise<ExitCode> {
   });
   try {
     return await withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
-      say(`${describeSession(session)}\n${READY}`);
-      await unlessInterrupted(interruption, session.worker?.ended ?? Promise.resolve());
+      const health = options.health === undefined ? null : await serveHealth(options.health, session);
+      const lines = [describeSession(session), ...(health ? [`Health      ${health.url}`] : []), READY];
+      say(lines.join('\n'));
+      try {
+        await unlessInterrupted(interruption, session.worker?.ended ?? Promise.resolve());
+      } finally {
+        health?.close();
+      }
       sayDraining();
       return EXIT.answered;
     });

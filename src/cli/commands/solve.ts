@@ -1,7 +1,9 @@
+import { ServiceError } from '@temporalio/client';
 import type { SolveRequest } from '../../client/conductor-client';
 import { newRunId } from '../../client/run-id';
 import { checkQuestion } from '../../client/steer';
 import { resolveRun } from '../../config/resolve-run';
+import { reasonOf } from '../../local/reason-of';
 import { CONDUCTOR_ID } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { checkStore } from '../../store/open-store';
@@ -47,7 +49,11 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
     if (!detach) interruption.throwIfAborted();
     const id = newRunId(question, temporal);
     await noteRun(server, id);
-    await conductor.start(requestOf(question, options), id);
+    await conductor.start(requestOf(question, options), id).catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error;
+      const reason = `Temporal did not say that run ${id} was started (${reasonOf(error.cause)})`;
+      throw new Error(`${reason}. Should it be under way: ${watchOf(id, file)}`, { cause: error });
+    });
     if (!detach) {
       await sayOtherVersion(session, id);
       return showRun(session, id, interruption, options);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
+import { isOurImage } from '../../config/image';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { runProgram } from '../../local/processes';
@@ -107,7 +108,9 @@ async function checkTrainer(
   { trainer: { taskQueue } }: TrainingConfig,
   { temporal }: Place,
 ): Promise<Looked> {
-  const remedy = 'start it with "temporal-conductor train up", or as docs/training.md says';
+  const remedy = isOurImage()
+    ? 'start it as docker/README.md says'
+    : 'start it with "temporal-conductor train up", or as docs/training.md says';
   if (temporal === null) return broken(`no Temporal server runs here, so no trainer listens: ${remedy}`);
   return (await hasTrainer(temporal, taskQueue))
     ? fine(`listens on task queue ${taskQueue}`)
@@ -115,8 +118,8 @@ async function checkTrainer(
 }
 
 async function checkPolicyServer({ policy: { baseUrl } }: TrainingConfig): Promise<Looked> {
-  const remedy =
-    'start one there, e.g. with "temporal-conductor train up", or correct training.policy.baseUrl';
+  const how = isOurImage() ? 'as docker/README.md says' : 'e.g. with "temporal-conductor train up"';
+  const remedy = `start one there, ${how}, or correct training.policy.baseUrl`;
   const found = await askHealth(baseUrl, PATIENCE_MS - 500);
   if (found === null) return broken(`nothing answers at ${baseUrl}: ${remedy}`);
   const { ok, status, url } = found;

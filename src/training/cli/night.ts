@@ -17,6 +17,7 @@ import {
   LOOK_MS,
   type TrainingSession,
   type TrainOptions,
+  whyFailed,
   withTraining,
 } from './session';
 
@@ -45,9 +46,12 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
     const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date, config: digest });
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
     await print(id);
-    const setback = (await checkServed(session)) ? await findSetbackAtOnce(session, id) : null;
+    if (!(await checkServed(session))) return EXIT.answered;
+    const { setback, failure } = await watchOpening(session, id);
     if (setback !== null) say(setback);
-    return EXIT.answered;
+    if (failure === null) return EXIT.answered;
+    say(`It could not be opened, and is over: ${failure}`);
+    return EXIT.failed;
   });
 }
 
@@ -58,20 +62,28 @@ async function warnOfSmallSet({ data }: TrainingConfig): Promise<void> {
   if (warning !== null) say(`Note: ${warning}.`);
 }
 
-/** Whatever hinders the opening of a night does so at once. */
-const OPENING_MS = 3_000;
+/** Whatever hinders the opening of a night mostly does so at once. */
+const OPENING_MS = 10_000;
 
-async function findSetbackAtOnce(session: TrainingSession, id: string): Promise<string | null> {
+/** What its start, its first task, the order to open it and the task after that leave in its history. */
+const OPENING_EVENTS = 10;
+
+/** What keeps a night from its beginning, or has ended it there; null for nothing so far. */
+async function watchOpening(
+  session: TrainingSession,
+  id: string,
+): Promise<{ readonly setback: string | null; readonly failure: string | null }> {
+  const { temporal, trainRun } = session;
   const end = Date.now() + OPENING_MS;
   while (Date.now() < end) {
-    const setback = await findSetback(session, id);
-    if (setback !== null) return setback;
-    const { historyLength } = await session.temporal.workflow.getHandle(id).describe();
-    // More than its start, its first task and the order to open it: that was done.
-    if (historyLength > 6) return null;
+    const { status, historyLength } = await temporal.workflow.getHandle(id).describe();
+    const setback = status.name === 'RUNNING' ? await findSetback(session, id) : null;
+    const failure = await whyFailed(temporal, trainRun);
+    const isOpened = historyLength > OPENING_EVENTS;
+    if (setback !== null || failure !== null || isOpened) return { setback, failure };
     await pause(LOOK_MS / 10);
   }
-  return null;
+  return { setback: null, failure: null };
 }
 
 /** Said once an order is sent; a worker carries it out. */

@@ -1,3 +1,5 @@
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { isNotFound } from '../../client/steer';
 import { UsageError } from '../../cli/exit-code';
 import { type Session, type SessionOptions, withSession } from '../../cli/session';
 import { loadSettings } from '../../cli/settings';
@@ -6,7 +8,7 @@ import { checkStore, openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { TrainingClient } from '../client/training-client';
 import type { TrainableConfig } from '../config/schema';
-import { isTimeZone } from '../night-ids';
+import { isTimeZone, nightWorkflowId } from '../night-ids';
 
 /** The options that every command about training takes. */
 export interface TrainOptions {
@@ -66,6 +68,21 @@ export async function findSetback(
   return /heartbeat timeout/i.test(reason)
     ? `The trainer was lost in attempt ${attempt - 1}: start it again, unless something else does.`
     : `Attempt ${attempt - 1} failed, and is made again: ${reason}`;
+}
+
+/** Why the last night failed, in the words of what failed; null where it did not, or the server forgot it. */
+export async function whyFailed(client: Client, trainRun: string): Promise<string | null> {
+  const handle = client.workflow.getHandle(nightWorkflowId(trainRun));
+  try {
+    if ((await handle.describe()).status.name === 'FAILED') await handle.result();
+    return null;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    let cause = error.cause;
+    while (cause?.cause instanceof Error) cause = cause.cause;
+    return cause?.message ?? error.message;
+  }
 }
 
 /** @throws UsageError without a name, or with one that no training run can have */

@@ -1,6 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, WorkflowFailedError } from '@temporalio/client';
-import { isNotFound } from '../../client/steer';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { watchForAbsence } from '../../cli/queues';
@@ -17,7 +15,14 @@ import { describeRewards, renderNights } from './list';
 import { describeSchedule } from './schedule';
 import { describePlanner } from './serving';
 import { checkNightParts, type NightPart } from './night-parts';
-import { findSetback, LOOK_MS, type TrainingSession, type TrainOptions, withTraining } from './session';
+import {
+  findSetback,
+  LOOK_MS,
+  type TrainingSession,
+  type TrainOptions,
+  whyFailed,
+  withTraining,
+} from './session';
 
 export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
@@ -107,21 +112,6 @@ const LABEL_COLUMNS = 9;
 function labelled(label: string, text: string): string[] {
   const lines = wrap([text], (columnsOf(process.stdout) ?? Infinity) - LABEL_COLUMNS);
   return lines.map((line, index) => (index === 0 ? label : '').padEnd(LABEL_COLUMNS) + line);
-}
-
-/** Why the last night failed, in the words of what failed; null where it did not, or the server forgot it. */
-async function whyFailed(client: Client, trainRun: string): Promise<string | null> {
-  const handle = client.workflow.getHandle(nightWorkflowId(trainRun));
-  try {
-    if ((await handle.describe()).status.name === 'FAILED') await handle.result();
-    return null;
-  } catch (error) {
-    if (isNotFound(error)) return null;
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    let cause = error.cause;
-    while (cause?.cause instanceof Error) cause = cause.cause;
-    return cause?.message ?? error.message;
-  }
 }
 
 const BAR_COLUMNS = 32;

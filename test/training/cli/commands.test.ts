@@ -2,7 +2,7 @@ import { openStore } from '../../../src/store/open-store';
 import { removeSchedule } from '../../../src/training/client/schedule';
 import { toJsonLines } from '../../../examples/learn/world/questions';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
-import { type Ended, runCommand } from '../../cli/command';
+import { type Ended, runCommand, startCommand } from '../../cli/command';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
 import { aManifest } from '../../support/a-manifest';
 import { connect, testTaskQueue, type TestTemporal } from '../../support/temporal';
@@ -113,6 +113,20 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
     code: 1,
     stderr: expect.stringContaining(`no night of training run ${trainRun} is under way`) as unknown,
   });
+});
+
+test('a night that cannot be opened is told with the reason', async () => {
+  const worker = startCommand(['worker'], { cwd: folder.path, env: { TEMPORAL_ADDRESS: temporal.address } });
+  await worker.hear(/^Ready/m);
+  const { code, stderr } = await train('start');
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /is under way; .*\nIt could not be opened, and is over: train\.jsonl cannot be read: ENOENT.*\n$/,
+    ) as unknown,
+  });
+  worker.signal('SIGTERM');
+  expect(await worker.ended).toMatchObject({ code: 0 });
 });
 
 test('what serves is chosen by hand, taken back and pinned, without a server', async () => {

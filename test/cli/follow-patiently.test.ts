@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect as dial, createServer, type Socket } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { ConductorClient } from '../../src';
+import { followPatiently } from '../../src/cli/follow-patiently';
+import { showRun } from '../../src/cli/follow-run';
+import type { Session } from '../../src/cli/session';
+import { openStage, type Stage, step } from '../support/stage';
+import { connect } from '../support/temporal';
+
+/** A way to the tests' server that can be cut. */
+interface Way {
+  readonly address: string;
+  cut(): void;
+  mend(): Promise<void>;
+}
+
+async function openWay(): Promise<Way> {
+  const users = await connect();
+  await users.close();
+  const [host = '', port] = users.address.split(':');
+  const sockets = new Set<Socket>();
+  const server = createServer((from) => {
+    const to = dial(Number(port), host);
+    for (const socket of [from, to]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    }
+    from.pipe(to).pipe(from);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const place = server.address() as AddressInfo;
+  return {
+    address: `127.0.0.1:${place.port}`,
+    cut: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+    mend: async () => {
+      server.listen(place.port, '127.0.0.1');
+      await once(server, 'listening');
+    },
+  };
+}
+
+let way: Way;
+let stage: Stage;
+let connection: Connection;
+beforeEach(async () => {
+  way = await openWay();
+  stage = await openStage({ workers: ['a'] });
+  // Without the interceptor that tries again, for half a minute.
+  connection = await Connection.connect({ address: way.address, interceptors: [] });
+});
+afterEach(async () => {
+  await connection.close();
+  await stage.close();
+  way.cut();
+});
+
+/** As a command sees it that goes the way. */
+function session(): Session {
+  const temporal = new Client({ connection });
+  const { store, taskQueue } = stage;
+  const conductor = new ConductorClient({ client: temporal, store, taskQueue });
+  return { conductor, temporal, server: { address: way.address } } as Session;
+}
+
+test('a server that goes away is waited for, and both are told; one that stays away, with the reason', async () => {
+  stage.plan([step('a', 'Wait.')]);
+  const release = stage.providers.hold('a');
+  await stage.whileWorking(async () => {
+    const { id } = await stage.client.start({ question: 'Is anyone there?' });
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    const told: string[] = [];
+    let mended: Promise<void> | undefined;
+    const traces = followPatiently(session(), id, (line) => {
+      told.push(line);
+      if (line.includes('does not answer')) mended = way.mend().then(release);
+    });
+    await traces.next();
+    way.cut();
+    let status: string | undefined;
+    for await (const trace of traces) status = trace.status;
+    await mended;
+    expect(status).toBe('completed');
+    expect(told).toEqual([
+      expect.stringMatching(/^Temporal at \S+ does not answer \(.+\): waiting for it, 5m at most\.$/),
+      `Temporal at ${way.address} answers again.`,
+    ]);
+
+    way.cut();
+    const impatient = followPatiently(session(), id, () => undefined, '0s');
+    await expect(impatient.next()).rejects.toThrow(/^Temporal at \S+ has not answered for 0s \(.+\)$/);
+  });
+});
+
+test('whoever can follow a run no longer is told how to come back to it', async () => {
+  const following = showRun(session(), 'no-such-run', new AbortController().signal, {});
+  await expect(following).rejects.toThrow(
+    /no-such-run.*\. Run no-such-run is kept; come back to it with: temporal-conductor watch no-such-run$/is,
+  );
+});
