@@ -2,6 +2,8 @@ import { keysOf, PAGE, readPages } from './key-pages';
 import type { LedgerSums } from './ledger-sums';
 import { migratePostgres, PostgresDatabase, type PostgresPlace, type Query } from './postgres-database';
 import { PostgresLedger } from './postgres-ledger';
+import { PostgresStates } from './postgres-states';
+import type { SharedStates } from './shared-states';
 import { checkKey, type Migration, type Store, type StoredEntry } from './store';
 
 /**
@@ -13,12 +15,14 @@ import { checkKey, type Migration, type Store, type StoredEntry } from './store'
 export class PostgresStore implements Store {
   readonly url: string;
   readonly ledger: LedgerSums;
+  readonly rates: SharedStates;
   private readonly query: Query;
 
   constructor(private readonly place: PostgresPlace) {
     this.url = place.url;
     this.query = PostgresDatabase.at(place).query;
     this.ledger = new PostgresLedger(this.query);
+    this.rates = new PostgresStates(this.query);
   }
 
   async read(key: string): Promise<Buffer | null> {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { keysOf, PAGE, readPages } from './key-pages';
 import { explainSqlite, isTaken, type Query, SqliteConnection, type Value } from './sqlite-database';
 import { SqliteLedger } from './sqlite-ledger';
+import { SqliteStates } from './sqlite-states';
 import { checkKey, type Store, type StoredEntry } from './store';
 
 /**
@@ -16,6 +17,7 @@ import { checkKey, type Store, type StoredEntry } from './store';
 export class SqliteStore implements Store {
   readonly url: string;
   readonly ledger = new SqliteLedger((sql, ...values) => this.look(sql, ...values));
+  readonly rates = new SqliteStates((sql, ...values) => this.ask((query) => query(sql, ...values)));
   private readonly path: string;
   private opened: Promise<SqliteConnection> | undefined;
 

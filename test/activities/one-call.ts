@@ -39,7 +39,7 @@ export function attempt(
     store,
     complete,
     background: backgroundOpenAI,
-    pacing: createPacing(config),
+    pacing: createPacing(config, store),
     env: {},
   });
   const place = { rootId: 'w', question: 'Why?', subtask: 'Answer.', sees: [], round: 0, step: 0 };
