@@ -180,7 +180,10 @@ describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, sta
   const openBooks = (limits: Partial<RateLimits>): readonly RateBook[] => {
     const all = { requestsPerMinute: Infinity, tokensPerMinute: Infinity, concurrency: Infinity, ...limits };
     const other = kind.startsWith('sqlite:') ? openStore(store.url, '/') : store;
-    return [store, other].map((each, index) => new RateBook(all, ratesOf(each), 'model', `process ${index}`));
+    return [store, other].map((each, index) => {
+      const counting = { states: ratesOf(each), name: 'model', process: `process ${index}` };
+      return new RateBook(all, counting, () => performance.now());
+    });
   };
   const request = { worker: 'ada', inputTokens: 10, maxOutputTokens: 90 };
 

@@ -1,7 +1,13 @@
-import type { SharedStates } from '../../store/shared-states';
 import { Circuit, type CircuitSettings } from './circuit';
-import { type CountedTokens, type NoRoom, type Place, RateBook, type RateLimits } from './rate-book';
-import type { RateRequest } from './rate-book';
+import {
+  type CountedTokens,
+  type Counting,
+  type NoRoom,
+  type Place,
+  RateBook,
+  type RateLimits,
+  type RateRequest,
+} from './rate-book';
 import { MINUTE_MS } from './rate-window';
 
 /** Limits on the calls of one model; Infinity: none. */
@@ -16,15 +22,6 @@ export interface Surroundings {
   readonly now: () => number;
   /** From 0 to below 1. */
   readonly random: () => number;
-}
-
-/** Where the calls of a model are counted. */
-export interface Counting {
-  readonly states: SharedStates;
-  /** Of the model. */
-  readonly name: string;
-  /** Of the one who counts. */
-  readonly process: string;
 }
 
 /** Why a request was turned away, and in how many milliseconds to come again. */
@@ -71,12 +68,12 @@ export class RateLimiter {
 
   constructor(
     readonly settings: RateLimiterSettings,
-    { states, name, process }: Counting,
+    counting: Counting,
     private readonly surroundings: Surroundings,
   ) {
     const { requestsPerMinute, tokensPerMinute, concurrency, circuit } = settings;
     const isLimited = Math.min(requestsPerMinute, tokensPerMinute, concurrency) < Infinity;
-    this.book = isLimited ? new RateBook(settings, states, name, process) : null;
+    this.book = isLimited ? new RateBook(settings, counting, surroundings.now) : null;
     this.circuit = circuit === null ? null : new Circuit(circuit);
   }
 

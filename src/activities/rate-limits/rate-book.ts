@@ -7,6 +7,15 @@ export interface RateLimits extends Rate {
   readonly concurrency: number;
 }
 
+/** Where the calls of a model are counted. */
+export interface Counting {
+  readonly states: SharedStates;
+  /** Of the model, for all processes. */
+  readonly name: string;
+  /** Of the one who counts. */
+  readonly process: string;
+}
+
 /** What is known of a request before it is sent. */
 export interface RateRequest {
   /** Whose answers teach how long this one may become. */
@@ -75,20 +84,16 @@ export class RateBook {
   private isBusy = false;
   private renewal: NodeJS.Timeout | undefined;
 
-  /**
-   * @param name of the model, for all processes
-   * @param process name of this one
-   */
+  /** @param now milliseconds, never going back */
   constructor(
     private readonly limits: RateLimits,
-    private readonly states: SharedStates,
-    private readonly name: string,
-    private readonly process: string,
+    private readonly counting: Counting,
+    private readonly now: () => number,
   ) {}
 
   /** @throws what the store throws: nothing is known then, and nothing may be sent */
   async enter(request: RateRequest): Promise<Place | NoRoom> {
-    const asked = performance.now();
+    const asked = this.now();
     const found = await this.change((window) => this.book(window, request));
     if ('reason' in found) return found;
     this.renew();
@@ -111,7 +116,7 @@ export class RateBook {
     let booking = booked;
     let since = asked;
     const move = async (): Promise<string | null> => {
-      const began = performance.now();
+      const began = this.now();
       const moved = await this.change((window) => ({ value: window.move(booking), isNew: true }));
       if (moved === null)
         return 'its room in the rate went to others while this process, or its store, stood still';
@@ -120,7 +125,7 @@ export class RateBook {
     };
     return {
       confirm: async () => {
-        for (let tries = 0; tries < CONFIRMATIONS && performance.now() - since > STALE_MS; tries += 1) {
+        for (let tries = 0; tries < CONFIRMATIONS && this.now() - since > STALE_MS; tries += 1) {
           const obstacle = await move().catch(sentenceOf);
           if (obstacle !== null) return obstacle;
         }
@@ -190,19 +195,20 @@ export class RateBook {
   }
 
   private async commit(batch: readonly Work[]): Promise<void> {
+    const { states, name, process } = this.counting;
     for (let conflicts = 0; ; conflicts += 1) {
-      const { text, version, now } = await this.states.read(this.name);
+      const { text, version, now } = await states.read(name);
       const window = RateWindow.read(text, now);
       let calls = this.held;
-      window.hold(this.process, calls);
+      window.hold(process, calls);
       const changes = batch.map(({ change }) => {
         const made = change(window);
         calls += made.calls ?? 0;
-        window.hold(this.process, calls);
+        window.hold(process, calls);
         return made;
       });
       const isNew = changes.some((change) => change.isNew);
-      if (!isNew || (await this.states.swap(this.name, window.toString(), version))) {
+      if (!isNew || (await states.swap(name, window.toString(), version))) {
         for (const { calls: more = 0 } of changes) this.held += more;
         for (const [index, { done }] of batch.entries()) done(changes[index]?.value);
         return;

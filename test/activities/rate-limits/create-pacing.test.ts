@@ -3,6 +3,10 @@ import type { ModelCall } from '../../../src/activities/model-call';
 import { createPacing } from '../../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
+import { openStore } from '../../../src/store/open-store';
+import { freshFolder } from '../../local/fresh-folder';
+import { readLedger } from '../../support/ledger-of';
+import { anActivity, attempt, Provider } from '../one-call';
 
 const model = { provider: 'local', model: 'm' } as const;
 
@@ -89,5 +93,34 @@ describe('the gates of a process', () => {
     expect(failure).toMatchObject({ type: 'Worker.CircuitOpen', nonRetryable: true });
     expect(failure.nextRetryDelay).toBeUndefined();
     expect(failure.details).toMatchObject([{ calls: [] }]);
+  });
+
+  test('let nothing through while the database that counts is away, and say so', async () => {
+    const pacing = createPacing(config, openStore('sqlite:/dev/null/store.db', '/'));
+    await pacing.enter(callOf('free'), []);
+    expect(await refusalOf(() => pacing.enter(callOf('quick'), []))).toMatchObject({
+      type: 'Store.Unavailable',
+      nonRetryable: false,
+      message: expect.stringMatching(
+        /^whether there is room for worker quick \(local m\) cannot be told, and no request was sent: sqlite:.* cannot be opened/,
+      ) as string,
+      details: [{ calls: [] }],
+    });
+  });
+
+  test('let nothing through whose room went to others while its process stood still', async () => {
+    const store = openStore('file:store', await freshFolder());
+    const provider = new Provider();
+    const ada = { id: 'ada', provider: 'local', model: 'sim-1', rate: { requestsPerMinute: 1 } } as const;
+    const limited = parseConfig({ conductor: { provider: 'local', model: 'other' }, workers: [ada] });
+    let time = 0;
+    const standingStill = { now: () => (time += 40_000), random: () => 0 };
+    const pacing = createPacing(limited, store, standingStill);
+    expect(await refusalOf(() => attempt(store, provider.complete, anActivity(), pacing))).toMatchObject({
+      type: 'Worker.Throttled',
+      nonRetryable: false,
+    });
+    expect(provider.bought).toBe(0);
+    expect(await readLedger(store)).toMatchObject([{ nanoUsd: 0, error: { type: 'Worker.Throttled' } }]);
   });
 });

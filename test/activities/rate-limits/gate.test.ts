@@ -13,11 +13,8 @@ const PAST = 61_500;
 const GOOD: Report = { counted: null, health: 'good' };
 const BAD: Report = { counted: null, health: 'bad' };
 
-/** A request whose answer has no length that would count. */
-const requestOf = (inputTokens: number) => ({ worker: 'w', inputTokens, maxOutputTokens: 0 });
-
 /** A gate in a world where time passes and dice fall as a test wants it. */
-function openGate(settings: Partial<RateLimiterSettings>) {
+function openGate(settings: Partial<RateLimiterSettings>, maxOutputTokens = 0) {
   const world = { now: 0, random: 0 };
   const all = {
     requestsPerMinute: Infinity,
@@ -28,7 +25,10 @@ function openGate(settings: Partial<RateLimiterSettings>) {
   const now = (): number => world.now;
   const counting = { states: new OwnStates(now), name: 'm', process: 'p' };
   const gate = new RateLimiter({ ...all, ...settings }, counting, { now, random: () => world.random });
-  return { acquire: (tokens: number) => gate.acquire(requestOf(tokens)), world };
+  return {
+    acquire: (tokens: number) => gate.acquire({ worker: 'w', inputTokens: tokens, maxOutputTokens }),
+    world,
+  };
 }
 
 function admitted(result: Permit | RateRefusal): Permit {
@@ -76,6 +76,27 @@ describe('a gate', () => {
     expect(await acquire(200)).toMatchObject({ reason: 'rate' });
     passage.release({ counted: { inputTokens: 100, outputTokens: 0 }, health: 'good' });
     admitted(await acquire(200));
+  });
+
+  test('counts a request anew that is sent late, unless others may have had its room', async () => {
+    const { acquire, world } = openGate({ requestsPerMinute: 1 });
+    const permit = admitted(await acquire(1));
+    world.now = 30_000;
+    expect(await permit.confirm()).toBeNull();
+    world.now = PAST;
+    expect(await acquire(1)).toMatchObject({ waitMs: 30_000 });
+    world.now = PAST + 30_000;
+    expect(await permit.confirm()).toMatch(/^its room in the rate went to others/);
+  });
+
+  test('expects as many tokens as answers had before, and not all that there may be', async () => {
+    const { acquire } = openGate({ tokensPerMinute: 1_150 }, 900);
+    const permit = admitted(await acquire(50));
+    expect(await acquire(50)).toMatchObject({ reason: 'rate' });
+    permit.release({ counted: { inputTokens: 50, outputTokens: 100 }, health: 'good' });
+    for (let calls = 0; calls < 3; calls += 1) admitted(await acquire(50));
+    expect(await acquire(51)).toMatchObject({ reason: 'rate' });
+    admitted(await acquire(50));
   });
 
   test('spreads those who wait over the time in which there will be room for all of them', async () => {
