@@ -82,11 +82,13 @@ export function simulationOf(seed: number): { seed: number; models: Record<strin
     answer: usual ?? '',
     schedule: [...faulty([...FAULTS, noPlan]), ...plans],
   };
-  return { seed, models: { conductor, ...Object.fromEntries(WORKERS.map((name) => [name, worker])) } };
+  const workers = Object.fromEntries(WORKERS.map((name) => [name, worker]));
+  // Long enough for others to come meanwhile.
+  return { seed, models: { conductor, ...workers, b: { ...worker, delayMs: 400 } } };
 }
 
 /** Few enough to bind. */
-const [AT_A_TIME, A_MINUTE] = [3, 20];
+const [AT_A_TIME, A_MINUTE] = [2, 20];
 
 /** What worker processes share where their store is a database. */
 export const LIMITS: readonly SharedLimit[] = [
