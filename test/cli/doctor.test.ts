@@ -21,11 +21,9 @@ afterEach(async () => {
 
 describe('doctor', () => {
   test('finds nothing wrong where nothing is', async () => {
-    const { conductor, ...pool } = poolAt(providers.url);
-    await folder.write('conductor.yaml', {
-      ...pool,
-      conductor: { ...conductor, rate: { requestsPerMinute: 9 } },
-    });
+    const conductor = { provider: 'openai', baseUrl: `${providers.url}/v1`, model: 'boss' } as const;
+    const limited = { ...conductor, rate: { requestsPerMinute: 9 } };
+    await folder.write('conductor.yaml', poolAt(providers.url, { conductor: limited }));
     const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path });
     expect(stdout).not.toContain('Rates');
     expect(stdout).toMatch(/✓ Node +\d+/);
