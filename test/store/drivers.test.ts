@@ -163,13 +163,19 @@ const DATABASES = [...STORES, ...ENCRYPTED_STORES].filter(([kind]) => /^(sqlite|
 describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, startStores) => {
   let stores: Stores;
   let store: Store;
+  // Calls that no test ends: nobody is to be told that their process lives.
+  const renewals = jest.spyOn(globalThis, 'setInterval');
   beforeAll(async () => {
     stores = await startStores();
   });
   beforeEach(async () => {
     store = await stores.open();
   });
-  afterAll(() => stores.close());
+  afterAll(async () => {
+    for (const { value } of renewals.mock.results) clearInterval(value as NodeJS.Timeout);
+    renewals.mockRestore();
+    await stores.close();
+  });
 
   const ratesOf = ({ rates }: Store) => {
     if (rates === undefined) throw new Error(`${kind} shares no rates`);
