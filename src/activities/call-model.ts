@@ -14,7 +14,7 @@ import { untilWritten } from './heartbeat';
 import { callDetails, closeRow, openRow, openRowOf, processLost, requestsSpent } from './ledger-row';
 import { callIdOf, type ModelCall, requestIdentity } from './model-call';
 import { toApplicationFailure } from './models/failure';
-import type { Report } from './rate-limits/limiter';
+import type { Permit, Report } from './rate-limits/limiter';
 import { brokenOff, outcomeOf, sendRequest, type SentRequest } from './send-request';
 
 /**
@@ -191,12 +191,12 @@ async function makeRequest(
   const { requests, billable } = call.allowance;
   if (earlier.length >= requests) throw requestsSpent(call, earlier);
   if (earlier.filter(mayBeBilled).length >= billable) throw processLost(call, earlier);
-  const permit = pacing.enter(call, earlier);
+  const permit = await pacing.enter(call, earlier);
   let report = NOTHING_LEARNT;
   try {
     const row = await openRow(store, blank, (earlier.at(-1)?.attempt ?? 0) + 1);
     if (row === null) return null;
-    const sent = await sendUnlessOver(dependencies, call, apiKey, row);
+    const sent = await sendUnlessOver(dependencies, call, { apiKey, row, permit });
     report = reportOf(sent);
     return { row, sent, others: earlier };
   } finally {
@@ -208,10 +208,17 @@ async function makeRequest(
 async function sendUnlessOver(
   dependencies: Dependencies,
   call: ModelCall,
-  apiKey: string | null,
-  row: LedgerRow,
+  { apiKey, row, permit }: Pick<CallSoFar, 'apiKey'> & { row: LedgerRow; permit: Permit },
 ): Promise<SentRequest | LeftRunning> {
+  const obstacle = await permit.confirm();
   if (Context.current().cancellationSignal.aborted) return brokenOff(null, false);
+  if (obstacle !== null) {
+    const problem = {
+      type: FAILURES.throttled,
+      message: `no request was sent, and it will be tried again: ${obstacle}`,
+    };
+    return { kind: 'broken-off', problem, wasSent: false, reply: null };
+  }
   if (call.card.background === true) return callInBackground(dependencies, call, apiKey, { row, id: null });
   return sendRequest(dependencies, call, { apiKey, callId: row.callId });
 }
@@ -239,15 +246,16 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
 ]);
 
 /** Of a request that ended too early to show anything. */
-const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
+const NOTHING_LEARNT: Report = { counted: null, health: 'unknown' };
 
 /** What the rate limiter of a model learns from a request that is over. */
 function reportOf(sent: SentRequest | LeftRunning): Report {
   if (sent.kind === 'left-running') return NOTHING_LEARNT;
   const { usage, billed } = outcomeOf(sent);
-  const counted = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
   // Servers that do not count say 0, which no request comes to: the estimate is better.
-  return { tokens: billed === 'no' ? 0 : counted || null, health: healthOf(sent) };
+  const isCounted = usage !== null && usage.inputTokens + usage.outputTokens > 0;
+  const counted = billed === 'no' ? { inputTokens: 0, outputTokens: 0 } : isCounted ? usage : null;
+  return { counted, health: healthOf(sent) };
 }
 
 function healthOf(sent: SentRequest): Report['health'] {

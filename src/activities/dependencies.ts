@@ -29,12 +29,13 @@ export interface PolicyProvider {
   readonly complete: Complete;
 }
 
-/** Decides, in one worker process, whether a request may be sent now. */
+/** Decides whether a request may be sent now. */
 export interface Pacing {
   /**
    * Lets a request through, after the `earlier` ones of its call; its permit must be released whatever becomes of it.
    *
-   * @throws ApplicationFailure `Worker.Throttled` or `Worker.CircuitOpen`: call again later, or not at all
+   * @throws ApplicationFailure `Worker.Throttled`, `Worker.CircuitOpen` or `Store.Unavailable`: call again later, or not
+   * at all
    */
-  enter(call: ModelCall, earlier: readonly LedgerRow[]): Permit;
+  enter(call: ModelCall, earlier: readonly LedgerRow[]): Promise<Permit>;
 }

@@ -1,5 +1,6 @@
 import type { KeyRing } from '../encryption/keys';
 import { folderOfPrefix, keyOfName, nameOfKey, openContent, sealContent } from '../encryption/seal';
+import type { SharedStates } from './shared-states';
 import type { Store, StoredEntry, Tally } from './store';
 
 /**
@@ -12,12 +13,15 @@ import type { Store, StoredEntry, Tally } from './store';
  */
 export class EncryptedStore implements Store {
   readonly url: string;
+  /** Counts, under digests of names: nothing that would have to be hidden. */
+  readonly rates: SharedStates | undefined;
 
   constructor(
     private readonly inner: Store,
     private readonly keys: KeyRing,
   ) {
     this.url = inner.url;
+    this.rates = inner.rates;
   }
 
   async read(key: string): Promise<Buffer | null> {

@@ -54,6 +54,8 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX ledger ON $schema.entries (started_at)
     INCLUDE (is_open, nano_usd, saved_nano_usd, input_tokens, output_tokens) WHERE started_at IS NOT NULL;
   `,
+  // What worker processes share of the rates of each model.
+  'CREATE TABLE $schema.rates (name text COLLATE "C" PRIMARY KEY, version bigint NOT NULL, state text NOT NULL)',
 ];
 
 /** The version of the tables that this program reads and writes. */

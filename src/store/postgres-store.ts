@@ -2,6 +2,8 @@ import { keysOf, PAGE, readPages } from './key-pages';
 import type { LedgerSums } from './ledger-sums';
 import { migratePostgres, PostgresDatabase, type PostgresPlace, type Query } from './postgres-database';
 import { PostgresLedger } from './postgres-ledger';
+import { PostgresStates } from './postgres-states';
+import type { SharedStates } from './shared-states';
 import { checkKey, type Migration, type Store, type StoredEntry } from './store';
 
 /**
@@ -13,6 +15,7 @@ import { checkKey, type Migration, type Store, type StoredEntry } from './store'
 export class PostgresStore implements Store {
   readonly url: string;
   readonly ledger: LedgerSums;
+  readonly rates: SharedStates;
   private readonly query: Query;
 
   constructor(private readonly place: PostgresPlace) {
@@ -20,6 +23,7 @@ export class PostgresStore implements Store {
     const database = PostgresDatabase.at(place);
     this.query = database.query;
     this.ledger = new PostgresLedger(database.query, database.stream);
+    this.rates = new PostgresStates(this.query);
   }
 
   async read(key: string): Promise<Buffer | null> {

@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'libsql/promise';
 
 /** The shape of the tables. One that is greater was made by a newer version of this package. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 /** What tells our databases from those of other programs: "TCS1". */
 const APPLICATION_ID = 0x54435331;
 
 /**
- * Everything lies in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by SQLite
+ * Everything is made where it is not there yet, whichever version made the rest. All entries lie in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by SQLite
  * itself, into an index that alone is read (of columns that are not stored, SQLite would not read it from there). A row
  * that cannot be read counts as open, as `readRow` has it.
  */
@@ -37,6 +37,8 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS ledger
     ON entries (is_row, started_at, is_open, nano_usd, saved_nano_usd, input_tokens, output_tokens, worker, root_id, model)
     WHERE is_row = 1;
+  -- What worker processes share of the rates of each model.
+  CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL);
 `;
 
 /** Another process writes for some milliseconds; one that is longer away than this is stopped, or its disk is. */

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { keysOf, PAGE, readPages } from './key-pages';
 import { explainSqlite, isTaken, type Query, SqliteConnection, type Value } from './sqlite-database';
 import { SqliteLedger } from './sqlite-ledger';
+import { SqliteStates } from './sqlite-states';
 import { checkKey, type Store, type StoredEntry } from './store';
 
 /**
@@ -19,6 +20,7 @@ export class SqliteStore implements Store {
     (sql, ...values) => this.look(sql, ...values),
     (sql, ...values) => this.stream(sql, ...values),
   );
+  readonly rates = new SqliteStates((sql, ...values) => this.ask((query) => query(sql, ...values)));
   private readonly path: string;
   private opened: Promise<SqliteConnection> | undefined;
 

@@ -1,6 +1,7 @@
 import { ConductorError } from '../conductor-error';
 import { isKey } from '../config/store-url';
 import type { LedgerSums } from './ledger-sums';
+import type { SharedStates } from './shared-states';
 
 /** What lies under one key of a store. */
 export interface StoredEntry {
@@ -46,6 +47,8 @@ export interface Store {
   removeUnfinished?(than: Date, dryRun: boolean): Promise<Tally>;
   /** Where a store of this kind can look into the rows that it holds. */
   readonly ledger?: LedgerSums;
+  /** Where all processes of a store of this kind can share the rates of models. */
+  readonly rates?: SharedStates | undefined;
   /** Makes the tables of a store, or brings them to this version, where that is not done by itself. */
   migrate?(): Promise<Migration>;
 }

@@ -48,7 +48,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
         return isPolicy && addOn ? addOn.policy.complete(request) : complete(request);
       },
       background: backgroundOpenAI,
-      pacing: createPacing(config),
+      pacing: createPacing(config, store),
       policy: addOn?.policy,
       env: process.env,
     });

@@ -1,5 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../src/activities';
+import type { Pacing } from '../../src/activities/dependencies';
 import type { Complete } from '../../src/activities/models/model';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { createPacing } from '../../src/activities/rate-limits/pacing';
@@ -33,13 +34,14 @@ export function attempt(
   store: Store,
   complete: Complete,
   activity: MockActivityEnvironment = anActivity(),
+  pacing: Pacing = createPacing(config, store),
 ): Promise<WorkerResult> {
   const activities = createActivities({
     config,
     store,
     complete,
     background: backgroundOpenAI,
-    pacing: createPacing(config),
+    pacing,
     env: {},
   });
   const place = { rootId: 'w', question: 'Why?', subtask: 'Answer.', sees: [], round: 0, step: 0 };

@@ -68,7 +68,7 @@ function auditOpenRows({ rows, kills, runs, keepings }: Evidence): Finding[] {
 }
 
 /** To ask how far an answer in the background is costs nothing, and has no row. */
-function isPurchase({ path }: RequestRecord): boolean {
+export function isPurchase({ path }: RequestRecord): boolean {
   return !path.startsWith('/v1/responses/');
 }
 

@@ -5,8 +5,8 @@ import type { Evidence, Finding } from './evidence';
 import { groupBy } from './group-by';
 import { FROZEN_MS } from './worker-fleet';
 
-/** Between a look into the store, which still found nothing, and the row that follows it: the store may stall. */
-const LOOK_MS = STALL_MS + 250;
+/** Between a look into the store, which still found nothing, and the row that follows it: rates and row may stall. */
+const LOOK_MS = 2 * STALL_MS + 250;
 
 /**
  * No call is made again once its answer, or the id of an answer that is being written in the background, was in the

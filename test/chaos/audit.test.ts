@@ -78,6 +78,7 @@ function left(rows: readonly LedgerRow[], changes: Partial<Evidence> = {}): Evid
     requests: [REQUEST],
     rows,
     keepings: [{ callId: ROW.callId, attempt: 1, what: 'answer', at: BEGAN + 950 }],
+    limits: [],
     kills: [{ victim: 'worker', at: BEGAN + 2000 }],
     plannedKills: 1,
     memory: { before: memory, after: memory },
@@ -170,6 +171,22 @@ test.each<[string, Evidence, RegExp]>([
       keepings: [ID_KEPT],
     }),
     /its background id had been kept/,
+  ],
+  [
+    'a rate that was exceeded, by less than a minute',
+    left([ROW], {
+      limits: [{ model: 'conductor', what: 'requests in 60 s', most: 1 }],
+      requests: [REQUEST, { ...REQUEST, sequence: 2, receivedAt: REQUEST.receivedAt + 59_999 }],
+    }),
+    /conductor had 2 requests in 60 s, and 1 are allowed/,
+  ],
+  [
+    'a request beside another one that is under way',
+    left([ROW], {
+      limits: [{ model: 'conductor', what: 'requests at a time', most: 1 }],
+      requests: [REQUEST, { ...REQUEST, sequence: 2, receivedAt: REQUEST.receivedAt + 1 }],
+    }),
+    /conductor had 2 requests at a time, and 1 are allowed/,
   ],
   ['a call that the trace leaves out', withRun({ calls: [] }), /missing in the trace/],
   [

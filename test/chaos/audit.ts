@@ -1,5 +1,6 @@
 import { auditLedger } from './audit-ledger';
 import { auditMemory } from './audit-memory';
+import { auditRates } from './audit-rates';
 import { auditRepeats } from './audit-repeats';
 import { auditRuns } from './audit-runs';
 import { auditTraces } from './audit-traces';
@@ -7,8 +8,8 @@ import type { Evidence, Finding } from './evidence';
 
 /** Everything that must hold, held against what a run of the chaos left behind. */
 export function audit(evidence: Evidence): Finding[] {
-  return [auditRuns, auditTraces, auditLedger, auditRepeats, auditMemory, auditScript].flatMap((each) =>
-    each(evidence),
+  return [auditRuns, auditTraces, auditLedger, auditRepeats, auditRates, auditMemory, auditScript].flatMap(
+    (each) => each(evidence),
   );
 }
 

@@ -2,6 +2,7 @@ import type { SolveResult } from '../../src/protocol/solve';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { RequestRecord } from '../../src/testing';
 import type { Keeping, Memory } from '../../examples/learn/support/worker';
+import type { SharedLimit } from './audit-rates';
 import type { Victim } from './kill-script';
 
 /** A process that was killed, in epoch milliseconds. */
@@ -17,6 +18,8 @@ export interface Evidence {
   /** The providers' own log, all their lives. A request with no outcome was cut by their end, and not billed. */
   readonly requests: readonly RequestRecord[];
   readonly rows: readonly LedgerRow[];
+  /** None where the store shares none. */
+  readonly limits: readonly SharedLimit[];
   readonly keepings: readonly Keeping[];
   readonly kills: readonly Kill[];
   readonly plannedKills: number;

@@ -1,4 +1,5 @@
 import { megabytes } from './audit-memory';
+import { peaksOf } from './audit-rates';
 import { stateOf } from './audit-runs';
 import type { ChaosOptions, ChaosResult } from './run-chaos';
 
@@ -26,6 +27,10 @@ export function reportOf({ seed, solves, kills, store }: ChaosOptions, result: C
     ['billed by the providers', usd(sum(requests))],
     ['booked in the ledger, at least', usd(sum(rows))],
     ['kept in the store', tally(evidence.keepings.map(({ what }) => what))],
+    ...peaksOf(evidence).map(
+      ({ peak, limit: { model, what, most } }) =>
+        [`most ${what} of ${model}`, `${peak} of ${most} allowed to all workers`] as const,
+    ),
     [
       'memory of the worker never killed',
       `${megabytes(memory.before.rss)} → ${megabytes(memory.after.rss)} (heap ${megabytes(memory.before.heapUsed)} → ${megabytes(memory.after.heapUsed)})`,

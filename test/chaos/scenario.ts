@@ -1,6 +1,7 @@
 import type { TrainableInput } from '../../src/training/config/schema';
 import type { Step } from '../../src/plan/plan';
 import { renderPlan } from '../../src/plan/render';
+import type { SharedLimit } from './audit-rates';
 import type { Answer, ModelBehaviour, RequestRecord } from '../../src/testing';
 
 /** The share of requests that meet a fault. */
@@ -81,8 +82,19 @@ export function simulationOf(seed: number): { seed: number; models: Record<strin
     answer: usual ?? '',
     schedule: [...faulty([...FAULTS, noPlan]), ...plans],
   };
-  return { seed, models: { conductor, ...Object.fromEntries(WORKERS.map((name) => [name, worker])) } };
+  const workers = Object.fromEntries(WORKERS.map((name) => [name, worker]));
+  // Long enough for others to come meanwhile.
+  return { seed, models: { conductor, ...workers, b: { ...worker, delayMs: 400 } } };
 }
+
+/** Few enough to bind. */
+const [AT_A_TIME, A_MINUTE] = [2, 20];
+
+/** What worker processes share where their store is a database. */
+export const LIMITS: readonly SharedLimit[] = [
+  { model: 'b', what: 'requests at a time', most: AT_A_TIME },
+  { model: 'c', what: 'requests in 60 s', most: A_MINUTE },
+];
 
 /** What the workers are configured with: each API once. Recursion would be switched on here, by `limits.depth`. */
 export function configOf(url: string, store: string): { config: TrainableInput; taskQueue: string } {
@@ -92,8 +104,15 @@ export function configOf(url: string, store: string): { config: TrainableInput; 
     conductor: { ...openai, api: 'chat', ...model('conductor') },
     workers: [
       { id: 'a', ...openai, api: 'responses', background: true, ...model('a'), fallback: ['d'] },
-      { id: 'b', provider: 'anthropic', baseUrl: url, ...model('b') },
-      { id: 'c', provider: 'google', baseUrl: url, ...model('c'), fallback: ['b'] },
+      { id: 'b', provider: 'anthropic', baseUrl: url, ...model('b'), concurrency: AT_A_TIME },
+      {
+        id: 'c',
+        provider: 'google',
+        baseUrl: url,
+        ...model('c'),
+        rate: { requestsPerMinute: A_MINUTE },
+        fallback: ['b'],
+      },
       { id: 'd', ...openai, api: 'responses', ...model('d') },
     ],
     limits: { wallClock: `${WALL_CLOCK_MS}ms` },

@@ -16,7 +16,7 @@ import type { Evidence } from './evidence';
 import type { Victim } from './kill-script';
 import { KillableProviders } from './killable-providers';
 import { persist } from './persist';
-import { configOf } from './scenario';
+import { configOf, LIMITS } from './scenario';
 import { WorkerFleet } from './worker-fleet';
 
 /** Workers that are killed, beside one that never is. */
@@ -71,7 +71,7 @@ export interface World {
   /** Ends the workers for good, and reads what lies in logs and store, and what the runs tell of themselves then. */
   leavings(
     runs: Evidence['runs'],
-  ): Promise<Pick<Evidence, 'runs' | 'requests' | 'rows' | 'keepings' | 'broken'>>;
+  ): Promise<Pick<Evidence, 'runs' | 'requests' | 'rows' | 'limits' | 'keepings' | 'broken'>>;
 }
 
 /** Opens a world for as long as `work` takes, or until Ctrl-C, and leaves no process behind. */
@@ -139,6 +139,7 @@ async function openWorld(
         runs: new Map(await Promise.all(reread)),
         requests: providers.requests(),
         rows: (await readLedger(store)).map((row) => byTrueClock(row, times)),
+        limits: store.rates === undefined ? [] : LIMITS,
         keepings: seen.filter((line) => 'what' in line),
         broken: fleet.broken,
       };

@@ -21,8 +21,11 @@ afterEach(async () => {
 
 describe('doctor', () => {
   test('finds nothing wrong where nothing is', async () => {
-    await folder.write('conductor.yaml', poolAt(providers.url));
+    const conductor = { provider: 'openai', baseUrl: `${providers.url}/v1`, model: 'boss' } as const;
+    const limited = { ...conductor, rate: { requestsPerMinute: 9 } };
+    await folder.write('conductor.yaml', poolAt(providers.url, { conductor: limited }));
     const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path });
+    expect(stdout).not.toContain('Rates');
     expect(stdout).toMatch(/✓ Node +\d+/);
     expect(stdout).toMatch(/✓ Configuration .*workers alpha, beta/);
     expect(stdout).toMatch(/✓ Store +sqlite:/);
@@ -36,7 +39,7 @@ describe('doctor', () => {
       { ...pool, id: 'b', apiKeyEnv: 'KEY_AWAY' },
     ];
     await folder.write('conductor.yaml', {
-      conductor: { ...pool, apiKeyEnv: 'KEY_THERE' },
+      conductor: { ...pool, apiKeyEnv: 'KEY_THERE', concurrency: 3 },
       workers,
       store: 'file:conductor.yaml/store',
     });
@@ -47,6 +50,9 @@ describe('doctor', () => {
     expect(stdout).toMatch(/✗ Temporal CLI .*\/no\/temporal.*unset/);
     expect(stdout).toMatch(/✗ Temporal server +nothing answers at 127\.0\.0\.1:9 \(TEMPORAL_ADDRESS\)/);
     expect(stdout).toMatch(/✗ Store +file:conductor\.yaml\/store .*no folder/);
+    expect(stdout).toMatch(
+      /· Rates +file:conductor\.yaml\/store is no database, so .* each worker process by itself/,
+    );
     expect(stdout).not.toContain(KEY);
     expect(code).toBe(1);
   });

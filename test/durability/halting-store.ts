@@ -15,6 +15,7 @@ export interface Halt {
  */
 export class HaltingStore implements Store {
   readonly url: string;
+  readonly rates: Store['rates'];
 
   constructor(
     private readonly inner: Store,
@@ -22,6 +23,7 @@ export class HaltingStore implements Store {
     private readonly halted: () => void,
   ) {
     this.url = inner.url;
+    this.rates = inner.rates;
   }
 
   read(key: string): Promise<Buffer | null> {

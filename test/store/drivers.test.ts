@@ -1,3 +1,5 @@
+import { RateBook, type RateLimits } from '../../src/activities/rate-limits/rate-book';
+import { openStore } from '../../src/store/open-store';
 import type { Store, StoredEntry } from '../../src/store/store';
 import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
 
@@ -153,5 +155,90 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
     await expect(store.read(key)).rejects.toThrow(/refused/);
     await expect(store.stat(key)).rejects.toThrow(/refused/);
     await expect(store.removeOlder(key, new Date())).rejects.toThrow(/refused/);
+  });
+});
+
+const DATABASES = [...STORES, ...ENCRYPTED_STORES].filter(([kind]) => /^(sqlite|postgres):/.test(kind));
+
+describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, startStores) => {
+  let stores: Stores;
+  let store: Store;
+  // Calls that no test ends: nobody is to be told that their process lives.
+  const renewals = jest.spyOn(globalThis, 'setInterval');
+  beforeAll(async () => {
+    stores = await startStores();
+  });
+  beforeEach(async () => {
+    store = await stores.open();
+  });
+  afterAll(async () => {
+    for (const { value } of renewals.mock.results) clearInterval(value as NodeJS.Timeout);
+    renewals.mockRestore();
+    await stores.close();
+  });
+
+  const ratesOf = ({ rates }: Store) => {
+    if (rates === undefined) throw new Error(`${kind} shares no rates`);
+    return rates;
+  };
+
+  /** Two processes that count one model, each by a connection of its own. */
+  const openBooks = (limits: Partial<RateLimits>): readonly RateBook[] => {
+    const all = { requestsPerMinute: Infinity, tokensPerMinute: Infinity, concurrency: Infinity, ...limits };
+    const other = kind.startsWith('sqlite:') ? openStore(store.url, '/') : store;
+    return [store, other].map((each, index) => {
+      const counting = { states: ratesOf(each), name: 'model', process: `process ${index}` };
+      return new RateBook(all, counting, () => performance.now());
+    });
+  };
+  const request = { worker: 'ada', inputTokens: 10, maxOutputTokens: 90 };
+
+  /** Each book is asked so often, all at once; those that were let in. */
+  const enterAll = async (books: readonly RateBook[], times: number) => {
+    const asked = Array.from({ length: times }, () => books.map((book) => book.enter(request))).flat();
+    return (await Promise.all(asked)).flatMap((place) => ('leave' in place ? [place] : []));
+  };
+  const enter = async ([book]: readonly RateBook[]) => (await enterAll(book ? [book] : [], 1))[0];
+
+  test('are held by all processes together: requests, tokens and calls at a time', async () => {
+    expect(await enterAll(openBooks({ requestsPerMinute: 7 }), 10)).toHaveLength(7);
+    store = await stores.open();
+    expect(await enterAll(openBooks({ tokensPerMinute: 550 }), 10)).toHaveLength(5);
+    store = await stores.open();
+    expect(await enterAll(openBooks({ concurrency: 3 }), 10)).toHaveLength(3);
+  });
+
+  test('give a place to another process when a call is over, and what its answer was expected to have', async () => {
+    const [one, other] = openBooks({ concurrency: 1, tokensPerMinute: 130 });
+    const place = await enter(one ? [one] : []);
+    expect(await enter(other ? [other] : [])).toBeUndefined();
+    place?.leave({ inputTokens: 10, outputTokens: 20 });
+    // Changes of one process keep their order: this one is refused by the other's knowledge alone.
+    expect(await one?.enter({ ...request, inputTokens: 131 })).toMatchObject({ reason: 'rate', tokens: 171 });
+    // 30 tokens are counted, and an answer is expected to have 40 now.
+    const later = await other?.enter({ ...request, inputTokens: 60 });
+    expect(later).toHaveProperty('confirm');
+  });
+
+  test('go by the clock of the database, whatever that of a process says', async () => {
+    const rates = ratesOf(store);
+    const { now: before } = await rates.read('model');
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(0);
+    const { now: after, text } = await rates.read('model');
+    clock.mockRestore();
+    expect(text).toBeNull();
+    expect(after).toBeGreaterThanOrEqual(before);
+    expect(Math.abs(after - Date.now())).toBeLessThan(60_000);
+  });
+
+  test('are changed by one of many that do so at once', async () => {
+    const rates = ratesOf(store);
+    const swapAll = async (version: number): Promise<readonly boolean[]> =>
+      Promise.all(['a', 'b', 'c'].map((text) => rates.swap('model', text, version)));
+    expect((await swapAll(0)).filter((isMine) => isMine)).toHaveLength(1);
+    const { text, version } = await rates.read('model');
+    expect(['a', 'b', 'c']).toContain(text);
+    expect((await swapAll(version)).filter((isMine) => isMine)).toHaveLength(1);
+    expect(await rates.swap('model', 'late', version)).toBe(false);
   });
 });

@@ -110,6 +110,7 @@ const KEEPING = /^(answers|background)\/.+\/([0-9a-f]{64})\.json$/;
  */
 class WitnessStore implements Store {
   readonly url: string;
+  readonly rates: Store['rates'];
 
   /**
    * @param witness file that takes the lines
@@ -121,6 +122,11 @@ class WitnessStore implements Store {
     private readonly trouble: () => Promise<void> = () => Promise.resolve(),
   ) {
     this.url = inner.url;
+    const { rates } = inner;
+    this.rates = rates && {
+      read: (name) => this.trouble().then(() => rates.read(name)),
+      swap: (name, text, version) => this.trouble().then(() => rates.swap(name, text, version)),
+    };
   }
 
   async read(key: string): Promise<Buffer | null> {

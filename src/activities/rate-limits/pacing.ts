@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { resolveConductor, resolveWorker } from '../../config/cards';
 import type { Config, ModelConfig } from '../../config/schema';
@@ -5,37 +6,66 @@ import { durationMs } from '../../config/duration';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import type { LedgerRow } from '../../store/ledger';
+import { OwnStates } from '../../store/shared-states';
+import type { Store } from '../../store/store';
 import type { Pacing } from '../dependencies';
 import { callDetails } from '../ledger-row';
 import type { ModelCall } from '../model-call';
 import type { CircuitSettings } from './circuit';
-import { type Permit, RateLimiter, type RateLimiterSettings, type RateRefusal } from './limiter';
+import {
+  type Permit,
+  RateLimiter,
+  type RateLimiterSettings,
+  type RateRefusal,
+  type Surroundings,
+} from './limiter';
+import { type RateRequest, sentenceOf } from './rate-book';
 
 /** A model that this process's configuration does not name is not limited. */
-const UNLIMITED: Permit = { admitted: true, release: () => undefined };
+const UNLIMITED: Permit = {
+  admitted: true,
+  confirm: () => Promise.resolve(null),
+  release: () => undefined,
+};
 
 /**
- * The limiters of one worker process: one for each model of its configuration, whichever cards and runs share it.
+ * The limiters of one worker process: one for each model of its configuration, whichever cards and runs share it. Rates
+ * and places are counted together with all other processes of a store that can share them, else for this one alone.
  *
  * By the configuration of the process and not of the run: limits are the process's own, as keys are, and a worker that
  * is started with other ones keeps them at once.
  */
 export function createPacing(
   config: Config,
-  surroundings = { now: () => performance.now(), random: () => Math.random() },
+  { rates }: Pick<Store, 'rates'>,
+  surroundings: Surroundings = { now: () => performance.now(), random: () => Math.random() },
 ): Pacing {
+  const states = rates ?? new OwnStates(surroundings.now);
+  const process = randomUUID();
+  const among = rates === undefined ? 'this process' : 'all worker processes';
   const limiters = new Map(
-    [...settingsByModel(config)].map(([key, each]) => [key, new RateLimiter(each, surroundings)]),
+    [...settingsByModel(config)].map(([key, each]) => [
+      key,
+      new RateLimiter(each, { states, name: digest(key), process }, surroundings),
+    ]),
   );
   return {
-    enter: (call, earlier) => {
+    enter: async (call, earlier) => {
       const limiter = limiters.get(keyOf(call.card));
       if (limiter === undefined) return UNLIMITED;
-      const permit = limiter.acquire(estimateTokens(call));
-      if (!permit.admitted) throw refused(call, permit, limiter.settings, earlier);
+      const permit = await limiter.acquire(requestOf(call)).catch((error: unknown) => {
+        throw uncounted(call, error, earlier);
+      });
+      if (!permit.admitted)
+        throw refused(call, permit, REASONS[permit.reason](limiter.settings, among), earlier);
       return permit;
     },
   };
+}
+
+/** A name that says nothing to whoever reads the store. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function settingsByModel({ conductor, workers }: Config): Map<string, RateLimiterSettings> {
@@ -89,9 +119,22 @@ function strictestCircuit(a: CircuitSettings | null, b: CircuitSettings | null):
 /** Of English text, in the tokenizers of all large vendors; other languages have fewer bytes, and are corrected after. */
 const BYTES_PER_TOKEN = 4;
 
-function estimateTokens({ messages, maxOutputTokens }: ModelCall): number {
+function requestOf({ worker, messages, maxOutputTokens }: ModelCall): RateRequest {
   const bytes = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-  return Math.ceil(bytes / BYTES_PER_TOKEN) + maxOutputTokens;
+  return { worker: digest(worker), inputTokens: Math.ceil(bytes / BYTES_PER_TOKEN), maxOutputTokens };
+}
+
+function nameOf({ step, worker, card }: ModelCall): string {
+  return `${step === null ? 'the Conductor' : `worker ${worker}`} (${card.provider} ${card.model})`;
+}
+
+/** Where it is unknown what others send, nothing is sent: Temporal makes the call again, later each time. */
+function uncounted(call: ModelCall, error: unknown, earlier: readonly LedgerRow[]): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FAILURES.storeUnavailable,
+    message: `whether there is room for ${nameOf(call)} cannot be told, and no request was sent: ${sentenceOf(error)}`,
+    details: [callDetails(earlier)],
+  });
 }
 
 /**
@@ -103,33 +146,33 @@ function estimateTokens({ messages, maxOutputTokens }: ModelCall): number {
 function refused(
   call: ModelCall,
   { reason, waitMs }: RateRefusal,
-  settings: RateLimiterSettings,
+  why: string,
   earlier: readonly LedgerRow[],
 ): ApplicationFailure {
-  const { step, worker, card } = call;
   const isFinal = reason === 'circuit' && call.hasFallback === true;
-  const name = `${step === null ? 'the Conductor' : `worker ${worker}`} (${card.provider} ${card.model})`;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const then = isFinal ? 'Another worker stands in.' : `It will be asked in ${seconds} s.`;
   return ApplicationFailure.create({
     type: reason === 'circuit' ? FAILURES.circuitOpen : FAILURES.throttled,
-    message: `${name} ${REASONS[reason](settings)}; no request was sent. ${then}`,
+    message: `${nameOf(call)} ${why}; no request was sent. ${then}`,
     nonRetryable: isFinal,
     details: [callDetails(earlier)],
     nextRetryDelay: isFinal ? undefined : Math.ceil(waitMs),
   });
 }
 
-const REASONS: Readonly<Record<RateRefusal['reason'], (settings: RateLimiterSettings) => string>> = {
-  rate: ({ requestsPerMinute: requests, tokensPerMinute: tokens }) => {
+type Why = (settings: RateLimiterSettings, among: string) => string;
+
+const REASONS: Readonly<Record<RateRefusal['reason'], Why>> = {
+  rate: ({ requestsPerMinute: requests, tokensPerMinute: tokens }, among) => {
     const rates = [
       ...(requests < Infinity ? [`${requests} requests`] : []),
       ...(tokens < Infinity ? [`${tokens} tokens`] : []),
     ];
-    return `has had its ${rates.join(' or ')} a minute from this process`;
+    return `has had its ${rates.join(' or ')} a minute from ${among}`;
   },
-  concurrency: ({ concurrency }) =>
-    `has as many requests of this process as it may at a time, ${concurrency}`,
+  concurrency: ({ concurrency }, among) =>
+    `has as many requests of ${among} as it may at a time, ${concurrency}`,
   circuit: ({ circuit }) =>
     `failed ${circuit?.failures ?? 0} times in a row or more, and is left alone for a while`,
 };

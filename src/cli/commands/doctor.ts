@@ -27,7 +27,7 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
   const all = [checkNode(), ...here, server.finding, ...findings];
   if (config !== null) {
     const cards = modelCardsOf(resolveRun(config));
-    all.push(...checkKeys(cards), ...checkEncryption(config), await findStore(config));
+    all.push(...checkKeys(cards), ...checkEncryption(config), await findStore(config), ...checkRates(config));
     const needsEngine = cards.some(({ provider }) => provider === 'local');
     if (needsEngine || !isOurImage()) all.push(checkLocalEngine(needsEngine));
     if (config.training !== undefined) all.push(...(await checkNight(config, config.training, server)));
@@ -193,6 +193,14 @@ async function findStore({ store }: TrainableConfig): Promise<Finding> {
   } catch (error) {
     return broken(what, reasonOf(error));
   }
+}
+
+/** Nothing where no rate is configured, and where it holds for all workers together. */
+function checkRates({ store, conductor, workers }: TrainableConfig): Finding[] {
+  const isLimited = [conductor, ...workers].some((card) => 'rate' in card || 'concurrency' in card);
+  if (!isLimited || !/^(?:file|s3):/.test(store)) return [];
+  const why = `${store} is no database, so "rate" and "concurrency" hold in each worker process by itself`;
+  return [note('Rates', `${why}: give each its share, or name a store of sqlite: or postgres://`)];
 }
 
 interface Finding {

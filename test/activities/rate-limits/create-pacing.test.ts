@@ -3,6 +3,10 @@ import type { ModelCall } from '../../../src/activities/model-call';
 import { createPacing } from '../../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
+import { openStore } from '../../../src/store/open-store';
+import { freshFolder } from '../../local/fresh-folder';
+import { readLedger } from '../../support/ledger-of';
+import { anActivity, attempt, Provider } from '../one-call';
 
 const model = { provider: 'local', model: 'm' } as const;
 
@@ -33,11 +37,11 @@ function callOf(id: string, changes: Changes = {}): ModelCall {
 }
 
 /** Gates in a world where no time passes. */
-const gates = () => createPacing(config, { now: () => 0, random: () => 0 });
+const gates = () => createPacing(config, {}, { now: () => 0, random: () => 0 });
 
-function refusalOf(enter: () => unknown): ApplicationFailure {
+async function refusalOf(enter: () => Promise<unknown>): Promise<ApplicationFailure> {
   try {
-    enter();
+    await enter();
   } catch (error) {
     if (error instanceof ApplicationFailure) return error;
     throw error;
@@ -46,48 +50,77 @@ function refusalOf(enter: () => unknown): ApplicationFailure {
 }
 
 describe('the gates of a process', () => {
-  test('are one for all cards of a model, and the strictest card holds', () => {
+  test('are one for all cards of a model, and the strictest card holds', async () => {
     const pacing = gates();
-    pacing.enter(callOf('quick'), []);
-    pacing.enter(callOf('slow'), []);
-    expect(refusalOf(() => pacing.enter(callOf('quick'), []))).toMatchObject({
+    await pacing.enter(callOf('quick'), []);
+    await pacing.enter(callOf('slow'), []);
+    expect(await refusalOf(() => pacing.enter(callOf('quick'), []))).toMatchObject({
       type: 'Worker.Throttled',
       nonRetryable: false,
-      nextRetryDelay: 60_000,
+      nextRetryDelay: 61_500,
       message:
         'worker quick (local m) has had its 2 requests or 1000 tokens a minute from this process; ' +
-        'no request was sent. It will be asked in 60 s.',
+        'no request was sent. It will be asked in 62 s.',
     });
   });
 
-  test('count a prompt and all that may be answered, as far as that can be told before', () => {
+  test('count a prompt and all that may be answered, as far as that can be told before', async () => {
     const pacing = gates();
-    pacing.enter(callOf('slow', { maxOutputTokens: 801 }), []);
-    expect(refusalOf(() => pacing.enter(callOf('slow'), [])).type).toBe('Worker.Throttled');
+    await pacing.enter(callOf('slow', { maxOutputTokens: 801 }), []);
+    expect((await refusalOf(() => pacing.enter(callOf('slow'), []))).type).toBe('Worker.Throttled');
     const other = gates();
-    other.enter(callOf('slow', { maxOutputTokens: 700 }), []);
-    other.enter(callOf('slow'), []);
+    await other.enter(callOf('slow', { maxOutputTokens: 700 }), []);
+    await other.enter(callOf('slow'), []);
   });
 
-  test('hold nobody else back', () => {
+  test('hold nobody else back', async () => {
     const pacing = gates();
-    for (let calls = 0; calls < 50; calls += 1) pacing.enter(callOf('free'), []);
+    for (let calls = 0; calls < 50; calls += 1) await pacing.enter(callOf('free'), []);
     const { card } = callOf('free');
     const elsewhere = callOf('free', { card: { ...card, model: 'of another configuration' } });
-    expect(pacing.enter(elsewhere, [])).toMatchObject({ admitted: true });
+    expect(await pacing.enter(elsewhere, [])).toMatchObject({ admitted: true });
   });
 
-  test('have a failing model waited for, unless another worker stands in', () => {
+  test('have a failing model waited for, unless another worker stands in', async () => {
     const pacing = gates();
-    pacing.enter(callOf('slow'), []).release({ tokens: null, health: 'bad' });
-    expect(refusalOf(() => pacing.enter(callOf('slow'), []))).toMatchObject({
+    (await pacing.enter(callOf('slow'), [])).release({ counted: null, health: 'bad' });
+    expect(await refusalOf(() => pacing.enter(callOf('slow'), []))).toMatchObject({
       type: 'Worker.CircuitOpen',
       nonRetryable: false,
       nextRetryDelay: 30_000,
     });
-    const failure = refusalOf(() => pacing.enter(callOf('slow', { hasFallback: true }), []));
+    const failure = await refusalOf(() => pacing.enter(callOf('slow', { hasFallback: true }), []));
     expect(failure).toMatchObject({ type: 'Worker.CircuitOpen', nonRetryable: true });
     expect(failure.nextRetryDelay).toBeUndefined();
     expect(failure.details).toMatchObject([{ calls: [] }]);
+  });
+
+  test('let nothing through while the database that counts is away, and say so', async () => {
+    const pacing = createPacing(config, openStore('sqlite:/dev/null/store.db', '/'));
+    await pacing.enter(callOf('free'), []);
+    expect(await refusalOf(() => pacing.enter(callOf('quick'), []))).toMatchObject({
+      type: 'Store.Unavailable',
+      nonRetryable: false,
+      message: expect.stringMatching(
+        /^whether there is room for worker quick \(local m\) cannot be told, and no request was sent: sqlite:.* cannot be opened/,
+      ) as string,
+      details: [{ calls: [] }],
+    });
+  });
+
+  test('let nothing through whose room went to others while its process stood still', async () => {
+    const store = openStore('file:store', await freshFolder());
+    const provider = new Provider();
+    const ada = { id: 'ada', provider: 'local', model: 'sim-1', rate: { requestsPerMinute: 1 } } as const;
+    const limited = parseConfig({ conductor: { provider: 'local', model: 'other' }, workers: [ada] });
+    let time = 0;
+    const standingStill = { now: () => (time += 40_000), random: () => 0 };
+    const pacing = createPacing(limited, store, standingStill);
+    expect(await refusalOf(() => attempt(store, provider.complete, anActivity(), pacing))).toMatchObject({
+      type: 'Worker.Throttled',
+      nonRetryable: false,
+    });
+    expect(provider.bought).toBe(0);
+    expect(await readLedger(store)).toMatchObject([{ nanoUsd: 0, error: { type: 'Worker.Throttled' } }]);
   });
 });

@@ -25,7 +25,7 @@ _S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOT
 STORE_FORMS = "sqlite:PATH, postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX or file:PATH"
 
 # That of the tables, see `sqlite-database.ts`.
-_SQLITE_VERSION = 1
+_SQLITE_VERSION = 2
 
 
 @dataclass(frozen=True)
