@@ -144,7 +144,8 @@ async function playGroup(
   return inWindow(samples, window, async (sample, rollout) => {
     const plan = planIn(world, sample.text);
     const team = { ask, workers, question: question.question, rollout: { ...group, rollout } };
-    const verdict = plan === null ? 'unparseable' : (await grade(question, await carryOut(plan, team))).verdict;
+    const verdict =
+      plan === null ? 'unparseable' : (await grade(question, await carryOut(plan, team))).verdict;
     return {
       rolloutId: `${groupId}/${padded(rollout)}`,
       groupId,

@@ -73,7 +73,8 @@ export async function completeChat(
 function throwIfFailed(body: unknown): void {
   // Asked first: zod takes its time to say what is not there.
   const failed = 'error' in Object(body) ? failedSchema.safeParse(body) : null;
-  if (failed?.success) throw new UnreadableReply(`an error in place of a reply: ${failed.data.error.message}`);
+  if (failed?.success)
+    throw new UnreadableReply(`an error in place of a reply: ${failed.data.error.message}`);
 }
 
 /**
