@@ -88,7 +88,7 @@ export function simulationOf(seed: number): { seed: number; models: Record<strin
 }
 
 /** Few enough to bind. */
-const [AT_A_TIME, A_MINUTE] = [2, 20];
+const [AT_A_TIME, A_MINUTE] = [2, 15];
 
 /** What worker processes share where their store is a database. */
 export const LIMITS: readonly SharedLimit[] = [
