@@ -158,7 +158,7 @@ describe.each([...STORES, ...ENCRYPTED_STORES])('a store of kind %s', (_, startS
   });
 });
 
-const DATABASES = [...STORES, ...ENCRYPTED_STORES].filter(([kind]) => /^(sqlite|postgres):/.test(kind));
+const DATABASES = [...STORES, ...ENCRYPTED_STORES].filter(([kind]) => /^(?:sqlite:|postgres:..$)/.test(kind));
 
 describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, startStores) => {
   let stores: Stores;
