@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 # That of the tables, see `postgres-schema.ts`.
-_VERSION = 1
+_VERSION = 2
 
 _URL = re.compile(r"postgres(?:ql)?://[^/?#]*/[^/?#]+(?:\?[^#]*)?")
 _PASSWORD = re.compile(r"//[^:/?@]*:.*@")
