@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Layout, Message } from '../plan/plan';
-import { type GivenText, workerMessages } from '../plan/prompt/worker';
+import type { Layout } from '../plan/plan';
+import { type GivenText, sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/prompt/worker';
 import type { Background, Reserved, WorkerRequest, WorkerResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
 import type { Store } from '../store/store';
@@ -17,20 +17,22 @@ export async function callWorker(
   dependencies: Dependencies,
   request: Reserved<WorkerRequest>,
 ): Promise<WorkerResult> {
-  const { worker, round, step, seed, rootId, identity, hasFallback, allowance } = request;
+  const { worker, round, step, seed, rootId, identity, hasFallback, sharesPrompt, allowance } = request;
   if (worker.kind !== 'model') {
     throw ApplicationFailure.nonRetryable(
       `worker ${worker.id} is a Temporal ${worker.kind}, which the workflow calls by itself`,
       FAILURES.configuration,
     );
   }
+  const prompt = await promptOf(dependencies.store, request, worker.layout);
   return callModel(dependencies, {
     purpose: 'step',
     round,
     step,
     worker: worker.id,
     card: worker,
-    messages: await messagesOf(dependencies.store, request, worker.layout),
+    messages: workerMessages(prompt),
+    ...(sharesPrompt === true && { sharedCharacters: sharedCharacters(prompt) }),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     timeoutMs: worker.timeoutMs,
     allowance,
@@ -41,11 +43,11 @@ export async function callWorker(
   });
 }
 
-async function messagesOf(
+async function promptOf(
   store: Store,
   { question, subtask, sees, background = [] }: WorkerRequest,
   layout: Layout,
-): Promise<Message[]> {
+): Promise<WorkerPrompt> {
   const [wholeQuestion, given, ...visible] = await Promise.all([
     readText(store, question),
     readBackground(store, background),
@@ -55,7 +57,7 @@ async function messagesOf(
       output: await readText(store, seen.output),
     })),
   ]);
-  return workerMessages({ question: wholeQuestion, subtask, background: given, sees: visible, layout });
+  return { question: wholeQuestion, subtask, background: given, sees: visible, layout };
 }
 
 /** The texts that every call of a solve may see, whole. */

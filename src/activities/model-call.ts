@@ -16,6 +16,8 @@ export interface ModelCall {
   readonly worker: string;
   readonly card: ModelCard | ConductorCard;
   readonly messages: readonly Message[];
+  /** See `ModelRequest`; it changes what is sent in no way that a model could see. */
+  readonly sharedCharacters?: number;
   readonly maxOutputTokens: number;
   /** How long the request may take: what its card allows, or less. */
   readonly timeoutMs: number;

@@ -72,11 +72,11 @@ export function contextOf(call: ModelCall, secret: string | null, signal: AbortS
 
 /** The call as the providers take it. */
 export function requestOf(
-  { card, messages, maxOutputTokens, outputSchema, seed }: ModelCall,
+  { card, messages, sharedCharacters, maxOutputTokens, outputSchema, seed }: ModelCall,
   { apiKey, callId }: RequestCredentials,
   signal: AbortSignal,
 ): ModelRequest {
-  return { card, messages, maxOutputTokens, outputSchema, seed, apiKey, callId, signal };
+  return { card, messages, sharedCharacters, maxOutputTokens, outputSchema, seed, apiKey, callId, signal };
 }
 
 type BrokenOff = Extract<SentRequest, { kind: 'broken-off' }>;

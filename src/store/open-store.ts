@@ -45,7 +45,8 @@ export function configuredStore(config: Config): Store {
 }
 
 /**
- * Makes sure that this process can use the store of a configuration: its folder takes files, or its bucket answers.
+ * Makes sure that this process can use the store of a configuration: its folder takes files, its database may
+ * be written, or its bucket answers.
  * Nothing is written.
  *
  * @throws ConfigError with the reason and the remedy
@@ -53,11 +54,10 @@ export function configuredStore(config: Config): Store {
 export async function checkStore(url: string): Promise<void> {
   const folder = folderToMake(url);
   if (folder === null) {
-    await openStore(url, process.cwd())
-      .list('doctor/')
-      .catch((cause: unknown) => {
-        throw new ConfigError(reasonOf(cause), { cause });
-      });
+    const store = openStore(url, process.cwd());
+    await (store.check?.() ?? store.list('doctor/')).catch((cause: unknown) => {
+      throw new ConfigError(reasonOf(cause), { cause });
+    });
     return;
   }
   try {

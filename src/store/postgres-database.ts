@@ -78,6 +78,18 @@ export class PostgresDatabase {
     }
   }
 
+  /** Whether this user may do what a worker does, and the server takes writes. */
+  async checkRights(): Promise<void> {
+    await this.withClient(async (client) => {
+      const { rows } = await client.query<{ isReadOnly: boolean; missing: string | null }>(
+        this.named(RIGHTS),
+      );
+      const [found] = rows;
+      if (found?.isReadOnly === true) throw new RefusedError('it takes no writes', '25006');
+      if (found?.missing != null) throw new RefusedError(`it may not ${found.missing}`, '42501');
+    });
+  }
+
   private async withClient<T>(work: (client: Sdk.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.connect();
     try {
@@ -115,6 +127,23 @@ export class PostgresDatabase {
     if (this.checked.has(client)) return;
     await checkSchema(client, this.place.schema);
     this.checked.add(client);
+  }
+}
+
+/** What is asked of the server before the first write: a standby is in recovery, and a role may have no writes either. */
+const RIGHTS = `
+  SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
+    (SELECT string_agg(privilege || ' ' || name, ', ')
+      FROM unnest(ARRAY['entries', 'rates']) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) AS privilege
+      WHERE NOT has_table_privilege('$schema.' || name, privilege)) AS missing`;
+
+/** A refusal that comes at the first write, known before it. */
+class RefusedError extends Error {
+  constructor(
+    message: string,
+    readonly code: string,
+  ) {
+    super(message);
   }
 }
 

@@ -17,10 +17,12 @@ export class PostgresStore implements Store {
   readonly ledger: LedgerSums;
   readonly rates: SharedStates;
   private readonly query: Query;
+  private readonly database: PostgresDatabase;
 
   constructor(private readonly place: PostgresPlace) {
     this.url = place.url;
-    const database = PostgresDatabase.at(place);
+    this.database = PostgresDatabase.at(place);
+    const { database } = this;
     this.query = database.query;
     this.ledger = new PostgresLedger(database.query, database.stream);
     this.rates = new PostgresStates(this.query);
@@ -81,6 +83,10 @@ export class PostgresStore implements Store {
       than,
     );
     return rows[0]?.bytes ?? 0;
+  }
+
+  check(): Promise<void> {
+    return this.database.checkRights();
   }
 
   migrate(): Promise<Migration> {

@@ -49,6 +49,8 @@ export interface Store {
   readonly ledger?: LedgerSums;
   /** Where all processes of a store of this kind can share the rates of models. */
   readonly rates?: SharedStates | undefined;
+  /** Makes sure that this process may read and write, and writes nothing; where that says more than reading. */
+  check?(): Promise<void>;
   /** Makes the tables of a store, or brings them to this version, where that is not done by itself. */
   migrate?(): Promise<Migration>;
 }

@@ -40,7 +40,8 @@ export function prepareAnswer(wire: Wire, request: SimulatedRequest, model: Simu
       return deliverFault(wire, request, answer, model.ownReply(request));
     }
     const reply = typeof answer === 'string' ? { text: answer } : answer;
-    return deliverReply(wire, wholeReply(request, reply), 'answered', reply.delayMs);
+    const usage = { ...cacheUsage(request, model), ...reply.usage };
+    return deliverReply(wire, wholeReply(request, { ...reply, usage }), 'answered', reply.delayMs);
   } catch (error) {
     return prepareRejection(wire, `The answering function of ${request.model} threw: ${String(error)}`);
   }
@@ -125,13 +126,24 @@ function deliverBroken(wire: Wire, request: SimulatedRequest, kind: BrokenFaultK
   };
 }
 
+/** Anthropic's least for a prefix that is kept. */
+const LEAST_KEPT_TOKENS = 1024;
+
+/** What is to be kept of a prompt is written to the model's cache, or read where it lies there. */
+function cacheUsage({ keptPrefix = '' }: SimulatedRequest, model: SimulatedModel): Partial<Usage> {
+  const tokens = countTokens(keptPrefix);
+  if (tokens < LEAST_KEPT_TOKENS) return {};
+  return model.keep(keptPrefix) ? { cacheWriteTokens: tokens } : { cachedInputTokens: tokens };
+}
+
 function wholeReply({ model, sequence, text: prompt }: SimulatedRequest, reply: Reply): WholeReply {
   const { text, finish = 'stop', refusal = 'I cannot help with that.' } = reply;
-  const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = reply.usage ?? {};
+  const { inputTokens, outputTokens, reasoningTokens = 0 } = reply.usage ?? {};
   const usage: Usage = {
+    cachedInputTokens: 0,
+    ...reply.usage,
     inputTokens: inputTokens ?? countTokens(prompt),
     outputTokens: outputTokens ?? countTokens(text) + reasoningTokens,
-    cachedInputTokens,
     reasoningTokens,
   };
   const declined = finish === 'refusal' ? refusal : null;

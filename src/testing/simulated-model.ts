@@ -14,6 +14,8 @@ export class SimulatedModel {
   readonly #gates = new Set<Promise<void>>();
   /** How often each prompt arrived, so that a retry is drawn anew. */
   readonly #seen = new Map<string, number>();
+  /** The beginnings of prompts in its cache. */
+  readonly #kept = new Set<string>();
 
   constructor(
     private readonly behaviour: ModelBehaviour,
@@ -48,6 +50,11 @@ export class SimulatedModel {
     const standing = this.#standingAnswer(request);
     if (typeof standing === 'string') return { text: standing };
     return 'fault' in standing ? { text: plainAnswer(request) } : standing;
+  }
+
+  /** Whether that beginning of a prompt is new to its cache, which then keeps it. */
+  keep(prefix: string): boolean {
+    return this.#kept.size < this.#kept.add(prefix).size;
   }
 
   /** Nano-USD for so many tokens: 0 where nothing is billed, null where its price is unknown. */

@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
 import type { Plan, Step } from '../plan/plan';
+import { sharesPrompt } from '../plan/shared-prompts';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activities';
 import type { ExternalCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
@@ -93,15 +94,17 @@ function candidates({ run }: RunContext, planned: string): readonly RunWorker[] 
 
 function requestFor(
   { input: { seed }, question, round, rootId, background }: RunContext,
-  { step, sees }: ReadyStep,
+  { step, sees, plan }: ReadyStep,
   worker: RunWorker,
   { planned, hasFallback }: { readonly planned: Step; readonly hasFallback: boolean },
 ): WorkerRequest {
   const request = { rootId, question, subtask: planned.subtask, sees, round, step, worker };
+  const isPlanned = worker.id === planned.worker;
   return {
     ...request,
-    ...(worker.id === planned.worker ? {} : { fallbackFor: planned.worker }),
+    ...(isPlanned ? {} : { fallbackFor: planned.worker }),
     ...(hasFallback && { hasFallback }),
+    ...(isPlanned && worker.kind === 'model' && sharesPrompt(plan, step) && { sharesPrompt: true }),
     ...(background.length > 0 && { background }),
     seed,
   };

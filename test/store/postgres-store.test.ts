@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/open-store';
+import { checkStore, openStore } from '../../src/store/open-store';
 import type { Store } from '../../src/store/store';
 import { HAS_POSTGRES, POSTGRES_PASSWORD, PostgresServer } from '../support/postgres-server';
 
@@ -146,7 +146,8 @@ const HELLO = Buffer.from('hello');
 
     test('rights that are lacking', async () => {
       await server.run(`DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'reader'`);
-      const readers = openStore(server.url({ user: 'reader:reader', schema }), '/');
+      const readersUrl = server.url({ user: 'reader:reader', schema });
+      const readers = openStore(readersUrl, '/');
       await refuses(
         readers,
         /lacks a right \(permission denied for schema \w+\): grant what docs\/store.md names/,
@@ -154,11 +155,16 @@ const HELLO = Buffer.from('hello');
       await server.run(`GRANT USAGE ON SCHEMA ${schema} TO reader;
         GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO reader`);
       expect(await readers.read('texts/ab')).toBeNull();
+      expect(await sentenceOf(checkStore(readersUrl))).toMatch(
+        /lacks a right \(it may not INSERT entries, UPDATE entries, .*\): grant what docs\/store.md names/,
+      );
       expect(await sentenceOf(readers.write('texts/ab', HELLO))).toMatch(
         /lacks a right \(.*for table entries\)/,
       );
       await server.run(`GRANT INSERT, UPDATE, DELETE ON ${schema}.entries TO reader`);
       await readers.write('texts/ab', HELLO);
+      await server.run(`GRANT INSERT, UPDATE ON ${schema}.rates TO reader`);
+      await checkStore(readersUrl);
       expect(await readers.removeOlder('texts/ab', new Date(Date.now() + 60_000))).toBe(5);
     });
 
@@ -226,9 +232,10 @@ const HELLO = Buffer.from('hello');
       await server.end();
       await server.begin('default_transaction_read_only=on');
       expect(await store.read('texts/ab')).toEqual(HELLO);
-      expect(await sentenceOf(store.write('texts/ab', HELLO))).toMatch(
-        /is read-only, as a standby is: name the server that takes writes/,
-      );
+      const refusals = [store.write('texts/ab', HELLO), checkStore(url)].map(sentenceOf);
+      for (const sentence of await Promise.all(refusals)) {
+        expect(sentence).toMatch(/is read-only, as a standby is: name the server that takes writes/);
+      }
     });
 
     test('that has a certificate, which is checked as sslmode says', async () => {

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'libsql';
+import { checkStore } from '../../src/store/open-store';
 import { explainSqlite, SqliteConnection } from '../../src/store/sqlite-database';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { freshFolder } from '../local/fresh-folder';
@@ -193,6 +194,21 @@ describe('is refused in one sentence that says what to do:', () => {
         `sqlite:${path} cannot be opened or written (SQLITE_READONLY): it must be a file that this user may write`,
       );
       expect(await store.read('texts/ab')).toEqual(HELLO);
+      await expect(checkStore(`sqlite:${path}`)).rejects.toThrow(
+        'cannot be opened or written (SQLITE_READONLY)',
+      );
+    });
+    await checkStore(`sqlite:${path}`);
+  });
+
+  test('one in a folder that takes none of the files beside it', async () => {
+    await store.write('texts/ab', HELLO);
+    await store.close();
+    await asStranger(async () => {
+      await chmod(path, 0o600);
+      await expect(checkStore(`sqlite:${path}`)).rejects.toThrow(
+        'cannot be opened or written (SQLITE_READONLY): it must be a file that this user may write, in a folder that they may write',
+      );
     });
   });
 

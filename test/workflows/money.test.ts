@@ -67,3 +67,60 @@ describe('what a run says it cost', () => {
     expect(result).toMatchObject({ costUsd: known / 1e9, costIsLowerBound: true });
   });
 });
+
+describe("Anthropic's cache", () => {
+  const LONG = `What follows from this? ${'All the words of a long question. '.repeat(300)}`;
+  const price = { input: 2, output: 10, cachedInput: 0.2, cacheWrite: 2.5 };
+  let stage: Stage;
+  afterEach(async () => {
+    await stage.close();
+  });
+
+  const openAnthropic = async (prices: object): Promise<void> => {
+    stage = await openStage({
+      workers: ['a', 'b'],
+      simulation: { models: { a: { price }, b: { price } } },
+      configure: (config, url) => ({
+        ...config,
+        workers: config.workers.map((worker) => ({
+          ...worker,
+          provider: 'anthropic' as const,
+          baseUrl: url,
+          price: prices,
+        })) as typeof config.workers,
+      }),
+    });
+    stage.plan([
+      step('a', 'Draft.'),
+      step('a', 'Draft another way.'),
+      step('b', 'Find mistakes.', [0, 1]),
+      step('a', 'Mend them.', [0, 2]),
+    ]);
+  };
+  const solveLong = () => stage.whileWorking(() => stage.client.solve({ question: LONG }));
+
+  test('keeps the question for the later steps of a worker, whose text stays as it was; each part has its price', async () => {
+    await openAnthropic(price);
+    const result = await solveLong();
+    const rows = (await stage.rows(result.id)).filter(({ purpose }) => purpose === 'step');
+    const of = (index: number) => rows.find(({ step }) => step === index);
+    const written = of(0)?.usage?.cacheWriteTokens ?? 0;
+    expect(written).toBeGreaterThan(2500);
+    expect(of(1)?.usage).not.toHaveProperty('cacheWriteTokens');
+    expect(of(2)?.usage).not.toHaveProperty('cacheWriteTokens');
+    expect(of(3)?.usage).toMatchObject({ cachedInputTokens: written });
+    expect(of(0)?.savedNanoUsd).toBe(-500 * written);
+    expect(of(3)?.savedNanoUsd).toBe(1800 * written);
+    const asked = stage.providers.log.filter(({ protocol }) => protocol === 'anthropic');
+    const billed = asked.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? NaN), 0);
+    expect(rows.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? NaN), 0)).toBe(billed);
+  });
+
+  test('is asked for nothing where the price of writing to it is unknown', async () => {
+    await openAnthropic({ input: 2, output: 10, cachedInput: 0.2 });
+    await solveLong();
+    const asked = stage.providers.log.filter(({ protocol }) => protocol === 'anthropic');
+    expect(asked).toHaveLength(4);
+    expect(asked.map(({ body }) => body).join()).not.toContain('cache_control');
+  });
+});

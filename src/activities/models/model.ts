@@ -8,6 +8,8 @@ export type { Message, OutputSchema };
 export interface ModelRequest {
   readonly card: ModelCard | ConductorCard;
   readonly messages: readonly Message[];
+  /** With so many characters of the first message other calls begin, before or after this one: a cache may keep them. */
+  readonly sharedCharacters?: number;
   readonly maxOutputTokens: number;
   readonly outputSchema?: OutputSchema;
   readonly seed?: number;

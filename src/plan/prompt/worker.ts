@@ -21,16 +21,12 @@ export interface WorkerPrompt {
  * subtask, and nothing else. What more calls of a run share comes earlier, for the sake of prompt caches.
  */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
-  const { question, subtask, background = [], sees, layout } = prompt;
-  const given = background.filter(({ output }) => output.trim() !== '');
+  const { question, subtask, sees, layout } = prompt;
   const seen = sees.filter(({ output }) => output.trim() !== '');
-  const shown = [...given, ...seen].flatMap((text) => [text.subtask ?? '', text.output]);
-  const fence = fenceAround([question, subtask, ...shown]);
-
+  const fence = fenceOf(prompt);
   const turns: Message[] = [];
   const isPlain = layout === 'plain';
-  let parts = isPlain ? [] : [PREAMBLE, fence('question', question)];
-  parts.push(...given.map((text) => showGiven(text, fence)));
+  let parts = beginningOf(prompt, fence);
   for (const { step, subtask, output } of seen) {
     const asked = isPlain ? subtask : `Member ${step}:\n${fence('subtask', subtask)}`;
     if (layout === 'tagged') parts.push(`${asked}\n${fence('answer', output)}`);
@@ -41,6 +37,24 @@ export function workerMessages(prompt: WorkerPrompt): Message[] {
   }
   parts.push(...(isPlain ? [subtask, question] : [fence('your_subtask', subtask)]));
   return [...turns, { role: 'user', text: parts.join('\n\n') }];
+}
+
+/** With how many characters the first message begins that each step of the same solve is sent as well. */
+export function sharedCharacters(prompt: WorkerPrompt): number {
+  return beginningOf(prompt, fenceOf(prompt)).join('\n\n').length;
+}
+
+function beginningOf({ question, background = [], layout }: WorkerPrompt, fence: Fence): string[] {
+  const given = background.filter(({ output }) => output.trim() !== '');
+  return [
+    ...(layout === 'plain' ? [] : [PREAMBLE, fence('question', question)]),
+    ...given.map((text) => showGiven(text, fence)),
+  ];
+}
+
+function fenceOf({ question, subtask, background = [], sees }: WorkerPrompt): Fence {
+  const shown = [...background, ...sees].filter(({ output }) => output.trim() !== '');
+  return fenceAround([question, subtask, ...shown.flatMap((text) => [text.subtask ?? '', text.output])]);
 }
 
 const PREAMBLE =

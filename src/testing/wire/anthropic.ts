@@ -50,12 +50,39 @@ export const anthropic: Wire = {
 function decode(body: unknown): Decoded {
   const { model, max_tokens, system, messages, stream } = requestSchema.parse(body);
   const turns = messages.map(({ role, content }): Message => ({ role, text: content }));
+  const prefix = keptPrefix(body);
   return {
     model,
     messages: system === undefined ? turns : [{ role: 'system', text: system }, ...turns],
     maxOutputTokens: max_tokens,
     stream: stream ?? false,
+    ...(prefix !== null && { keptPrefix: prefix }),
   };
+}
+
+const blocksSchema = z.array(
+  z.looseObject({ text: z.string(), cache_control: z.looseObject({}).exactOptional() }),
+);
+
+/** All text up to the end of the last block that is to be kept; null where there is none. */
+function keptPrefix(body: unknown): string | null {
+  const { system, messages } = z
+    .looseObject({
+      system: z.unknown().optional(),
+      messages: z.array(z.looseObject({ content: z.unknown() })),
+    })
+    .parse(body);
+  const blocks = [system, ...messages.map(({ content }) => content)].flatMap((content) => {
+    const read = blocksSchema.safeParse(content);
+    return read.success ? read.data : [{ text: typeof content === 'string' ? content : '' }];
+  });
+  const last = blocks.findLastIndex((block) => 'cache_control' in block);
+  return last === -1
+    ? null
+    : blocks
+        .slice(0, last + 1)
+        .map(({ text }) => text)
+        .join('\n');
 }
 
 /** The vendor always states the usage; a simulated one may not. */
@@ -80,12 +107,13 @@ function encodeReply(reply: WholeReply): WireMessage {
 }
 
 function encodeUsage(usage: Usage): MessageReply['usage'] {
+  const { cacheWriteTokens = 0 } = usage;
   return {
-    // Anthropic counts what it read from the cache beside the input, not within it.
-    input_tokens: usage.inputTokens - usage.cachedInputTokens,
+    // Anthropic counts what it read from the cache or wrote to it beside the input, not within it.
+    input_tokens: usage.inputTokens - usage.cachedInputTokens - cacheWriteTokens,
     cache_read_input_tokens: usage.cachedInputTokens,
-    cache_creation_input_tokens: 0,
-    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWriteTokens, ephemeral_1h_input_tokens: 0 },
     output_tokens: usage.outputTokens,
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
     inference_geo: null,

@@ -12,6 +12,8 @@ export interface Prompt {
   readonly maxOutputTokens: number | null;
   /** OpenAI's background mode: the caller wants an id now and fetches the answer later. */
   readonly background?: true;
+  /** The beginning of it that Anthropic's cache is to keep, as one text. */
+  readonly keptPrefix?: string;
 }
 
 /** A prompt, and whether it is to be answered by server-sent events, which the simulation does not speak. */
