@@ -146,7 +146,7 @@ describe('a profile', () => {
       configOf({ profile: 'cpu-demo', data, questions: 2, trainer: { optimizer: { learningRate: 0.001 } } }),
     );
     expect([questions, policy.prompt, trainer.device]).toEqual([2, 'compact', 'cpu']);
-    expect(trainer.optimizer).toMatchObject({ learningRate: 0.001, schedule: 'linear', warmupSteps: 10 });
+    expect(trainer.optimizer).toMatchObject({ learningRate: 0.001, schedule: 'constant', warmupSteps: 10 });
   });
 
   test('says nothing of what is of another kind', () => {

@@ -220,8 +220,6 @@ function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: 
       questions,
       groupSize,
       maxDraws,
-      // The best plans of these worlds are teams, and a team costs more than one worker.
-      gate: { maxCostRatio: 1.5 },
       trainer: {
         optimizer: { learningRate, schedule: 'linear', warmupSteps },
         microBatch: questions * groupSize,

@@ -34,6 +34,13 @@ const FIRST_DRAWS = [0, 1].map((draw) =>
   samplingSeed({ seed: SEED, purpose: 'training', cycle: 1, draw, round: 0 }),
 );
 
+/** Trials go as training did. */
+const AS_TRAINED: TrainingInput = {
+  recursion: { rounds: 2 },
+  pool: { adaptive: true },
+  policy: { describe: 'names' },
+};
+
 /** The ways recorded in `histories/`, by file name. */
 export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
   promoted: { training: { cycles: 2 }, heldOut: 5, play: night },
@@ -149,6 +156,9 @@ export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
   },
   'warm-start-of-known-places': { play: warmStart },
   'export-of-known-places': { play: exportCheckpoint },
+  'tried-with-reviews-and-drawn-teams': { training: AS_TRAINED, play: night },
+  'trial-with-reviews': { training: AS_TRAINED, play: nightFor('shape-000001-1-evaluation-shape-000001') },
+  'trial-cut-short': { training: { budget: { costUsd: 0.056 } }, heldOut: 8, play: night },
   // A night without any plan ends after its first cycle now.
   'cannot-learn': { training: { cycles: 2 }, play: nightWithoutPlans },
 };
