@@ -1,3 +1,4 @@
+import type { Verdict } from '../grading/grade';
 import type { ConfigDigest } from '../protocol/activities';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
@@ -146,6 +147,9 @@ export interface SamplePlansRequest extends Omit<
   /** Only in round 1: a place for each plan. */
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
 }
+
+/** What came of one answer; an object where it could not be judged. */
+export type Judged = Exclude<Verdict, 'ungraded'> | { readonly ungradedBecause: string };
 
 /** The activity of the user's that judges the answers to a question. */
 export interface CustomGrader {

@@ -33,7 +33,7 @@ const rolloutSchema = sampledPlanSchema.extend({
   usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
   /** 10⁻⁹ USD; null where a price is unknown. */
   nanoUsd: z.number().nullable(),
-  /** Why it says nothing about its plan, and is `ungraded`: a provider failed, or a limit was reached; else null. */
+  /** Why it says nothing about its plan, and is `ungraded`: a provider or a grader failed, or a limit was reached; else null. */
   invalidBecause: z.string().nullable(),
 });
 

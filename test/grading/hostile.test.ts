@@ -98,6 +98,11 @@ test('a megabyte of anything is not taken for mathematics', async () => {
   );
 });
 
+test('what a long answer begins with is not all of it', async () => {
+  const question = { grader: 'math', answer: '\\frac{1}{2}' } as const;
+  expect((await grade(question, `\\frac{1}{2}${' '.repeat(3_000)}+5`)).verdict).toBe('wrong');
+});
+
 test('any two thousand characters are taken apart at once', () => {
   fc.assert(
     fc.property(hostileText([...PARTS, ...MATH_PARTS], 2_000), (text) => {

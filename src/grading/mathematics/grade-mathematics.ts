@@ -71,7 +71,8 @@ async function gradeSecond({ right, answer, first, versions }: OpenQuestion): Pr
   const say = gradeOf.bind(null, [...versions, ...version].join(' '));
   if (comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
   if (comparison === 'no' || first.comparison === 'no') {
-    return say('wrong', answer, `it is not seen to equal ${shown(right)}`);
+    const doubt = second.problem === null ? '' : `, but ${second.problem}`;
+    return say('wrong', answer, `it is not seen to equal ${shown(right)}${doubt}`);
   }
   const problems = [first.problem, second.problem].filter((problem) => problem !== null);
   return say('ungraded', answer, problems.join('; ') || 'it could not be read as mathematics');

@@ -48,7 +48,7 @@ export async function mathVerifyProblem(): Promise<string | null> {
 
 /** Python is told nothing of the environment but where things are: no key reaches it. */
 function environment(): NodeJS.ProcessEnv {
-  const names = ['PATH', 'HOME', 'LANG', 'PYTHONPATH', 'VIRTUAL_ENV', 'SystemRoot', 'APPDATA'];
+  const names = ['PATH', 'HOME', 'LANG', 'VIRTUAL_ENV', 'SystemRoot', 'APPDATA'];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 

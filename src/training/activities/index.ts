@@ -1,10 +1,10 @@
 import type { TrainableConfig } from '../config/schema';
 import { whileHeartbeating } from '../../activities/heartbeat';
-import { grade, type RightAnswer, type Verdict } from '../../grading/grade';
+import { grade, type RightAnswer } from '../../grading/grade';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
-import type { AskedQuestion, CustomGrader, QuestionRef, SamplePlansRequest } from '../contract';
+import type { AskedQuestion, CustomGrader, Judged, QuestionRef, SamplePlansRequest } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
@@ -105,29 +105,31 @@ const CUSTOM_TIMEOUT_SECONDS = 600;
 export async function gradeAnswers(
   { store, questions }: Asked,
   request: GradeAnswersRequest,
-): Promise<readonly Verdict[] | CustomGrader> {
+): Promise<readonly Judged[] | CustomGrader> {
   const question = await questions.read(request.question);
   if (question.grader === 'custom') {
     const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;
     return { activity, taskQueue, right, timeoutMs: timeoutSeconds * 1000 };
   }
   const end = Date.now() + MOST_GRADING_MS;
-  const known = new Map<string, Verdict>();
-  const verdicts: Verdict[] = [];
+  const known = new Map<string, Judged>();
+  const judged: Judged[] = [];
   for (const answer of request.answers) {
     const text = answer === null ? null : await readText(store, answer);
-    const verdict = text === null ? 'wrong' : (known.get(text) ?? (await gradeBefore(end, question, text)));
-    if (text !== null) known.set(text, verdict);
-    verdicts.push(verdict);
+    const found = text === null ? 'wrong' : (known.get(text) ?? (await gradeBefore(end, question, text)));
+    if (text !== null) known.set(text, found);
+    judged.push(found);
   }
-  return verdicts;
+  return judged;
 }
 
 /** A grader that fails is asked once more. */
-async function gradeBefore(end: number, question: RightAnswer, text: string): Promise<Verdict> {
-  let verdict: Verdict = 'ungraded';
-  for (let attempt = 0; attempt < 2 && verdict === 'ungraded' && Date.now() < end; attempt += 1) {
-    ({ verdict } = await grade(question, text));
+async function gradeBefore(end: number, question: RightAnswer, text: string): Promise<Judged> {
+  let ungradedBecause = `its group was judged for ${MOST_GRADING_MS / 60_000} minutes before its turn came`;
+  for (let attempt = 0; attempt < 2 && Date.now() < end; attempt += 1) {
+    const { verdict, reason } = await grade(question, text);
+    if (verdict !== 'ungraded') return verdict === 'unparseable' ? 'wrong' : verdict;
+    ungradedBecause = reason;
   }
-  return verdict === 'unparseable' ? 'wrong' : verdict;
+  return { ungradedBecause };
 }

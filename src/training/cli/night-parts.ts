@@ -100,7 +100,8 @@ async function checkMathematics({ data }: TrainingConfig): Promise<Looked | null
   if (engine === null && second === null)
     return broken(`no tier is installed: ${INSTALL_COMPUTE_ENGINE}; or ${hint}`);
   if (engine === null) return note(`math-verify alone: ${INSTALL_COMPUTE_ENGINE}`);
-  if (second === null) return note(`compute-engine ${engine} alone, which leaves more ungraded: ${hint}`);
+  if (second === null)
+    return note(`compute-engine ${engine} alone, which misses some right answers: ${hint}`);
   return fine(`compute-engine ${engine}, math-verify ${second.trim()}`);
 }
 

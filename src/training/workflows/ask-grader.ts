@@ -1,7 +1,6 @@
-import { ActivityCancellationType, isCancellation, log, proxyActivities } from '@temporalio/workflow';
-import type { Verdict } from '../../grading/grade';
+import { ActivityCancellationType, isCancellation, proxyActivities, rootCause } from '@temporalio/workflow';
 import type { Text } from '../../protocol/text';
-import type { AskedQuestion, CustomGrader, CustomGradeRequest } from '../contract';
+import type { AskedQuestion, CustomGrader, CustomGradeRequest, Judged } from '../contract';
 import { inWindow } from './in-window';
 
 const ATTEMPTS = 3;
@@ -17,14 +16,14 @@ export function askGrader(
     readonly answers: readonly (Text | null)[];
     readonly window: number;
   },
-): Promise<readonly Verdict[]> {
+): Promise<readonly Judged[]> {
   const { id, text: question } = asked.question;
   return inWindow(asked.answers, asked.window, (answer) =>
     answer === null ? Promise.resolve('wrong') : ask(grader, { id, question, answer, right: grader.right }),
   );
 }
 
-async function ask(grader: CustomGrader, request: CustomGradeRequest): Promise<Verdict> {
+async function ask(grader: CustomGrader, request: CustomGradeRequest): Promise<Judged> {
   const { activity, taskQueue, timeoutMs } = grader;
   const activities = proxyActivities<Record<string, (request: CustomGradeRequest) => Promise<unknown>>>({
     taskQueue,
@@ -34,22 +33,19 @@ async function ask(grader: CustomGrader, request: CustomGradeRequest): Promise<V
     summary: `grade an answer · ${activity}`,
   });
   try {
-    return readVerdict(await activities[activity]?.(request));
+    return readVerdict(activity, await activities[activity]?.(request));
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.warn('a grader failed, and an answer is ungraded', {
-      activity,
-      taskQueue,
-      question: request.id,
-      error,
-    });
-    return 'ungraded';
+    const reason = rootCause(error) ?? 'no reason was given';
+    return { ungradedBecause: `the grader ${activity} on task queue ${taskQueue} failed: ${reason}` };
   }
 }
 
 /** Only a plan can be `unparseable`: an answer that settles on nothing is wrong. */
-function readVerdict(result: unknown): Verdict {
+function readVerdict(activity: string, result: unknown): Judged {
   const said = typeof result === 'object' && result !== null && 'verdict' in result ? result.verdict : result;
   if (said === 'correct' || said === 'wrong') return said;
-  return said === 'unparseable' ? 'wrong' : 'ungraded';
+  if (said === 'unparseable') return 'wrong';
+  const why = said === 'ungraded' ? 'could not judge it' : 'returned none of our verdicts';
+  return { ungradedBecause: `the grader ${activity} ${why}` };
 }

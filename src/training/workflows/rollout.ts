@@ -1,5 +1,4 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import type { Verdict } from '../../grading/grade';
 import type { Plan } from '../../plan/plan';
 import type { Background } from '../../protocol/activities';
 import { FAILURES } from '../../protocol/failures';
@@ -12,7 +11,7 @@ import { obtainPlan } from '../../workflows/make-plan';
 import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import { Approval, Steering } from '../../workflows/steering';
-import type { AskedQuestion, GroupInput } from '../contract';
+import type { AskedQuestion, GroupInput, Judged } from '../contract';
 import { GRADE_ANSWERS } from '../names';
 import { rolloutIdentity } from '../night-ids';
 import type { GroupPart } from '../progress';
@@ -145,16 +144,20 @@ async function judge(group: GroupContext, rollouts: readonly NotJudged[]): Promi
   const grades =
     answers.length === 0 ? [] : await group.watch.time('grading', () => gradeAll(group, answers));
   return rollouts.map((rollout) => {
+    const judged = grades[gradable.indexOf(rollout)];
+    if (typeof judged === 'object') {
+      return { ...rollout, verdict: 'ungraded', invalidBecause: judged.ungradedBecause };
+    }
     const withoutGrade =
       rollout.invalidBecause === null && rollout.plan === null ? 'unparseable' : 'ungraded';
-    return { ...rollout, verdict: grades[gradable.indexOf(rollout)] ?? withoutGrade };
+    return { ...rollout, verdict: judged ?? withoutGrade };
   });
 }
 
 async function gradeAll(
   { input, question }: GroupContext,
   answers: readonly (Text | null)[],
-): Promise<readonly Verdict[]> {
+): Promise<readonly Judged[]> {
   const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
   const graded = await grade({ question: input.question, answers });
   return 'activity' in graded ? askGrader(graded, { question, answers, window: input.window }) : graded;

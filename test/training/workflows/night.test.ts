@@ -1,7 +1,7 @@
 import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { readNight, readRun } from '../../../src/training/activities/records';
-import { readMetrics } from '../../../src/training/client/read-runs';
+import { readGroups, readMetrics } from '../../../src/training/client/read-runs';
 import type { CustomGradeRequest } from '../../../src/training/contract';
 import { samplingSeed } from '../../../src/training/draw';
 import { CANNOT_LEARN, UPDATE } from '../../../src/training/names';
@@ -118,6 +118,12 @@ test('an answer whose own grader fails, or says nothing known, is ungraded and e
   });
   expect(await cycles()).toMatchObject([{ verdicts: { correct: 0, wrong: 0, ungraded: 2 }, rewardMean: 0 }]);
   expect(fails).toBeGreaterThan(0);
+  const [group] = await readGroups(stage.store, stage.trainRun, 1);
+  const reasons = group?.rollouts.map(({ invalidBecause }) => invalidBecause);
+  expect(reasons).toEqual([
+    'the grader judge returned none of our verdicts',
+    expect.stringMatching(/^the grader judge on task queue .* failed: the judge is ill$/),
+  ]);
 });
 
 test('a cycle without any spread leaves the checkpoint as it is', async () => {
