@@ -25,7 +25,11 @@ createServer(async (request, response) => {
       created: 0,
       model,
       choices: [
-        { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: content ?? 'I do not know.' } },
+        {
+          index: 0,
+          finish_reason: 'stop',
+          message: { role: 'assistant', content: content ?? 'I do not know.' },
+        },
       ],
       usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
     }),
