@@ -51,6 +51,7 @@ export class Killable {
   private async askNow(request: unknown): Promise<unknown> {
     clearTimeout(this.idle);
     try {
+      if (this.running?.inbox.isOver === true) this.running = null;
       const { helper, inbox } = (this.running ??= await this.begin());
       helper.post(request);
       const answer = await inbox.next(this.limits.answerMs);
@@ -80,6 +81,10 @@ export class Killable {
 class Inbox {
   private waiting: { resolve(message: unknown): void; reject(error: Error): void } | null = null;
   private ended: string | null = null;
+
+  get isOver(): boolean {
+    return this.ended !== null;
+  }
 
   readonly take = (message: unknown): void => {
     this.waiting?.resolve(message);

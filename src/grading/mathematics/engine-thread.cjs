@@ -24,9 +24,8 @@ function compare({ kind, right, answer }) {
   try {
     if (kind === 'expression') return compareExpressions(ce.parse(right), ce.parse(answer));
     return compareRelations(difference(right), difference(answer), kind === 'inequality');
-  } catch (error) {
-    if (error instanceof RangeError || error instanceof Error) return 'unknown';
-    throw error;
+  } catch {
+    return 'unknown';
   }
 }
 

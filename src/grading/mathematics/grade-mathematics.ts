@@ -70,7 +70,8 @@ async function gradeSecond({ right, answer, first, versions }: OpenQuestion): Pr
   const { comparison, version } = second;
   const say = gradeOf.bind(null, [...versions, ...version].join(' '));
   if (comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
-  if (comparison === 'no' || first.comparison === 'no') {
+  // What failed may say yes the next time.
+  if (!second.hasFailed && (comparison === 'no' || first.comparison === 'no')) {
     const doubt = second.problem === null ? '' : `, but ${second.problem}`;
     return say('wrong', answer, `it is not seen to equal ${shown(right)}${doubt}`);
   }
@@ -80,6 +81,7 @@ async function gradeSecond({ right, answer, first, versions }: OpenQuestion): Pr
 
 interface SecondAnswer {
   readonly comparison: Comparison;
+  readonly hasFailed: boolean;
   readonly problem: string | null;
   /** Empty where it had no say. */
   readonly version: readonly string[];
@@ -88,11 +90,14 @@ interface SecondAnswer {
 async function askSecond(right: string, answer: string): Promise<SecondAnswer> {
   try {
     const opinion = await askMathVerify(right, answer);
-    if (opinion !== null) return { ...opinion, version: [`math-verify/${opinion.version}`], problem: null };
-    const problem = `math-verify is not installed: ${INSTALL_MATH_VERIFY}`;
-    return { comparison: 'unknown', problem, version: [] };
+    if (opinion === null) {
+      const problem = `math-verify is not installed: ${INSTALL_MATH_VERIFY}`;
+      return { comparison: 'unknown', hasFailed: false, problem, version: [] };
+    }
+    const { comparison, version } = opinion;
+    return { comparison, hasFailed: false, problem: null, version: [`math-verify/${version}`] };
   } catch (error) {
     if (!(error instanceof HelperError)) throw error;
-    return { comparison: 'unknown', problem: `math-verify: ${error.message}`, version: [] };
+    return { comparison: 'unknown', hasFailed: true, problem: `math-verify: ${error.message}`, version: [] };
   }
 }

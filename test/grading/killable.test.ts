@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { grade } from '../../src/grading/grade';
+import { type Helper, HelperError, Killable } from '../../src/grading/killable';
+
+/** Says its process id when it is ready, and then back what it is told; `hang` takes it for ever, `end` ends it. */
+const ECHO = `
+  process.stdin.setEncoding('utf8').on('data', (text) => {
+    for (const line of text.trim().split('\\n')) {
+      if (line === 'end') process.exit();
+      if (line === 'hang') for (;;);
+      console.log(line + ' ' + process.pid);
+    }
+  });
+  console.log('ready');
+`;
+
+const ended: Promise<unknown>[] = [];
+
+function startEcho(): Helper {
+  const child = spawn(process.execPath, ['-e', ECHO], { stdio: ['pipe', 'pipe', 'ignore'] });
+  ended.push(once(child, 'close'));
+  return {
+    post: (request) => child.stdin.write(`${String(request)}\n`),
+    listen: (onMessage, onEnd) => {
+      createInterface({ input: child.stdout }).on('line', onMessage);
+      child.on('close', () => {
+        onEnd('it ended');
+      });
+    },
+    kill: () => child.kill('SIGKILL'),
+  };
+}
+
+test('whoever takes too long is ended, others wait for their turn, and a new one answers', async () => {
+  const echo = new Killable(startEcho, { startMs: 30_000, answerMs: 2_000 });
+  const [first, second, hung, after] = await Promise.allSettled(
+    ['one', 'two', 'hang', 'three'].map((word) => echo.ask(word)),
+  );
+  const pid = (result: PromiseSettledResult<unknown> | undefined): string =>
+    result?.status === 'fulfilled' ? String(result.value).replace(/^\w+ /, '') : 'none';
+  expect(first).toMatchObject({ value: expect.stringMatching(/^one \d+$/) as string });
+  expect(pid(second)).toBe(pid(first));
+  expect(hung).toMatchObject({ reason: new HelperError('there was no answer in 2 s') });
+  expect(after).toMatchObject({ value: expect.stringMatching(/^three \d+$/) as string });
+  expect(pid(after)).not.toBe(pid(first));
+  await ended[0];
+
+  await expect(echo.ask('end')).rejects.toEqual(new HelperError('it ended'));
+  expect(await echo.ask('four')).toMatch(/^four \d+$/);
+  echo.stop();
+  await Promise.all(ended);
+});
+
+test('where the second tier of mathematics fails, a no of the first is not taken for wrong', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'grading-'));
+  process.env.CONDUCTOR_PYTHON = join(folder, 'python');
+  const program = '#!/bin/sh\necho \'{"ready": "0.9.0"}\'\nread line\n';
+  await writeFile(process.env.CONDUCTOR_PYTHON, program, { mode: 0o755 });
+  expect(await grade({ grader: 'math', answer: '[0,3]' }, '[0,2]\\cup[2,3]')).toMatchObject({
+    verdict: 'ungraded',
+    reason: expect.stringContaining('math-verify: it ended') as string,
+  });
+  delete process.env.CONDUCTOR_PYTHON;
+  await rm(folder, { recursive: true });
+});
