@@ -104,6 +104,12 @@ const CASES = [
   ['math', '\\frac{3}{4}', 'Thus \\boxed{\\frac{3}{4}}, not \\frac{1}{4}.', 'correct'],
   ['math', '\\frac{3}{4}', '0.76', 'wrong'],
   ['math', '\\frac{3}{4}', '', 'unparseable'],
+  ['math', '42', 'We add both.\nHence the total is $42$.', 'correct'],
+  ['math', '42', 'Hence the total is \\(42\\), as said above.', 'correct'],
+  ['math', '3, 4', 'The two roots are $4$ and $3$.', 'correct'],
+  ['math', '4', 'The two roots are $3$ and $4$.', 'wrong'],
+  ['math', '3, 4', '$x=3$ or $x=4$', 'correct'],
+  ['math', '42', `${'It is long. '.repeat(1000)}So the total is $42$.`, 'correct'],
 ] as const;
 
 async function verdictOf(question: RightAnswer, reply: string): Promise<Verdict> {

@@ -19,7 +19,7 @@ const MOST_MS = 15_000;
  * What neither could read is `ungraded`, and so is what took too long.
  */
 export async function gradeMathematics(right: string, reply: string): Promise<Grade> {
-  const answer = finalAnswerOf(reply);
+  const answer = mathematicsIn(finalAnswerOf(reply));
   if (answer === '') return gradeOf(RULES, 'unparseable', null, 'there is no answer');
   if (answer.length > MOST_CHARACTERS) {
     return gradeOf(RULES, 'wrong', answer, `it is longer than ${MOST_CHARACTERS} characters`);
@@ -30,6 +30,24 @@ export async function gradeMathematics(right: string, reply: string): Promise<Gr
   if (first.comparison === 'same') return say('correct', answer, `it equals ${shown(right)}`);
   if (first.comparison === 'different') return say('wrong', answer, `it differs from ${shown(right)}`);
   return gradeSecond({ right, answer, first, versions });
+}
+
+/** Where an answer is prose, its conclusion is looked for in so much of its end. */
+const CONCLUSION = 2_000;
+const AROUND_FORMULAS = /\$\$?|\\[()[\]]/;
+
+/** Of prose the formulas of the last line that has any; anything else as it is. */
+function mathematicsIn(answer: string): string {
+  const lines = answer.slice(-CONCLUSION).split('\n');
+  for (const line of lines.reverse()) {
+    const parts = line.split(AROUND_FORMULAS);
+    const formulas = parts.filter((part, index) => index % 2 === 1 && part.trim() !== '');
+    if (formulas.length === 0 || parts.length % 2 === 0) continue;
+    const prose = parts.filter((_, index) => index % 2 === 0).join(' ');
+    const words = prose.match(/\b[a-zA-Z]{3,}\b/g) ?? [];
+    return words.length >= 2 ? formulas.join(' , ') : answer;
+  }
+  return answer;
 }
 
 interface FirstOpinion {
