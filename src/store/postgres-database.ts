@@ -251,6 +251,12 @@ const RULES: readonly Rule[] = [
       `${store} did not answer within ${STATEMENT_MS / 1000} s (${reason}): look what its server is busy with, and try again`,
   ],
   [
+    /unsupported startup parameter/,
+    (store, reason) =>
+      `${store} is behind PgBouncer, which refuses the limit on time (${reason}): ` +
+      'set "ignore_startup_parameters = statement_timeout" in pgbouncer.ini',
+  ],
+  [
     /SSL|TLS|CERT|certificate/,
     (store, reason) =>
       `no encrypted connection to ${store} can be made (${reason}): check "sslmode" and "sslrootcert" in "store", and the server's certificate`,

@@ -22,6 +22,7 @@ jest.setTimeout(300_000);
 /** Reads a key of a store as the trainer does, and prints what lies there and since when. */
 const READ = `
 import sys
+from datetime import timezone
 from conductor_trainer.encryption import read_encryption_keys
 from conductor_trainer.store import open_store
 url, key, *variable = sys.argv[1:]
@@ -29,7 +30,9 @@ try:
     found = open_store(url, read_encryption_keys(*variable) if variable else None).read(key)
 except (RuntimeError, ValueError) as error:
     sys.exit(str(error))
-print("nothing" if found is None else f"{found.content!r} {found.modified_at.timestamp():.3f}")
+if found is None:
+    sys.exit(print("nothing"))
+print(repr(found.content), found.modified_at.astimezone(timezone.utc).isoformat(timespec="milliseconds"))
 `;
 
 withPostgres('a store in PostgreSQL', () => {
@@ -67,9 +70,9 @@ withPostgres('a store in PostgreSQL', () => {
     const url = await newStore();
     const store = openStore(url, folder.path);
     await store.write('training/batch', Buffer.from("roll'outs"));
-    const at = (await store.stat('training/batch'))?.modifiedAt.getTime() ?? 0;
+    const at = (await store.stat('training/batch'))?.modifiedAt.toISOString().replace('Z', '+00:00');
     const place = withoutPassword(url);
-    expect(await read(place, 'training/batch')).toBe(`b"roll'outs" ${(at / 1000).toFixed(3)}`);
+    expect(await read(place, 'training/batch')).toBe(`b"roll'outs" ${at}`);
     expect(await read(place.replace('postgres:', 'postgresql:'), 'training/other')).toBe('nothing');
   });
 
