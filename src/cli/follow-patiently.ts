@@ -73,15 +73,16 @@ async function whileLooking<Value>(
   { workflowService }: Client,
   absence: Absence,
 ): Promise<Value> {
-  let isOver = false as boolean;
+  const over = new AbortController();
+  const isOver = (): boolean => over.signal.aborted;
   const look = async (): Promise<never> => {
     for (;;) {
       await pause(LOOK_MS, undefined, { ref: false });
-      if (isOver) break;
+      if (isOver()) break;
       const answer = workflowService.getSystemInfo({}).then(() => null, reasonAway);
       const late = pause(LOOK_MS, `nothing within ${LOOK_MS / 1000} s`, { ref: false });
       const reason = await Promise.race([answer, late]);
-      if (isOver) break;
+      if (isOver()) break;
       if (reason === null) absence.end();
       else absence.note(reason);
     }
@@ -90,7 +91,7 @@ async function whileLooking<Value>(
   try {
     return await Promise.race([news, look()]);
   } finally {
-    isOver = true;
+    over.abort();
   }
 }
 
