@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isGrpcServiceError } from '@temporalio/client';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { durationMs } from '../config/duration';
+import type { Say } from '../local/reason-of';
 import type { SolveResult } from '../protocol/solve';
 import type { Session } from './session';
-import type { Say } from '../local/reason-of';
 
 const AGAIN_MS = 1_000;
+/** Between two looks whether the server is there, and how long one may take. */
+const LOOK_MS = 5_000;
 
 /**
  * The trace of a run as it grows, also when the server is away meanwhile, which is told.
@@ -14,33 +16,82 @@ const AGAIN_MS = 1_000;
  * @throws Error with the reason where it stays away
  */
 export async function* followPatiently(
-  { conductor, server: { address } }: Pick<Session, 'conductor' | 'server'>,
+  { conductor, server: { address }, temporal }: Pick<Session, 'conductor' | 'server' | 'temporal'>,
   id: string,
   tell: Say,
   patience = '5m',
 ): AsyncGenerator<SolveResult> {
-  let awaySince: number | null = null;
+  const absence = new Absence(address, patience, tell);
   for (;;) {
+    const traces = conductor.watch(id);
     try {
-      for await (const trace of conductor.watch(id)) {
-        if (awaySince !== null) tell(`Temporal at ${address} answers again.`);
-        awaySince = null;
-        yield trace;
+      for (;;) {
+        const next = await whileLooking(traces.next(), temporal, absence);
+        absence.end();
+        if (next.done === true) return;
+        yield next.value;
       }
-      return;
     } catch (error) {
       const reason = reasonAway(error);
       if (reason === null) throw error;
-      if (awaySince === null) {
-        tell(`Temporal at ${address} does not answer (${reason}): waiting for it, ${patience} at most.`);
-        awaySince = Date.now();
-      } else if (Date.now() - awaySince > durationMs(patience)) {
-        throw new Error(`Temporal at ${address} has not answered for ${patience} (${reason})`, {
-          cause: error,
-        });
-      }
+      absence.note(reason);
       await pause(AGAIN_MS);
     }
+  }
+}
+
+/** That a server is away: told once, and when it is over. */
+class Absence {
+  private since: number | null = null;
+
+  constructor(
+    private readonly address: string,
+    private readonly patience: string,
+    private readonly tell: Say,
+  ) {}
+
+  /** @throws Error where it has lasted too long */
+  note(reason: string): void {
+    const { address, patience } = this;
+    if (this.since === null) {
+      this.tell(`Temporal at ${address} does not answer (${reason}): waiting for it, ${patience} at most.`);
+      this.since = Date.now();
+    } else if (Date.now() - this.since > durationMs(patience)) {
+      throw new Error(`Temporal at ${address} has not answered for ${patience} (${reason})`);
+    }
+  }
+
+  end(): void {
+    if (this.since !== null) this.tell(`Temporal at ${this.address} answers again.`);
+    this.since = null;
+  }
+}
+
+/** A poll waits a minute for news, and minutes more on a connection whose other end has vanished. */
+async function whileLooking<Value>(
+  news: Promise<Value>,
+  { workflowService }: Client,
+  absence: Absence,
+): Promise<Value> {
+  const over = new AbortController();
+  const isOver = (): boolean => over.signal.aborted;
+  const look = async (): Promise<never> => {
+    for (;;) {
+      await pause(LOOK_MS, undefined, { ref: false });
+      if (isOver()) break;
+      const answer = workflowService.getSystemInfo({}).then(() => null, reasonAway);
+      const late = pause(LOOK_MS, `nothing within ${LOOK_MS / 1000} s`, { ref: false });
+      const reason = await Promise.race([answer, late]);
+      if (isOver()) break;
+      if (reason === null) absence.end();
+      else absence.note(reason);
+    }
+    return new Promise<never>(() => undefined);
+  };
+  try {
+    return await Promise.race([news, look()]);
+  } finally {
+    over.abort();
   }
 }
 

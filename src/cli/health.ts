@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { pollersOf } from '../client/pollers';
 import { reasonOf } from '../local/reason-of';
@@ -69,9 +70,11 @@ export function watchPolls(
     if (workflows !== 'POLLING' || activities !== 'POLLING') {
       return { healthy: false, state: `polling for workflows: ${workflows}, for activities: ${activities}` };
     }
-    const known = await temporal.connection
-      .withDeadline(Date.now() + ANSWER_MS, () => pollersOf(temporal, taskQueue))
-      .catch(() => null);
+    // A worker's own connection tries again for longer than any deadline.
+    const known = await Promise.race([
+      pollersOf(temporal, taskQueue).catch(() => null),
+      pause(ANSWER_MS, null, { ref: false }),
+    ]);
     const isMissing = known?.some((poller) => poller.identity === identity) === false;
     unseenSince = isMissing ? (unseenSince ?? now()) : null;
     if (known === null) return { healthy: true, state: 'polling; Temporal does not answer' };

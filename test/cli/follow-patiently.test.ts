@@ -12,6 +12,9 @@ import { connect } from '../support/temporal';
 interface Way {
   readonly address: string;
   cut(): void;
+  /** Has nothing pass, and nobody told. */
+  stall(): void;
+  goOn(): void;
   mend(): Promise<void>;
 }
 
@@ -36,6 +39,12 @@ async function openWay(): Promise<Way> {
     cut: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
+    },
+    stall: () => {
+      for (const socket of sockets) socket.pause();
+    },
+    goOn: () => {
+      for (const socket of sockets) socket.resume();
     },
     mend: async () => {
       server.listen(place.port, '127.0.0.1');
@@ -89,6 +98,22 @@ test('a server that goes away is waited for, and both are told; one that stays a
       expect.stringMatching(/^Temporal at \S+ does not answer \(.+\): waiting for it, 5m at most\.$/),
       `Temporal at ${way.address} answers again.`,
     ]);
+
+    told.length = 0;
+    stage.plan([step('a', 'Wait again.')]);
+    const releaseAgain = stage.providers.hold('a');
+    const again = await stage.client.start({ question: 'And now?' });
+    const silent = followPatiently(session(), again.id, (line) => {
+      told.push(line);
+      if (!line.includes('does not answer')) return;
+      way.goOn();
+      releaseAgain();
+    });
+    await silent.next();
+    way.stall();
+    for await (const trace of silent) status = trace.status;
+    expect(status).toBe('completed');
+    expect(told[0]).toMatch(/ does not answer \(nothing within 5 s\): waiting/);
 
     way.cut();
     const impatient = followPatiently(session(), id, () => undefined, '0s');
