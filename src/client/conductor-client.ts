@@ -1,5 +1,4 @@
-import { type Client, WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
 import { readGivenConfig } from '../config/load';
 import type { ConfigInput } from '../config/schema';
 import { checkEncrypted } from '../encryption/codec';
@@ -22,13 +21,14 @@ import { configuredStore, openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { keepText, readText } from '../store/texts';
 import { addLedger } from './add-ledger';
+import { awaitEnd } from './await-end';
 import { HistoryDecoder } from './history';
 import { listRuns, type ListOptions, type RunList } from './list-runs';
 import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { newRetryId, newRunId } from './run-id';
 import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
 import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
-import { type KnownRun, readRun, readTraceLeft, type RunOrigin } from './trace-reader';
+import { type KnownRun, readRun, type RunOrigin } from './trace-reader';
 
 export interface ConductorClientOptions {
   /** Any Temporal client; its namespace and data converter hold. */
@@ -106,7 +106,7 @@ export class ConductorClient {
   /** Solves a question and waits for the end: an answered, failed or cancelled run is a result alike. */
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
     const run = await this.start(request, id);
-    const left = await this.awaitEnd(run);
+    const left = await awaitEnd(this.client, run);
     const trace =
       left === null
         ? await readTree(this.read, run.id)
@@ -210,20 +210,6 @@ export class ConductorClient {
       staticSummary: previewOf(question).slice(0, 120).replace(/\s+/g, ' '),
     });
     return { id, runId: handle.firstExecutionRunId };
-  }
-
-  /**
-   * Waits by one long poll, however much happens in the run: following it would take one for each event. null where the
-   * run left no trace, since it was cancelled or terminated.
-   */
-  private async awaitEnd({ id, runId }: SolveHandle): Promise<SolveTrace | null> {
-    try {
-      return readTraceLeft(await this.client.workflow.getHandle(id, runId).result());
-    } catch (error) {
-      if (!(error instanceof WorkflowFailedError)) throw error;
-      const { cause } = error;
-      return readTraceLeft(cause instanceof ApplicationFailure ? cause.details?.[0] : undefined);
-    }
   }
 
   private readonly read: ReadRun = (id, follow) => this.readRun(id, follow);
