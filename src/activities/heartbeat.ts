@@ -32,12 +32,26 @@ const LONGEST_MS = 2 ** 31 - 1;
  * it from between them. A call to a provider that never answers would then last as long as its run.
  */
 export function timeLimit(ms: number): AbortSignal {
+  return startLimit(ms).signal;
+}
+
+/** Does something under such a signal. Its timer ends with it, and does not keep for minutes what was in its reach. */
+export async function withinLimit<T>(ms: number, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal, timer } = startLimit(ms);
+  try {
+    return await work(signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function startLimit(ms: number): { readonly signal: AbortSignal; readonly timer: NodeJS.Timeout } {
   const controller = new AbortController();
   const abort = (): void => {
     controller.abort(new DOMException('The time for this is over.', 'TimeoutError'));
   };
-  setTimeout(abort, Math.min(ms, LONGEST_MS)).unref();
-  return controller.signal;
+  const timer = setTimeout(abort, Math.min(ms, LONGEST_MS)).unref();
+  return { signal: controller.signal, timer };
 }
 
 /** Aborts for the same reason as another signal, but later: time to end in order what was started. */

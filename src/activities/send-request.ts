@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Problem } from '../protocol/call';
 import { FAILURES } from '../protocol/failures';
 import type { Dependencies } from './dependencies';
-import { timeLimit } from './heartbeat';
+import { withinLimit } from './heartbeat';
 import type { AttemptOutcome } from './ledger-row';
 import type { ModelCall } from './model-call';
 import { type CallContext, type Ended, judgeReply, toProviderFailure } from './models/failure';
@@ -31,13 +31,15 @@ export async function sendRequest(
   credentials: RequestCredentials,
 ): Promise<SentRequest> {
   const { cancellationSignal } = Context.current();
-  const signal = AbortSignal.any([cancellationSignal, timeLimit(call.timeoutMs)]);
-  const context = contextOf(call, credentials.apiKey, signal);
-  try {
-    return judgeReply(await complete(requestOf(call, credentials, signal)), context);
-  } catch (error) {
-    return brokenBy(error, context, cancellationSignal);
-  }
+  return withinLimit(call.timeoutMs, async (limit) => {
+    const signal = AbortSignal.any([cancellationSignal, limit]);
+    const context = contextOf(call, credentials.apiKey, signal);
+    try {
+      return judgeReply(await complete(requestOf(call, credentials, signal)), context);
+    } catch (error) {
+      return brokenBy(error, context, cancellationSignal);
+    }
+  });
 }
 
 /** What an error in place of a reply comes to: the provider's failure, or our own end. */

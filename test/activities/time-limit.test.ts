@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { timeLimit } from '../../src/activities/heartbeat';
+import { timeLimit, withinLimit } from '../../src/activities/heartbeat';
 import { startSimulatedProviders } from '../../src/testing';
 
 setFlagsFromString('--expose-gc');
@@ -19,6 +19,14 @@ test('does not abort at once where the time is longer than a timer can run', asy
   const signal = timeLimit(2 ** 40);
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect(signal.aborted).toBe(false);
+});
+
+test('leaves no timer once what it limits is over', async () => {
+  jest.useFakeTimers();
+  const during = await withinLimit(60_000, () => Promise.resolve(jest.getTimerCount()));
+  const after = jest.getTimerCount();
+  jest.useRealTimers();
+  expect([during, after]).toEqual([1, 0]);
 });
 
 test('ends a request that hangs, however often garbage is collected meanwhile', async () => {
