@@ -7,16 +7,17 @@ import type { Plan } from './plan';
  */
 export function sharesPrompt({ steps }: Plan, index: number): boolean {
   const worker = steps[index]?.worker;
-  const before = steps.map((_, step) =>
-    stepsBefore({ steps }, step).filter((each) => steps[each]?.worker === worker),
-  );
+  const before = stepsBefore({ steps }).map((all) => all.filter((each) => steps[each]?.worker === worker));
   const isLater = (before[index]?.length ?? 0) > 0;
   return isLater || steps.some((step, later) => step.worker === worker && before[later]?.[0] === index);
 }
 
-/** All that must be over before a step begins, in ascending order. */
-function stepsBefore({ steps }: Plan, index: number): number[] {
-  const sees = steps[index]?.sees ?? [];
-  const all = sees.flatMap((earlier) => [earlier, ...stepsBefore({ steps }, earlier)]);
-  return [...new Set(all)].sort((one, other) => one - other);
+/** By step: all that must be over before it begins, in ascending order. A step sees earlier ones alone. */
+function stepsBefore({ steps }: Plan): number[][] {
+  const before: number[][] = [];
+  for (const { sees } of steps) {
+    const all = sees.flatMap((earlier) => [earlier, ...(before[earlier] ?? [])]);
+    before.push([...new Set(all)].sort((one, other) => one - other));
+  }
+  return before;
 }

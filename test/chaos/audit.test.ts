@@ -159,7 +159,7 @@ test.each<[string, Evidence, RegExp]>([
     left([OPEN], { keepings: [], kills: [{ victim: 'server', at: BEGAN + 2000 }] }),
     /is open, and no worker was killed/,
   ],
-  ['a call made again after its answer was kept', left([ROW, again(at(9000))]), /begun again as attempt 2/],
+  ['a call made again after its answer was kept', left([ROW, again(at(19_000))]), /begun again as attempt 2/],
   [
     'a second attempt beside a live one',
     left([OPEN, again(at(1500))], { keepings: [], kills: [{ victim: 'providers', at: BEGAN + 1000 }] }),
@@ -167,7 +167,7 @@ test.each<[string, Evidence, RegExp]>([
   ],
   [
     'a call made again after its background id was kept',
-    left([OPEN, again(at(9000))], {
+    left([OPEN, again(at(19_000))], {
       keepings: [ID_KEPT],
     }),
     /its background id had been kept/,

@@ -22,3 +22,12 @@ test.each<[string, string[], number[]]>([
 ])('%s', (_, steps, expected) => {
   expect(sharing(...steps)).toEqual(expected);
 });
+
+test('fifty steps, each of which sees all before it, are told apart at once', () => {
+  const steps = Array.from({ length: 50 }, (_, index) => ({
+    worker: index % 2 === 0 ? 'a' : 'b',
+    subtask: '',
+    sees: [...Array(index).keys()],
+  }));
+  expect(steps.every((_, index) => sharesPrompt({ steps }, index))).toBe(true);
+});

@@ -114,8 +114,11 @@ interface LineInUsd extends CostLine {
 }
 
 function withUsd(line: CostLine): LineInUsd {
-  const { nanoUsd, savedNanoUsd, unknown } = line;
-  return { ...line, costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
+  const { name, ...sums } = line;
+  const { nanoUsd, savedNanoUsd, unknown } = sums;
+  const amounts = { costUsd: nanoUsd / 1e9, costIsLowerBound: unknown > 0, savedUsd: savedNanoUsd / 1e9 };
+  // In one order, whatever the store.
+  return { name, ...sums, ...amounts };
 }
 
 /**
