@@ -1,5 +1,7 @@
 // `npm test`: what needs Node, npm and Python 3 alone. What takes long beside it is in jest.slow.config.js, what needs the
 // trainer's Python in jest.training.config.js.
+const long = require('./jest.long.json');
+
 const swc = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
   module: { type: 'commonjs' },
@@ -26,12 +28,7 @@ module.exports = {
     {
       ...project,
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: [
-        '<rootDir>/test/trainer/',
-        '<rootDir>/test/package/package\\.test\\.ts',
-        '<rootDir>/test/cli/store-migrate\\.test\\.ts',
-        '<rootDir>/test/grading/math-verify\\.test\\.ts',
-      ],
+      testPathIgnorePatterns: ['<rootDir>/test/trainer/', ...long.map((path) => `<rootDir>/${path}`)],
     },
   ],
 };

@@ -1,4 +1,5 @@
 // `npm run test:slow`: what takes long and needs nothing more than `npm test` does.
+const long = require('./jest.long.json');
 const { projects, ...common } = require('./jest.config.js');
 
 const [project] = projects;
@@ -17,11 +18,7 @@ module.exports = {
     {
       ...project,
       displayName: 'long',
-      testMatch: [
-        '<rootDir>/test/package/package.test.ts',
-        '<rootDir>/test/cli/store-migrate.test.ts',
-        '<rootDir>/test/grading/math-verify.test.ts',
-      ],
+      testMatch: long.map((path) => `<rootDir>/${path}`),
       testPathIgnorePatterns: [],
     },
   ],
