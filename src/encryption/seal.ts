@@ -105,7 +105,8 @@ const OPEN_FAN = /(?<=^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>[0-9a-f]{62}(?:$|[./])
  *
  * A digest in a name proves a guess of the text right, and short texts are guessed. So every SHA-256 in a key is
  * encrypted, and `texts/ab/abc…` becomes `texts/7f/KEYID.7f0…`; the rest of a key stays readable, for `list`. The name
- * is the same each time (AES-256-CTR whose first counter is an HMAC of the digest), and `keyOfName` reverses it.
+ * is the same each time (AES-256-CTR whose first counter is an HMAC of the digest), and `keyOfName` reverses it; but for a
+ * key in which two other letters stand before a digest, which none of ours has, and which an encrypted one may begin with.
  */
 export function nameOfKey(storeKey: string, key: EncryptionKey): string {
   return storeKey.replace(DIGEST, (...found) => {

@@ -15,7 +15,12 @@ const part = fc.oneof(
   withFan,
   withFan.map((path) => `${path}.json`),
 );
-const anyKey = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('/'));
+/** Two letters right before a digest that does not begin with them: no key of ours has that, see `nameOfKey`. */
+const MISLEADING = /(?:^|\/)(?<fan>[0-9a-f]{2})\/(?!\k<fan>)[0-9a-f]{64}(?:$|[./])/;
+const anyKey = fc
+  .array(part, { minLength: 1, maxLength: 5 })
+  .map((parts) => parts.join('/'))
+  .filter((key) => !MISLEADING.test(key));
 
 test('a name leads back to its key, under each encryption key, and is one that a store takes', () => {
   fc.assert(
