@@ -12,8 +12,8 @@ createServer(async (request, response) => {
   for await (const chunk of request) chunks.push(chunk);
   const { model, messages } = JSON.parse(Buffer.concat(chunks).toString());
   const text = messages.map(({ content }) => JSON.stringify(content)).join('\n');
-  const [, one = '0', other = '0'] = /(\d+) plus (\d+)/.exec(text) ?? [];
-  const [, tag = ''] = /slowly \(([\w-]+)\)/i.exec(text) ?? [];
+  const [, one = '0', other = '0'] = /\b(\d{1,9}) plus (\d{1,9})\b/.exec(text) ?? [];
+  const [, tag = ''] = /slowly \(([\w-]{1,40})\)/i.exec(text) ?? [];
   appendFileSync(log, `${model} ${tag}\n`);
   if (tag !== '' && model !== 'boss') await new Promise((resolve) => setTimeout(resolve, 10_000));
   const content = { boss: planFor(tag, Number(one)), reckoner: `${Number(one) + Number(other)}` }[model];

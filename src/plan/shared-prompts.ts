@@ -1,15 +1,16 @@
 import type { Plan } from './plan';
 
 /**
- * Whether a step should have its provider keep what its prompt shares with other steps, or look for it there: where an
- * earlier step of the same worker is over by the time that this one begins, or this is the first of those that a later
- * one waits for. Steps that begin at the same time find nothing of each other's, and writing costs more than sending.
+ * The steps that should have their provider keep what their prompts share with other steps, or look for it there: each
+ * that begins when an earlier step of the same worker is over, and the first of those that it waits for. Steps that begin at the same time find nothing of each other's, and writing costs more than sending.
  */
-export function sharesPrompt({ steps }: Plan, index: number): boolean {
-  const worker = steps[index]?.worker;
-  const before = stepsBefore({ steps }).map((all) => all.filter((each) => steps[each]?.worker === worker));
-  const isLater = (before[index]?.length ?? 0) > 0;
-  return isLater || steps.some((step, later) => step.worker === worker && before[later]?.[0] === index);
+export function stepsSharingPrompts({ steps }: Plan): ReadonlySet<number> {
+  const sharing = new Set<number>();
+  for (const [index, all] of stepsBefore({ steps }).entries()) {
+    const first = all.find((each) => steps[each]?.worker === steps[index]?.worker);
+    if (first !== undefined) sharing.add(first).add(index);
+  }
+  return sharing;
 }
 
 /** By step: all that must be over before it begins, in ascending order. A step sees earlier ones alone. */

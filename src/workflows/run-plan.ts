@@ -1,4 +1,5 @@
 import type { Plan } from '../plan/plan';
+import { stepsSharingPrompts } from '../plan/shared-prompts';
 import type { VisibleStep } from '../protocol/activities';
 import type { StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
@@ -19,6 +20,7 @@ export async function runPlan(
   kept: readonly (Text | null)[] = [],
 ): Promise<void> {
   const { recorder, round } = context;
+  const sharing = stepsSharingPrompts(plan);
   const finished: Promise<void>[] = [];
   for (const [index, step] of plan.steps.entries()) {
     const output = kept[index] ?? null;
@@ -28,8 +30,11 @@ export async function runPlan(
       continue;
     }
     const needed = step.sees.flatMap((earlier) => finished[earlier] ?? []);
-    const run = (): Promise<void> =>
-      runStep(context, { step: index, plan, sees: visibleSteps(context, plan, step.sees) });
+    const sharesPrompt = sharing.has(index);
+    const run = (): Promise<void> => {
+      const sees = visibleSteps(context, plan, step.sees);
+      return runStep(context, { step: index, planned: step, sees, sharesPrompt });
+    };
     finished.push(needed.length === 0 ? run() : Promise.all(needed).then(run));
   }
   // Settled, not just failed: a cancelled run waits until every call of it is closed.

@@ -6,8 +6,7 @@ import {
   proxyActivities,
 } from '@temporalio/workflow';
 import { workerPromptBytes, type WorstCase, worstCaseOf } from '../budget/worst-case';
-import type { Plan, Step } from '../plan/plan';
-import { sharesPrompt } from '../plan/shared-prompts';
+import type { Step } from '../plan/plan';
 import type { Reserved, VisibleStep, WorkerRequest, WorkerResult } from '../protocol/activities';
 import type { ExternalCard } from '../protocol/cards';
 import { readExternalResult } from '../protocol/external-worker';
@@ -37,8 +36,10 @@ const MORE_ROOM = 4;
 /** One step of a plan that is ready to run. */
 export interface ReadyStep {
   readonly step: number;
-  readonly plan: Plan;
+  readonly planned: Step;
   readonly sees: readonly VisibleStep[];
+  /** See `stepsSharingPrompts`. */
+  readonly sharesPrompt: boolean;
 }
 
 /**
@@ -47,8 +48,7 @@ export interface ReadyStep {
  * with its reason and an empty output.
  */
 export async function runStep(context: RunContext, ready: ReadyStep): Promise<void> {
-  const planned = ready.plan.steps[ready.step];
-  if (planned === undefined) return;
+  const { planned } = ready;
   if (planned.worker === CONDUCTOR_ID && mayCallItself(context)) {
     return callItself(context, ready.step, { subtask: planned.subtask, sees: ready.sees });
   }
@@ -57,7 +57,7 @@ export async function runStep(context: RunContext, ready: ReadyStep): Promise<vo
     // Other steps' paid retries are scheduled before a fallback: the histories of runs under way hold that order.
     if (index > 0) await Promise.resolve();
     const hasFallback = index < workers.length - 1;
-    const calls = callsTo(context, requestFor(context, ready, worker, { planned, hasFallback }));
+    const calls = callsTo(context, requestFor(context, ready, worker, hasFallback));
     // In this function, and not in one of its own: the SDK takes a stack trace of each promise that a workflow makes.
     for (let call = calls.next(); call.done !== true;) {
       const failure = await makeCall(context, call.value);
@@ -94,9 +94,9 @@ function candidates({ run }: RunContext, planned: string): readonly RunWorker[] 
 
 function requestFor(
   { input: { seed }, question, round, rootId, background }: RunContext,
-  { step, sees, plan }: ReadyStep,
+  { step, planned, sees, sharesPrompt }: ReadyStep,
   worker: RunWorker,
-  { planned, hasFallback }: { readonly planned: Step; readonly hasFallback: boolean },
+  hasFallback: boolean,
 ): WorkerRequest {
   const request = { rootId, question, subtask: planned.subtask, sees, round, step, worker };
   const isPlanned = worker.id === planned.worker;
@@ -104,7 +104,7 @@ function requestFor(
     ...request,
     ...(isPlanned ? {} : { fallbackFor: planned.worker }),
     ...(hasFallback && { hasFallback }),
-    ...(isPlanned && worker.kind === 'model' && sharesPrompt(plan, step) && { sharesPrompt: true }),
+    ...(isPlanned && worker.kind === 'model' && sharesPrompt && { sharesPrompt }),
     ...(background.length > 0 && { background }),
     seed,
   };

@@ -85,7 +85,7 @@ test('a model inside the process asks for its engine, which does not come with t
   expect(await ended('doctor')).toMatchObject({
     code: 1,
     stdout: expect.stringContaining(
-      '✗ Local engine    node-llama-cpp is not installed, and provider "local" needs it: npm install node-llama-cpp@3',
+      '✗ Local engine    node-llama-cpp is not installed, and provider "local" needs it: "npm install node-llama-cpp@3" installs it',
     ) as string,
   });
 }, 60_000);
