@@ -47,7 +47,7 @@ def test_a_database_that_cannot_be_read_says_so_in_a_sentence(tmp_path: Path) ->
     newer.close()
     (tmp_path / "none.db").write_bytes(b"something else altogether" * 100)
     for name, said in (
-        ("newer", "tables are of version 7, and this trainer knows 1"),
+        ("newer", "tables are of version 7, and this trainer knows 2"),
         ("none", "cannot be read"),
     ):
         with pytest.raises(RuntimeError, match=said):
