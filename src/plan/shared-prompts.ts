@@ -2,7 +2,8 @@ import type { Plan } from './plan';
 
 /**
  * The steps that should have their provider keep what their prompts share with other steps, or look for it there: each
- * that begins when an earlier step of the same worker is over, and the first of those that it waits for. Steps that begin at the same time find nothing of each other's, and writing costs more than sending.
+ * that begins when an earlier step of the same worker is over, and the first of those that it waits for. Steps that
+ * begin at the same time find nothing of each other's, and writing costs more than sending.
  */
 export function stepsSharingPrompts({ steps }: Plan): ReadonlySet<number> {
   const sharing = new Set<number>();
