@@ -25,6 +25,19 @@ export function listenForInterruption(): AbortSignal {
   return controller.signal;
 }
 
+/** A timer of Node cannot be set for longer. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Waits for Ctrl-C. Neither a listener for a signal nor an idle connection keeps a process of Node alive: a timer does. */
+export async function untilInterrupted(interruption: AbortSignal): Promise<void> {
+  const alive = setInterval(() => undefined, LONGEST_MS);
+  try {
+    if (!interruption.aborted) await once(interruption, 'abort');
+  } finally {
+    clearInterval(alive);
+  }
+}
+
 /** The promise's value, or undefined where the interruption comes first. */
 export async function unlessInterrupted<Value>(
   interruption: AbortSignal,

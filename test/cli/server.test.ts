@@ -42,5 +42,7 @@ test('without a program it tells the address, and runs until Ctrl-C', async () =
   await running.hear(/export TEMPORAL_ADDRESS=127\.0\.0\.1:\d+/);
   expect(await runCommand(['list'], { cwd: folder.path })).toMatchObject({ code: 0 });
   running.signal('SIGINT');
+  await running.hear(/^Stopping\./m);
   expect(await running.ended).toMatchObject({ code: 0 });
+  expect(await serverRuns(folder)).toBe(false);
 });

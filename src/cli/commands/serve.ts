@@ -7,7 +7,7 @@ import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { ConfigFollower } from '../follow-config';
 import { sayResumed } from '../follow-run';
 import { serveHealth } from '../health';
-import { listenForInterruption, unlessInterrupted } from '../interruption';
+import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { loadServable, loadSettings, type WorkOptions } from '../settings';
 import { superviseWorker, type WorkerOrders } from '../supervise';
@@ -106,7 +106,7 @@ export async function server(command: readonly string[], { config: file }: WorkO
       say(
         `Temporal runs. For your worker and clients: export TEMPORAL_ADDRESS=${address}\nPress Ctrl-C to stop.`,
       );
-      if (!interruption.aborted) await once(interruption, 'abort');
+      await untilInterrupted(interruption);
       return EXIT.answered;
     },
   );
