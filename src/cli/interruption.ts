@@ -25,12 +25,11 @@ export function listenForInterruption(): AbortSignal {
   return controller.signal;
 }
 
-/** A timer of Node cannot be set for longer. */
-const LONGEST_MS = 2 ** 31 - 1;
+const HOUR_MS = 3_600_000;
 
 /** Waits for Ctrl-C. Neither a listener for a signal nor an idle connection keeps a process of Node alive: a timer does. */
 export async function untilInterrupted(interruption: AbortSignal): Promise<void> {
-  const alive = setInterval(() => undefined, LONGEST_MS);
+  const alive = setInterval(() => undefined, HOUR_MS);
   try {
     if (!interruption.aborted) await once(interruption, 'abort');
   } finally {

@@ -1,9 +1,13 @@
 import type { SharedState, SharedStates } from './shared-states';
-import type { Query } from './sqlite-database';
+import type { Query, Value } from './sqlite-database';
 
 /** What the worker processes of a machine share in a SQLite store, by the clock of that machine. */
 export class SqliteStates implements SharedStates {
-  constructor(private readonly query: Query) {}
+  /** @param change runs a statement and tells whether it changed a row */
+  constructor(
+    private readonly query: Query,
+    private readonly change: (sql: string, values: readonly Value[]) => Promise<boolean>,
+  ) {}
 
   async read(name: string): Promise<SharedState> {
     // Of a row that is not there, the time is told all the same.
@@ -16,15 +20,11 @@ export class SqliteStates implements SharedStates {
     return found;
   }
 
-  async swap(name: string, text: string, version: number): Promise<boolean> {
-    const swapped = await this.query(
+  swap(name: string, text: string, version: number): Promise<boolean> {
+    return this.change(
       `INSERT INTO rates (name, version, state) VALUES (?, 1, ?)
-         ON CONFLICT (name) DO UPDATE SET version = version + 1, state = excluded.state WHERE version = ?
-         RETURNING 1`,
-      name,
-      text,
-      version,
+         ON CONFLICT (name) DO UPDATE SET version = version + 1, state = excluded.state WHERE version = ?`,
+      [name, text, version],
     );
-    return swapped.length === 1;
   }
 }

@@ -20,7 +20,10 @@ export class SqliteStore implements Store {
     (sql, ...values) => this.look(sql, ...values),
     (sql, ...values) => this.stream(sql, ...values),
   );
-  readonly rates = new SqliteStates((sql, ...values) => this.ask((query) => query(sql, ...values)));
+  readonly rates = new SqliteStates(
+    (sql, ...values) => this.ask((query) => query(sql, ...values)),
+    (sql, values) => this.change(sql, values),
+  );
   private readonly path: string;
   private opened: Promise<SqliteConnection> | undefined;
 
@@ -122,7 +125,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** @returns whether an entry was changed */
+  /** @returns whether a row was changed */
   private change(sql: string, values: readonly Value[]): Promise<boolean> {
     return this.ask(async (query) => {
       await query(sql, ...values);

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
-import { withoutPassword } from '../../config/store-url';
+import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { isOurImage } from '../../config/image';
@@ -198,7 +198,8 @@ async function findStore({ store }: TrainableConfig): Promise<Finding> {
 /** Nothing where no rate is configured, and where it holds for all workers together. */
 function checkRates({ store, conductor, workers }: TrainableConfig): Finding[] {
   const isLimited = [conductor, ...workers].some((card) => 'rate' in card || 'concurrency' in card);
-  if (!isLimited || !/^(?:file|s3):/.test(store)) return [];
+  const kind = readStoreUrl(store)?.kind;
+  if (!isLimited || kind === 'sqlite' || kind === 'postgres') return [];
   const why = `${store} is no database, so "rate" and "concurrency" hold in each worker process by itself`;
   return [note('Rates', `${why}: give each its share, or name a store of sqlite: or postgres://`)];
 }
