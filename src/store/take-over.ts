@@ -46,6 +46,12 @@ export async function takeOver(
   return taken;
 }
 
+/**
+ * A file's time is that of the kernel's last tick: one that was changed after it was taken over may seem to be older by
+ * as much. What was not changed is then taken once more, which does no harm.
+ */
+const TICK_MS = 10;
+
 async function copy(
   from: Store,
   to: Store,
@@ -58,7 +64,7 @@ async function copy(
   await eachInParallel(from.entries(''), async ({ key, modifiedAt }) => {
     onObject((seen += 1));
     const entry = await to.stat(key);
-    const isThere = entry !== null && entry.modifiedAt >= modifiedAt;
+    const isThere = entry !== null && entry.modifiedAt.getTime() >= modifiedAt.getTime() + TICK_MS;
     const bytes = isThere ? null : await from.read(key);
     if (bytes !== null) {
       checkSealed(bytes, { key, from, keys });
