@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/notices';
 import { reasonOf } from '../../local/reason-of';
 import { checkStore } from '../../store/open-store';
@@ -73,12 +74,13 @@ async function keepAll(parts: readonly Part[], interruption: AbortSignal): Promi
 
 /** `up-worker`: the process that works for `up`, until that asks it to stop or is gone. */
 export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode> {
+  const parent = process.ppid;
   const stop = new AbortController();
-  for (const event of ['SIGTERM', 'disconnect']) {
-    process.once(event, () => {
-      stop.abort();
-    });
-  }
+  const leave = (): void => {
+    stop.abort();
+  };
+  process.once('SIGTERM', leave);
+  process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
     const [{ config, earlier }] = (await once(process, 'message')) as [WorkerOrders];
     return await withSession(config, { file, earlier, ...WORK }, async ({ worker }) => {
@@ -90,6 +92,14 @@ export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode>
     // An open channel would keep this process.
     if (process.connected) process.disconnect();
   }
+}
+
+/**
+ * The channel of a process that is killed closes a moment before the process is gone. Until then it counts as a user of
+ * the server, which its worker, the last to leave, would not stop.
+ */
+async function untilOrphaned(parent: number): Promise<void> {
+  for (let waited = 0; process.ppid === parent && waited < 2_000; waited += 20) await pause(20);
 }
 
 /** `server`: Temporal alone, for programs of the user's; where one is given, for as long as that runs. */

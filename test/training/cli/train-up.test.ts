@@ -97,7 +97,10 @@ test('leaves nothing running when it is killed, and uses a policy server that is
     expect(pids).toHaveLength(1);
     await up.ended;
     await allAreGone(pids);
-    expect(await serverRuns(folder)).toBe(false);
+    await until(
+      () => serverRuns(folder),
+      (runs) => !runs,
+    );
   } finally {
     given.closeAllConnections();
     given.close();
