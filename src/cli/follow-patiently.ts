@@ -95,8 +95,11 @@ async function whileLooking<Value>(
   }
 }
 
-/** gRPC's UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL and UNAVAILABLE: it may be otherwise next time. */
-const PASSING: ReadonlySet<number> = new Set([2, 4, 8, 10, 13, 14]);
+/**
+ * gRPC's CANCELLED (so the native part says that a connection was closed, e.g. by a proxy whose server is away), UNKNOWN,
+ * DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL and UNAVAILABLE: it may be otherwise next time.
+ */
+const PASSING: ReadonlySet<number> = new Set([1, 2, 4, 8, 10, 13, 14]);
 
 function reasonAway(error: unknown): string | null {
   if (!isGrpcServiceError(error) || !PASSING.has(error.code)) return null;

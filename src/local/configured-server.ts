@@ -43,10 +43,7 @@ export async function configuredServer({
   namespace = 'default',
   env = process.env,
 }: Pick<AttachOptions, 'namespace' | 'env'>): Promise<TemporalServer | null> {
-  const defined = Object.entries(env).filter(([, value]) => value !== undefined);
-  const config = loadClientConnectConfig({
-    overrideEnvVars: Object.fromEntries(defined) as Record<string, string>,
-  });
+  const config = readEnvironment(env);
   const { address } = config.connectionOptions;
   if (address === undefined) return null;
   const source = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "the profile of Temporal's configuration file";
@@ -80,6 +77,25 @@ export async function configuredServer({
   };
 }
 
+/** What Temporal's own variables and files say. An empty variable counts as none: so an unset one reaches a container. */
+function readEnvironment(env: NodeJS.ProcessEnv): ClientConnectConfig {
+  const named = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  try {
+    return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(named) });
+  } catch (error) {
+    const sources = named
+      .filter(([name]) => /^TEMPORAL_(?:PROFILE|CONFIG_FILE|TLS_\w+_PATH)$/.test(name))
+      .map(([name, value]) => `${name}=${value}`);
+    const where = sources.join(', ') || "Temporal's configuration file";
+    throw new Error(
+      `Temporal's own configuration cannot be read: ${oneLine(reasonOf(error))}. Correct or unset ${where}`,
+      { cause: error },
+    );
+  }
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
 /** Why no connection comes about. The SDK, which waits for one, knows that it has waited; null where there now is one. */
 async function lastReason(options: ClientConnectConfig['connectionOptions']): Promise<string | null> {
   const connection = Connection.lazy({
@@ -97,7 +113,7 @@ async function lastReason(options: ClientConnectConfig['connectionOptions']): Pr
     // The words of grpc-js, whose note on resolution is empty.
     const [told = '', last = told] =
       error.details.split(/\. Resolution note: ?/)[0]?.split('Last error: ') ?? [];
-    return last.replace(/^Error: /, '');
+    return oneLine(last.replace(/^Error(?: \[\w+\])?: /, '')).replace(/:$/, '');
   } finally {
     await connection.close();
   }
@@ -133,6 +149,6 @@ export function remedyOfTls(reason: string): string | null {
 
 /** The namespace that Temporal's own environment configuration names for its server; undefined where it names none. */
 export function configuredNamespace(): string | undefined {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
+  const { connectionOptions, namespace } = readEnvironment(process.env);
   return connectionOptions.address === undefined ? undefined : namespace;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect as dial, createServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../../src';
 import { followPatiently } from '../../src/cli/follow-patiently';
@@ -119,6 +120,22 @@ test('a server that goes away is waited for, and both are told; one that stays a
     const impatient = followPatiently(session(), id, () => undefined, '0s');
     await expect(impatient.next()).rejects.toThrow(/^Temporal at \S+ has not answered for 0s \(.+\)$/);
   });
+});
+
+test('a connection that is closed, as by a proxy whose server is away, is waited for as well', async () => {
+  const { id } = await stage.client.start({ question: 'Who closed it?' });
+  const told: string[] = [];
+  const traces = followPatiently(session(), id, (line) => told.push(line));
+  const closed = new AbortController();
+  way.stall();
+  const first = connection.withAbortSignal(closed.signal, () => traces.next());
+  await nextTurn();
+  // The call fails as Temporal's native part reports a closed connection: as CANCELLED.
+  closed.abort();
+  way.goOn();
+  expect((await first).value).toMatchObject({ status: 'running' });
+  expect(told[0]).toMatch(/ does not answer \(.+\): waiting/);
+  await traces.return(undefined);
 });
 
 test('whoever can follow a run no longer is told how to come back to it', async () => {

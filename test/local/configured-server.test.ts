@@ -79,6 +79,14 @@ test.each([
   expect(remedyOfTls(reason)).toMatch(remedy);
 });
 
-test('where none is named, nothing is asked', async () => {
-  expect(await look({})).toBeNull();
+test("what Temporal's own configuration names and cannot be read is told, with the variable", async () => {
+  const missing = { TEMPORAL_ADDRESS: 'localhost:1', TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/missing/ca.pem' };
+  await expect(look(missing)).rejects.toThrow(
+    /cannot be read: ENOENT.* Correct or unset TEMPORAL_TLS_SERVER_CA_CERT_PATH=\/missing\/ca\.pem$/,
+  );
+  await expect(look({ TEMPORAL_PROFILE: 'nobody' })).rejects.toThrow(/unset TEMPORAL_PROFILE=nobody$/);
+});
+
+test('where none is named, or by an empty variable, nothing is asked', async () => {
+  expect(await look({ TEMPORAL_ADDRESS: '', TEMPORAL_TLS_SERVER_CA_CERT_PATH: '' })).toBeNull();
 });
