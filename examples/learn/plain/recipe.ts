@@ -124,7 +124,15 @@ export function configOf(
     device: 'cpu',
     precision: 'float32',
     tuning: { kind: 'full' },
-    loss: { name: 'dapo', epsilon: 0.2, epsilonHigh: 0.28, beta: 0 },
+    loss: {
+      name: 'dapo',
+      epsilon: 0.2,
+      epsilonHigh: 0.28,
+      beta: 0,
+      correction: 'token_truncate',
+      mostWeight: 3,
+      maskTruncated: false,
+    },
     optimizer: {
       learningRate,
       beta1: 0.9,
