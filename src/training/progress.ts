@@ -28,6 +28,17 @@ const cycleTimesSchema = z.object({
 });
 export type CycleTimes = z.infer<typeof cycleTimesSchema>;
 
+/** What the plans of a topic have in common. A shape is how many steps there are, and who sees whom. */
+const topicMetricsSchema = z.object({
+  plans: z.number(),
+  /** Of these plans, by shape: for each step the ones that it sees, as JSON. */
+  shapes: z.record(z.string(), z.number()),
+  /** Answers that a grader could judge, and of these the right ones. */
+  graded: z.number(),
+  right: z.number(),
+});
+export type TopicMetrics = z.infer<typeof topicMetricsSchema>;
+
 const shares = z.record(z.string(), z.number());
 
 /** Absent in metrics of versions that did not measure it. */
@@ -60,6 +71,10 @@ export const cycleMetricsSchema = z.object({
   workerShares: shares,
   /** Share of all plans, by shape (paper figure 3): `single`, `chain`, `parallel`, `tree`, `other`. */
   topologyShares: shares,
+  /** First plans of each topic, by its name; `''`: of questions that name none. */
+  topics: z.record(z.string(), topicMetricsSchema).default({}),
+  /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
+  collapse: z.string().nullable().default(null),
   /** Tokens of workers for each rollout, and of the plans themselves. */
   workerTokens: z.number(),
   planTokens: z.number(),

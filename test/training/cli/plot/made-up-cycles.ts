@@ -45,6 +45,8 @@ function madeUpCycle(cycle: number, count: number): CycleMetrics {
       tree: share(0.05, 0.33),
       other: share(0.05, 0.02),
     },
+    topics: { law: { plans: 64, shapes: { '[[],[0]]': 40, '[[]]': 24 }, graded: 64, right: 50 } },
+    collapse: null,
     workerTokens: 1900 - 600 * learned + 900 * wave,
     planTokens: 120 - 30 * learned,
     usd: 0.0023 - 0.0008 * learned,
