@@ -173,6 +173,8 @@ export interface CustomGradeRequest {
 
 export interface AskedQuestion {
   readonly id: string;
+  /** Absent where the question names none. */
+  readonly topic?: string | undefined;
   readonly text: Text;
 }
 

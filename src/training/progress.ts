@@ -28,7 +28,23 @@ const cycleTimesSchema = z.object({
 });
 export type CycleTimes = z.infer<typeof cycleTimesSchema>;
 
+/** What the plans of a topic have in common. A shape is how many steps there are, and who sees whom. */
+const topicMetricsSchema = z.object({
+  plans: z.number(),
+  /** Of these plans, by shape: for each step the ones that it sees, as JSON. */
+  shapes: z.record(z.string(), z.number()),
+  /** Answers that a grader could judge, and of these the right ones. */
+  graded: z.number(),
+  right: z.number(),
+});
+export type TopicMetrics = z.infer<typeof topicMetricsSchema>;
+
 const shares = z.record(z.string(), z.number());
+
+/** Absent in metrics of versions that did not measure it. */
+const MEASURED_LATER = updateMetricsSchema
+  .pick({ samplerGap: true, weight: true, weightLimited: true, policyGap: true })
+  .partial();
 
 /** The figures of one cycle as they are read back from the store. Fields that a later version adds are left out. */
 export const cycleMetricsSchema = z.object({
@@ -55,13 +71,17 @@ export const cycleMetricsSchema = z.object({
   workerShares: shares,
   /** Share of all plans, by shape (paper figure 3): `single`, `chain`, `parallel`, `tree`, `other`. */
   topologyShares: shares,
+  /** First plans of each topic, by its name; `''`: of questions that name none. */
+  topics: z.record(z.string(), topicMetricsSchema).default({}),
+  /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
+  collapse: z.string().nullable().default(null),
   /** Tokens of workers for each rollout, and of the plans themselves. */
   workerTokens: z.number(),
   planTokens: z.number(),
   /** Mean for each rollout; null where a price is unknown. */
   usd: z.number().nullable(),
   /** null where no group had a spread, and nothing was learned. */
-  update: z.object(updateMetricsSchema.shape).nullable(),
+  update: z.object({ ...updateMetricsSchema.shape, ...MEASURED_LATER.shape }).nullable(),
   times: cycleTimesSchema,
   /** Mean reward on the held-out questions, in the cycles where they were tried. */
   heldOut: z.number().nullable(),

@@ -1,14 +1,14 @@
 import type { Verdict } from '../grading/grade';
 import type { Plan } from '../plan/plan';
 import type { CloseCycleRequest } from './contract';
-import type { CycleMetrics, CycleTimes, GroupPart, Span } from './progress';
+import type { CycleMetrics, CycleTimes, GroupPart, Span, TopicMetrics } from './progress';
 import type { GroupRecord } from './rollout';
 import { meanOf } from './statistics';
 
 /** The figures of a cycle that come from its rollouts, groups without spread included. A mean over nothing is 0. */
 export function summarizeCycle(
   groups: readonly GroupRecord[],
-): Omit<CycleMetrics, keyof CloseCycleRequest | 'schema' | 'trainRun' | 'at'> {
+): Omit<CycleMetrics, keyof CloseCycleRequest | 'schema' | 'trainRun' | 'at' | 'collapse'> {
   const rollouts = groups.flatMap((group) => group.rollouts);
   const plans = rollouts.flatMap(({ plan }) => plan ?? []);
   const rewards = rollouts.flatMap(({ reward }) => reward ?? []);
@@ -25,6 +25,7 @@ export function summarizeCycle(
     planLength: mean(plans.map(({ steps }) => steps.length)),
     workerShares: sharesOf(plans.flatMap(({ steps }) => steps.map(({ worker }) => worker))),
     topologyShares: sharesOf(plans.flatMap((plan) => topologyOf(plan) ?? [])),
+    topics: topicsOf(groups.filter(({ round }) => round === 0)),
     workerTokens: mean(rollouts.map(({ usage }) => usage.inputTokens + usage.outputTokens)),
     planTokens: mean(rollouts.map(({ tokens }) => tokens)),
     usd: costs.length === rollouts.length ? mean(costs) / 1e9 : null,
@@ -35,6 +36,22 @@ function sharesOf(words: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return Object.fromEntries([...counts].map(([word, count]) => [word, count / words.length]));
+}
+
+function topicsOf(groups: readonly GroupRecord[]): Record<string, TopicMetrics> {
+  const topics: Record<string, TopicMetrics> = {};
+  for (const { topic = '', rollouts } of groups) {
+    const sums = (topics[topic] ??= { plans: 0, shapes: {}, graded: 0, right: 0 });
+    for (const { plan, verdict } of rollouts) {
+      if (verdict !== 'ungraded') sums.graded += 1;
+      if (verdict === 'correct') sums.right += 1;
+      if (plan === null) continue;
+      const shape = JSON.stringify(plan.steps.map(({ sees }) => sees));
+      sums.plans += 1;
+      sums.shapes[shape] = (sums.shapes[shape] ?? 0) + 1;
+    }
+  }
+  return topics;
 }
 
 function mean(numbers: readonly number[]): number {

@@ -31,6 +31,14 @@ const baseSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
+export const CORRECTIONS = [
+  'none',
+  'token_truncate',
+  'token_mask',
+  'sequence_truncate',
+  'sequence_mask',
+] as const;
+
 /** Everything that decides an update but the batch: the same for all cycles of a run. */
 export const trainerConfigSchema = z.strictObject({
   seed: z.int().nonnegative(),
@@ -49,8 +57,14 @@ export const trainerConfigSchema = z.strictObject({
     name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']),
     epsilon: z.number().positive(),
     epsilonHigh: z.number().positive(),
-    /** Weight of the KL term against the base model; 0: none, and no reference model. */
+    /** Weight of the KL term against the run's first checkpoint, after its warm start; 0: none, and no such model. */
     beta: z.number().nonnegative(),
+    /** How the sampler's probabilities are corrected for: importance weights, in TRL's words. */
+    correction: z.enum(CORRECTIONS),
+    /** Beyond it a weight is cut off (truncate), or 0 (mask). */
+    mostWeight: z.number().positive(),
+    /** Replies that were cut off at their most tokens teach nothing. */
+    maskTruncated: z.boolean(),
   }),
   optimizer: z.strictObject({
     learningRate: z.number().positive(),
@@ -100,6 +114,14 @@ export const updateMetricsSchema = z.strictObject({
   learningRate: z.number(),
   /** Mean of p_train / p_sampled over the tokens, before the update. */
   ratio: z.number(),
+  /** Mean |log p_train − log p_sampled| of a token, before the update. */
+  samplerGap: z.number(),
+  /** Mean importance weight of a token, and the share of tokens whose weight was beyond its limit. */
+  weight: z.number(),
+  weightLimited: z.number(),
+  /** Mean |log p_train − log p_train before the update| of a token, over all steps: 0 with one step a batch. */
+  policyGap: z.number(),
+  /** Share of tokens whose p_train / p_train before the update was clipped, over all steps. */
   clipShare: z.number(),
   /** Mean over tokens of the k3 estimate between the sampling and the trained policy, in nats. */
   kl: z.number(),

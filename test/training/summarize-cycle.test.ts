@@ -61,6 +61,9 @@ test('a cycle in figures', () => {
       chain: expect.closeTo(1 / 3, 12) as number,
       single: expect.closeTo(2 / 3, 12) as number,
     },
+    topics: {
+      '': { plans: 3, shapes: { '[[],[0]]': 1, '[[]]': 2 }, graded: 3, right: 1 },
+    },
     workerTokens: 90,
     planTokens: 32.5,
     usd: expect.closeTo(0.00125, 12) as number,
@@ -73,12 +76,26 @@ test('two rounds of one draw are one draw, and an accepted answer has no shape',
   expect(summary).toMatchObject({ draws: 1, planLength: 1, topologyShares: { chain: 1 }, formatRate: 1 });
 });
 
+test('first plans are counted topic by topic', () => {
+  const law = { ...group(0, [right, right]), topic: 'law' };
+  const { topics } = summarizeCycle([
+    law,
+    { ...law, draw: 1, rollouts: [wrong] },
+    { ...law, round: 1 },
+    group(2, [wrong]),
+  ]);
+  expect(topics).toEqual({
+    law: { plans: 3, shapes: { '[[],[0]]': 2, '[[]]': 1 }, graded: 3, right: 2 },
+    '': { plans: 1, shapes: { '[[]]': 1 }, graded: 1, right: 0 },
+  });
+});
+
 test('one unknown cost makes the mean unknown', () => {
   expect(summarizeCycle([group(0, [right, { ...wrong, nanoUsd: null }])]).usd).toBeNull();
 });
 
 test('a cycle without groups is all zeros, and no division by them', () => {
-  const { verdicts, workerShares, topologyShares, ...figures } = summarizeCycle([]);
+  const { verdicts, workerShares, topologyShares, topics, ...figures } = summarizeCycle([]);
   expect(Object.values(figures).every((figure) => figure === 0)).toBe(true);
-  expect([verdicts.correct, workerShares, topologyShares]).toEqual([0, {}, {}]);
+  expect([verdicts.correct, workerShares, topologyShares, topics]).toEqual([0, {}, {}, {}]);
 });

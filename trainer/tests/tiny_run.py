@@ -57,6 +57,9 @@ def config_of(
         "epsilon": 0.2,
         "epsilonHigh": 0.28,
         "beta": 0.0,
+        "correction": "token_truncate",
+        "mostWeight": 3.0,
+        "maskTruncated": False,
         **(loss or {}),
     }
     settings["optimizer"] = {

@@ -1,6 +1,7 @@
 import type { Manifest } from '../../../src/training/manifest';
 import type { TrainingSettings } from '../../../src/training/settings';
 import type { InitRequest, TrainerConfig } from '../../../src/training/trainer-contract';
+import { DECOY_PRIOR, type Prior } from '../world/warm-start';
 import { SMALL_WORLD, WHOLE_WORLD, type World } from '../world/world';
 
 /** Everything that decides how a policy learns a world, beside the seed. */
@@ -17,6 +18,8 @@ export interface Recipe {
   /** With two, every answer is reviewed by the policy itself. */
   readonly recursion: TrainingSettings['recursion'];
   readonly maxPromptTokens: number;
+  /** How the examples of the warm start are drawn. */
+  readonly prior: Prior;
   readonly warmStart: WarmStart;
   readonly learning: Learning;
 }
@@ -59,6 +62,7 @@ export const SMALL: Recipe = {
   pool: { adaptive: false, least: 2, permuteIds: false, heldOut: [] },
   recursion: { rounds: 1, rootDiscount: 0.25 },
   maxPromptTokens: LONGEST_PROMPT,
+  prior: DECOY_PRIOR,
   warmStart: { examples: 2000, steps: 600, batch: 32, learningRate: 6e-3, warmupSteps: 20 },
   learning: {
     cycles: 28,
@@ -124,7 +128,15 @@ export function configOf(
     device: 'cpu',
     precision: 'float32',
     tuning: { kind: 'full' },
-    loss: { name: 'dapo', epsilon: 0.2, epsilonHigh: 0.28, beta: 0 },
+    loss: {
+      name: 'dapo',
+      epsilon: 0.2,
+      epsilonHigh: 0.28,
+      beta: 0,
+      correction: 'token_truncate',
+      mostWeight: 3,
+      maskTruncated: false,
+    },
     optimizer: {
       learningRate,
       beta1: 0.9,

@@ -5,7 +5,7 @@ import type { RunWorker } from '../../../src/protocol/run';
 import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { findOptimum, kindOf, optimumFor } from '../world/optimum';
 import { type QuestionRow, questionSet, toJsonLines } from '../world/questions';
-import { DECOY_PRIOR, drawPriorPlan, type WarmStartExample, warmStartExamples } from '../world/warm-start';
+import { drawPriorPlan, type WarmStartExample, warmStartExamples } from '../world/warm-start';
 import { diceFor, teamsOf, type World } from '../world/world';
 import { carryOut, promptFor } from './group';
 import { handOver, type Lesson } from './lesson';
@@ -30,7 +30,7 @@ const NO_LEARNING: Learning = {
  * checkpoints, it is found done.
  */
 export async function warmUp({ recipe, seed, workers, steps, folder }: Lesson): Promise<Checkpoint> {
-  const { warmStart, pool, recursion } = recipe;
+  const { warmStart, pool, recursion, prior } = recipe;
   const world = withSpecialties(recipe.world, workers);
   const { examples: count, ...how } = warmStart;
   const questions = questionSet(world, 'train', recipe.train, seed);
@@ -40,6 +40,7 @@ export async function warmUp({ recipe, seed, workers, steps, folder }: Lesson): 
     questions,
     count: hasReviews ? count / 2 : count,
     seed,
+    prior,
     promptFor: (question, team) =>
       promptFor(recipe, {
         question,
@@ -95,15 +96,15 @@ function reviewExamples(
   seed: number,
   count: number,
 ): WarmStartExample[] {
-  const { world } = recipe;
+  const { world, prior } = recipe;
   const optimum = findOptimum(world);
   return Array.from({ length: count }, (_, index) => {
     const dice = diceFor('reviews', world.name, seed, index);
     const { question, topic } = dice.pick(questions);
     const best = optimumFor(world, optimum, topic);
-    const first = drawPriorPlan(world, best, DECOY_PRIOR, dice);
+    const first = drawPriorPlan(world, best, prior, dice);
     const answer = carryOut(first, { world, seed, question, name: `reviews/${index}` });
-    const second = dice.happens(ACCEPTS) ? { steps: [] } : drawPriorPlan(world, best, DECOY_PRIOR, dice);
+    const second = dice.happens(ACCEPTS) ? { steps: [] } : drawPriorPlan(world, best, prior, dice);
     const ids = workers.map(({ id }) => id);
     return {
       prompt: promptFor(recipe, { question, workers, review: { plan: first, answer } }),

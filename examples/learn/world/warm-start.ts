@@ -113,6 +113,18 @@ export const DECOY_PRIOR: Prior = {
   seesAll: 0.85,
 };
 
+/** The same with no more of the best shapes and workers than chance puts there. */
+const BLIND_PRIOR: Prior = { ...DECOY_PRIOR, bestShape: 0, bestWorker: 0 };
+
+const PRIORS: Readonly<Record<string, Prior>> = { decoy: DECOY_PRIOR, blind: BLIND_PRIOR };
+
+/** The prior of a name, as `--prior` has it. */
+export function priorNamed(name: string): Prior {
+  const prior = PRIORS[name];
+  if (prior) return prior;
+  throw new Error(`--prior takes ${Object.keys(PRIORS).join(' or ')}, not "${name}".`);
+}
+
 const KINDS: readonly Kind[] = ['plan', 'solve', 'verify', 'refine'];
 
 const SENSIBLE: readonly (readonly Kind[])[] = [

@@ -1,14 +1,15 @@
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
+import { COLLAPSE_CYCLES, findCollapse } from '../collapse';
 import type { CloseCycleRequest, KeptCheckpoint } from '../contract';
 import { metricsKey } from '../keys';
 import { readServing, writeManifest } from '../policy/serving';
-import type { CycleMetrics } from '../progress';
+import { type CycleMetrics, cycleMetricsSchema } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
 import type { NightRecord } from '../records';
 import type { TrainingSettings } from '../settings';
 import type { Checkpoint } from '../trainer-contract';
-import { advanceRun, readGroup, readNight, readRun, writeNight, writeRecord } from './records';
+import { advanceRun, readGroup, readNight, readRecord, readRun, writeNight, writeRecord } from './records';
 
 /**
  * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps its metrics, and moves night and training
@@ -19,14 +20,16 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   const { trainRun } = settings;
   const { cycle, night } = figures;
   const groups = await Promise.all(keys.map((key) => readGroup(store, key)));
-  const metrics: CycleMetrics = {
-    schema: 1,
+  const latest = {
+    schema: 1 as const,
     trainRun,
     ...figures,
     checkpoint: checkpointId(checkpoint),
     at: new Date().toISOString(),
     ...summarizeCycle(groups),
   };
+  const earlier = await readEarlier(store, trainRun, cycle);
+  const metrics: CycleMetrics = { ...latest, collapse: findCollapse([...earlier, latest]) };
   await writeRecord(store, metricsKey(trainRun, cycle), metrics);
   const record = await readNight(store, trainRun, night);
   const run = await readRun(store, trainRun);
@@ -36,6 +39,16 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
     await advanceRun(store, { schema: 1, trainRun, done: cycle, checkpoint });
   }
   return metrics;
+}
+
+/** The cycles before this one that tell whether its policy collapsed; one that cannot be read stops no night. */
+async function readEarlier(store: Store, trainRun: string, cycle: number): Promise<CycleMetrics[]> {
+  const first = Math.max(1, cycle + 1 - COLLAPSE_CYCLES);
+  const numbers = Array.from({ length: cycle - first }, (_, index) => first + index);
+  const read = numbers.map((each) =>
+    readRecord(store, metricsKey(trainRun, each), cycleMetricsSchema).catch(() => null),
+  );
+  return (await Promise.all(read)).filter((each) => each !== null);
 }
 
 /** Activity `conductor.train.closeNight`: keeps what became of a night, and where the next one begins. */

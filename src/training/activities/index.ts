@@ -79,8 +79,8 @@ async function keepFromKnownServer(all: TrainingDependencies, request: Parameter
 }
 
 async function readQuestion({ store, questions }: Asked, ref: QuestionRef): Promise<AskedQuestion> {
-  const { id, question } = await questions.read(ref);
-  return { id, text: await keepText(store, question) };
+  const { id, topic, question } = await questions.read(ref);
+  return { id, topic, text: await keepText(store, question) };
 }
 
 interface GradeAnswersRequest {

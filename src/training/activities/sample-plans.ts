@@ -41,11 +41,11 @@ export async function samplePlans(
   request: SamplePlansRequest,
 ): Promise<SamplePlansResult> {
   const { store, questions } = dependencies;
-  const { id, question } = await questions.read(request.question);
+  const { id, topic, question } = await questions.read(request.question);
   const { kept, maxSteps } = await sampleOnce(dependencies, request, question);
   const workers = request.workers.map((worker) => worker.id);
   return {
-    question: { id, text: await keepText(store, question) },
+    question: { id, topic, text: await keepText(store, question) },
     samples: samplesKey(request),
     plans: kept.rollouts.map((rollout, place) => {
       const isReview = (request.earlier?.[place]?.plan ?? null) !== null;

@@ -36,7 +36,8 @@ export function drawTrained(
   night: TrainedNight,
   { paint, columns }: { readonly paint: Paint; readonly columns: number },
 ): string[] {
-  const { date, decision } = night;
+  const { date, decision, cycles } = night;
+  const collapse = cycles.at(-1)?.collapse ?? null;
   const facts = wrap([`${date} ${cyclesOf(night)}`, ...rewardsOf(night)], columns - 2, ' · ');
   const [head = '', ...more] = facts.map((line) => line.replace(/[▁-█]+/g, paint.busy));
   const decided = decision === null ? [] : wrap([decision], columns - 2);
@@ -44,6 +45,7 @@ export function drawTrained(
     paint.strong(date) + head.slice(date.length),
     ...more.map((line) => `  ${line}`),
     ...decided.map((line) => paint.faint(`  ${line}`)),
+    ...(collapse === null ? [] : wrap([collapse], columns - 2).map((line) => paint.bad(`  ${line}`))),
   ];
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
 import { baseUrlSchema, durationSchema } from '../../config/settings';
 import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
+import { CORRECTIONS } from '../trainer-contract';
 
 const count = z.int().positive();
 const path = z.string().min(1);
@@ -57,7 +58,13 @@ const lossSchema = z
     name: z.enum(['dapo', 'grpo', 'bnpo', 'dr_grpo']).default('bnpo'),
     epsilon: share.gt(0).default(0.2),
     epsilonHigh: z.number().positive().default(0.2),
+    /** Weight of a KL term that pulls towards the training run's first checkpoint. */
     beta: z.number().nonnegative().default(0),
+    /** How it is corrected for that the sampler's probabilities are not the trainer's; the words are TRL's. */
+    correction: z.enum(CORRECTIONS).default('token_truncate'),
+    mostWeight: z.number().positive().default(3),
+    /** Whether replies that were cut off at `maxOutputTokens` are left out of the loss. */
+    maskTruncated: z.boolean().default(false),
   })
   .refine(({ epsilon, epsilonHigh }) => epsilonHigh >= epsilon, {
     path: ['epsilonHigh'],

@@ -109,6 +109,7 @@ function recordsOf(input: GroupInput, rounds: readonly PlayedRound[]): readonly 
     purpose,
     cycle,
     question: question.id,
+    topic: question.topic,
     draw,
     round: place,
     workers: workers.map(({ id }) => id),

@@ -137,8 +137,8 @@ export class Night {
     return [begun, ...(held === null ? [] : [held]), checkpoint];
   }
 
-  advance(checkpoint: CheckpointRef, { cycle, rewardMean, heldOut }: CycleMetrics): void {
-    const { rewards, best } = this.state;
+  advance(checkpoint: CheckpointRef, { cycle, rewardMean, heldOut, collapse }: CycleMetrics): void {
+    const { rewards, best, warning } = this.state;
     const isBest = heldOut !== null && heldOut > (best?.heldOut ?? -Infinity);
     this.state = {
       ...this.state,
@@ -146,6 +146,7 @@ export class Night {
       done: cycle,
       rewards: [...rewards, rewardMean],
       best: isBest ? { checkpoint: describePolicy(checkpoint), heldOut } : best,
+      warning: collapse ?? warning,
     };
   }
 

@@ -1,6 +1,7 @@
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
 import { openNight } from '../../../src/training/activities/open-night';
 import { keepGroup, readGroup, readNight, readRun } from '../../../src/training/activities/records';
+import { readCycle } from '../../../src/training/client/read-runs';
 import { groupsFolder, metricsKey, runKey } from '../../../src/training/keys';
 import { cycleMetricsSchema } from '../../../src/training/progress';
 import type { TrainingSettings } from '../../../src/training/settings';
@@ -42,6 +43,28 @@ test('a cycle in figures, kept under its number', async () => {
   expect(metrics.rewardMean).toBeCloseTo(2 / 3, 12);
   const kept = await folder.store.read(metricsKey('sums', 1));
   expect(cycleMetricsSchema.parse(JSON.parse(kept?.toString() ?? ''))).toEqual(metrics);
+});
+
+test('the cycle by which a topic has come down to one bad shape says so, whoever reads it', async () => {
+  const collapses: (string | null)[] = [];
+  for (let cycle = 1; cycle <= 6; cycle += 1) {
+    const rewards = Array.from({ length: 16 }, (_, place) =>
+      cycle === 1 && place > 1 ? 1 : place % 2 === 0 ? 1 : 0.5,
+    );
+    const group = await keepGroup(folder.store, groupOf(0, rewards, { cycle, topic: 'law' }));
+    const { collapse } = await closeCycle(folder.store, closedCycle(settings, DATE, cycle, [group]));
+    collapses.push(collapse);
+  }
+  expect(collapses.slice(0, 4)).toEqual([null, null, null, null]);
+  expect(collapses[5]).toContain(
+    'since cycle 2 all plans have one shape, and no other is tried, for law (50 %',
+  );
+  expect((await readCycle(folder.store, 'sums', 6))?.collapse).toBe(collapses[5]);
+});
+
+test('a cycle before it that cannot be read delays the alarm, and stops nothing', async () => {
+  await folder.store.write(metricsKey('sums', 1), Buffer.from('{"schema":9}'));
+  expect(await closeCycle(folder.store, closedCycle(settings, DATE, 2))).toMatchObject({ collapse: null });
 });
 
 test('night and training run stand where the cycle has brought them', async () => {

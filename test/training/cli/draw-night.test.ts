@@ -101,6 +101,18 @@ test.each([40, 60, 80, 120, Infinity])('the sentences of a night fit %f columns,
   expect(text).toMatch(/^2026-11-21 60 cycles ·? ?reward .* → .*nightly\/000060/);
 });
 
+test('that its policy collapsed is told below the decision, while it holds', () => {
+  const collapse = 'since cycle 55 all plans have one shape';
+  const [before = [], last = []] = [0, 1].map((held) => {
+    const cycles = madeUpCycles(2).map((cycle, index) => ({
+      ...cycle,
+      collapse: index === held ? collapse : null,
+    }));
+    return drawTrained({ ...DECIDED, cycles }, { paint: PLAIN, columns: Infinity });
+  });
+  expect(last).toEqual([...before, `  ${collapse}`]);
+});
+
 test.each([
   ['by the configured Conductor (openai m), whatever serves', { provider: 'openai', model: 'm' }],
   ['by run/000007, whatever serves', { provider: 'policy', checkpoint: 'run/000007' }],

@@ -27,6 +27,8 @@ class Rollout:
     sampled_logprobs: list[float]
     """Of each completion token, by the policy that wrote it, at the sampling temperature."""
     reward: float | None
+    is_whole: bool
+    """It ended by itself; else at the most tokens that it may have."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ def _read_rollout(line: _Line, expected: Expected) -> Rollout:
         completion_ids=completion_ids,
         sampled_logprobs=line.logprobs("sampledLogprobs", len(completion_ids)),
         reward=line.number_or_null("reward"),
+        is_whole=line.one_of("finishReason", ("stop", "length")) == "stop",
     )
 
 
@@ -155,6 +158,12 @@ class _Line:
         value = self.get(name)
         if not isinstance(value, str) or value == "":
             raise self.wrong(name, f"is {value!r}, but must be a text")
+        return value
+
+    def one_of(self, name: str, values: Sequence[str]) -> str:
+        value = self.get(name)
+        if value not in values:
+            raise self.wrong(name, f"is {value!r}, but must be one of {', '.join(values)}")
         return value
 
     def number_or_null(self, name: str) -> float | None:

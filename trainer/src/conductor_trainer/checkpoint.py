@@ -58,6 +58,8 @@ class Record:
     """Optimizer steps of its training run so far; a warm start does not count."""
     probe: Probe
     config: Config
+    first: CheckpointName | None = None
+    """What its training run began to learn from: the warm start, the base, or another run's."""
     outcome: JsonObject = field(default_factory=dict)
     """What else its maker reported: loss, metrics, seconds."""
     versions: dict[str, str] = field(default_factory=dict)

@@ -92,6 +92,11 @@ class Loss(TypedDict):
     epsilon: float
     epsilonHigh: float
     beta: float
+    correction: Literal[
+        "none", "token_truncate", "token_mask", "sequence_truncate", "sequence_mask"
+    ]
+    mostWeight: float
+    maskTruncated: bool
 
 
 class Optimizer(TypedDict):

@@ -1,42 +1,52 @@
-"""TRL's GRPO with rollouts that were made elsewhere, and how far the policy moved from them."""
+"""TRL's GRPO with rollouts that were made elsewhere, normalised over all of them.
+
+Departs from TRL 1.16 in three points, each of which a test compares with stock TRL:
+
+1. What a batch's loss is divided by (its tokens, or its rollouts) is counted over the whole batch.
+   TRL takes the mean of each micro batch's mean, so that a knob for memory changes the objective:
+   with one rollout at a time its `bnpo` is `grpo`.
+2. The denominator of the ratio is the policy's own probability before the first step. TRL has it
+   from a pass of its own; here the first step's passes give it, which compute the same.
+3. The sampler's probabilities come with the batch, whoever sampled. TRL corrects for them only
+   where it asked vLLM itself.
+"""
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from datasets import Dataset
-from transformers import PreTrainedModel, PrinterCallback
+from peft import PeftModel
+from transformers import PrinterCallback
 from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import add_fused_lm_head
 
+from conductor_trainer.contract import Loss
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
+from conductor_trainer.model import Policy
 from conductor_trainer.tensors import Tensors
+from conductor_trainer.token_sums import Clip, TokenSums
 
 
 class ExternalGRPOTrainer(GRPOTrainer):
-    """Takes one scored batch instead of generating it; everything else stays TRL's.
+    """Takes one scored batch instead of generating it.
 
-    The hooks are private in TRL 1.16: a test holds TRL to the shape that this class relies on. The
-    denominator of the ratio is the probability that the *sampler* gave each token, so that stale
-    plans, and a server that computes in another precision, are clipped like any other difference
-    between policies.
+    The hooks are private in TRL 1.16: a test holds TRL to the shape that this class relies on.
     """
 
     def __init__(
         self,
         *,
         batch: Tensors,
-        beta: float,
-        reference: PreTrainedModel | None,
+        loss: Loss,
+        load_reference: Callable[[], Policy],
         stop_after: int,
         report: Callable[[str], None],
         **kwargs: Any,
     ) -> None:
-        """`reference`: the base model, for a KL term; None with an adapter that is switched off."""
+        """`load_reference` is asked only for a KL term: for what the policy is pulled towards."""
         super().__init__(
             # TRL counts its steps by prompts, and requires rewards; neither is used.
             train_dataset=Dataset.from_dict({"prompt": [""]}),
@@ -46,11 +56,13 @@ class ExternalGRPOTrainer(GRPOTrainer):
         )
         self.remove_callback(PrinterCallback)
         self._batch = batch
-        # TRL's own reference would be the parent checkpoint; the contract says: the base model.
-        self.beta = beta
-        self._reference = reference
-        if reference is not None:
-            add_fused_lm_head(reference.to(self.accelerator.device), temperature=self.temperature)
+        self._loss = loss
+        # TRL's own reference would be the parent checkpoint.
+        self.beta = loss["beta"]
+        self._load_reference = load_reference
+        # TRL's loss reads `importance_sampling_ratio` only then. Nothing is asked of a vLLM.
+        self.use_vllm = self.vllm_importance_sampling_correction = True
+        self._micro_batch: Tensors | None = None
         self.first_step = TokenSums()
         """Before anything was learned from the batch."""
         self.all_steps = TokenSums()
@@ -64,23 +76,33 @@ class ExternalGRPOTrainer(GRPOTrainer):
 
     @torch.no_grad()
     def _reference_logprobs(self, batch: Tensors) -> torch.Tensor:
-        model: Any = self._reference or self.accelerator.unwrap_model(self.model)
-        with model.disable_adapter() if self._reference is None else nullcontext():
-            logprobs_BC, _, _ = super()._get_per_token_logps_and_entropies(
-                model,
-                torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1),
-                torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1),
-                batch["completion_ids"].size(1),
-                batch_size=self.args.per_device_train_batch_size,
-            )
+        # It is in memory for this one pass alone.
+        reference: Any = self._load_reference()
+        whole = reference.get_base_model() if isinstance(reference, PeftModel) else reference
+        add_fused_lm_head(whole, temperature=self.temperature)
+        reference.to(self.accelerator.device).eval()
+        logprobs_BC, _, _ = super()._get_per_token_logps_and_entropies(
+            reference,
+            torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1),
+            torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1),
+            batch["completion_ids"].size(1),
+            batch_size=self.args.per_device_train_batch_size,
+        )
         return logprobs_BC
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
         self._scored = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+        batch = self._micro_batch
+        if batch is not None and "old_per_token_logps" not in batch:
+            # TRL keeps a batch's micro batches for all its steps.
+            own_BC = self._scored[0].detach()
+            batch["old_per_token_logps"] = own_BC
+            batch |= importance_weights(own_BC, batch, self._loss)
         return self._scored
 
     def _compute_loss(self, model: Any, inputs: Tensors) -> torch.Tensor:
-        loss = super()._compute_loss(model, inputs)
+        self._micro_batch = inputs
+        loss = super()._compute_loss(model, inputs) * self._share_of(inputs)
         if not math.isfinite(loss.item()):
             raise NonFiniteLoss(
                 f"The loss of step {self.state.global_step + 1} is {loss.item()}. "
@@ -93,6 +115,20 @@ class ExternalGRPOTrainer(GRPOTrainer):
             self.first_step.add(inputs, logprobs_BC.detach(), entropies_BC.detach(), clip)
         self._passes += 1
         return loss
+
+    def _share_of(self, micro_batch: Tensors) -> torch.Tensor | float:
+        """Makes TRL's mean over a micro batch this one's part of the mean over the whole batch."""
+        mask_BC = micro_batch["completion_mask"]
+        # TRL divides by the number of steps' parts, and the processes' gradients are averaged.
+        parts = self.current_gradient_accumulation_steps * self.accelerator.num_processes
+        match self.loss_type:
+            case "dapo":
+                # Here TRL counts the tokens of the whole batch itself.
+                return 1.0
+            case "bnpo":
+                return mask_BC.sum() * parts / micro_batch["num_items_in_batch"].clamp(min=1)
+            case _:
+                return mask_BC.size(0) * parts / micro_batch["rollouts_in_batch"]
 
     def _load_from_checkpoint(self, *args: Any, **kwargs: Any) -> None:
         """The policy has its own folder; `trainer/` holds only the rest of the state."""
@@ -117,50 +153,25 @@ class ExternalGRPOTrainer(GRPOTrainer):
             group.update({**now, "lr": rate})
 
 
+def importance_weights(own_BC: torch.Tensor, batch: Tensors, loss: Loss) -> Tensors:
+    """How much likelier the policy is than the sampler to write each token, or each reply.
+
+    As TRL's `vllm_importance_sampling_mode`: beyond the limit a weight is the limit, or 0.
+    """
+    correction = loss["correction"]
+    log_ratio_BC = (own_BC - batch["sampling_per_token_logps"]) * batch["completion_mask"]
+    if correction.startswith("sequence"):
+        log_ratio_BC = log_ratio_BC.sum(-1, keepdim=True)
+    weight_BC = log_ratio_BC.exp()
+    is_limited_BC = weight_BC > loss["mostWeight"]
+    if correction == "none":
+        weight_BC, is_limited_BC = torch.ones_like(weight_BC), torch.zeros_like(is_limited_BC)
+    elif correction.endswith("truncate"):
+        weight_BC = weight_BC.clamp(max=loss["mostWeight"])
+    else:
+        weight_BC = weight_BC.masked_fill(is_limited_BC, 0.0)
+    return {"importance_sampling_ratio": weight_BC, "is_limited": is_limited_BC}
+
+
 def _no_rewards(completions: Sequence[str], **_: Any) -> list[float | None]:
     return [0.0] * len(completions)
-
-
-@dataclass(frozen=True)
-class Clip:
-    """Ratios outside `1 - low` to `1 + high` stop counting where that would widen the gap."""
-
-    low: float
-    high: float
-
-
-@dataclass
-class TokenSums:
-    """Sums over the completion tokens of one or more forward passes."""
-
-    tokens: int = 0
-    ratio: float = 0.0
-    clipped: int = 0
-    k3: float = 0.0
-    entropy: float = 0.0
-    largest_gap: float = 0.0
-
-    def add(
-        self, batch: Tensors, logprobs_BC: torch.Tensor, entropies_BC: torch.Tensor, clip: Clip
-    ) -> None:
-        """Counts one pass over a micro batch; `logprobs_BC` are the policy's."""
-        is_token_BC = batch["completion_mask"].bool()
-        if not is_token_BC.any():
-            return
-        log_ratio_N = (logprobs_BC - batch["old_per_token_logps"])[is_token_BC].double()
-        advantage_N = batch["advantages"][:, None].expand_as(logprobs_BC)[is_token_BC]
-        ratio_N = log_ratio_N.exp()
-        is_too_high_N = (ratio_N > 1 + clip.high) & (advantage_N > 0)
-        is_too_low_N = (ratio_N < 1 - clip.low) & (advantage_N < 0)
-        self.tokens += ratio_N.numel()
-        self.ratio += ratio_N.sum().item()
-        self.clipped += int((is_too_high_N | is_too_low_N).sum().item())
-        # Estimates KL(sampling || trained) without bias, and is never negative:
-        # http://joschu.net/blog/kl-approx.html
-        self.k3 += (ratio_N - 1 - log_ratio_N).sum().item()
-        self.entropy += entropies_BC[is_token_BC].double().sum().item()
-        self.largest_gap = max(self.largest_gap, log_ratio_N.abs().max().item())
-
-    def mean(self, total: float) -> float:
-        """A sum as a mean over the tokens."""
-        return total / max(self.tokens, 1)

@@ -34,6 +34,8 @@ class Made:
     config: Config
     step: int
     """Optimizer steps of its training run so far."""
+    first: CheckpointName | None = None
+    """Where it was learned from by reward: what the training run began with."""
 
 
 def save_record(
@@ -71,6 +73,7 @@ def record_of(
         step=made.step,
         probe=take_probe(policy, tokenizer),
         config=made.config,
+        first=made.first,
         outcome=outcome,
         versions={library: version(library) for library in _LIBRARIES},
     )

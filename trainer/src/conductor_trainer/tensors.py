@@ -44,7 +44,9 @@ def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tens
         prompt_ids_BP[row, prompt_P - prompt :] = torch.tensor(rollout.prompt_ids)
         prompt_mask_BP[row, prompt_P - prompt :] = 1
         completion_ids_BC[row, :completion] = torch.tensor(rollout.completion_ids)
-        completion_mask_BC[row, :completion] = 1
+        # TRL masks these for the attention, too.
+        is_learned = rollout.is_whole or not config["loss"]["maskTruncated"]
+        completion_mask_BC[row, :completion] = int(is_learned)
         sampled_logprobs_BC[row, :completion] = torch.tensor(rollout.sampled_logprobs)
         advantages_B[row] = advantage
     return {
@@ -52,7 +54,8 @@ def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tens
         "prompt_mask": prompt_mask_BP,
         "completion_ids": completion_ids_BC,
         "completion_mask": completion_mask_BC,
-        "old_per_token_logps": sampled_logprobs_BC,
+        "sampling_per_token_logps": sampled_logprobs_BC,
         "advantages": advantages_B,
         "num_items_in_batch": completion_mask_BC.sum(),
+        "rollouts_in_batch": torch.tensor(len(rollouts)),
     }

@@ -5,8 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from transformers import PreTrainedModel
-
 from conductor_trainer.batch import Expected, read_batch
 from conductor_trainer.checkpoint import (
     TRAINER_FOLDER,
@@ -20,7 +18,7 @@ from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.make_once import make_once
-from conductor_trainer.model import load_model, load_policy, load_tokenizer, pad_id_of
+from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.record import Made, describe, save_record
 from conductor_trainer.tensors import to_tensors
 
@@ -38,6 +36,7 @@ def update(
         state = _state_folder(root, request)
         last_step = (parent.step if state else 0) + config["iterations"]
         require_steps_left(config, last_step)
+        first = parent.first or request["parent"]
 
         report("loading")
         parent_folder = root / parent.folder
@@ -49,8 +48,8 @@ def update(
             args=grpo_config(config, last_step, temporary),
             processing_class=tokenizer,
             batch=to_tensors(rollouts, config, pad_id_of(tokenizer)),
-            beta=config["loss"]["beta"],
-            reference=_load_reference(root, parent, config),
+            loss=config["loss"],
+            load_reference=lambda: load_policy(root, require_record(root, first), config),
             stop_after=last_step,
             report=report,
         )
@@ -59,7 +58,7 @@ def update(
 
         report("saving")
         _save_state(trainer, temporary / TRAINER_FOLDER)
-        made = Made(root, temporary, target, identity, parent.base, config, last_step)
+        made = Made(root, temporary, target, identity, parent.base, config, last_step, first)
         outcome = {"metrics": {**metrics, "seconds": time.perf_counter() - started}}
         return save_record(made, policy, tokenizer, parent_folder, outcome)
 
@@ -90,14 +89,8 @@ def expected_of(request: UpdateRequest, parent: Record) -> Expected:
     )
 
 
-def _load_reference(root: Path, parent: Record, config: Config) -> PreTrainedModel | None:
-    """The base model, where a KL term needs it and there is no adapter to switch off."""
-    needs_one = config["loss"]["beta"] != 0 and config["tuning"]["kind"] == "full"
-    return load_model(root / parent.base) if needs_one else None
-
-
 def _metrics_of(trainer: ExternalGRPOTrainer) -> JsonObject:
-    """Loss, gradient, clipping and divergence over all optimizer steps, the rest at the first."""
+    """Loss, gradient and how the policy moved over all optimizer steps, the rest at the first."""
     steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
     first, every = trainer.first_step, trainer.all_steps
     metrics = {
@@ -105,11 +98,15 @@ def _metrics_of(trainer: ExternalGRPOTrainer) -> JsonObject:
         "gradNorm": _mean([entry["grad_norm"] for entry in steps]),
         "learningRate": steps[-1]["learning_rate"],
         "ratio": first.mean(first.ratio),
+        "samplerGap": first.mean(first.sampler_gap),
+        "logprobGap": first.largest_gap,
+        "weight": first.mean(first.weight),
+        "weightLimited": first.mean(first.limited),
+        "policyGap": every.mean(every.policy_gap),
         "clipShare": every.mean(every.clipped),
         "kl": every.mean(every.k3),
         "entropy": first.mean(first.entropy),
-        "logprobGap": first.largest_gap,
-        "tokens": first.tokens,
+        "tokens": int(first.tokens),
     }
     for name, value in metrics.items():
         if not math.isfinite(value):

@@ -46,12 +46,20 @@ export function effortPicture(cycles: Cycles): Picture {
       plan: cycles.map(({ planTokens }) => planTokens),
     }),
     linePanel('Cost', 'USD, mean of a rollout', dollars, { workers: cycles.map(({ usd }) => usd) }),
-    linePanel('Clipped', 'share of tokens whose ratio was clipped', percent, {
-      clipped: cycles.map(({ update }) => update?.clipShare ?? null),
+    linePanel('Clipped', 'share of tokens whose ratio or importance weight was limited', percent, {
+      ratio: cycles.map(({ update }) => update?.clipShare ?? null),
+      weight: cycles.map(({ update }) => update?.weightLimited ?? null),
     }),
-    linePanel('KL divergence', 'nats a token, from the sampling to the trained policy', plain, {
-      KL: cycles.map(({ update }) => update?.kl ?? null),
-    }),
+    linePanel(
+      'Gaps',
+      'nats a token: KL and mean difference from the sampler, and the policy’s own move',
+      plain,
+      {
+        KL: cycles.map(({ update }) => update?.kl ?? null),
+        sampler: cycles.map(({ update }) => update?.samplerGap ?? null),
+        policy: cycles.map(({ update }) => update?.policyGap ?? null),
+      },
+    ),
     linePanel('Entropy', 'nats a token', plain, {
       entropy: cycles.map(({ update }) => update?.entropy ?? null),
     }),
