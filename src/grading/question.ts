@@ -10,8 +10,13 @@ const row = {
     error: 'expected 1 to 128 characters in one line, without blanks around them',
   }),
   question: z.string().refine((text) => text.trim() !== '', { error: 'expected a question' }),
-  /** For tables by topic; training ignores it. */
+  // For tables and splits by any of these; training ignores them.
   topic: z.string().min(1).exactOptional(),
+  level: z.string().min(1).exactOptional(),
+  /** The set that it is of, such as `mmlu`. */
+  source: z.string().min(1).exactOptional(),
+  /** When it was first put, for questions that a model may have seen. */
+  date: z.iso.date().exactOptional(),
 };
 
 /** A right answer that its own grader can read; a number need not be quoted. */
@@ -24,7 +29,7 @@ function answer(isReadable: (text: string) => boolean, expected: string) {
 const CHOICE = 'a letter from A to J, or the text of one of the options';
 
 /**
- * One line of a set of questions. A right answer that its own grader cannot read is refused here, before anything is
+ * One question of a set, whatever file it came in: the row that training and evaluation share. A right answer that its own grader cannot read is refused here, before anything is
  * spent on the question.
  */
 export const questionSchema = z.discriminatedUnion('grader', [
