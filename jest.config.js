@@ -13,7 +13,7 @@ const project = {
   // string-width and what it imports are ESM alone, which Node loads by require() and jest does not.
   transform: { '^.+\\.ts$': ['@swc/jest', swc], '/node_modules/.+\\.js$': ['@swc/jest', swc] },
   transformIgnorePatterns: [
-    '/node_modules/(?!(string-width|strip-ansi|ansi-regex|get-east-asian-width|emoji-regex)/)',
+    '/node_modules/(?!(string-width|hyparquet|hyparquet-compressors|fzstd|hysnappy|strip-ansi|ansi-regex|get-east-asian-width|emoji-regex)/)',
   ],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

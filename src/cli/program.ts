@@ -176,6 +176,16 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option(...TRUST)
     .action(run(async () => (await import('./commands/pool.js')).checkPool));
 
+  const data = program.command('data').description('look into files of questions');
+  data
+    .command('inspect <file>')
+    .description(
+      'say what is in JSON lines (also gzipped), Parquet or CSV: set, fields, graders, repeats, bad rows',
+    )
+    .option('--against <file>', 'of which no question should be repeated, such as those to judge by')
+    .option(...JSON_OPTION)
+    .action(run(async () => (await import('./commands/data.js')).inspect));
+
   const store = program.command('store').description('look after the store');
   add('migrate', "make a PostgreSQL store's tables, or bring them to this version", store).action(
     run(async () => (await import('./commands/store-migrate.js')).migrate),

@@ -7,7 +7,7 @@ import { type Grade, gradeOf, shown } from './verdict';
 
 export type Graded<Grader extends Question['grader']> = Omit<
   Extract<Question, { readonly grader: Grader }>,
-  'id' | 'question' | 'topic'
+  'id' | 'question' | 'topic' | 'level' | 'source' | 'date'
 >;
 
 /** What such a grader must know of a question. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isJson } from './code/compare-output';
 import { isFreeForm } from './free-form';
 import { isMathematics, MOST_CHARACTERS } from './mathematics/normalize';
 import { normalizeText } from './read-answer';
@@ -10,8 +11,13 @@ const row = {
     error: 'expected 1 to 128 characters in one line, without blanks around them',
   }),
   question: z.string().refine((text) => text.trim() !== '', { error: 'expected a question' }),
-  /** For tables by topic; training ignores it. */
+  // For tables and splits by any of these; training ignores them.
   topic: z.string().min(1).exactOptional(),
+  level: z.string().min(1).exactOptional(),
+  /** The set that it is of, such as `mmlu`. */
+  source: z.string().min(1).exactOptional(),
+  /** When it was first put, for questions that a model may have seen. */
+  date: z.iso.date().exactOptional(),
 };
 
 /** A right answer that its own grader can read; a number need not be quoted. */
@@ -24,7 +30,7 @@ function answer(isReadable: (text: string) => boolean, expected: string) {
 const CHOICE = 'a letter from A to J, or the text of one of the options';
 
 /**
- * One line of a set of questions. A right answer that its own grader cannot read is refused here, before anything is
+ * One question of a set, whatever file it came in: the row that training and evaluation share. A right answer that its own grader cannot read is refused here, before anything is
  * spent on the question.
  */
 export const questionSchema = z.discriminatedUnion('grader', [
@@ -70,6 +76,27 @@ export const questionSchema = z.discriminatedUnion('grader', [
     grader: z.literal('math'),
     answer: answer(isMathematics, `mathematics of at most ${MOST_CHARACTERS} characters`),
   }),
+  z
+    .strictObject({
+      ...row,
+      /** Python that passes each of the tests. */
+      grader: z.literal('code'),
+      /** Name of the function, or of the method of a class `Solution`, to call; without one the answer is a program. */
+      function: z
+        .string()
+        .regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of a function' })
+        .exactOptional(),
+      /** What a program reads and prints; of a function its arguments, one JSON value a line, and what it returns. */
+      tests: z
+        .array(z.strictObject({ input: z.string(), output: z.string() }))
+        .min(1, { error: 'expected at least one test' })
+        .readonly(),
+      /** CPU time of a test; default: 6. */
+      seconds: z.int().min(1).max(60).exactOptional(),
+      /** Default: 1024. */
+      memoryMb: z.int().min(64).max(16_384).exactOptional(),
+    })
+    .superRefine(checkFunctionTests),
   z.strictObject({
     ...row,
     /** Any Temporal activity, which is given a `CustomGradeRequest` and returns a verdict. */
@@ -82,6 +109,24 @@ export const questionSchema = z.discriminatedUnion('grader', [
     timeoutSeconds: z.int().min(1).max(3600).exactOptional(),
   }),
 ]);
+
+interface Tests {
+  readonly function?: string;
+  readonly tests: readonly { readonly input: string; readonly output: string }[];
+}
+
+function checkFunctionTests({ function: name, tests }: Tests, context: z.RefinementCtx): void {
+  if (name === undefined) return;
+  for (const [index, { input, output }] of tests.entries()) {
+    if (![...input.split('\n').filter((line) => line.trim() !== ''), output].every(isJson)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['tests', index],
+        message: 'expected JSON: an argument of the function a line, and as output what it returns',
+      });
+    }
+  }
+}
 
 /** A question of a set that was checked. */
 export type Question = z.output<typeof questionSchema>;

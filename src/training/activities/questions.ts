@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
-import { type Question, questionSchema } from '../../grading/question';
-import { composed } from '../../grading/read-answer';
+import { openDataSet } from '../../evaluation/data/data-set';
+import { normalizeQuestion } from '../../evaluation/data/question-index';
+import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
 import type { TrainingConfig } from '../config/schema';
 import type { QuestionRef } from '../contract';
@@ -19,10 +20,28 @@ import { readJson } from '../policy/client';
 export async function readQuestions(
   files: TrainingConfig['data'],
 ): Promise<{ readonly train: readonly Question[]; readonly heldOut: readonly Question[] }> {
-  const train = await readRows(files.train, questionSchema);
-  const heldOut = await readRows(files.heldOut, questionSchema);
+  const train = await readQuestionFile(files.train);
+  const heldOut = await readQuestionFile(files.heldOut);
   refuse(repeatsIn([...train, ...heldOut]));
   return { train: train.map(({ value }) => value), heldOut: heldOut.map(({ value }) => value) };
+}
+
+/**
+ * Reads a file of questions, in any format that `data inspect` knows, relative to the folder of the process.
+ *
+ * @throws ConfigError that names file, place, value and what was expected, of each mistake
+ */
+export async function readQuestionFile(file: string): Promise<readonly Row<Question>[]> {
+  const rows: Row<Question>[] = [];
+  const mistakes: string[] = [];
+  for await (const row of (await openDataSet(file)).rows) {
+    const { place } = row;
+    if ('question' in row) rows.push({ value: row.question, place });
+    else if ('problems' in row) mistakes.push(...row.problems.map((problem) => `${place}: ${problem}`));
+  }
+  refuse(mistakes);
+  if (rows.length === 0) throw new ConfigError(`${file} holds no question: expected one a row`);
+  return rows;
 }
 
 function repeatsIn(rows: readonly Row<Question>[]): string[] {
@@ -43,11 +62,6 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
     }
     return [];
   });
-}
-
-/** Two questions are the same where this is. */
-export function normalizeQuestion(question: string): string {
-  return composed(question).trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
 /** At `file:line`, lines counted from 1. */

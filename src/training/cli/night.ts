@@ -4,8 +4,7 @@ import { checkServed, watchForAbsence } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
-import { questionSchema } from '../../grading/question';
-import { readRows } from '../activities/questions';
+import { readQuestionFile } from '../activities/questions';
 import { readCheckpointId } from '../checkpoint-ref';
 import { trainingOf } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';
@@ -57,7 +56,7 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
 
 /** Silent where this machine has no such file, or not a right one: the worker reads it, and says what is wrong. */
 async function warnOfSmallSet({ data }: TrainingConfig): Promise<void> {
-  const rows = await readRows(data.heldOut, questionSchema).catch(() => null);
+  const rows = await readQuestionFile(data.heldOut).catch(() => null);
   const warning = rows && describeSmallSet(rows.length);
   if (warning !== null) say(`Note: ${warning}.`);
 }

@@ -8,7 +8,7 @@ import type { SolveTrace } from '../../protocol/solve';
 import type { Store } from '../../store/store';
 import { readText } from '../../store/texts';
 import { ownRound } from '../../trace/run-tree';
-import { normalizeQuestion } from '../activities/questions';
+import { normalizeQuestion } from '../../evaluation/data/question-index';
 
 /** The first plan of a solve of a question whose right answer is known, with what its own answer was worth. */
 export interface GradedSolve {

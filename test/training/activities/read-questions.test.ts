@@ -13,9 +13,9 @@ const read = async (train: readonly unknown[], heldOut: readonly unknown[] = [ro
 
 test('both sets in the order of their lines, empty ones passed over', async () => {
   const { train, heldOut } = await read([row('b'), '', row('a'), '  ']);
-  expect(train.map(({ id, answer }) => [id, answer])).toEqual([
-    ['b', '4'],
-    ['a', '4'],
+  expect(train).toEqual([
+    { ...row('b'), answer: '4' },
+    { ...row('a'), answer: '4' },
   ]);
   expect(heldOut).toHaveLength(1);
 });
@@ -33,7 +33,7 @@ test.each([
     ['train.jsonl:1: grader is "vote": expected one of'],
   ],
   ['a field too many', [{ ...row('a'), hint: 'x' }], ['train.jsonl:1: hint is not a setting']],
-  ['every mistake at once', ['[]', row('a'), '{}'], ['train.jsonl:1: ', 'train.jsonl:3: ']],
+  ['every mistake at once', [row('a'), '[]', '{}'], ['train.jsonl:2: ', 'train.jsonl:3: ']],
   [
     'an id twice',
     [row('a'), row('b'), row('a', 'Else?')],
@@ -62,9 +62,18 @@ test('a file that is not there is named', async () => {
   await expect(missing).rejects.toThrow(/^nowhere\.jsonl cannot be read: ENOENT/);
 });
 
-test('a file that is another one altogether is not told line by line', async () => {
-  const lines = Array.from({ length: 100 }, () => 'no JSON');
+test('what is wrong with many lines is not told of each', async () => {
+  const lines = [row('a'), ...Array.from({ length: 100 }, () => 'no JSON')];
   await expect(read(lines)).rejects.toThrow(/^(.*train\.jsonl:\d+: .*\n){20}and 80 more$/);
+});
+
+test('rows of a known data set are questions, too', async () => {
+  const { train } = await readQuestions({
+    train: 'test/evaluation/data/samples/mmlu.parquet',
+    heldOut: 'test/evaluation/data/samples/gpqa.csv',
+  });
+  expect(train).toHaveLength(12);
+  expect(train[0]).toMatchObject({ grader: 'choice', answer: 'C', topic: 'conceptual_physics' });
 });
 
 test('a question of marks that take quadratic time to order is read at once', async () => {

@@ -1,0 +1,85 @@
+import { Readable } from 'node:stream';
+import { type CsvError, type Info, parse } from 'csv-parse';
+import { ConfigError } from '../../config/errors';
+import { codeOf, reasonOf } from '../../local/reason-of';
+import type { FileRecord } from './records';
+
+/** Of one row. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+interface Row {
+  readonly record: readonly string[];
+  readonly info: Pick<Info, 'lines'>;
+}
+
+/** Reads rows below a line of names. A place is the line that a row ends in. */
+export async function* readCsv(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRecord> {
+  const skipped: FileRecord[] = [];
+  const rows = Readable.from(chunks).compose(
+    parse({
+      bom: true,
+      info: true,
+      max_record_size: MOST_BYTES,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      skip_records_with_error: true,
+      on_skip: (error) => void skipped.push({ place: placeOf(file, error), problem: describe(error) }),
+    }),
+  ) as AsyncIterable<Row>;
+  let names: readonly string[] | null = null;
+  try {
+    for await (const { record, info } of rows) {
+      yield* skipped.splice(0);
+      if (names === null) names = checkNames(file, record);
+      else yield { place: `${file}:${info.lines}`, ...readRow(record, names) };
+    }
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(`${file} cannot be read as CSV: ${reasonOf(error)}`, { cause: error });
+  }
+  yield* skipped;
+}
+
+function placeOf(file: string, error: CsvError | undefined): string {
+  return typeof error?.lines === 'number' ? `${file}:${error.lines}` : file;
+}
+
+function describe(error: CsvError | undefined): string {
+  switch (codeOf(error)) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return 'a quote that was opened is closed nowhere: close it';
+    case 'CSV_MAX_RECORD_SIZE':
+      return `a row has at most ${MOST_BYTES / 1024 / 1024} MB: is a quote closed nowhere?`;
+    default:
+      return 'a quote stands where none may: put quotes around the whole value, and write each within it twice';
+  }
+}
+
+function checkNames(file: string, names: readonly string[]): readonly string[] {
+  if (names.length < 2) {
+    throw new ConfigError(
+      `${file} is neither JSON lines nor CSV: its first line holds no names of columns with commas between them`,
+    );
+  }
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return names;
+  throw new ConfigError(
+    `${file} has two columns ${JSON.stringify(twice)}: give each a name of its own, in the first line`,
+  );
+}
+
+/** An empty value is none. */
+function readRow(
+  values: readonly string[],
+  names: readonly string[],
+): { readonly fields: Record<string, unknown> } | { readonly problem: string } {
+  if (values.length !== names.length) {
+    return {
+      problem: `it has ${values.length} values where the first line names ${names.length}: put quotes around a value with a comma`,
+    };
+  }
+  if (values.some((value) => value.includes('\uFFFD')))
+    return { problem: 'this is not in UTF-8: save the file in it' };
+  const pairs = names.map((name, index): [string, unknown] => [name, values[index]]);
+  return { fields: Object.fromEntries(pairs.filter(([, value]) => value !== '')) };
+}

@@ -1,0 +1,52 @@
+import { reasonOf } from '../../local/reason-of';
+import { detectFormat } from './detect-format';
+import type { DataFormat, Mapped } from './format';
+import { openRecords, type Records } from './records';
+
+/** One row of a file: its question, why it is left out, or what is wrong with it. */
+export type DataRow = Mapped & {
+  /** `file:line`, or `file, row number` in Parquet, from 1. */
+  readonly place: string;
+  /** null as long as no row could be read. */
+  readonly format: DataFormat | null;
+};
+
+/** A file of questions, of which a row is kept at a time. */
+export interface DataSet {
+  readonly file: string;
+  /** `JSON lines, packed by gzip`. */
+  readonly kind: string;
+  readonly rows: AsyncIterable<DataRow>;
+}
+
+/**
+ * Opens a file of questions, relative to the folder of the process: JSON lines, Parquet or CSV, of our own or of a data set
+ * that is known by its fields.
+ *
+ * @throws ConfigError with what to do, while it is read as well
+ */
+export async function openDataSet(file: string): Promise<DataSet> {
+  const { kind, records } = await openRecords(file);
+  return { file, kind, rows: mapRows(file, records) };
+}
+
+async function* mapRows(file: string, records: Records['records']): AsyncGenerator<DataRow> {
+  let format: DataFormat | null = null;
+  for await (const record of records) {
+    const { place } = record;
+    if ('problem' in record) yield { place, format, problems: [record.problem] };
+    else {
+      format ??= detectFormat(file, record.fields);
+      yield { place, format, ...map(format, record.fields) };
+    }
+  }
+}
+
+function map(format: DataFormat, fields: Readonly<Record<string, unknown>>): Mapped {
+  try {
+    return format.map(fields);
+  } catch (error) {
+    // Only nesting without end lets a schema overflow.
+    return { problems: [error instanceof RangeError ? 'it is nested too deep to be read' : reasonOf(error)] };
+  }
+}
