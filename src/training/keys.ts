@@ -35,6 +35,20 @@ export const checkpointsFolder = (trainRun: string): string => `${runFolder(trai
 export const manifestKey = (trainRun: string, name: string): string =>
   `${checkpointsFolder(trainRun)}${name}.json`;
 
+/** Which pieces the files of each checkpoint are made of, as the trainer keeps them, see `weights.ts`; nothing else. */
+export const weightsFolder = (trainRun: string): string => `${runFolder(trainRun)}weights/`;
+export const weightsKey = (trainRun: string, name: string): string =>
+  `${weightsFolder(trainRun)}${name}.json`;
+export const isWeightsKey = (key: string): boolean => /^training\/[^/]+\/weights\/[^/]+\.json$/.test(key);
+
+/** The pieces themselves, those of all training runs. */
+export const PIECES_FOLDER = 'weights/';
+
+/** The SHA-256 of the piece that lies under a key; null where that is no piece's. */
+export function readPieceKey(key: string): string | null {
+  return /^weights\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(key)?.[1] ?? null;
+}
+
 /** Metrics of all cycles, and nothing else. */
 export const metricsFolder = (trainRun: string): string => `${runFolder(trainRun)}metrics/`;
 export const metricsKey = (trainRun: string, cycle: number): string =>

@@ -95,8 +95,8 @@ export const checkpointSchema = z.strictObject({
   trainRun,
   /** `base`, `warm`, or the cycle that made it as six digits. */
   name,
-  /** Folder with what the policy server loads, as the trainer's machine sees it. */
-  path: z.string(),
+  /** What a policy server loads, below whichever folder it keeps checkpoints of the store in. */
+  folder: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}\/[a-z0-9][a-z0-9-]{0,62}\/(?:model|adapter)$/),
   /** `model`: a whole Hugging Face model; `adapter`: a LoRA adapter of the base. */
   kind: z.enum(['model', 'adapter']),
   /** Over the names, types and bytes of all tensors in ascending order of names. */

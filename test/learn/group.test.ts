@@ -34,7 +34,7 @@ function scripted(firsts: readonly string[], review: string) {
   return { asked, desk: { recipe, seed: 0, policyUrl: 'http://unused/v1', ask } };
 }
 
-const policy = { trainRun: 'run', name: 'warm', path: '/nowhere', tokenizerSha256: '', vocabulary: 400 };
+const policy = { trainRun: 'run', name: 'warm', folder: '/nowhere', tokenizerSha256: '', vocabulary: 400 };
 const textOf = (plan: Plan): string => renderPlan(plan, ['quick', 'maths', 'critic']);
 const wish = { purpose: 'training', cycle: 1, draw: 0, question, workers, temperature: 1 } as const;
 

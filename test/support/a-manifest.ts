@@ -7,7 +7,7 @@ export function aManifest(change: Partial<Manifest> = {}): Manifest {
     trainRun: 'nightly',
     name: '000001',
     model: 'nightly-000001',
-    path: '/checkpoints/nightly/000001/model',
+    folder: 'nightly/000001/model',
     kind: 'model',
     weightsSha256: 'a'.repeat(64),
     tokenizerSha256: 'b'.repeat(64),

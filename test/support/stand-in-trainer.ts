@@ -30,11 +30,11 @@ function made(
   trainRun: string,
   name: string,
 ): { readonly checkpoint: Checkpoint; readonly replayed: boolean } {
-  const path = `/checkpoints/${trainRun}/${name}/model`;
+  const folder = `${trainRun}/${name}/model`;
   const weightsSha256 = sha256(`${trainRun}/${name}`);
   const tokenizerSha256 = sha256(trainRun);
   return {
-    checkpoint: { trainRun, name, path, kind: 'model', weightsSha256, tokenizerSha256, vocabulary: 400 },
+    checkpoint: { trainRun, name, folder, kind: 'model', weightsSha256, tokenizerSha256, vocabulary: 400 },
     replayed: false,
   };
 }

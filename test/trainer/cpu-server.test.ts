@@ -34,9 +34,9 @@ const never = new AbortController().signal;
 const MESSAGES = [{ role: 'user', text: 'How much is 17 and 26?' }] as const;
 
 function policyOf(model: string, change: Partial<ServedPolicy> = {}): ServedPolicy {
-  const path = join(folder, model);
+  const place = join(folder, model);
   const tokens = { tokenizerSha256: 'same', vocabulary: 400, maxPromptTokens: 200 };
-  return { model, path, ...tokens, servers: [baseUrl], ...change };
+  return { model, folder: place, ...tokens, servers: [baseUrl], ...change };
 }
 
 function questionOf(change: Partial<PolicyQuestion> = {}): PolicyQuestion {
@@ -93,7 +93,7 @@ test('a checkpoint that the server does not know is loaded from its folder, also
 test.each([
   [
     'a folder that is not there',
-    { path: '/nowhere' },
+    { folder: '/nowhere' },
     POLICY_FAILURES.unknownModel,
     /cannot load third from \/nowhere/,
   ],

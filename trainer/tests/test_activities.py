@@ -1,9 +1,9 @@
 """Checkpoints on the disk and in a real policy server, as the activities of the worker see them."""
 
-import json
+import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,12 @@ from temporalio.testing import ActivityEnvironment
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
+from conductor_trainer.checkpoint_cache import CheckpointCache
+from conductor_trainer.locate import locate_in
 from conductor_trainer.policy_server.policy_cache import PolicyCache
 from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
-from conductor_trainer.store import open_store
+from conductor_trainer.store import Store, open_store
+from conductor_trainer.stored_checkpoint import keep_checkpoint
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner
 from policies import PROMPT, make_policy
@@ -49,10 +52,12 @@ def record(policy: Path) -> Record:
 
 
 @pytest.fixture
-def server() -> Iterator[str]:
-    """Base URL of a policy server that knows nothing yet."""
+def server(tmp_path: Path) -> Iterator[str]:
+    """Base URL of a policy server that knows nothing yet, with a folder of its own."""
     torch.set_num_threads(1)
-    http = PolicyHttpServer(("127.0.0.1", 0), PolicyService(PolicyCache({}, in_memory=4)))
+    locate = locate_in(CheckpointCache(tmp_path / ".server", store_of(tmp_path)))
+    policies = PolicyCache({}, in_memory=4, locate=locate)
+    http = PolicyHttpServer(("127.0.0.1", 0), PolicyService(policies))
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield f"http://127.0.0.1:{http.server_address[1]}/v1"
@@ -67,13 +72,22 @@ def activities(tmp_path: Path, server: str) -> TrainerActivities:
 
 
 def activities_with(root: Path, allowed: Allowed) -> TrainerActivities:
-    return TrainerActivities(root, open_store(f"file:{root}", None), StepRunner(root), allowed)
+    cache = CheckpointCache(root, store_of(root))
+    return TrainerActivities(cache, store_of(root), StepRunner(root), allowed)
+
+
+def store_of(root: Path) -> Store:
+    return open_store(f"file:{root}/.store", None)
 
 
 def keep(root: Path, name: str, record: Record) -> Path:
+    """Has it lie in the store and ready, with the weights that the record names."""
     folder = root / RUN / name
-    folder.mkdir(parents=True)
-    (folder / RESULT_FILE).write_text(json.dumps(asdict(record)))
+    shutil.copytree(record.folder, folder / "model")
+    place = f"{RUN}/{name}/model"
+    kept = replace(record, folder=place, base=place)
+    (folder / RESULT_FILE).write_text(kept.to_json())
+    keep_checkpoint(store_of(root), {"trainRun": RUN, "name": name}, folder, kept)
     return folder
 
 
@@ -126,7 +140,9 @@ async def test_what_a_server_says_decides_whether_to_try_again(
 ) -> None:
     missing = await fail(activities.publish, publish_request(server))
     assert (missing.type, missing.non_retryable) == ("Trainer.CheckpointMissing", True)
-    keep(tmp_path, "000001", replace(record, folder=str(tmp_path / "elsewhere")))
+    (tmp_path / ".empty").mkdir()
+    (tmp_path / ".empty" / "tokenizer.json").touch()
+    keep(tmp_path, "000001", replace(record, folder=str(tmp_path / ".empty")))
     refused = await fail(activities.publish, publish_request(server))
     assert (refused.type, refused.non_retryable) == ("Trainer.ServerRefused", True)
     away = await fail(activities.publish, publish_request("http://127.0.0.1:9/v1"))
@@ -135,14 +151,12 @@ async def test_what_a_server_says_decides_whether_to_try_again(
 
 
 async def test_retire_unloads_what_is_not_kept_and_nothing_of_other_runs(
-    tmp_path: Path, activities: TrainerActivities, record: Record, server: str
+    activities: TrainerActivities, record: Record, server: str
 ) -> None:
     models = [f"{RUN}-000001", f"{RUN}-000002", f"{RUN}-warm", f"{RUN}-2-000001"]
     for model in models:
         body = {"lora_name": model, "lora_path": record.folder}
         httpx.post(f"{server}/load_lora_adapter", json=body).raise_for_status()
-    for name in ("000001", "000002", "000003", "warm"):
-        keep(tmp_path, name, record)
     request = {"trainRun": RUN, "keep": ["000002"], "servers": [server]}
     result = await ActivityEnvironment().run(activities.retire, request)
     assert result == {"retired": [f"{RUN}-000001", f"{RUN}-warm"]}
@@ -181,7 +195,7 @@ async def test_an_export_stays_below_the_folder_of_the_command_line(
     error = await fail(activities.export, request)
     assert (error.type, error.non_retryable) == ("Trainer.BadRequest", True)
     assert f"must lie below {tmp_path / 'out'}" in error.message
-    assert sorted(path.name for path in tmp_path.iterdir()) == [RUN, "out"]
+    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [RUN, "out"]
 
 
 async def test_without_a_folder_for_exports_there_are_none(tmp_path: Path, record: Record) -> None:
@@ -211,7 +225,7 @@ async def test_collect_removes_old_cycles_and_never_what_is_kept(
     result = await ActivityEnvironment().run(activities.collect, request)
     assert result["removed"] == ["000001", "000003", "000005", "000006"]
     assert result["bytes"] > 4000
-    left = sorted(path.name for path in (tmp_path / RUN).iterdir())
+    left = sorted(path.name for path in (tmp_path / RUN).glob("*"))
     assert left == ["000002", "000004", "000007", "000008", "base", "warm"]
     again = await ActivityEnvironment().run(activities.collect, request)
     assert again == {"removed": [], "bytes": 0}
@@ -240,12 +254,14 @@ async def test_a_broken_request_is_refused_before_anything_is_done(
 
 
 async def test_a_batch_that_is_not_the_one_asked_for_never_reaches_a_step(
-    tmp_path: Path, activities: TrainerActivities
+    tmp_path: Path, activities: TrainerActivities, record: Record
 ) -> None:
+    keep(tmp_path, "warm", record)
     request = read_golden("updateRequest")["payload"]
+    request["parent"] = {"trainRun": RUN, "name": "warm"}
     gone = await fail(activities.update, request)
     assert (gone.type, gone.non_retryable) == ("Trainer.NotInStore", True)
-    path = tmp_path / request["batch"]["key"]
+    path = tmp_path / ".store" / request["batch"]["key"]
     path.parent.mkdir(parents=True)
     path.write_bytes(b"another batch")
     altered = await fail(activities.update, request)

@@ -18,17 +18,17 @@ def request_of(base: Any, **changes: Any) -> Any:
 
 def test_a_given_model_is_used_in_its_place(tmp_path: Path) -> None:
     made = init(tmp_path / "a", request_of(TINY), write_texts(tmp_path))["checkpoint"]
-    given = {"kind": "folder", "path": made["path"]}
+    given = {"kind": "folder", "path": str(tmp_path / "a" / made["folder"])}
     taken = init(tmp_path / "b", request_of(given), None)
     assert taken == {"checkpoint": made, "replayed": False}
-    assert [path.name for path in (tmp_path / "b" / RUN / "base").iterdir()] == ["RESULT.json"]
+    assert (tmp_path / "b" / RUN / "base" / "model").readlink() == tmp_path / "a" / made["folder"]
 
 
 def test_with_lora_it_gets_an_adapter_that_changes_nothing(tmp_path: Path) -> None:
     made = init(tmp_path, request_of(TINY, tuning=LORA), write_texts(tmp_path))["checkpoint"]
     assert made["kind"] == "adapter"
-    assert made["path"] == str(tmp_path / RUN / "base" / "adapter")
-    assert made["weightsSha256"] == weights_sha256(Path(made["path"]))
+    assert made["folder"] == f"{RUN}/base/adapter"
+    assert made["weightsSha256"] == weights_sha256(tmp_path / made["folder"])
     whole = init(tmp_path / "whole", request_of(TINY), write_texts(tmp_path))["checkpoint"]
     probes = [
         require_record(root, checkpoint("base")).probe for root in (tmp_path, tmp_path / "whole")

@@ -16,8 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record, checkpoint_folder
-from conductor_trainer.contract import CheckpointName
+from conductor_trainer.checkpoint import Probe, Record
 from conductor_trainer.errors import ProbeFailed
 from conductor_trainer.worker.publish import publish, retire
 from policies import PROMPT, make_policy
@@ -194,16 +193,16 @@ async def test_the_trainer_publishes_probes_and_retires_through_it(
 ) -> None:
     url = f"{served.client.base_url}/v1"
     for seed, name in enumerate(("000001", "000002")):
-        write_checkpoint(tmp_path, {"trainRun": "run", "name": name}, seed, alone)
-        result = await publish(tmp_path, publishing(name, url))
+        record = write_checkpoint(tmp_path / name, seed, alone)
+        result = await publish(record, publishing(name, url))
         assert result == {"model": f"run-{name}", "logprobGap": 0}
     assert served.names() == [*NAMES, "run-000001", "run-000002"]
     # The same weights, said to be others.
-    write_checkpoint(tmp_path, {"trainRun": "run", "name": "000002"}, 0, alone)
+    record = write_checkpoint(tmp_path / "000003", 0, alone)
     with pytest.raises(ProbeFailed):
-        await publish(tmp_path, publishing("000002", url))
+        await publish(record, publishing("000002", url))
     keep = ["000002"]
-    retired = await retire(tmp_path, {"trainRun": "run", "keep": keep, "servers": [url]})
+    retired = await retire({"trainRun": "run", "keep": keep, "servers": [url]})
     assert retired == {"retired": ["run-000001"]}
     assert served.names() == [*NAMES, "run-000002"]
     served.unload("run-000002")
@@ -304,16 +303,13 @@ def publishing(name: str, url: str) -> Any:
     return {"checkpoint": checkpoint, "servers": [url], "tolerance": 1e-6}
 
 
-def write_checkpoint(root: Path, name: CheckpointName, seed: int, alone: httpx.Client) -> None:
+def write_checkpoint(folder: Path, seed: int, alone: httpx.Client) -> Record:
     """A whole policy of that seed, with what a policy server alone says of its probe."""
-    folder = checkpoint_folder(root, name)
-    make_policy(folder / "model", seed=seed)
+    make_policy(folder, seed=seed)
     tokens = [1, 40, 41, 42, 2]
     body = completion(NAMES[seed], tokens) | {"prompt_logprobs": 0}
     [_, *told] = alone.post("/v1/completions", json=body).json()["choices"][0]["prompt_logprobs"]
     logprobs = [told[at][str(token)]["logprob"] for at, token in enumerate(tokens[1:])]
     made: dict[str, Any] = {"identity": "", "kind": "model", "base": "", "weightsSha256": ""}
     made |= {"tokenizerSha256": "", "vocabulary": 320, "step": 0, "config": {}}
-    path = str((folder / "model").relative_to(root))
-    record = Record(**made, folder=path, probe=Probe(tokens, logprobs))
-    (folder / RESULT_FILE).write_text(record.to_json())
+    return Record(**made, folder=str(folder), probe=Probe(tokens, logprobs))

@@ -114,7 +114,7 @@ async function learn(setting: PlainSetting, policy: PlainPolicy, cycle: number, 
   const began = performance.now();
   const { checkpoint } = await steps.update(request, path);
   const next = toPolicy(setting, checkpoint);
-  await policyServer.load(next.served.model, next.served.path, new AbortController().signal);
+  await policyServer.load(next.served.model, next.served.folder, new AbortController().signal);
   return {
     policy: next,
     tookMs: performance.now() - began,

@@ -76,21 +76,21 @@ export interface PlainPolicy {
 export async function firstPolicy(setting: PlainSetting): Promise<PlainPolicy> {
   const result = await readFile(join(setting.root, TRAIN_RUN, FIRST, 'RESULT.json'), 'utf8');
   const { folder, ...tokens } = resultSchema.parse(JSON.parse(result));
-  const path = join(setting.root, folder);
-  return toPolicy(setting, { trainRun: TRAIN_RUN, name: FIRST, path, ...tokens });
+  const at = join(setting.root, folder);
+  return toPolicy(setting, { trainRun: TRAIN_RUN, name: FIRST, folder: at, ...tokens });
 }
 
 /** The policy server knows it by a name that no night gives. */
 export function toPolicy(
   { settings: { policy } }: PlainSetting,
-  { trainRun, name, path, tokenizerSha256, vocabulary }: Sampled,
+  { trainRun, name, folder, tokenizerSha256, vocabulary }: Sampled,
 ): PlainPolicy {
   const { maxPromptTokens, baseUrl } = policy;
   return {
     checkpoint: { trainRun, name },
     served: {
       model: `plain-${name}`,
-      path,
+      folder,
       tokenizerSha256,
       vocabulary,
       maxPromptTokens,

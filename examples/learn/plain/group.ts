@@ -137,13 +137,13 @@ export interface Draw {
 /** Has a checkpoint write the plans of one round of a group, in the product's own prompts. */
 export async function sampleRound(
   { recipe, ask, policyUrl }: Desk,
-  { trainRun, name, path, tokenizerSha256, vocabulary }: Sampled,
+  { trainRun, name, folder, tokenizerSha256, vocabulary }: Sampled,
   round: RoundRequest,
   draw: Draw,
 ): Promise<readonly KeptSample[]> {
   const { maxPromptTokens } = recipe;
   const model = `${trainRun}-${name}`;
-  const policy = { model, path, tokenizerSha256, vocabulary, maxPromptTokens, servers: [policyUrl] };
+  const policy = { model, folder, tokenizerSha256, vocabulary, maxPromptTokens, servers: [policyUrl] };
   const prompts = await promptsOf(recipe, round);
   const task = { policy, prompts, ...draw, maxTokens: LONGEST_PLAN };
   return samplePrompts(ask, task, new AbortController().signal);

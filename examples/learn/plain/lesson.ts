@@ -36,7 +36,7 @@ export interface Lesson extends Desk {
 }
 
 /** What a policy server must know of a checkpoint to sample it. */
-export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'path' | 'tokenizerSha256' | 'vocabulary'>;
+export type Sampled = Pick<Checkpoint, 'trainRun' | 'name' | 'folder' | 'tokenizerSha256' | 'vocabulary'>;
 
 /** A lesson with processes of its own. */
 export interface OpenLesson extends Lesson {
@@ -98,11 +98,18 @@ export async function startStepServer(root: string): Promise<StepServer> {
     if (error) throw new Error(`${error.type}: ${error.message}`);
     return schema.parse(result);
   };
+  // No store stands between: the policy server loads a folder where it is.
+  const inPlace = <Made extends { readonly checkpoint: Checkpoint }>(made: Made): Made => ({
+    ...made,
+    checkpoint: { ...made.checkpoint, folder: join(root, made.checkpoint.folder) },
+  });
   return {
-    init: (request, texts) => perform('init', request, { texts }, trainerMessages.checkpointResult),
-    warmStart: (request, examples) =>
-      perform('warmStart', request, { examples }, trainerMessages.warmStartResult),
-    update: (request, batch) => perform('update', request, { batch }, trainerMessages.updateResult),
+    init: async (request, texts) =>
+      inPlace(await perform('init', request, { texts }, trainerMessages.checkpointResult)),
+    warmStart: async (request, examples) =>
+      inPlace(await perform('warmStart', request, { examples }, trainerMessages.warmStartResult)),
+    update: async (request, batch) =>
+      inPlace(await perform('update', request, { batch }, trainerMessages.updateResult)),
     close: () => program.stop(),
   };
 }

@@ -50,7 +50,7 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
   const world = need('simulated world', runChild(WORLD, Object.entries(served).flat(), {}));
   const worldUrl = await world.nextLine();
   const runPolicyServer = async (port: string): Promise<PythonProgram> =>
-    need('policy server', await runPython('policy_server', ['--port', port]));
+    need('policy server', await runPython('policy_server', ['--port', port, ...placesOf(folder)]));
   let policyServer = await runPolicyServer('0');
   const { url } = policyServer.ready as { readonly url: string };
   const policyUrl = `${url}/v1`;
@@ -78,9 +78,7 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
     lost,
     need,
     startTrainer: async (address) => {
-      const options = { '--store': storeOf(folder), '--checkpoints': join(folder, 'checkpoints') };
-      const known = { '--task-queue': TRAINER_QUEUE, '--allow-server': policyUrl };
-      const given = Object.entries({ ...options, ...known }).flat();
+      const given = [...placesOf(folder), '--task-queue', TRAINER_QUEUE, '--allow-server', policyUrl];
       const env = { TEMPORAL_ADDRESS: address };
       runTrainer = async () => need('trainer', await runPython('worker', given, env));
       trainer = await runTrainer();
@@ -95,6 +93,11 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
 /** The store of a folder. */
 function storeOf(folder: string): string {
   return `file:${join(folder, 'store')}`;
+}
+
+/** Options of the trainer's programs. */
+function placesOf(folder: string): string[] {
+  return ['--store', storeOf(folder), '--checkpoints', join(folder, 'checkpoints'), '--cached', '64'];
 }
 
 interface Places {

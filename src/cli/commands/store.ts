@@ -15,6 +15,7 @@ import type { Tally } from '../../store/store';
 import { takeOver } from '../../store/take-over';
 import { counted } from '../../trace/describe';
 import { textsOfRecords } from '../../training/client/record-texts';
+import { sweepWeights } from '../../training/weights';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { withSession } from '../session';
 import { FOLDER, loadSettings } from '../settings';
@@ -42,9 +43,16 @@ export async function collect({
       dryRun,
       refsBeside: textsOfRecords,
     });
-    const gone = { text: texts.removed, answer: answers.removed, 'unfinished file': unfinished };
+    const weights = await sweepWeights(store, { olderThanMs: olderThan, dryRun });
+    const gone = {
+      text: texts.removed,
+      answer: answers.removed,
+      'weight piece': weights.removed,
+      'unfinished file': unfinished,
+    };
     const removed = `${dryRun ? 'Would remove' : 'Removed'}: ${describe(gone)}.`;
-    const kept = `Kept, as old: ${describe({ text: texts.live, answer: answers.live })}.`;
+    const old = { text: texts.live, answer: answers.live, 'weight piece': weights.live };
+    const kept = `Kept, as old: ${describe(old)}.`;
     await print(`${removed}\n${kept} The server at ${server.address} holds ${counted(runs, 'run')}.`);
     return EXIT.answered;
   });

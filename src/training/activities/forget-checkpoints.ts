@@ -2,14 +2,23 @@ import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import type { TrainableConfig } from '../config/schema';
 import type { ForgetCheckpointsRequest } from '../contract';
-import { checkpointsFolder, manifestKey, readRecordKey, TRAINING_FOLDER } from '../keys';
+import {
+  checkpointsFolder,
+  manifestKey,
+  readRecordKey,
+  TRAINING_FOLDER,
+  weightsFolder,
+  weightsKey,
+} from '../keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
+import { sweepWeights } from '../weights';
 import { readNight, readRun } from './records';
 
 /**
- * Activity `conductor.train.forgetCheckpoints`: removes the manifests of checkpoints that no one needs, and returns which
- * are left. Their files are removed after that, so that no manifest ever names a file that is gone.
+ * Activity `conductor.train.forgetCheckpoints`: removes the checkpoints that no one needs from the store, and returns which
+ * are left. Manifests go first, then what names their files, then the files that no other checkpoint has, so that nothing
+ * ever names what is gone.
  *
  * Needed is what serves and all that a rollback may bring back, what this configuration's Conductor is fixed to, what any
  * night of any training run goes on from or began with, and what the request names.
@@ -19,9 +28,7 @@ export async function forgetCheckpoints(
   request: ForgetCheckpointsRequest,
 ): Promise<{ readonly kept: readonly string[] }> {
   const { trainRun } = request;
-  const folder = checkpointsFolder(trainRun);
-  const keys = await store.list(folder);
-  const names = keys.map((key) => key.slice(folder.length).replace(/\.json$/, ''));
+  const names = await namesOf(store, trainRun);
   const { serving, before } = await readServing(store);
   const { conductor } = config;
   const needed = [
@@ -34,9 +41,19 @@ export async function forgetCheckpoints(
   const kept = keptCheckpoints({ ...request, names, needed });
   const now = new Date();
   for (const name of names) {
-    if (!kept.includes(name)) await store.removeOlder(manifestKey(trainRun, name), now);
+    if (kept.includes(name)) continue;
+    await store.removeOlder(manifestKey(trainRun, name), now);
+    await store.removeOlder(weightsKey(trainRun, name), now);
   }
+  await sweepWeights(store);
   return { kept };
+}
+
+/** Of all checkpoints of a training run, those that were never published among them. */
+async function namesOf(store: Store, trainRun: string): Promise<string[]> {
+  const folders = [checkpointsFolder(trainRun), weightsFolder(trainRun)];
+  const keys = await Promise.all(folders.map((folder) => store.list(folder)));
+  return [...new Set(keys.flat().map((key) => /([^/]+)\.json$/.exec(key)?.[1] ?? ''))].sort();
 }
 
 /**

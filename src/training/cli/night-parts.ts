@@ -10,12 +10,13 @@ import { counted } from '../../trace/describe';
 import { exampleSchema } from '../activities/first-checkpoint';
 import { readQuestions, readRows } from '../activities/questions';
 import { readRun } from '../activities/records';
-import { checkpointId } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import { hasTrainer } from '../client/trainer-jobs';
 import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
 import { FEWEST_VALUES } from '../statistics';
+import { sizeOfWeights } from '../weights';
 
 /** A part of what a night needs beside a worker, and whether it is there. */
 export interface NightPart {
@@ -146,25 +147,32 @@ export async function askHealth(
   }
 }
 
-/** Where the policy server is on this machine, so are the folders that it loads. */
 async function checkCheckpoints(
   { base, policy }: TrainingConfig,
   { store, trainRun }: Place,
 ): Promise<Looked> {
   const checkpoint = (await readRun(store, trainRun))?.checkpoint ?? null;
-  if (checkpoint === null && base.kind === 'tiny') return fine('the first night makes the base');
-  const [name, path] =
-    checkpoint === null
-      ? ['the base model (training.base.path)', base.kind === 'folder' ? base.path : '']
-      : [checkpointId(checkpoint), (await readManifest(store, checkpoint)).path];
-  if (existsSync(path)) return fine(`${name} in ${path}`);
+  if (checkpoint !== null) return checkStored(store, checkpoint);
+  if (base.kind === 'tiny') return fine('the first night makes the base');
+  const name = 'the base model (training.base.path)';
+  if (existsSync(base.path)) return fine(`${name} in ${base.path}`);
   const { hostname } = new URL(policy.baseUrl);
-  if (!['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) {
-    return note(`${name} lies in ${path} of the trainer's machine, which is not looked at from here`);
-  }
-  const remedy =
-    checkpoint === null
-      ? 'put a model with its tokenizer there, or correct it'
-      : 'put it back, or begin from another one: "temporal-conductor train start --from"';
-  return broken(`the next night begins with ${name}, and there is no folder ${path}: ${remedy}`);
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)
+    ? broken(
+        `the next night begins with ${name}, and there is no folder ${base.path}: put a model with its tokenizer ` +
+          'there, or correct it',
+      )
+    : note(`${name} lies in ${base.path} of the trainer's machine, which is not looked at from here`);
+}
+
+async function checkStored(store: Store, checkpoint: CheckpointRef): Promise<Looked> {
+  await readManifest(store, checkpoint);
+  const bytes = await sizeOfWeights(store, checkpoint);
+  const name = checkpointId(checkpoint);
+  return bytes === null
+    ? broken(
+        `the next night begins with ${name}, whose weights are not in the store ${store.url}: put back a copy of it, or ` +
+          'begin from another one: "temporal-conductor train start --from"',
+      )
+    : fine(`${name} in the store, ${(bytes / 1e6).toPrecision(3)} MB`);
 }

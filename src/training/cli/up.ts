@@ -23,7 +23,8 @@ type FindProgram = (program: TrainerProgram) => TrainerCommand;
  * Once a folder: two trainers would share its checkpoints.
  */
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
-  const training = trainingOf(await loadSettings(options.config));
+  const config = await loadSettings(options.config);
+  const training = trainingOf(config);
   checkFiles(training);
   const program = findTrainer();
   const held = await holdFile(join(FOLDER, 'train-up.lock'));
@@ -34,7 +35,7 @@ export async function trainUp(options: WorkOptions): Promise<ExitCode> {
     );
   }
   try {
-    const policies = await policiesOf(training, program);
+    const policies = await policiesOf(config, training, program);
     return await serveHere(options, (session) => {
       say('Waiting for the worker and for Python, whose libraries take some seconds to load …');
       return [trainerPart(session, training, program), policies];
@@ -66,8 +67,6 @@ function trainerPart(session: Session, training: TrainingConfig, find: FindProgr
   const { command, env } = find('worker');
   const { checkpoints, policy, trainer } = training;
   const options = {
-    '--store': withoutPassword(config.store),
-    '--checkpoints': resolve(checkpoints),
     '--allow-server': policy.baseUrl,
     '--export-root': resolve(EXPORTS),
     '--task-queue': trainer.taskQueue,
@@ -78,8 +77,9 @@ function trainerPart(session: Session, training: TrainingConfig, find: FindProgr
     name: 'trainer',
     command: [
       ...command,
+      ...placeOptions(config, training),
       ...Object.entries(options).flat(),
-      ...keyOptions(config),
+      ...(config.encryption?.strict === true ? ['--encryption-strict'] : []),
       '--end-with-stdin',
     ] as const,
     env: {
@@ -102,9 +102,10 @@ function storeEnv(url: string): NodeJS.ProcessEnv {
   return password === '' ? {} : { PGPASSWORD: decodeURIComponent(password) };
 }
 
-function keyOptions({ encryption }: TrainableConfig): string[] {
-  if (encryption === undefined) return [];
-  return ['--encryption-key-env', encryption.keyEnv, ...(encryption.strict ? ['--encryption-strict'] : [])];
+/** Where checkpoints are kept, and lie ready: trainer and policy server share the folder. */
+function placeOptions({ store, encryption }: TrainableConfig, { checkpoints }: TrainingConfig): string[] {
+  const places = ['--store', withoutPassword(store), '--checkpoints', resolve(checkpoints)];
+  return encryption === undefined ? places : [...places, '--encryption-key-env', encryption.keyEnv];
 }
 
 /** On a processor, one thread: a tiny model loses more time to a second one than it gains. */
@@ -113,7 +114,11 @@ function computingEnv(env: NodeJS.ProcessEnv, { trainer }: TrainingConfig): Node
 }
 
 /** The policy server that is given, or where it would be on this machine and nothing answers, one of ours for CPUs. */
-async function policiesOf(training: TrainingConfig, find: FindProgram): Promise<Part> {
+async function policiesOf(
+  config: TrainableConfig,
+  training: TrainingConfig,
+  find: FindProgram,
+): Promise<Part> {
   const { baseUrl } = training.policy;
   const { hostname, port } = new URL(baseUrl);
   const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
@@ -127,9 +132,10 @@ async function policiesOf(training: TrainingConfig, find: FindProgram): Promise<
       hostname,
       '--port',
       port === '' ? '80' : port,
+      ...placeOptions(config, training),
       '--end-with-stdin',
     ] as const,
-    env: computingEnv(env, training),
+    env: { ...computingEnv(env, training), ...storeEnv(config.store) },
   };
   return (stop, sayReady) =>
     superviseProgram(program, 'train up', stop, () => {

@@ -165,7 +165,7 @@ export const trainingSchema = z
     ),
     base: baseSchema,
     warmStart: warmStartSchema.exactOptional(),
-    /** Folder of the trainer's checkpoints, for `train up`. */
+    /** Folder in which checkpoints of the store lie ready, for `train up`. */
     checkpoints: path.default('checkpoints'),
     cycles: count.max(MOST.cycles).default(20),
     /** Of the whole training run, all its nights together: what the learning rate's schedule is stretched over. */

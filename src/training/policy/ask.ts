@@ -49,7 +49,7 @@ async function onFirstServer<T>(
 
 /** A server that was started anew knows nothing of checkpoints that others had it load. */
 async function onceLoaded<T>(
-  { model, path }: ServedPolicy,
+  { model, folder }: ServedPolicy,
   client: PolicyClient,
   signal: AbortSignal,
   ask: () => Promise<T>,
@@ -58,7 +58,7 @@ async function onceLoaded<T>(
     return await ask();
   } catch (error) {
     if (!is(error, POLICY_FAILURES.unknownModel)) throw error;
-    await client.load(model, path, signal);
+    await client.load(model, folder, signal);
     return ask();
   }
 }

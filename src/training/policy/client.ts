@@ -32,7 +32,7 @@ export interface Sample {
 /** What of a manifest says how a checkpoint is asked. The first of its servers that answers does it. */
 export type ServedPolicy = Pick<
   Manifest,
-  'model' | 'path' | 'tokenizerSha256' | 'vocabulary' | 'maxPromptTokens' | 'servers'
+  'model' | 'folder' | 'tokenizerSha256' | 'vocabulary' | 'maxPromptTokens' | 'servers'
 >;
 
 /**
@@ -87,13 +87,13 @@ export class PolicyClient {
     return reply.choices.toSorted((a, b) => a.index - b.index).map((choice) => this.sampleOf(choice));
   }
 
-  /** Makes a checkpoint known by a name; it may be known already. `path` is as the server's machine sees it. */
-  async load(model: string, path: string, signal: AbortSignal): Promise<void> {
-    const answer = await post(this.urlOf('load_lora_adapter'), { lora_name: model, lora_path: path }, signal);
+  /** Makes a checkpoint known by a name; it may be known already. The server finds the folder in the store. */
+  async load(model: string, folder: string, signal: AbortSignal): Promise<void> {
+    const answer = await post(this.urlOf('load_lora_adapter'), { lora_name: model, lora_path: folder }, signal);
     if (answer.ok) return;
     const reason = reasonIn(answer.body);
     if (reason.includes('already been loaded')) return;
-    throw cannotLoad(this.baseUrl, model, path, { status: answer.status, reason });
+    throw cannotLoad(this.baseUrl, model, folder, { status: answer.status, reason });
   }
 
   private urlOf(route: string): string {

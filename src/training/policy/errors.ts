@@ -90,13 +90,14 @@ export function refused(server: string, model: string, refusal: Refusal): Policy
 }
 
 /** What the refusal to load a checkpoint means. vLLM says 500 of whatever it cannot load, now or later. */
-export function cannotLoad(server: string, model: string, path: string, refusal: Refusal): PolicyError {
+export function cannotLoad(server: string, model: string, folder: string, refusal: Refusal): PolicyError {
   if (refusal.status !== 500 && PASSING.has(refusal.status)) return outOfOrder(server, refusal);
   return new PolicyError(
     POLICY_FAILURES.unknownModel,
-    `the policy server ${server} cannot load ${model} from ${path}: it answered ${describe(refusal)}`,
-    'Check that the folder is there on its machine, and that a vLLM server was started with --enable-lora and ' +
-      'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; for whole models, put `temporal-conductor-trainer restarting-server` before it.',
+    `the policy server ${server} cannot load ${model} from ${folder}: it answered ${describe(refusal)}`,
+    "Check that it was given the trainer's store by --store and a folder by --checkpoints, or a vLLM that it was started " +
+      "in the trainer's folder of checkpoints with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; for whole models, " +
+      'put `temporal-conductor-trainer restarting-server` before it.',
   );
 }
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simulateWorld } from '../../../examples/learn/world/simulate';
+import { FileStore } from '../../../src/store/file-store';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../../examples/learn/support/lesson';
 import { type PythonProgram, runPython } from '../../../examples/learn/support/programs';
@@ -12,7 +13,7 @@ import { testTaskQueue } from '../../support/temporal';
 export interface TrainingStage extends Stage {
   readonly trainRun: string;
   readonly training: TrainingClient;
-  /** Folder of the trainer's checkpoints, a folder for each training run. */
+  /** Where checkpoints lie ready for trainer and policy server, a folder for each training run. */
   readonly checkpoints: string;
   /** Base URL of the policy server, ending in `/v1`. */
   readonly policyUrl: string;
@@ -24,11 +25,15 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
   const folder = await mkdtemp(join(tmpdir(), 'lesson-'));
   await writeLesson(lesson, folder);
   const { workers, maxSteps } = lesson.world;
-  const policyServer = await runPython('policy_server', ['--port', '0']);
+  const store = new FileStore(join(folder, 'store'));
+  const checkpoints = join(folder, 'checkpoints');
+  const places = ['--store', store.url, '--checkpoints', checkpoints];
+  const policyServer = await runPython('policy_server', ['--port', '0', ...places]);
   const { url } = policyServer.ready as { readonly url: string };
   const policyUrl = `${url}/v1`;
   const trainerQueue = testTaskQueue();
   const stage = await openStage({
+    store,
     workers: workers.map(({ id }) => id),
     simulation: simulateWorld(lesson),
     configure: (config) => ({
@@ -37,11 +42,9 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
       training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue }),
     }),
   });
-  const checkpoints = join(folder, 'checkpoints');
-  const places = ['--store', stage.store.url, '--checkpoints', checkpoints, '--task-queue', trainerQueue];
   // A lesson may put a proxy before the server.
   const server = lesson.training?.policy?.baseUrl ?? policyUrl;
-  const allowed = ['--allow-server', server, '--export-root', tmpdir()];
+  const allowed = ['--task-queue', trainerQueue, '--allow-server', server, '--export-root', tmpdir()];
   const trainer = await runPython('worker', [...places, ...allowed], {
     TEMPORAL_ADDRESS: stage.temporal.address,
   });

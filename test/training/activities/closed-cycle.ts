@@ -11,7 +11,7 @@ export function manifestOf(checkpoint: CheckpointRef): Manifest {
     schema: 1,
     ...checkpoint,
     model: 'model',
-    path: '/checkpoints/model',
+    folder: 'sums/000001/model',
     kind: 'model',
     weightsSha256: SHA,
     tokenizerSha256: SHA,

@@ -77,7 +77,7 @@ test.each([
   const { conductor } = await bind({ provider: 'policy', ...address });
   expect(await servedPolicyOf(store, conductor)).toMatchObject({
     servers,
-    path: aManifest().path,
+    folder: aManifest().folder,
     maxPromptTokens: 4000,
   });
 });

@@ -86,7 +86,7 @@ test('a policy server that was started anew is made to load the checkpoint', asy
   const result = await stage.whileWorking(() => stage.client.solve({ question: '5 + 5?' }));
   expect(result).toMatchObject({ status: 'completed', degraded: false });
   expect(policy.bodiesTo('/v1/load_lora_adapter')).toEqual([
-    { lora_name: 'nightly-000001', lora_path: '/checkpoints/nightly/000001/model' },
+    { lora_name: 'nightly-000001', lora_path: 'nightly/000001/model' },
   ]);
 });
 

@@ -104,7 +104,7 @@ test('a model that is not known is loaded, and asked once more', async () => {
   answer(vllm.tokenized);
   answer(vllm.completed);
   const policy = {
-    ...{ model: MODEL, path: PATH, vocabulary: 320 },
+    ...{ model: MODEL, folder: PATH, vocabulary: 320 },
     ...{ tokenizerSha256: 'x', maxPromptTokens: 100, servers: [server.baseUrl] },
   };
   const question = { messages: [{ role: 'user', text: 'Hi' }], n, seed, temperature, maxTokens } as const;

@@ -1,5 +1,7 @@
 """What a checkpoint is on disk, how it is found again, and how old ones are removed.
 
+The store has it too, for good: see `stored_checkpoint.py`.
+
 `<root>/<training run>/<name>/` holds `RESULT.json` (what it is and what it was made from),
 `model/` or `adapter/` (what a policy server loads) and, after an update, `trainer/` (optimizer,
 schedule and random state, to continue from).
@@ -12,6 +14,7 @@ import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
 
 from conductor_trainer.contract import (
     CheckpointName,
@@ -20,7 +23,7 @@ from conductor_trainer.contract import (
     Config,
     JsonObject,
 )
-from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable
+from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable, Conflict
 
 RESULT_FILE = "RESULT.json"
 TRAINER_FOLDER = "trainer"
@@ -47,7 +50,7 @@ class Record:
     """Of what it was made from: the same request finds the checkpoint, another is a conflict."""
     kind: Literal["model", "adapter"]
     folder: str
-    """What a policy server loads: below the root, or absolute for a base used in its own place."""
+    """What a policy server loads, below the root: `<training run>/<name>/adapter`, say."""
     base: str
     """The whole model that training began with, written like `folder`."""
     weightsSha256: str
@@ -85,8 +88,7 @@ def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
     """None where there is no such checkpoint. Raises `CheckpointUnreadable`."""
     file = checkpoint_folder(root, checkpoint) / RESULT_FILE
     try:
-        fields = json.loads(file.read_text())
-        return Record(**{**fields, "probe": Probe(**fields["probe"])})
+        return record_from(json.loads(file.read_text()))
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError) as cause:
@@ -94,6 +96,37 @@ def read_record(root: Path, checkpoint: CheckpointName) -> Record | None:
             f"{file} cannot be read ({type(cause).__name__}: {cause}): it was altered, or is of "
             "another version. Put back a copy of the checkpoint, or go on from another one."
         ) from cause
+
+
+def record_from(fields: Any) -> Record:
+    """Reads what `RESULT.json` says. Raises what Python does where it is none."""
+    return Record(**{**fields, "probe": Probe(**fields["probe"])})
+
+
+def describe(target: CheckpointName, record: Record, replayed: bool) -> JsonObject:
+    """The answer of the contract."""
+    return {
+        "checkpoint": {
+            **target,
+            "folder": record.folder,
+            "kind": record.kind,
+            "weightsSha256": record.weightsSha256,
+            "tokenizerSha256": record.tokenizerSha256,
+            "vocabulary": record.vocabulary,
+        },
+        "replayed": replayed,
+        **record.outcome,
+    }
+
+
+def require_same(existing: Record, checkpoint: CheckpointName, identity: str) -> None:
+    """Raises `Conflict` where another request made it."""
+    if existing.identity != identity:
+        raise Conflict(
+            f"The checkpoint {checkpoint['trainRun']}/{checkpoint['name']} was made from another "
+            f"request ({existing.identity[:12]}, now {identity[:12]}): other batch, parent or "
+            "settings. Checkpoints never change; use a training run of another name."
+        )
 
 
 def require_record(root: Path, checkpoint: CheckpointName) -> Record:
@@ -117,7 +150,7 @@ def _without_keys(value: Any) -> Any:
 
 
 def collect(root: Path, request: CollectRequest) -> CollectResult:
-    """Removes the checkpoints of cycles, except those that the request keeps.
+    """Removes the checkpoints of cycles from this machine, except those that the request keeps.
 
     `base` and the warm start always stay: adapters are useless without the model they adapt.
     """
@@ -126,8 +159,7 @@ def collect(root: Path, request: CollectRequest) -> CollectResult:
     for name in cycles_in(run_folder):
         if name in request["keep"]:
             continue
-        # Removed at once for all readers; the next collection finishes one that was killed.
-        (run_folder / name).rename(run_folder / f"{_GOING}{name}")
+        set_aside(run_folder / name)
         removed.append(name)
     for going in run_folder.glob(f"{_GOING}*"):
         size += _size_of(going)
@@ -135,14 +167,22 @@ def collect(root: Path, request: CollectRequest) -> CollectResult:
     return {"removed": removed, "bytes": size}
 
 
-def checkpoints_in(run_folder: Path) -> list[str]:
-    """The names of all checkpoints of a training run, in ascending order."""
-    return sorted(path.parent.name for path in run_folder.glob("[!.]*/RESULT.json"))
+def set_aside(folder: Path) -> Path | None:
+    """Removes a checkpoint at once for all readers, and returns what is to be deleted of it.
+
+    The next collection finishes one that was killed. None where there is nothing.
+    """
+    gone = folder.with_name(f"{_GOING}{folder.name}-{uuid4()}")
+    try:
+        return folder.rename(gone)
+    except FileNotFoundError:
+        return None
 
 
 def cycles_in(run_folder: Path) -> list[str]:
-    """The same for those that cycles made, oldest first."""
-    return [name for name in checkpoints_in(run_folder) if name.isdecimal()]
+    """The names of all checkpoints of a training run that cycles made, oldest first."""
+    names = (path.parent.name for path in run_folder.glob("[!.]*/RESULT.json"))
+    return sorted(name for name in names if name.isdecimal())
 
 
 def _size_of(folder: Path) -> int:

@@ -54,6 +54,8 @@ class EncryptionKey:
     """AES-256-GCM of what travels through Temporal."""
     content: bytes = field(repr=False)
     """AES-256-GCM of what lies in the store."""
+    content_nonce: bytes = field(repr=False)
+    """HMAC-SHA-256 that makes the nonces of that."""
     name: bytes = field(repr=False)
     """AES-256-CTR of digests in the names of stored objects."""
     name_counter: bytes = field(repr=False)
@@ -116,6 +118,7 @@ def _read_key(entry: str, place: str) -> EncryptionKey:
         id,
         payload=_derive(secret, "payload"),
         content=_derive(secret, "content"),
+        content_nonce=_derive(secret, "content nonce"),
         name=_derive(secret, "name"),
         name_counter=_derive(secret, "name counter"),
     )
@@ -136,9 +139,9 @@ def _derive(secret: bytes, purpose: str) -> bytes:
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(secret)
 
 
-def seal(plain: bytes, key: bytes, nonce: bytes) -> bytes:
+def seal(plain: bytes, key: bytes, nonce: bytes, binding: str = "") -> bytes:
     """AES-256-GCM: nonce, ciphertext, tag. No two texts may share a nonce under one key."""
-    return nonce + AESGCM(key).encrypt(nonce, plain, None)
+    return nonce + AESGCM(key).encrypt(nonce, plain, binding.encode())
 
 
 def unseal(sealed: bytes, key: bytes, binding: str = "") -> bytes | None:
@@ -149,6 +152,16 @@ def unseal(sealed: bytes, key: bytes, binding: str = "") -> bytes | None:
         return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], binding.encode())
     except InvalidTag:
         return None
+
+
+def seal_content(plain: bytes, store_key: str, key: EncryptionKey) -> bytes:
+    """The bytes that lie in the store for a key: equal ones for equal contents."""
+    binding, id = store_key.encode(), key.id.encode()
+    nonced = hmac.new(key.content_nonce, len(binding).to_bytes(4) + binding, "sha256")
+    nonced.update(plain)
+    nonce = nonced.digest()[:NONCE_BYTES]
+    sealed = seal(plain, key.content, nonce, binding=store_key)
+    return _MARK + len(id).to_bytes(1) + id + sealed
 
 
 def open_content(sealed: bytes, store_key: str, keys: KeyRing) -> bytes:

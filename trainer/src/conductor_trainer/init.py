@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from conductor_trainer.checkpoint import Record, identity_of
+from conductor_trainer.checkpoint import Record, describe, identity_of
 from conductor_trainer.contract import CheckpointName, InitRequest, JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.make_once import make_once
 from conductor_trainer.model import add_adapter, load_model, load_tokenizer
-from conductor_trainer.record import Made, describe, record_of, save_record
+from conductor_trainer.record import Made, record_of, save_record
 from conductor_trainer.tiny_model import build_tiny, read_texts
 
 _BASE = "base"
@@ -28,12 +28,12 @@ def init(root: Path, request: InitRequest, texts: Path | None) -> JsonObject:
         return _begin(made, model_folder)
 
     record, replayed = make_once(root, target, identity, build)
-    return describe(root, target, record, replayed)
+    return describe(target, record, replayed)
 
 
 def _place_base(request: InitRequest, texts: Path | None, temporary: Path) -> tuple[Path, str]:
     """Where the whole model lies now, and where it will be found. A given one stays in place."""
-    base = request["base"]
+    base, model = request["base"], temporary / "model"
     if base["kind"] == "folder":
         folder = Path(base["path"]).absolute()
         if not folder.is_dir():
@@ -41,11 +41,12 @@ def _place_base(request: InitRequest, texts: Path | None, temporary: Path) -> tu
                 f"There is no folder {folder} on the trainer's machine. Put the base model there, "
                 "or name its folder."
             )
-        return folder, str(folder)
-    if texts is None:
+        model.symlink_to(folder)
+    elif texts is None:
         raise BadRequest("A tiny base model needs texts for its tokenizer; none were handed over.")
-    build_tiny(base, read_texts(texts), request["config"]["seed"], temporary / "model")
-    return temporary / "model", f"{request['trainRun']}/{_BASE}/model"
+    else:
+        build_tiny(base, read_texts(texts), request["config"]["seed"], model)
+    return model, f"{request['trainRun']}/{_BASE}/model"
 
 
 def _begin(made: Made, model_folder: Path) -> Record:

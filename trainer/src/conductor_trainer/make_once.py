@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from conductor_trainer.checkpoint import RESULT_FILE, Record, checkpoint_folder, read_record
+from conductor_trainer.checkpoint import (
+    RESULT_FILE,
+    Record,
+    checkpoint_folder,
+    read_record,
+    require_same,
+)
 from conductor_trainer.contract import CheckpointName
-from conductor_trainer.errors import Conflict, DiskFull, TrainerError, is_disk_full
+from conductor_trainer.errors import DiskFull, TrainerError, is_disk_full
 
 
 def make_once(
@@ -29,7 +35,7 @@ def make_once(
     with _locked(final.parent):
         existing = read_record(root, checkpoint)
         if existing is not None:
-            _require_same(existing, checkpoint, identity)
+            require_same(existing, checkpoint, identity)
             return existing, True
         temporary = final.with_name(f".tmp-{checkpoint['name']}-{os.getpid()}")
         temporary.mkdir()
@@ -73,15 +79,6 @@ def _locked(run_folder: Path) -> Iterator[None]:
         for leftover in run_folder.glob(".tmp-*"):
             shutil.rmtree(leftover)
         yield
-
-
-def _require_same(existing: Record, checkpoint: CheckpointName, identity: str) -> None:
-    if existing.identity != identity:
-        raise Conflict(
-            f"The checkpoint {checkpoint['trainRun']}/{checkpoint['name']} was made from another "
-            f"request ({existing.identity[:12]}, now {identity[:12]}): other batch, parent or "
-            "settings. Checkpoints never change; use a training run of another name."
-        )
 
 
 def _sync(path: Path) -> None:

@@ -130,11 +130,13 @@ def add_adapter(model: PreTrainedModel, tuning: LoraTuning, seed: int) -> PeftMo
     return get_peft_model(model, adapter)
 
 
-def save_policy(policy: Policy, base: Path, tokenizer_from: Path, folder: Path) -> None:
-    """Writes the weights, and copies the tokenizer: its bytes are part of what a checkpoint is."""
+def save_policy(policy: Policy, base: str, tokenizer_from: Path, folder: Path) -> None:
+    """Writes the weights, and copies the tokenizer: its bytes are part of what a checkpoint is.
+
+    `base` is what an adapter is said to adapt.
+    """
     if isinstance(policy, PeftModel):
-        # Where it was loaded from may have been a temporary folder.
-        policy.peft_config["default"].base_model_name_or_path = str(base)
+        policy.peft_config["default"].base_model_name_or_path = base
         policy.save_pretrained(str(folder), save_embedding_layers=False)
         (folder / "README.md").unlink(missing_ok=True)
     else:

@@ -1,7 +1,8 @@
 """A PostgreSQL database that `PostgresStore` of the TypeScript side writes to at the same time."""
 
 import re
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,7 +24,7 @@ _OPTIONS = {
     "sslkey": re.compile(r".+"),
 }
 
-# Read by key alone: one who is silent for longer is gone.
+# Asked by key alone: one who is silent for longer is gone.
 _LIMITS = {
     "connect_timeout": 30,
     "keepalives_idle": 30,
@@ -52,17 +53,48 @@ class PostgresPlace:
 
     def read(self, key: str) -> tuple[bytes, datetime] | None:
         """What lies under a key, and when it was written. An error that leaves is a sentence."""
+        with self._open("read") as database:
+            query = f'SELECT bytes, modified FROM "{self.schema}".entries WHERE key = %s'
+            return database.execute(query, (key,), binary=True).fetchone()
+
+    def modified_at(self, key: str) -> datetime | None:
+        """The same, without reading it."""
+        with self._open("read") as database:
+            query = f'SELECT modified FROM "{self.schema}".entries WHERE key = %s'
+            found = database.execute(query, (key,)).fetchone()
+            return None if found is None else found[0]
+
+    def write(self, key: str, content: bytes) -> None:
+        """Replaces what lies there."""
+        self._insert(
+            key, content, "UPDATE SET modified = excluded.modified, bytes = excluded.bytes"
+        )
+
+    def create(self, key: str, content: bytes) -> bool:
+        """True where nothing had been there."""
+        return self._insert(key, content, "NOTHING")
+
+    def _insert(self, key: str, content: bytes, on_conflict: str) -> bool:
+        with self._open("written") as database:
+            query = (
+                f'INSERT INTO "{self.schema}".entries (key, modified, bytes) '
+                f"VALUES (%s, clock_timestamp(), %s) ON CONFLICT (key) DO {on_conflict}"
+            )
+            return database.execute(query, (key, content)).rowcount == 1
+
+    @contextmanager
+    def _open(self, what: str) -> Iterator[Any]:
+        """A connection for each call: there are a few in a cycle."""
         psycopg = _import_psycopg()
         try:
-            with closing(psycopg.connect(self.connection, **_LIMITS)) as database:
+            with closing(psycopg.connect(self.connection, autocommit=True, **_LIMITS)) as database:
                 self._check_version(database)
-                query = f'SELECT bytes, modified FROM "{self.schema}".entries WHERE key = %s'
-                return database.execute(query, (key,), binary=True).fetchone()
+                yield database
         except psycopg.Error as error:
             code = error.sqlstate or ""
             remedy = next(remedy for fits, remedy in _REMEDIES if re.match(fits, code))
             reason = " ".join(str(error).split())
-            raise RuntimeError(f"{self.url} cannot be read ({reason}): {remedy}") from error
+            raise RuntimeError(f"{self.url} cannot be {what} ({reason}): {remedy}") from error
 
     def _check_version(self, database: Any) -> None:
         found = database.execute(f'SELECT version FROM "{self.schema}".version').fetchone()

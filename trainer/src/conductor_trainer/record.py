@@ -1,5 +1,6 @@
 """The record of a new checkpoint: its probe, the fingerprint of its weights, and the answer."""
 
+import os
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +31,7 @@ class Made:
     target: CheckpointName
     identity: str
     base: str
-    """The whole model that training began with, below the root or absolute."""
+    """The whole model that training began with, below the root."""
     config: Config
     step: int
     """Optimizer steps of its training run so far."""
@@ -48,8 +49,9 @@ def save_record(
     """Saves what a policy server loads, and returns its record."""
     kind = kind_of(made.config["tuning"])
     saved = made.temporary / kind
-    save_policy(policy, made.root / made.base, tokenizer_from, saved)
     folder = f"{made.target['trainRun']}/{made.target['name']}/{kind}"
+    # From where it will be found, on whichever machine.
+    save_policy(policy, os.path.relpath(made.base, folder), tokenizer_from, saved)
     return record_of(made, policy, tokenizer, saved, folder, outcome)
 
 
@@ -77,22 +79,6 @@ def record_of(
         outcome=outcome,
         versions={library: version(library) for library in _LIBRARIES},
     )
-
-
-def describe(root: Path, target: CheckpointName, record: Record, replayed: bool) -> JsonObject:
-    """The answer of the contract."""
-    return {
-        "checkpoint": {
-            **target,
-            "path": str(root / record.folder),
-            "kind": record.kind,
-            "weightsSha256": record.weightsSha256,
-            "tokenizerSha256": record.tokenizerSha256,
-            "vocabulary": record.vocabulary,
-        },
-        "replayed": replayed,
-        **record.outcome,
-    }
 
 
 @torch.no_grad()

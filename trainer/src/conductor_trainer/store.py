@@ -1,43 +1,35 @@
-"""The store that workers write to, of which the trainer only reads: database, bucket or folder."""
+"""The store that workers write to: database, bucket or folder. The trainer adds checkpoints."""
 
+import errno
 import hashlib
 import os
 import re
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Protocol
+from uuid import uuid4
 
 from conductor_trainer.contract import StoredBytes
-from conductor_trainer.encryption import KeyRing, name_of_key, open_content
-from conductor_trainer.errors import BadRequest, BatchInvalid, NotInStore
+from conductor_trainer.encryption import KeyRing, name_of_key, open_content, seal_content
+from conductor_trainer.errors import BatchInvalid, NotInStore
 from conductor_trainer.postgres import PostgresPlace, read_postgres_url
+from conductor_trainer.s3_store import S3Store
+from conductor_trainer.sqlite_store import SqliteStore
+from conductor_trainer.store_key import StoredObject, check_key, is_key
 
-_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
-_SQLITE = re.compile(r"sqlite:([^?]+)(?:\?sync=(?:full|normal))?", re.DOTALL)
+_SQLITE = re.compile(r"sqlite:([^?]+)(?:\?sync=(full|normal))?", re.DOTALL)
 _FILE = re.compile(r"file:(.+)", re.DOTALL)
 _S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOTALL)
 
 STORE_FORMS = "sqlite:PATH, postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX or file:PATH"
 
-# That of the tables, see `sqlite-database.ts`.
-_SQLITE_VERSION = 2
-
-
-@dataclass(frozen=True)
-class StoredObject:
-    """What lies under a key, and when it was written."""
-
-    content: bytes
-    modified_at: datetime
-
 
 class Store(Protocol):
-    """Where batches and texts lie. Calls block: give them a thread."""
+    """Where batches, texts and checkpoints lie. Calls block: give them a thread."""
 
     @property
     def url(self) -> str:
@@ -46,6 +38,18 @@ class Store(Protocol):
 
     def read(self, key: str) -> StoredObject | None:
         """None where nothing lies under the key."""
+        ...
+
+    def modified_at(self, key: str) -> datetime | None:
+        """When what lies under the key was written, by the clock of where it lies."""
+        ...
+
+    def write(self, key: str, content: bytes) -> None:
+        """Replaces what lies there, whole or not at all."""
+        ...
+
+    def create(self, key: str, content: bytes) -> bool:
+        """The same where nothing lies there: of many that do so at once, one is told True."""
         ...
 
 
@@ -60,15 +64,15 @@ def open_store(url: str, keys: KeyRing | None) -> Store:
 
 def _open_plain(url: str) -> Store:
     if found := _SQLITE.fullmatch(url):
-        return _SqliteStore(Path(found[1]).resolve())
+        return SqliteStore(Path(found[1]).resolve(), full=found[2] == "full")
     if found := _FILE.fullmatch(url):
         return _FileStore(Path(found[1]).resolve())
     if found := _S3.fullmatch(url):
         prefix = found[2] or ""
         if prefix == "":
-            return _S3Store(found[1], prefix)
-        if _is_key(prefix):
-            return _S3Store(found[1], f"{prefix}/")
+            return S3Store(found[1], prefix)
+        if is_key(prefix):
+            return S3Store(found[1], f"{prefix}/")
     if place := read_postgres_url(url):
         return _PostgresStore(place)
     raise ValueError(f"store {url!r} is none: expected {STORE_FORMS}")
@@ -98,100 +102,98 @@ def stored_file(store: Store, stored: StoredBytes) -> Iterator[Path]:
         yield path
 
 
-class _SqliteStore:
-    """Reads what `SqliteStore` of the TypeScript side writes at the same time."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.url = f"sqlite:{path}"
-
-    def read(self, key: str) -> StoredObject | None:
-        _check_key(key)
-        if not self._path.exists():
-            return None
-        try:
-            with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as database:
-                (version,) = database.execute("PRAGMA user_version").fetchone()
-                if version > _SQLITE_VERSION:
-                    raise RuntimeError(
-                        f"{self.url} was made by a newer version (its tables are of version "
-                        f"{version}, and this trainer knows {_SQLITE_VERSION}): update the trainer"
-                    )
-                query = "SELECT bytes, modified FROM entries WHERE key = ?"
-                found = database.execute(query, (key,)).fetchone()
-        except sqlite3.Error as error:
-            raise RuntimeError(
-                f"{self.url} cannot be read ({error}): it must be the database of the workers, "
-                "which this user may read, in a folder that they may write"
-            ) from error
-        if found is None:
-            return None
-        content, modified = found
-        return StoredObject(content, datetime.fromtimestamp(modified / 1000, UTC))
-
-
 class _PostgresStore:
-    """A connection for each read: there are a few in a cycle."""
+    """Calls are those of `PostgresPlace`, for keys that are some."""
 
     def __init__(self, place: PostgresPlace) -> None:
         self._place = place
         self.url = place.url
 
     def read(self, key: str) -> StoredObject | None:
-        _check_key(key)
+        check_key(key)
         found = self._place.read(key)
         return None if found is None else StoredObject(*found)
 
+    def modified_at(self, key: str) -> datetime | None:
+        check_key(key)
+        return self._place.modified_at(key)
+
+    def write(self, key: str, content: bytes) -> None:
+        check_key(key)
+        self._place.write(key, content)
+
+    def create(self, key: str, content: bytes) -> bool:
+        check_key(key)
+        return self._place.create(key, content)
+
 
 class _FileStore:
-    """Reads what `FileStore` of the TypeScript side writes, on this machine or a shared disk."""
+    """As `FileStore` of the TypeScript side, on this machine or a shared disk."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.url = f"file:{folder}"
 
     def read(self, key: str) -> StoredObject | None:
-        _check_key(key)
+        check_key(key)
         try:
             with (self._folder / key).open("rb") as file:
-                content = file.read()
-                modified = os.fstat(file.fileno()).st_mtime
+                return StoredObject(file.read(), _time_of(os.fstat(file.fileno())))
         except FileNotFoundError:
             return None
-        return StoredObject(content, datetime.fromtimestamp(modified, UTC))
 
-
-class _S3Store:
-    """One object a key, below a prefix. Configured only by AWS's own environment and profiles."""
-
-    def __init__(self, bucket: str, prefix: str) -> None:
-        self._bucket = bucket
-        self._prefix = prefix
-        self._client = _open_client()
-        self.url = f"s3://{bucket}/{prefix}".removesuffix("/")
-
-    def read(self, key: str) -> StoredObject | None:
-        """An error that leaves has been through boto3's own retries."""
-        _check_key(key)
+    def modified_at(self, key: str) -> datetime | None:
+        check_key(key)
         try:
-            found = self._client.get_object(Bucket=self._bucket, Key=f"{self._prefix}{key}")
-        except self._client.exceptions.NoSuchKey:
+            return _time_of((self._folder / key).stat())
+        except FileNotFoundError:
             return None
-        return StoredObject(found["Body"].read(), found["LastModified"])
+
+    def write(self, key: str, content: bytes) -> None:
+        self._put(key, content, os.replace)
+
+    def create(self, key: str, content: bytes) -> bool:
+        try:
+            self._put(key, content, _link)
+        except FileExistsError:
+            return False
+        return True
+
+    def _put(self, key: str, content: bytes, put: Callable[[Path, Path], None]) -> None:
+        """Writes a whole file beside its place, hidden, and has it put there."""
+        check_key(key)
+        path = self._folder / key
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        unfinished = path.with_name(f".{uuid4()}")
+        try:
+            with open(unfinished, "xb", opener=_for_its_owner) as file:
+                file.write(content)
+            put(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
 
-def _open_client() -> Any:
+def _time_of(status: os.stat_result) -> datetime:
+    return datetime.fromtimestamp(status.st_mtime, UTC)
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+"""What disks answer that know no second name for a file."""
+
+
+def _link(file: Path, path: Path) -> None:
+    """Raises `FileExistsError` where the other name is taken."""
     try:
-        import boto3
-        from botocore.config import Config
-    except ImportError as error:
-        raise RuntimeError(
-            'a store in S3 needs boto3: install the trainer as "temporal-conductor-trainer[s3]"'
-        ) from error
-    # Servers of other vendors rarely have a host name for each bucket.
-    is_other = "AWS_ENDPOINT_URL_S3" in os.environ or "AWS_ENDPOINT_URL" in os.environ
-    config = Config(s3={"addressing_style": "path" if is_other else "auto"})
-    return boto3.client("s3", config=config)
+        path.hardlink_to(file)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        with path.open("xb") as target, file.open("rb") as source:
+            shutil.copyfileobj(source, target)
 
 
 class _EncryptedStore:
@@ -204,23 +206,25 @@ class _EncryptedStore:
 
     def read(self, key: str) -> StoredObject | None:
         """What lies there under any of the keys, decrypted."""
-        names = {name_of_key(key, each) for each in self._keys.all}
-        found = [stored for name in sorted(names) if (stored := self._inner.read(name))]
+        found = [stored for name in self._names_of(key) if (stored := self._inner.read(name))]
         if not found:
             return None
         newest = max(found, key=lambda stored: stored.modified_at)
         return StoredObject(open_content(newest.content, key, self._keys), newest.modified_at)
 
+    def modified_at(self, key: str) -> datetime | None:
+        found = [at for name in self._names_of(key) if (at := self._inner.modified_at(name))]
+        return max(found, default=None)
 
-def _is_key(key: str) -> bool:
-    """Whether a key means a place below a store's root, whatever the kind of store."""
-    return all(_PART.fullmatch(part) for part in key.split("/"))
+    def write(self, key: str, content: bytes) -> None:
+        first = self._keys.first
+        self._inner.write(name_of_key(key, first), seal_content(content, key, first))
 
+    def create(self, key: str, content: bytes) -> bool:
+        if self.modified_at(key) is not None:
+            return False
+        first = self._keys.first
+        return self._inner.create(name_of_key(key, first), seal_content(content, key, first))
 
-def _check_key(key: str) -> None:
-    """Refuses an invalid key before it becomes a path."""
-    if not _is_key(key):
-        raise BadRequest(
-            f"store key {key!r} is refused: each part must begin with a letter or digit and hold "
-            "letters, digits and . _ = - only"
-        )
+    def _names_of(self, key: str) -> list[str]:
+        return sorted({name_of_key(key, each) for each in self._keys.all})

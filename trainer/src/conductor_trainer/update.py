@@ -10,6 +10,7 @@ from conductor_trainer.checkpoint import (
     TRAINER_FOLDER,
     Record,
     checkpoint_folder,
+    describe,
     identity_of,
     require_record,
 )
@@ -19,7 +20,7 @@ from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.make_once import make_once
 from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
-from conductor_trainer.record import Made, describe, save_record
+from conductor_trainer.record import Made, save_record
 from conductor_trainer.tensors import to_tensors
 
 
@@ -63,7 +64,7 @@ def update(
         return save_record(made, policy, tokenizer, parent_folder, outcome)
 
     record, replayed = make_once(root, target, identity, build)
-    return describe(root, target, record, replayed)
+    return describe(target, record, replayed)
 
 
 def _state_folder(root: Path, request: UpdateRequest) -> Path | None:

@@ -17,7 +17,7 @@ from transformers import (
     TrainingArguments,
 )
 
-from conductor_trainer.checkpoint import Record, identity_of, require_record
+from conductor_trainer.checkpoint import Record, describe, identity_of, require_record
 from conductor_trainer.contract import CheckpointName, JsonObject, WarmStartRequest
 from conductor_trainer.errors import BadRequest, NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
@@ -29,7 +29,7 @@ from conductor_trainer.model import (
     load_tokenizer,
     pad_id_of,
 )
-from conductor_trainer.record import Made, describe, save_record
+from conductor_trainer.record import Made, save_record
 
 IGNORED = -100
 """Label of tokens that are read, but not learned."""
@@ -59,7 +59,7 @@ def warm_start(
         return save_record(made, policy, tokenizer, parent_folder, outcome)
 
     record, replayed = make_once(root, target, identity, build)
-    return describe(root, target, record, replayed)
+    return describe(target, record, replayed)
 
 
 def _learn(

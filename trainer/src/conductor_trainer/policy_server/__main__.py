@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from conductor_trainer.starting import CannotStart, end_with_stdin, require_port, start
+from conductor_trainer.store_options import add_store_options, cache_of
 
 # Before torch reads it: a tiny model loses more time to a second thread than it gains, and one
 # thread always adds its sums in the same order.
@@ -32,12 +33,14 @@ def _serve(options: argparse.Namespace) -> None:
     import torch
     import transformers
 
+    from conductor_trainer.locate import locate_in
     from conductor_trainer.policy_server.policy_cache import PolicyCache
     from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
 
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
-    policies = PolicyCache(dict(options.model), in_memory=options.in_memory)
+    locate = locate_in(cache_of(options))
+    policies = PolicyCache(dict(options.model), in_memory=options.in_memory, locate=locate)
     for name in policies.names:
         policies.find(name)
     server = PolicyHttpServer((options.host, options.port), PolicyService(policies))
@@ -60,6 +63,7 @@ def _read_arguments() -> argparse.Namespace:
         metavar="NAME=FOLDER",
         help="a policy to begin with; may be given more than once",
     )
+    add_store_options(parser, required=False)
     parser.add_argument(
         "--in-memory",
         type=int,

@@ -1,8 +1,10 @@
 """The policies that a server knows by name, of which a few are in memory."""
 
 import json
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +17,17 @@ from transformers import (
 )
 
 from conductor_trainer.http_answers import (
+    ApiError,
     bad_request,
     loaded_already,
     never_loaded,
     not_found,
     unknown_model,
 )
+from conductor_trainer.locate import Locate
 from conductor_trainer.weights import SAFELY, require_safetensors
+
+_SETTINGS = ("config.json", "adapter_config.json")
 
 END_OF_TURN = "<|im_end|>"
 """Ends a turn of ChatML, in which prompts are written."""
@@ -63,7 +69,8 @@ def _load_adapter(folder: Path) -> PreTrainedModel:
 
     require_safetensors(folder)
     config = json.loads((folder / "adapter_config.json").read_text())
-    base = _load_model(Path(config["base_model_name_or_path"]))
+    # Those of a training run name it from where they are.
+    base = _load_model(Path(os.path.normpath(folder / config["base_model_name_or_path"])))
     adapted = PeftModel.from_pretrained(base, folder)
     return adapted.merge_and_unload()
 
@@ -91,10 +98,13 @@ class PolicyCache:
         *,
         in_memory: int,
         read: Callable[[Path], Policy] = load_policy,
+        locate: Locate = nullcontext,
     ) -> None:
+        """`locate` has what a request calls a folder lie in one, while it is read."""
         self._folders = dict(folders)
         self._in_memory = in_memory
         self._read = read
+        self._locate = locate
         self._loaded: OrderedDict[str, Policy] = OrderedDict()
 
     @property
@@ -107,7 +117,10 @@ class PolicyCache:
         folder = self._folders.get(name)
         if folder is None:
             raise unknown_model(name, self.names)
-        policy = self._loaded.pop(name, None) or self._read(folder)
+        policy = self._loaded.pop(name, None)
+        if policy is None:
+            with self._locate(folder) as place:
+                policy = self._read(place)
         self._loaded[name] = policy
         while len(self._loaded) > self._in_memory:
             self._loaded.popitem(last=False)
@@ -117,13 +130,17 @@ class PolicyCache:
         """Makes a folder known by a new name, and reads it to be sure that it can be."""
         if name in self._folders:
             raise loaded_already(name, self._folders[name])
-        if not any((folder / file).exists() for file in ("config.json", "adapter_config.json")):
-            raise not_found(f"No adapter or model found for '{name}' in {folder}.")
-        self._folders[name] = folder
         try:
-            self.find(name)
+            with self._locate(folder) as place:
+                if not any((place / file).exists() for file in _SETTINGS):
+                    raise not_found(f"No adapter or model found for '{name}' in {folder}.")
+                self._folders[name] = folder
+                self.find(name)
+        except ApiError:
+            self._folders.pop(name, None)
+            raise
         except Exception as error:
-            del self._folders[name]
+            self._folders.pop(name, None)
             raise bad_request(f"'{name}' cannot be loaded from {folder}: {error}") from error
 
     def unload(self, name: str) -> None:

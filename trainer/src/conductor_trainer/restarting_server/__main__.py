@@ -3,6 +3,7 @@
 import argparse
 
 from conductor_trainer.starting import require_port, start
+from conductor_trainer.store_options import add_store_options, cache_of
 
 _FIELDS = ("{model}", "{folder}", "{port}")
 
@@ -16,10 +17,16 @@ def _serve(options: argparse.Namespace) -> None:
     """Serves whole models, after one line on stdout, `{"url": …}`, that says where."""
     require_port(options.host, options.port)
     from conductor_trainer.http_answers import AnsweringServer
+    from conductor_trainer.locate import locate_in
     from conductor_trainer.restarting_server.inner_server import InnerServer
     from conductor_trainer.restarting_server.service import RestartingService
 
-    inner = InnerServer(options.command, start_limit=options.start_limit, grace=options.grace)
+    inner = InnerServer(
+        options.command,
+        start_limit=options.start_limit,
+        grace=options.grace,
+        locate=locate_in(cache_of(options)),
+    )
     server = AnsweringServer((options.host, options.port), RestartingService(inner).respond)
     server.serve_until_stopped()
     inner.close()
@@ -32,6 +39,7 @@ def _read_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine only")
     parser.add_argument("--port", type=int, default=8001, help="0 takes a free one")
+    add_store_options(parser, required=False)
     parser.add_argument(
         "--start-limit",
         type=float,

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from socket import create_server
@@ -10,6 +11,7 @@ from threading import Lock
 import httpx
 
 from conductor_trainer.http_answers import ApiError
+from conductor_trainer.locate import Locate
 from conductor_trainer.restarting_server.guarded_process import GuardedProcess
 
 _BETWEEN_LOOKS = 0.2
@@ -37,9 +39,20 @@ class _Running:
 class InnerServer:
     """Starts the command for one model after the other, never two at a time."""
 
-    def __init__(self, command: Sequence[str], *, start_limit: float, grace: float) -> None:
-        """`command` has `{model}`, `{folder}` and `{port}` in it; both times are in seconds."""
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        start_limit: float,
+        grace: float,
+        locate: Locate = nullcontext,
+    ) -> None:
+        """`command` has `{model}`, `{folder}` and `{port}` in it; both times are in seconds.
+
+        `locate` has a model's folder lie in one while the command starts, which reads it then.
+        """
         self._command = command
+        self.locate = locate
         self._start_limit = start_limit
         self._grace = grace
         self._turn = Lock()
@@ -85,8 +98,12 @@ class InnerServer:
             self._stop()
 
     def _start(self, model: WholeModel) -> str:
+        with self.locate(model.folder) as folder:
+            return self._start_on(folder, model)
+
+    def _start_on(self, folder: Path, model: WholeModel) -> str:
         port = _free_port()
-        fields = {"{model}": model.name, "{folder}": str(model.folder), "{port}": str(port)}
+        fields = {"{model}": model.name, "{folder}": str(folder), "{port}": str(port)}
         process = GuardedProcess([_fill(word, fields) for word in self._command], self._grace)
         self._running = _Running(model, f"http://127.0.0.1:{port}", process)
         problem = self._wait_until_ready(self._running)

@@ -61,22 +61,24 @@ class RestartingService:
     def _load(self, body: Body, is_wanted: IsWanted) -> Body:
         """Names a folder, and starts the server on it to be sure that it can be served."""
         name, folder = read_text(body, "lora_name"), Path(read_text(body, "lora_path"))
-        model = self._name(name, folder)
-        try:
-            with self._turns.turn(model):
-                if is_wanted():
-                    self._inner.serve(model)
-        except ApiError:
-            self._forget(model)
-            raise
+        # Fetched while another model still runs.
+        with self._inner.locate(folder) as place:
+            if not (place / "config.json").exists():
+                raise not_found(
+                    f"No whole model found for '{name}' in {folder}. This server is started anew "
+                    "for each whole model; adapters are for a vLLM with --enable-lora."
+                )
+            model = self._name(name, folder)
+            try:
+                with self._turns.turn(model):
+                    if is_wanted():
+                        self._inner.serve(model)
+            except ApiError:
+                self._forget(model)
+                raise
         return {"message": f"Success: LoRA adapter '{name}' added successfully."}
 
     def _name(self, name: str, folder: Path) -> WholeModel:
-        if not (folder / "config.json").exists():
-            raise not_found(
-                f"No whole model found for '{name}' in {folder}. This server is started anew for "
-                "each whole model; adapters are for a vLLM with --enable-lora."
-            )
         with self._naming:
             known = self._models.get(name)
             if known is not None:

@@ -5,24 +5,12 @@ import asyncio
 from pathlib import Path
 
 from conductor_trainer.starting import end_with_stdin, start
+from conductor_trainer.store_options import add_store_options
 
 
 def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="temporal-conductor-trainer worker", description=__doc__)
-    parser.add_argument(
-        "--store",
-        required=True,
-        metavar="URL",
-        help="sqlite:PATH, postgres://USER@HOST/DATABASE (the password in PGPASSWORD), "
-        "s3://BUCKET/PREFIX or file:PATH",
-    )
-    parser.add_argument(
-        "--checkpoints",
-        required=True,
-        type=Path,
-        metavar="FOLDER",
-        help="where checkpoints are kept",
-    )
+    add_store_options(parser, required=True)
     parser.add_argument(
         "--allow-server",
         action="append",
@@ -40,9 +28,6 @@ def _read_arguments() -> argparse.Namespace:
     parser.add_argument("--task-queue", default="conductor-trainer", metavar="NAME")
     parser.add_argument(
         "--namespace", metavar="NAME", help="default: TEMPORAL_NAMESPACE, else default"
-    )
-    parser.add_argument(
-        "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
     )
     parser.add_argument(
         "--encryption-strict",

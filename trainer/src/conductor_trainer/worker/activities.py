@@ -4,15 +4,22 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from conductor_trainer.checkpoint import collect
-from conductor_trainer.contract import JsonObject, StoredBytes, check_request
+from conductor_trainer.checkpoint import collect, describe, identity_of, require_same
+from conductor_trainer.checkpoint_cache import CheckpointCache
+from conductor_trainer.contract import (
+    CheckpointName,
+    JsonObject,
+    StoredBytes,
+    UpdateRequest,
+    check_request,
+)
 from conductor_trainer.errors import BadRequest, TrainerError
 from conductor_trainer.store import Store, stored_file
 from conductor_trainer.worker.publish import publish, retire
@@ -93,8 +100,10 @@ class Allowed:
 class TrainerActivities:
     """What a training night asks of the machine that holds the weights."""
 
-    def __init__(self, root: Path, store: Store, steps: StepRunner, allowed: Allowed) -> None:
-        self._root = root
+    def __init__(
+        self, cache: CheckpointCache, store: Store, steps: StepRunner, allowed: Allowed
+    ) -> None:
+        self._cache = cache
         self._store = store
         self._steps = steps
         self._allowed = allowed
@@ -116,23 +125,45 @@ class TrainerActivities:
     async def init(self, request: Any) -> Any:
         """Makes the checkpoint that a training run begins with."""
         texts = request["base"].get("texts")
-        return await self._step("init", request, {} if texts is None else {"texts": texts})
+        stored = {} if texts is None else {"texts": texts}
+        return await self._make("init", request, "base", stored, lambda _: None)
 
     @_activity("conductor.trainer.warmStart")
     async def warm_start(self, request: Any) -> Any:
         """Teaches a checkpoint by examples."""
-        return await self._step("warmStart", request, {"examples": request["examples"]})
+
+        def hold(files: ExitStack) -> None:
+            files.enter_context(self._cache.held(request["parent"]))
+
+        stored = {"examples": request["examples"]}
+        return await self._make("warmStart", request, request["name"], stored, hold)
 
     @_activity("conductor.trainer.update")
     async def update(self, request: Any) -> Any:
         """Makes one cycle's checkpoint of its parent and a batch of rollouts."""
-        return await self._step("update", request, {"batch": request["batch"]})
+        name, stored = f"{request['cycle']:06}", {"batch": request["batch"]}
+        hold = partial(self._hold_for_update, request)
+        return await self._make("update", request, name, stored, hold)
+
+    def _hold_for_update(self, request: UpdateRequest, files: ExitStack) -> None:
+        parent, config = request["parent"], request["config"]
+        goes_on = parent["trainRun"] == request["trainRun"]
+        files.enter_context(self._cache.held(parent, to_go_on=goes_on))
+        if config["loss"]["beta"] != 0:
+            record = self._cache.require(parent).record
+            files.enter_context(self._cache.held_base(record))
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
         """Writes a checkpoint as a folder that Hugging Face's libraries load."""
         folder = self._allowed.export_folder(request["directory"])
-        return await self._step("export", {**request, "directory": str(folder)}, {})
+        with ExitStack() as files:
+            async with _heartbeats() as report:
+                report("fetching")
+                held = self._cache.held(request["checkpoint"])
+                await asyncio.to_thread(files.enter_context, held)
+                asked = {**request, "directory": str(folder)}
+                return await self._steps.run("export", asked, {}, report)
 
     @_activity("conductor.trainer.publish")
     async def publish(self, request: Any) -> Any:
@@ -140,7 +171,12 @@ class TrainerActivities:
         self._allowed.check_servers(request["servers"])
         async with _heartbeats() as report:
             report("publishing")
-            return await publish(self._root, request)
+            with ExitStack() as files:
+                # For servers that share this folder, and fetch nothing by themselves.
+                held = self._cache.held(request["checkpoint"])
+                await asyncio.to_thread(files.enter_context, held)
+                stored = await asyncio.to_thread(self._cache.require, request["checkpoint"])
+                return await publish(stored.record, request)
 
     @_activity("conductor.trainer.retire")
     async def retire(self, request: Any) -> Any:
@@ -148,27 +184,52 @@ class TrainerActivities:
         self._allowed.check_servers(request["servers"])
         async with _heartbeats() as report:
             report("retiring")
-            return await retire(self._root, request)
+            return await retire(request)
 
     @_activity("conductor.trainer.collect")
     async def collect(self, request: Any) -> Any:
-        """Removes old checkpoints from the disk."""
+        """Removes old checkpoints from this machine's disk; the store is cleared by workers."""
         async with _heartbeats() as report:
             report("collecting")
-            return await asyncio.to_thread(collect, self._root, request)
+            return await asyncio.to_thread(collect, self._cache.root, request)
 
-    async def _step(self, job: str, request: Any, stored: dict[str, StoredBytes]) -> JsonObject:
-        """Runs a step, with local copies of what the request names in the store."""
+    async def _make(
+        self,
+        job: str,
+        request: Any,
+        name: str,
+        stored: dict[str, StoredBytes],
+        hold: Callable[[ExitStack], None],
+    ) -> JsonObject:
+        """Has a step make a checkpoint, and keeps it in the store: from then on there is one.
+
+        One that is there already was made by an attempt before, here or elsewhere. The step gets
+        local copies of what the request names in the store, and what `hold` has stay in the cache.
+        """
+        target = CheckpointName(trainRun=request["trainRun"], name=name)
+        identity = identity_of(job, request)
+
+        def fetch(files: ExitStack) -> dict[str, str]:
+            hold(files)
+            files.enter_context(self._cache.making(target, identity))
+            return {
+                each: str(files.enter_context(stored_file(self._store, place)))
+                for each, place in stored.items()
+            }
+
         with ExitStack() as files:
             async with _heartbeats() as report:
                 report("fetching")
-                paths = {
-                    name: str(
-                        await asyncio.to_thread(files.enter_context, stored_file(self._store, each))
-                    )
-                    for name, each in stored.items()
-                }
-                return await self._steps.run(job, request, paths, report)
+                found = await asyncio.to_thread(self._cache.find, target)
+                if found is not None:
+                    require_same(found.record, target, identity)
+                    return describe(target, found.record, replayed=True)
+                paths = await asyncio.to_thread(fetch, files)
+                made = await self._steps.run(job, request, paths, report)
+                report("keeping")
+                record = await asyncio.to_thread(self._cache.keep, target)
+                require_same(record, target, identity)
+                return describe(target, record, made["replayed"])
 
 
 @asynccontextmanager

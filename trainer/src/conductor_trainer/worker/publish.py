@@ -1,12 +1,12 @@
 """Loads checkpoints into policy servers (vLLM's, or the one for CPUs), and unloads them again."""
 
+import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import httpx
 
-from conductor_trainer.checkpoint import Probe, checkpoints_in, require_record
+from conductor_trainer.checkpoint import Probe, Record
 from conductor_trainer.contract import (
     CheckpointName,
     PublishRequest,
@@ -29,13 +29,12 @@ def model_name(checkpoint: CheckpointName) -> str:
     return f"{checkpoint['trainRun']}-{checkpoint['name']}"
 
 
-async def publish(root: Path, request: PublishRequest) -> PublishResult:
+async def publish(record: Record, request: PublishRequest) -> PublishResult:
     """Loads a checkpoint everywhere, then proves that each server computes what the trainer did.
 
     Raises `ProbeFailed` beyond the tolerance: other weights, another tokenizer, another precision.
     """
-    record = require_record(root, request["checkpoint"])
-    model, folder = model_name(request["checkpoint"]), str(root / record.folder)
+    model, folder = model_name(request["checkpoint"]), record.folder
     gaps = [0.0]
     async with httpx.AsyncClient() as client:
         for url in request["servers"]:
@@ -54,18 +53,16 @@ async def publish(root: Path, request: PublishRequest) -> PublishResult:
     return {"model": model, "logprobGap": max(gaps)}
 
 
-async def retire(root: Path, request: RetireRequest) -> RetireResult:
+async def retire(request: RetireRequest) -> RetireResult:
     """Unloads every checkpoint of a training run that the request does not keep."""
-    names = [
-        name for name in checkpoints_in(root / request["trainRun"]) if name not in request["keep"]
-    ]
-    candidates = {model_name({"trainRun": request["trainRun"], "name": name}) for name in names}
+    own = re.compile(rf"{request['trainRun']}-(?:base|warm|warm-[0-9a-f]{{8}}|\d{{6}})")
+    kept = {model_name({"trainRun": request["trainRun"], "name": name}) for name in request["keep"]}
     retired: set[str] = set()
     async with httpx.AsyncClient() as client:
         for url in request["servers"]:
             server = PolicyServer(url, client)
-            for model in sorted(candidates.intersection(await server.models())):
-                if await server.unload(model):
+            for model in sorted(await server.models()):
+                if own.fullmatch(model) and model not in kept and await server.unload(model):
                     retired.add(model)
     return {"retired": sorted(retired)}
 
@@ -135,10 +132,11 @@ class PolicyServer:
 
     def _refused(self, answer: httpx.Response) -> ServerRefused:
         return ServerRefused(
-            f"{answer.request.url} answers {_said(answer)}. Checkpoints must lie on a disk that "
-            "the server sees under the same path, and vLLM must be started with "
-            "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora; or, for whole models, by "
-            "`python -m conductor_trainer.restarting_server`, which starts it anew with each."
+            f"{answer.request.url} answers {_said(answer)}. Our own servers must be given the "
+            "trainer's store and a folder, by --store and --checkpoints; vLLM must be started in "
+            "the trainer's folder of checkpoints with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and "
+            "--enable-lora, or, for whole models, by `temporal-conductor-trainer "
+            "restarting-server`, which starts it anew with each."
         )
 
 

@@ -11,10 +11,9 @@ from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.worker import Worker
 
-from conductor_trainer.encryption import KeyProblem, read_encryption_keys
 from conductor_trainer.payload_codec import encryption_converter
 from conductor_trainer.starting import CannotStart
-from conductor_trainer.store import open_store
+from conductor_trainer.store_options import open_cache, read_keys
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner, claim_stdout
 
@@ -25,21 +24,11 @@ async def serve(options: argparse.Namespace) -> None:
     for each in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
 
-    variable = options.encryption_key_env
-    try:
-        keys = None if variable is None else read_encryption_keys(variable)
-    except KeyProblem as error:
-        raise CannotStart(str(error)) from error
-    root = options.checkpoints.resolve()
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotStart(
-            f"the folder {root} cannot be made ({error.strerror}): name another with --checkpoints"
-        ) from error
-    steps = StepRunner(root)
+    store, cache = open_cache(options)
+    keys = read_keys(options)
+    steps = StepRunner(cache.root)
     allowed = Allowed(options.allow_server, options.export_root)
-    activities = TrainerActivities(root, open_store(options.store, keys), steps, allowed)
+    activities = TrainerActivities(cache, store, steps, allowed)
     # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
     connection = ClientConfig.load_client_connect_config()
     if options.namespace is not None:

@@ -1,0 +1,224 @@
+"""Checkpoints of the store in a folder of this machine, where programs load them from.
+
+Any number of processes may share the folder. What a process uses is locked, by the kernel, which
+lets go when it dies; nothing that is locked is removed. What is in place is whole.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from conductor_trainer.checkpoint import (
+    RESULT_FILE,
+    TRAINER_FOLDER,
+    Record,
+    checkpoint_folder,
+    read_record,
+    set_aside,
+)
+from conductor_trainer.contract import CheckpointName
+from conductor_trainer.errors import (
+    BadRequest,
+    CheckpointMissing,
+    CheckpointUnreadable,
+    DiskFull,
+    is_disk_full,
+)
+from conductor_trainer.make_once import sync_tree
+from conductor_trainer.store import Store
+from conductor_trainer.stored_checkpoint import (
+    StoredCheckpoint,
+    fetch_files,
+    find_checkpoint,
+    keep_checkpoint,
+)
+
+CACHED = 4
+"""How many checkpoints stay beside those in use, where nothing else is said."""
+
+_REFERENCE = re.compile(r"([a-z0-9][a-z0-9-]{0,62})/([a-z0-9][a-z0-9-]{0,62})/(model|adapter)")
+
+
+class CheckpointCache:
+    """A folder of checkpoints, `<training run>/<name>`, before a store. Calls block."""
+
+    def __init__(self, root: Path, store: Store, *, most: int = CACHED) -> None:
+        """`most` is how many stay, the last ones used; those in use come on top."""
+        self.root = root
+        self._store = store
+        self._most = most
+
+    def find(self, checkpoint: CheckpointName) -> StoredCheckpoint | None:
+        """What the store has under that name."""
+        return find_checkpoint(self._store, checkpoint)
+
+    def require(self, checkpoint: CheckpointName) -> StoredCheckpoint:
+        """The same. Raises `CheckpointMissing` where it has nothing."""
+        found = self.find(checkpoint)
+        if found is None:
+            raise CheckpointMissing(
+                f"There is no checkpoint {checkpoint['trainRun']}/{checkpoint['name']} in the "
+                f"store {self._store.url}: it was never made, was removed, or is in another "
+                "store. Name the right one, or go on from another checkpoint."
+            )
+        return found
+
+    @contextmanager
+    def held(self, checkpoint: CheckpointName, *, to_go_on: bool = False) -> Iterator[Path]:
+        """Its folder, and what else it takes to load it; all of it stays until the end.
+
+        `to_go_on`: with the optimizer's state as well.
+        """
+        stored = self.require(checkpoint)
+        with ExitStack() as stack:
+            stack.enter_context(self._held(checkpoint, stored, to_go_on))
+            if stored.record.kind == "adapter":
+                stack.enter_context(self.held_base(stored.record))
+            yield checkpoint_folder(self.root, checkpoint)
+        self._trim()
+
+    @contextmanager
+    def held_base(self, record: Record) -> Iterator[Path]:
+        """The whole model that the training of a checkpoint began with."""
+        checkpoint, part = read_reference(record.base)
+        with self._held(checkpoint, self.require(checkpoint), False) as folder:
+            yield folder / part
+
+    @contextmanager
+    def located(self, place: Path) -> Iterator[Path]:
+        """The folder that a policy server is told to load: `<training run>/<name>/adapter`, say.
+
+        An absolute one is where it is.
+        """
+        if place.is_absolute():
+            yield place
+            return
+        checkpoint, part = read_reference(place.as_posix())
+        with self.held(checkpoint) as folder:
+            yield folder / part
+
+    @contextmanager
+    def making(self, checkpoint: CheckpointName, identity: str) -> Iterator[None]:
+        """Has the folder stay while the checkpoint is made in it, and kept.
+
+        What a killed process made of the same request is there still; of another one it goes.
+        """
+        with self._lock(checkpoint) as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            local = self._local_record(checkpoint)
+            if local is None or local.identity != identity:
+                self._remove(checkpoint)
+            yield
+        self._trim()
+
+    def keep(self, checkpoint: CheckpointName) -> Record:
+        """Copies what was made into the store, and returns the record that counts from now on."""
+        folder, made = checkpoint_folder(self.root, checkpoint), self._local_record(checkpoint)
+        if made is None:
+            raise CheckpointMissing(f"{folder} is gone before it was kept: leave it alone.")
+        return keep_checkpoint(self._store, checkpoint, folder, made).record
+
+    @contextmanager
+    def _held(
+        self, checkpoint: CheckpointName, stored: StoredCheckpoint, to_go_on: bool
+    ) -> Iterator[Path]:
+        parts = {Path(file.path).parts[0] for file in stored.files}
+        if not to_go_on:
+            parts -= {TRAINER_FOLDER}
+        folder = checkpoint_folder(self.root, checkpoint)
+        with self._lock(checkpoint) as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            while not self._has(checkpoint, stored, parts):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not self._has(checkpoint, stored, parts):
+                    self._fetch(checkpoint, stored, parts)
+                # Another process may come in between, and remove it.
+                fcntl.flock(lock, fcntl.LOCK_SH)
+            os.utime(folder / RESULT_FILE)
+            yield folder
+
+    def _has(self, checkpoint: CheckpointName, stored: StoredCheckpoint, parts: set[str]) -> bool:
+        folder = checkpoint_folder(self.root, checkpoint)
+        is_same = self._local_record(checkpoint) == stored.record
+        return is_same and all((folder / part).is_dir() for part in parts)
+
+    def _local_record(self, checkpoint: CheckpointName) -> Record | None:
+        """One that cannot be read is none: the store has another copy."""
+        try:
+            return read_record(self.root, checkpoint)
+        except CheckpointUnreadable:
+            return None
+
+    def _fetch(self, checkpoint: CheckpointName, stored: StoredCheckpoint, parts: set[str]) -> None:
+        final = checkpoint_folder(self.root, checkpoint)
+        for leftover in final.parent.glob(f".fetched.{final.name}.*"):
+            shutil.rmtree(leftover)
+        temporary = final.with_name(f".fetched.{final.name}.{uuid4()}")
+        temporary.mkdir()
+        try:
+            wanted = lambda path: Path(path).parts[0] in parts  # noqa: E731
+            fetch_files(self._store, stored, temporary, wanted)
+            (temporary / RESULT_FILE).write_text(stored.record.to_json())
+            sync_tree(temporary)
+            self._remove(checkpoint)
+            temporary.rename(final)
+        except BaseException as error:
+            is_full = isinstance(error, OSError) and is_disk_full(error, temporary)
+            shutil.rmtree(temporary, ignore_errors=True)
+            if is_full:
+                raise DiskFull(
+                    f"The disk of {final.parent} took no more while {final.name} was fetched "
+                    f"({error}): make room there, or have fewer stay with --cached."
+                ) from error
+            raise
+
+    def _trim(self) -> None:
+        """Removes those that were not used for the longest time, beyond the number that stays."""
+        records = [*self.root.glob(f"[!.]*/[!.]*/{RESULT_FILE}")]
+        by_use = sorted(records, key=_modified, reverse=True)
+        for record in by_use[self._most :]:
+            folder = record.parent
+            checkpoint = CheckpointName(trainRun=folder.parent.name, name=folder.name)
+            with self._lock(checkpoint) as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue
+                self._remove(checkpoint)
+
+    def _remove(self, checkpoint: CheckpointName) -> None:
+        folder = checkpoint_folder(self.root, checkpoint)
+        gone = set_aside(folder)
+        if gone is not None:
+            shutil.rmtree(gone, ignore_errors=True)
+
+    @contextmanager
+    def _lock(self, checkpoint: CheckpointName) -> Iterator[IO[str]]:
+        """A file to be locked. It is never removed: another process may wait for it."""
+        folder = checkpoint_folder(self.root, checkpoint)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with folder.with_name(f".{folder.name}.lock").open("a") as lock:
+            yield lock
+
+
+def read_reference(reference: str) -> tuple[CheckpointName, str]:
+    """Reads what `Record.folder` and `Record.base` hold. Raises `BadRequest`."""
+    found = _REFERENCE.fullmatch(reference)
+    if found is None:
+        raise BadRequest(
+            f"{reference!r} names no checkpoint: expected one such as nightly/000040/adapter."
+        )
+    return CheckpointName(trainRun=found[1], name=found[2]), found[3]
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -1,0 +1,32 @@
+"""Where a policy server finds what it is told to load."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+
+from conductor_trainer.checkpoint_cache import CheckpointCache
+from conductor_trainer.errors import TrainerError
+from conductor_trainer.http_answers import ApiError, not_found
+
+Locate = Callable[[Path], AbstractContextManager[Path]]
+"""From what a request calls a folder to one on this machine, which stays until the end."""
+
+
+def locate_in(cache: CheckpointCache | None) -> Locate:
+    """Fetches checkpoints of the store; without one, a folder is where it is."""
+    return nullcontext if cache is None else partial(_located, cache)
+
+
+@contextmanager
+def _located(cache: CheckpointCache, place: Path) -> Iterator[Path]:
+    """Raises `ApiError`: 404 for good, 503 where a later attempt may succeed."""
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(cache.located(place))
+        except TrainerError as error:
+            raise not_found(str(error)) from error
+        except Exception as error:
+            said = f"The store does not give {place} now ({type(error).__name__}: {error})."
+            raise ApiError(503, "ServiceUnavailableError", said) from error
+        yield folder

@@ -1,0 +1,72 @@
+"""How programs are told where the store is, and where checkpoints lie on this machine."""
+
+import argparse
+from pathlib import Path
+
+from conductor_trainer.checkpoint_cache import CACHED, CheckpointCache
+from conductor_trainer.encryption import KeyProblem, KeyRing, read_encryption_keys
+from conductor_trainer.starting import CannotStart
+from conductor_trainer.store import Store, open_store
+
+
+def add_store_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Adds `--store`, `--checkpoints`, `--cached` and `--encryption-key-env`."""
+    parser.add_argument(
+        "--store",
+        required=required,
+        metavar="URL",
+        help="sqlite:PATH, postgres://USER@HOST/DATABASE (the password in PGPASSWORD), "
+        "s3://BUCKET/PREFIX or file:PATH",
+    )
+    parser.add_argument(
+        "--checkpoints",
+        required=required,
+        type=Path,
+        metavar="FOLDER",
+        help="where checkpoints of the store are kept ready on this machine; programs may share it",
+    )
+    parser.add_argument(
+        "--cached",
+        type=_count,
+        default=CACHED,
+        metavar="NUMBER",
+        help=f"how many of them stay there, the last used ones (default: {CACHED})",
+    )
+    parser.add_argument(
+        "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
+    )
+
+
+def read_keys(options: argparse.Namespace) -> KeyRing | None:
+    """The keys that the options name. Raises `CannotStart`."""
+    variable = options.encryption_key_env
+    try:
+        return None if variable is None else read_encryption_keys(variable)
+    except KeyProblem as error:
+        raise CannotStart(str(error)) from error
+
+
+def open_cache(options: argparse.Namespace) -> tuple[Store, CheckpointCache]:
+    """The store that the options name, and the folder before it. Raises `CannotStart`."""
+    root = options.checkpoints.resolve()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotStart(
+            f"the folder {root} cannot be made ({error.strerror}): name another with --checkpoints"
+        ) from error
+    store = open_store(options.store, read_keys(options))
+    return store, CheckpointCache(root, store, most=options.cached)
+
+
+def cache_of(options: argparse.Namespace) -> CheckpointCache | None:
+    """The same for a server that may do without: None where no store is named."""
+    if (options.store is None) != (options.checkpoints is None):
+        raise CannotStart("--store and --checkpoints belong together: name both, or neither")
+    return None if options.store is None else open_cache(options)[1]
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
