@@ -357,7 +357,7 @@ def test_lora_trains_an_adapter_and_leaves_the_model_alone(adapted: Path, tmp_pa
     learn(root, 2, "000001", config, rows)
 
     assert result["checkpoint"]["kind"] == "adapter"
-    assert result["checkpoint"]["path"] == str(root / "night/000001/adapter")
+    assert result["checkpoint"]["folder"] == "night/000001/adapter"
     assert result["metrics"]["logprobGap"] < 1e-4
     assert result["metrics"]["gradNorm"] > 0
     assert all("lora" in name for name in weights(root, "000002"))
