@@ -150,8 +150,8 @@ class TrainerActivities:
         goes_on = parent["trainRun"] == request["trainRun"]
         files.enter_context(self._cache.held(parent, to_go_on=goes_on))
         if config["loss"]["beta"] != 0:
-            record = self._cache.require(parent).record
-            files.enter_context(self._cache.held_base(record))
+            first = self._cache.require(parent).record.first or parent
+            files.enter_context(self._cache.held(first))
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
