@@ -64,17 +64,29 @@ test('store gc keeps what records of training refer to, and takes what killed wr
   const answer = await keepText(store, 'the answer of a rollout '.repeat(300));
   const record = 'training/runs/night/cycles/0001/groups/000000-0.json';
   await store.write(record, Buffer.from(JSON.stringify({ rollouts: [{ answer }] })));
+  const [named, gone] = ['ab', 'cd'].map((start) => `weights/${start}/${start.repeat(32)}`);
+  for (const piece of [named, gone]) await store.write(String(piece), Buffer.from('1.5 -0.25'));
+  const files = [{ path: 'model/model.safetensors', bytes: 9, chunks: ['ab'.repeat(32)] }];
+  await store.write('training/night/weights/000001.json', Buffer.from(JSON.stringify({ schema: 1, files })));
   const unfinished = join(root, 'training', `.${randomUUID()}`);
   const young = join(root, `.${randomUUID()}`);
   for (const file of [unfinished, young]) await writeFile(file, 'half a rec');
   const aMonthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000);
-  for (const key of await store.list('texts/')) await utimes(join(root, key), aMonthAgo, aMonthAgo);
+  for (const key of [...(await store.list('texts/')), ...(await store.list('weights/'))]) {
+    await utimes(join(root, key), aMonthAgo, aMonthAgo);
+  }
   await utimes(unfinished, aMonthAgo, aMonthAgo);
 
   const foretold = await gc('--older-than', '30d', '--dry-run');
-  expect(foretold.stdout).toContain('Would remove: 1 unfinished file (10 bytes).\n');
+  expect(foretold.stdout).toContain(
+    'Would remove: 1 weight piece (9 bytes) and 1 unfinished file (10 bytes).\n',
+  );
   const { code, stdout } = await gc('--older-than', '30d');
-  expect(stdout).toContain('Removed: 1 unfinished file (10 bytes).\nKept, as old: 2 texts (');
+  expect(stdout).toContain(
+    'Removed: 1 weight piece (9 bytes) and 1 unfinished file (10 bytes).\nKept, as old: 2 texts (',
+  );
+  expect(stdout).toContain(' and 1 weight piece (9 bytes). The server');
+  expect(await store.list('weights/')).toEqual([named]);
   expect(code).toBe(0);
   expect(await readText(store, answer)).toContain('of a rollout');
   expect(existsSync(unfinished)).toBe(false);

@@ -8,6 +8,7 @@ import { childrenOf } from '../../examples/learn/support/surroundings';
 import { withoutPassword } from '../../src/config/store-url';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStore } from '../../src/store/open-store';
+import { sizeOfWeights } from '../../src/training/weights';
 import { closedPort } from '../cli/closed-port';
 import { runCommand, startCommand } from '../cli/command';
 import { type Folder, makeFolder, poolAt } from '../cli/folder';
@@ -33,6 +34,27 @@ except (RuntimeError, ValueError) as error:
 if found is None:
     sys.exit(print("nothing"))
 print(repr(found.content), found.modified_at.astimezone(timezone.utc).isoformat(timespec="milliseconds"))
+`;
+
+/** Keeps a checkpoint as the trainer does, twice, and fetches it elsewhere. */
+const KEEP = `
+import sys
+from pathlib import Path
+from conductor_trainer.checkpoint import Probe, Record
+from conductor_trainer.checkpoint_cache import CheckpointCache
+from conductor_trainer.store import open_store
+url, folder = sys.argv[1:]
+store, name = open_store(url, None), {"trainRun": "nightly", "name": "000001"}
+place = "nightly/000001/model"
+record = Record("same", "model", place, place, "a", "b", 400, 2, Probe([1, 2], [-0.5]), {})
+one, other = (CheckpointCache(Path(folder) / each, store, most=4) for each in ("one", "other"))
+weights = bytes(range(256)) * 40_000
+(one.root / place).mkdir(parents=True)
+(one.root / place / "model.safetensors").write_bytes(weights)
+(one.root / place).with_name("RESULT.json").write_text(record.to_json())
+print(one.keep(name) == record == one.keep(name), store.create("training/nightly/weights/000001.json", b""))
+with other.located(Path(place)) as there:
+    print((there / "model.safetensors").read_bytes() == weights)
 `;
 
 withPostgres('a store in PostgreSQL', () => {
@@ -80,6 +102,17 @@ withPostgres('a store in PostgreSQL', () => {
     const url = await newStore();
     await new EncryptedStore(openStore(url, folder.path), keyRing('a')).write('batch', Buffer.from('sealed'));
     expect(await read(withoutPassword(url), 'batch', { KEYS: keysText('a') })).toMatch(/^b'sealed' /);
+  });
+
+  test('a checkpoint that the trainer keeps there is fetched elsewhere, and workers see it', async () => {
+    const url = await newStore();
+    const env = { PYTHONPATH: resolve('trainer/src'), PGPASSWORD: POSTGRES_PASSWORD };
+    const kept = promisify(execFile)(python, ['-c', KEEP, withoutPassword(url), folder.path], { env });
+    expect((await kept).stdout).toBe('True False\nTrue\n');
+    const store = openStore(url, folder.path);
+    expect(await sizeOfWeights(store, { trainRun: 'nightly', name: '000001' })).toBe(10_240_000);
+    // Two of its three pieces are equal.
+    expect(await store.list('weights/')).toHaveLength(2);
   });
 
   test('what keeps it from reading is one sentence with a remedy', async () => {

@@ -55,7 +55,7 @@ def record(policy: Path) -> Record:
 def server(tmp_path: Path) -> Iterator[str]:
     """Base URL of a policy server that knows nothing yet, with a folder of its own."""
     torch.set_num_threads(1)
-    locate = locate_in(CheckpointCache(tmp_path / ".server", store_of(tmp_path)))
+    locate = locate_in(CheckpointCache(tmp_path / ".server", store_of(tmp_path), most=4))
     policies = PolicyCache({}, in_memory=4, locate=locate)
     http = PolicyHttpServer(("127.0.0.1", 0), PolicyService(policies))
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
@@ -72,7 +72,7 @@ def activities(tmp_path: Path, server: str) -> TrainerActivities:
 
 
 def activities_with(root: Path, allowed: Allowed) -> TrainerActivities:
-    cache = CheckpointCache(root, store_of(root))
+    cache = CheckpointCache(root, store_of(root), most=4)
     return TrainerActivities(cache, store_of(root), StepRunner(root), allowed)
 
 

@@ -41,13 +41,13 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 @pytest.fixture
 def one(store: Store, tmp_path: Path) -> CheckpointCache:
-    return CheckpointCache(tmp_path / "one", store)
+    return CheckpointCache(tmp_path / "one", store, most=4)
 
 
 @pytest.fixture
 def other(store: Store, tmp_path: Path) -> CheckpointCache:
     """That of another machine."""
-    return CheckpointCache(tmp_path / "other", store)
+    return CheckpointCache(tmp_path / "other", store, most=4)
 
 
 def record_of(name: CheckpointName, identity: str = "same") -> Record:
@@ -148,7 +148,7 @@ def test_many_fetch_at_once(one: CheckpointCache, store: Store, tmp_path: Path) 
     make(one, weights=weights)
 
     def fetch(_: int) -> bytes:
-        cache = CheckpointCache(tmp_path / "shared", store)
+        cache = CheckpointCache(tmp_path / "shared", store, most=4)
         with cache.held(ONE) as folder:
             return (folder / "model" / "model.safetensors").read_bytes()
 
@@ -238,7 +238,9 @@ def lora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_adapter_finds_its_base_on_another_machine(
     lora: Path, store: Store, other: CheckpointCache, tmp_path: Path
 ) -> None:
-    one = CheckpointCache(Path(shutil.copytree(lora, tmp_path / "lora", symlinks=True)), store)
+    one = CheckpointCache(
+        Path(shutil.copytree(lora, tmp_path / "lora", symlinks=True)), store, most=4
+    )
     for name in ("base", "warm"):
         one.keep(checkpoint(name))
     shutil.rmtree(one.root)

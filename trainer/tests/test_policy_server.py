@@ -207,7 +207,7 @@ def test_an_adapter_is_served_as_its_base_with_the_adapter_upon_it(
         for name, weights in adapted.named_parameters():
             if "lora_B" in name:
                 weights.normal_(std=0.1)
-    save_policy(adapted, folders[0], folders[0], tmp_path)
+    save_policy(adapted, str(folders[0]), folders[0], tmp_path)
     body = {"lora_name": "adapted", "lora_path": str(tmp_path)}
     assert client.post("/v1/load_lora_adapter", json=body).status_code == 200
     assert ask(client, model="adapted") != ask(client)

@@ -36,7 +36,9 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def adapter(folder: Path, tmp_path: Path) -> Path:
     tuning: Tuning = {"kind": "lora", "rank": 4, "alpha": 8, "targets": "all-linear"}
-    save_policy(add_adapter(load_model(folder), tuning, seed=0), folder, folder, tmp_path / "lora")
+    save_policy(
+        add_adapter(load_model(folder), tuning, seed=0), str(folder), folder, tmp_path / "lora"
+    )
     return tmp_path / "lora"
 
 

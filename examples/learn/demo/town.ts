@@ -38,7 +38,7 @@ export interface Town {
 /** @param delayMs what every call of the world's workers takes */
 export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Promise<Town> {
   await mkdir(folder, { recursive: true });
-  const surroundings = await openSurroundings(lesson, folder, delayMs);
+  const surroundings = await openSurroundings(lesson, folder, { delayMs });
   await writeFile(join(folder, 'conductor.yaml'), stringify(surroundings.config));
   const up = await startUp(folder);
   surroundings.need('process of "temporal-conductor up"', up);

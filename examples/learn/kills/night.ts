@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { FileStore } from '../../../src/store/file-store';
+import { openStore } from '../../../src/store/open-store';
+import type { Store } from '../../../src/store/store';
 import type { RequestRecord } from '../../../src/testing';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import { batchKey, metricsFolder } from '../../../src/training/keys';
@@ -15,13 +16,18 @@ import { type ChildProgram, runChild, whileAlive } from '../support/programs';
 import { type Neighbour, openSurroundings } from '../support/surroundings';
 import type { Keeping, RowTime, WorkerSetting } from '../support/worker';
 
-/** Plays a night while its processes are killed as planned, each when its moment has come. */
+/**
+ * Plays a night while its processes are killed as planned, each when its moment has come.
+ *
+ * @param storeUrl default: a folder of its own
+ */
 export async function playNight(
   lesson: Lesson,
   bundle: string,
   kills: readonly PlannedKill[],
+  storeUrl?: string,
 ): Promise<NightFacts> {
-  const scene = await openScene(lesson, bundle);
+  const scene = await openScene(lesson, bundle, storeUrl);
   const planned = new Set(kills);
   let last: Promise<void> = Promise.resolve();
   try {
@@ -72,11 +78,11 @@ interface Scene {
 }
 
 /** Starts everything that a night needs, in a folder of its own. */
-async function openScene(lesson: Lesson, bundle: string): Promise<Scene> {
+async function openScene(lesson: Lesson, bundle: string, storeUrl?: string): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'night-'));
-  const surroundings = await openSurroundings(lesson, folder);
+  const surroundings = await openSurroundings(lesson, folder, { storeUrl });
   const server = await KillableServer.start(folder);
-  const store = join(folder, 'store');
+  const { store = '' } = surroundings.config;
   const witness = join(folder, 'witness.jsonl');
   const { address } = server;
   const setting = {
@@ -84,7 +90,7 @@ async function openScene(lesson: Lesson, bundle: string): Promise<Scene> {
     bundle,
     config: surroundings.config,
     taskQueue: TASK_QUEUE,
-    store: `file:${store}`,
+    store,
     witness,
   };
   const begin = async (): Promise<ChildProgram> => {
@@ -111,7 +117,7 @@ async function openScene(lesson: Lesson, bundle: string): Promise<Scene> {
       const progress = await whileAlive(surroundings.lost, trainNight(address));
       const facts = {
         progress,
-        cycles: await readCycles(new FileStore(store), TRAIN_RUN),
+        cycles: await readCycles(openStore(store, folder), TRAIN_RUN),
         requests: log.requests(),
         keepings: (await readLines<Keeping | RowTime>(witness)).filter((line) => 'what' in line),
       };
@@ -161,12 +167,12 @@ interface CycleFacts {
 }
 
 /** What is kept of each cycle of a night. */
-async function readCycles(store: FileStore, trainRun: string): Promise<CycleFacts[]> {
+async function readCycles(store: Store, trainRun: string): Promise<CycleFacts[]> {
   const keys = await store.list(metricsFolder(trainRun));
   return Promise.all(keys.map((key) => readCycle(store, trainRun, key)));
 }
 
-async function readCycle(store: FileStore, trainRun: string, key: string): Promise<CycleFacts> {
+async function readCycle(store: Store, trainRun: string, key: string): Promise<CycleFacts> {
   const { cycle, weightsSha256, rewardMean, verdicts, heldOut } = JSON.parse(
     String(await store.read(key)),
   ) as CycleMetrics;

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { TrainableInput } from '../../../src/training/config/schema';
@@ -32,12 +33,19 @@ export interface Surroundings {
   close(): Promise<void>;
 }
 
-/**
- * Starts a lesson's world and a policy server, and writes the lesson's files beside them.
- *
- * @param delayMs what every call of the world's workers takes
- */
-export async function openSurroundings(lesson: Lesson, folder: string, delayMs = 0): Promise<Surroundings> {
+export interface SurroundingOptions {
+  /** What every call of the world's workers takes. */
+  readonly delayMs?: number;
+  /** Default: a folder below that of all. */
+  readonly storeUrl?: string | undefined;
+}
+
+/** Starts a lesson's world and a policy server, and writes the lesson's files beside them. */
+export async function openSurroundings(
+  lesson: Lesson,
+  folder: string,
+  { delayMs = 0, storeUrl = storeOf(folder) }: SurroundingOptions = {},
+): Promise<Surroundings> {
   await writeLesson(lesson, folder);
   const requestLog = join(folder, 'requests.jsonl');
   const served = {
@@ -46,24 +54,30 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
     '--delay': `${delayMs}`,
     '--log': requestLog,
   };
+  const placesOf = (name: string): string[] => ['--store', storeUrl, '--checkpoints', join(folder, name)];
   const { lost, need } = needProcesses(folder);
   const world = need('simulated world', runChild(WORLD, Object.entries(served).flat(), {}));
   const worldUrl = await world.nextLine();
   const runPolicyServer = async (port: string): Promise<PythonProgram> =>
-    need('policy server', await runPython('policy_server', ['--port', port, ...placesOf(folder)]));
+    need('policy server', await runPython('policy_server', ['--port', port, ...placesOf('served')]));
   let policyServer = await runPolicyServer('0');
   const { url } = policyServer.ready as { readonly url: string };
   const policyUrl = `${url}/v1`;
   let runTrainer: (() => Promise<PythonProgram>) | undefined;
   let trainer: PythonProgram | undefined;
 
+  /** What is started again finds nothing, as on another machine. */
+  const forget = (name: string): Promise<void> =>
+    rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   const strikes: Readonly<Record<Neighbour, () => Promise<void>>> = {
     trainer: async () => {
       await trainer?.kill();
+      await forget('checkpoints');
       trainer = await runTrainer?.();
     },
     'policy server': async () => {
       await policyServer.kill();
+      await forget('served');
       policyServer = await runPolicyServer(new URL(url).port);
     },
     step: async () => {
@@ -72,13 +86,21 @@ export async function openSurroundings(lesson: Lesson, folder: string, delayMs =
   };
   return {
     folder,
-    config: configOf(lesson, { folder, worldUrl, policyUrl }),
+    config: configOf(lesson, { folder, worldUrl, policyUrl, storeUrl }),
     policyUrl,
     requestLog,
     lost,
     need,
     startTrainer: async (address) => {
-      const given = [...placesOf(folder), '--task-queue', TRAINER_QUEUE, '--allow-server', policyUrl];
+      const given = [
+        ...placesOf('checkpoints'),
+        '--cached',
+        '64',
+        '--task-queue',
+        TRAINER_QUEUE,
+        '--allow-server',
+        policyUrl,
+      ];
       const env = { TEMPORAL_ADDRESS: address };
       runTrainer = async () => need('trainer', await runPython('worker', given, env));
       trainer = await runTrainer();
@@ -95,18 +117,14 @@ function storeOf(folder: string): string {
   return `file:${join(folder, 'store')}`;
 }
 
-/** Options of the trainer's programs. */
-function placesOf(folder: string): string[] {
-  return ['--store', storeOf(folder), '--checkpoints', join(folder, 'checkpoints'), '--cached', '64'];
-}
-
 interface Places {
   readonly folder: string;
   readonly worldUrl: string;
   readonly policyUrl: string;
+  readonly storeUrl: string;
 }
 
-function configOf(lesson: Lesson, { folder, worldUrl, policyUrl }: Places): TrainableInput {
+function configOf(lesson: Lesson, { folder, worldUrl, policyUrl, storeUrl }: Places): TrainableInput {
   return {
     conductor: { provider: 'policy' },
     workers: lesson.world.workers.map(({ id, price }) => ({
@@ -116,7 +134,7 @@ function configOf(lesson: Lesson, { folder, worldUrl, policyUrl }: Places): Trai
       baseUrl: `${worldUrl}/v1`,
       price,
     })),
-    store: storeOf(folder),
+    store: storeUrl,
     limits: { steps: lesson.world.maxSteps, costUsd: null },
     temporal: { heartbeat: '5s' },
     training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue: TRAINER_QUEUE }),

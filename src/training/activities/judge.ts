@@ -73,13 +73,10 @@ async function letServe(
     return { ...decision, promoted: false, sentence: `${decision.sentence}, but ${why}` };
   };
   if (policy === 'prompted') return overruled('only a checkpoint can be promoted');
-  const { serving } = await readServing(store);
-  if (serving !== null && isSame(serving, policy)) return decision;
-  if (serving !== null && !isSame(serving, baseline.policy)) {
-    return overruled(`meanwhile ${describePolicy(serving)} serves, which it was not compared with`);
-  }
-  const change = await promote(store, policy, { reason: decision.sentence, by: 'gate' });
-  return change.changed ? decision : overruled(change.sentence);
+  const over = baseline.policy;
+  const { serving, sentence } = await promote(store, policy, { reason: decision.sentence, by: 'gate', over });
+  // An earlier attempt may have had it serve.
+  return serving.serving !== null && isSame(serving.serving, policy) ? decision : overruled(sentence);
 }
 
 function isSame(one: PolicyRef, other: PolicyRef): boolean {
@@ -110,13 +107,10 @@ async function takeBack(
   { promoted, replaced }: JudgeCanaryRequest,
   decision: CanaryDecision,
 ): Promise<CanaryDecision> {
-  const serving = (await readServing(store)).serving ?? 'prompted';
-  const isServing = isSame(serving, promoted.policy);
-  if (isServing) await rollback(store, decision.sentence);
+  const { changed, serving, sentence } = await rollback(store, decision.sentence, promoted.policy);
   // What it replaced serves where an earlier attempt took it back.
-  if (isServing || isSame(serving, replaced.policy)) return decision;
-  const sentence = `${decision.sentence}, but meanwhile ${describePolicy(serving)} serves`;
-  return { rolledBack: false, sentence };
+  if (changed || isSame(serving.serving ?? 'prompted', replaced.policy)) return decision;
+  return { rolledBack: false, sentence: `${decision.sentence}, but ${sentence}` };
 }
 
 async function keepReasons(

@@ -31,9 +31,12 @@ export async function pinCheckpoint({ off, ...options }: TrainOptions & { off: b
 }
 
 /** A checkpoint that serves already is no failure. */
-function told({ sentence, serving: { serving } }: ServingChange, config: TrainableConfig): ExitCode {
+function told(
+  { sentence, overtaken, serving: { serving } }: ServingChange,
+  config: TrainableConfig,
+): ExitCode {
   say(`${sentence}.\nPlans of solves are written ${describePlanner(config, serving)}.`);
-  return EXIT.answered;
+  return overtaken ? EXIT.failed : EXIT.answered;
 }
 
 /** Who really writes plans: a checkpoint that serves is asked only where the configuration says so. */

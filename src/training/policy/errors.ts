@@ -95,9 +95,9 @@ export function cannotLoad(server: string, model: string, folder: string, refusa
   return new PolicyError(
     POLICY_FAILURES.unknownModel,
     `the policy server ${server} cannot load ${model} from ${folder}: it answered ${describe(refusal)}`,
-    "Check that it was given the trainer's store by --store and a folder by --checkpoints, or a vLLM that it was started " +
-      "in the trainer's folder of checkpoints with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1; for whole models, " +
-      'put `temporal-conductor-trainer restarting-server` before it.',
+    "Check that it was given the trainer's store by --store and a folder by --checkpoints. A vLLM must be started with " +
+      '--enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1, and `temporal-conductor-trainer fetching-server` stand before ' +
+      'it; for whole models, `restarting-server`.',
   );
 }
 

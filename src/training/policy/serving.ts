@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store';
 import { changeRecord, readRecord, writeRecord } from '../activities/records';
-import { checkpointId, type CheckpointRef, describePolicy } from '../checkpoint-ref';
+import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 import { manifestKey, SERVING_KEY } from '../keys';
 import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
 import { readJson } from './client';
@@ -21,6 +21,8 @@ const NOTHING_YET: Serving = {
 /** Which checkpoint serves now, and one sentence that says what was changed, or why nothing was. */
 export interface ServingChange {
   readonly changed: boolean;
+  /** Nothing was changed, because another process has something else serve meanwhile. */
+  readonly overtaken: boolean;
   readonly serving: Serving;
   readonly sentence: string;
 }
@@ -37,6 +39,13 @@ export async function readServing(store: Store): Promise<Serving> {
   return (await readRecord(store, key, schema, advice)) ?? NOTHING_YET;
 }
 
+interface Promotion {
+  readonly reason: string;
+  readonly by: 'person' | 'gate';
+  /** What the checkpoint was compared with: where another one serves, it is not replaced. */
+  readonly over?: PolicyRef;
+}
+
 /**
  * Has a checkpoint that this store knows serve from now on; runs that are under way keep the one that they began with. A
  * gate is refused while serving is pinned, a person never.
@@ -44,13 +53,16 @@ export async function readServing(store: Store): Promise<Serving> {
 export async function promote(
   store: Store,
   checkpoint: CheckpointRef,
-  { reason, by }: { readonly reason: string; readonly by: 'person' | 'gate' },
+  { reason, by, over }: Promotion,
 ): Promise<ServingChange> {
   await readManifest(store, checkpoint);
   const id = checkpointId(checkpoint);
   return change(store, (now) => {
     const { serving } = now;
     if (serving !== null && checkpointId(serving) === id) return unchanged(now, `${id} serves already`);
+    if (over !== undefined && serving !== null && checkpointId(serving) !== describePolicy(over)) {
+      return overtaken(now, `meanwhile ${nameOf(serving)} serves, which it was not compared with`);
+    }
     if (by === 'gate' && now.pinned) {
       return unchanged(
         now,
@@ -62,9 +74,16 @@ export async function promote(
   });
 }
 
-/** Takes the last promotion back; the one that is taken back is not kept, so that a second call goes one further. */
-export function rollback(store: Store, reason: string): Promise<ServingChange> {
+/**
+ * Takes the last promotion back; the one that is taken back is not kept, so that a second call goes one further.
+ *
+ * @param of what is to be taken back: where another one serves, nothing is
+ */
+export function rollback(store: Store, reason: string, of?: PolicyRef): Promise<ServingChange> {
   return change(store, (now) => {
+    if (of !== undefined && nameOf(now.serving) !== describePolicy(of)) {
+      return overtaken(now, `meanwhile ${nameOf(now.serving)} serves`);
+    }
     const earlier = now.before.at(-1);
     if (earlier === undefined) return unchanged(now, 'there is no promotion to take back');
     const sentence =
@@ -84,22 +103,42 @@ export function pin(store: Store, pinned: boolean, reason: string): Promise<Serv
   });
 }
 
-/** A person and a gate may do so at once, in two processes. */
+/**
+ * A person and a gate may do so at once, in two processes. The one that comes second is told: it decided about something
+ * else than what serves by then. A pin holds for whatever does.
+ */
 async function change(store: Store, decide: (now: Serving) => ServingChange): Promise<ServingChange> {
+  let seen: Serving | undefined;
   let decided = unchanged(NOTHING_YET, '');
-  await changeRecord(store, POINTER, (now) => {
-    decided = decide(now ?? NOTHING_YET);
+  await changeRecord(store, POINTER, (record) => {
+    const now = record ?? NOTHING_YET;
+    decided = decide(now);
+    if (seen !== undefined && isOther(seen, now) && isOther(now, decided.serving)) {
+      const sentence =
+        `nothing was changed: at this moment another process had ${nameOf(now.serving)} serve instead of ` +
+        `${nameOf(seen.serving)} (${now.reason}); see "temporal-conductor train status", and say it again if you still want it`;
+      decided = overtaken(now, sentence);
+    }
+    seen ??= now;
     return decided.changed ? decided.serving : null;
   });
   return decided;
 }
 
+function isOther(one: Serving, other: Serving): boolean {
+  return nameOf(one.serving) !== nameOf(other.serving);
+}
+
 function changed(next: Serving, sentence: string): ServingChange {
-  return { changed: true, serving: { ...next, at: new Date().toISOString() }, sentence };
+  return { changed: true, overtaken: false, serving: { ...next, at: new Date().toISOString() }, sentence };
 }
 
 function unchanged(serving: Serving, sentence: string): ServingChange {
-  return { changed: false, serving, sentence };
+  return { changed: false, overtaken: false, serving, sentence };
+}
+
+function overtaken(serving: Serving, sentence: string): ServingChange {
+  return { changed: false, overtaken: true, serving, sentence };
 }
 
 function nameOf(checkpoint: CheckpointRef | null): string {

@@ -1,6 +1,7 @@
 import { parseTrainable } from '../../../src/training/config/load';
 import { forgetCheckpoints } from '../../../src/training/activities/forget-checkpoints';
 import { writeNight, advanceRun } from '../../../src/training/activities/records';
+import { weightsFolder, weightsKey } from '../../../src/training/keys';
 import { promote, readManifest, rollback, writeManifest } from '../../../src/training/policy/serving';
 import type { NightRecord } from '../../../src/training/records';
 import { manifestOf } from './closed-cycle';
@@ -49,6 +50,19 @@ test('what nobody needs is forgotten, and nobody can come to need it any more', 
     'no manifest',
   );
   expect(await readManifest(folder.store, sums('base'))).toMatchObject({ name: 'base' });
+});
+
+test('what the trainer kept goes after what names it, also of checkpoints that were never published', async () => {
+  const { store } = folder;
+  for (const name of ['base', 'warm', '000004', '000006', '000007']) {
+    await store.write(weightsKey('sums', name), Buffer.from('{"schema":1,"files":[]}'));
+  }
+  await store.write(weightsKey('other', '000001'), Buffer.from('{"schema":1,"files":[]}'));
+  expect(await forget()).toEqual(['000006', 'base', 'warm']);
+  expect(await store.list(weightsFolder('sums'))).toEqual(
+    ['000006', 'base', 'warm'].map((name) => weightsKey('sums', name)),
+  );
+  expect(await store.list(weightsFolder('other'))).toHaveLength(1);
 });
 
 test('what serves stays, and so does everything that rollbacks would bring back', async () => {

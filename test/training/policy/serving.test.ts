@@ -105,14 +105,63 @@ test.each(['', '{"schema":1}', JSON.stringify({ ...aManifest(), servers: [] })])
   },
 );
 
-test('nothing is lost of what several processes change at once', async () => {
+test('nothing is lost of what several processes change at once, and those that come second are told', async () => {
   const names = Array.from({ length: 9 }, (_, index) => `00001${index}`);
   for (const name of names) await writeManifest(store, aManifest({ name }));
-  await Promise.all([
+  const [pinning, ...promotions] = await Promise.all([
     pin(new FileStore(folder), true, 'release week'),
     ...names.map((name) => promote(new FileStore(folder), { trainRun: 'nightly', name }, BY_PERSON)),
   ]);
   const { serving: last, before, pinned } = await readServing(store);
-  expect(pinned).toBe(true);
-  expect([...before, last].map((each) => each?.name ?? '').sort()).toEqual(['', ...names]);
+  expect([pinning.changed, pinned]).toEqual([true, true]);
+  const won = names.filter((_, index) => promotions[index]?.changed);
+  expect([...before, last].map((each) => each?.name ?? '').sort()).toEqual(['', ...won]);
+  for (const { changed, overtaken } of promotions) expect(overtaken).toBe(!changed);
+});
+
+/** A store in which someone else changes the pointer right before this process does. */
+class Overtaken extends FileStore {
+  constructor(private other: (() => Promise<unknown>) | null) {
+    super(folder);
+  }
+  override async replace(...[key, bytes, was]: Parameters<FileStore['replace']>): Promise<boolean> {
+    const { other } = this;
+    this.other = null;
+    await other?.();
+    return super.replace(key, bytes, was);
+  }
+}
+
+test.each([
+  ['promote', (at: FileStore) => promote(at, three, BY_PERSON)],
+  ['roll back', (at: FileStore) => rollback(at, 'it was bad')],
+])('who would %s what another one had serve meanwhile is told so, and changes nothing', async (_, change) => {
+  await promote(store, one, BY_PERSON);
+  const lost = await change(new Overtaken(() => promote(store, two, BY_GATE)));
+  expect(lost).toMatchObject({ changed: false, overtaken: true, serving: { serving: two } });
+  expect(lost.sentence).toBe(
+    'nothing was changed: at this moment another process had nightly/000002 serve instead of nightly/000001 (it won); ' +
+      'see "temporal-conductor train status", and say it again if you still want it',
+  );
+  expect(await readServing(store)).toMatchObject({ serving: two, before: [null, one], reason: 'it won' });
+});
+
+test('a pin goes with any change, and says what it holds', async () => {
+  await promote(store, one, BY_PERSON);
+  const pinned = await pin(new Overtaken(() => promote(store, two, BY_GATE)), true, 'release week');
+  expect(pinned).toMatchObject({ changed: true, sentence: 'nightly/000002 is pinned now' });
+  expect(await readServing(store)).toMatchObject({ serving: two, before: [null, one], pinned: true });
+});
+
+test('a gate replaces what it compared with, and takes back what it promoted, and nothing else', async () => {
+  await promote(store, one, BY_PERSON);
+  expect(await promote(store, three, { ...BY_GATE, over: two })).toMatchObject({
+    changed: false,
+    overtaken: true,
+    sentence: 'meanwhile nightly/000001 serves, which it was not compared with',
+  });
+  const raced = new Overtaken(() => promote(store, two, BY_PERSON));
+  expect(await promote(raced, three, { ...BY_GATE, over: one })).toMatchObject({ overtaken: true });
+  expect(await rollback(store, 'worse than it was', one)).toMatchObject({ overtaken: true });
+  expect(await serving()).toEqual(two);
 });

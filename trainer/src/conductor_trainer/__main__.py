@@ -6,13 +6,17 @@ from importlib import import_module, metadata
 
 PACKAGE = "temporal-conductor-trainer"
 
-# Imported only when asked for: torch takes seconds, and `restarting-server` needs none.
+# Imported only when asked for: torch takes seconds, and not all of them need it.
 _COMMANDS = {
     "worker": ("conductor_trainer.worker.__main__", "makes checkpoints, as a Temporal worker"),
     "policy-server": ("conductor_trainer.policy_server.__main__", "serves checkpoints on a CPU"),
     "restarting-server": (
         "conductor_trainer.restarting_server.__main__",
         "serves whole models by a server that is started anew for each",
+    ),
+    "fetching-server": (
+        "conductor_trainer.fetching_server.__main__",
+        "fetches adapters from the store for a vLLM on this machine",
     ),
     "report": ("conductor_trainer.report", "shows metrics of a training run on a board"),
 }

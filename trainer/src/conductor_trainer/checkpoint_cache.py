@@ -39,16 +39,13 @@ from conductor_trainer.stored_checkpoint import (
     keep_checkpoint,
 )
 
-CACHED = 4
-"""How many checkpoints stay beside those in use, where nothing else is said."""
-
 _REFERENCE = re.compile(r"([a-z0-9][a-z0-9-]{0,62})/([a-z0-9][a-z0-9-]{0,62})/(model|adapter)")
 
 
 class CheckpointCache:
     """A folder of checkpoints, `<training run>/<name>`, before a store. Calls block."""
 
-    def __init__(self, root: Path, store: Store, *, most: int = CACHED) -> None:
+    def __init__(self, root: Path, store: Store, *, most: int) -> None:
         """`most` is how many stay, the last ones used; those in use come on top."""
         self.root = root
         self._store = store

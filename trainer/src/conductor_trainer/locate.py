@@ -1,7 +1,7 @@
 """Where a policy server finds what it is told to load."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -13,9 +13,9 @@ Locate = Callable[[Path], AbstractContextManager[Path]]
 """From what a request calls a folder to one on this machine, which stays until the end."""
 
 
-def locate_in(cache: CheckpointCache | None) -> Locate:
-    """Fetches checkpoints of the store; without one, a folder is where it is."""
-    return nullcontext if cache is None else partial(_located, cache)
+def locate_in(cache: CheckpointCache) -> Locate:
+    """Fetches checkpoints of the store; an absolute folder is where it is."""
+    return partial(_located, cache)
 
 
 @contextmanager

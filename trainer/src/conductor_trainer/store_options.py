@@ -1,12 +1,22 @@
-"""How programs are told where the store is, and where checkpoints lie on this machine."""
+"""How programs are told where the store is, and where checkpoints lie on this machine.
+
+What may be missing is imported late, see `starting.py`.
+"""
 
 import argparse
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from conductor_trainer.checkpoint_cache import CACHED, CheckpointCache
-from conductor_trainer.encryption import KeyProblem, KeyRing, read_encryption_keys
 from conductor_trainer.starting import CannotStart
-from conductor_trainer.store import Store, open_store
+
+if TYPE_CHECKING:
+    from conductor_trainer.checkpoint_cache import CheckpointCache
+    from conductor_trainer.encryption import KeyRing
+    from conductor_trainer.locate import Locate
+    from conductor_trainer.store import Store
+
+_CACHED = 4
 
 
 def add_store_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -28,17 +38,19 @@ def add_store_options(parser: argparse.ArgumentParser, *, required: bool) -> Non
     parser.add_argument(
         "--cached",
         type=_count,
-        default=CACHED,
+        default=_CACHED,
         metavar="NUMBER",
-        help=f"how many of them stay there, the last used ones (default: {CACHED})",
+        help=f"how many of them stay there, the last used ones (default: {_CACHED})",
     )
     parser.add_argument(
         "--encryption-key-env", metavar="NAME", help="environment variable with the encryption keys"
     )
 
 
-def read_keys(options: argparse.Namespace) -> KeyRing | None:
+def read_keys(options: argparse.Namespace) -> "KeyRing | None":
     """The keys that the options name. Raises `CannotStart`."""
+    from conductor_trainer.encryption import KeyProblem, read_encryption_keys
+
     variable = options.encryption_key_env
     try:
         return None if variable is None else read_encryption_keys(variable)
@@ -46,8 +58,11 @@ def read_keys(options: argparse.Namespace) -> KeyRing | None:
         raise CannotStart(str(error)) from error
 
 
-def open_cache(options: argparse.Namespace) -> tuple[Store, CheckpointCache]:
+def open_cache(options: argparse.Namespace) -> "tuple[Store, CheckpointCache]":
     """The store that the options name, and the folder before it. Raises `CannotStart`."""
+    from conductor_trainer.checkpoint_cache import CheckpointCache
+    from conductor_trainer.store import open_store
+
     root = options.checkpoints.resolve()
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -59,11 +74,15 @@ def open_cache(options: argparse.Namespace) -> tuple[Store, CheckpointCache]:
     return store, CheckpointCache(root, store, most=options.cached)
 
 
-def cache_of(options: argparse.Namespace) -> CheckpointCache | None:
-    """The same for a server that may do without: None where no store is named."""
+def locate_of(options: argparse.Namespace) -> "Locate":
+    """How a server finds what it is to load: where no store is named, a folder is where it is."""
     if (options.store is None) != (options.checkpoints is None):
         raise CannotStart("--store and --checkpoints belong together: name both, or neither")
-    return None if options.store is None else open_cache(options)[1]
+    if options.store is None:
+        return nullcontext
+    from conductor_trainer.locate import locate_in
+
+    return locate_in(open_cache(options)[1])
 
 
 def _count(text: str) -> int:

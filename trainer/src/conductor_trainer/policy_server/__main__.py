@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from conductor_trainer.starting import CannotStart, end_with_stdin, require_port, start
-from conductor_trainer.store_options import add_store_options, cache_of
+from conductor_trainer.store_options import add_store_options, locate_of
 
 # Before torch reads it: a tiny model loses more time to a second thread than it gains, and one
 # thread always adds its sums in the same order.
@@ -26,20 +26,19 @@ def _serve(options: argparse.Namespace) -> None:
     for name, folder in options.model:
         if not folder.is_dir():
             raise CannotStart(
-                f"there is no folder {folder.absolute()}, which --model {name}={folder} names: "
+                f"there is no folder {folder}, which --model {name}={folder} names: "
                 "put the model there, or name its folder"
             )
 
     import torch
     import transformers
 
-    from conductor_trainer.locate import locate_in
     from conductor_trainer.policy_server.policy_cache import PolicyCache
     from conductor_trainer.policy_server.service import PolicyHttpServer, PolicyService
 
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
-    locate = locate_in(cache_of(options))
+    locate = locate_of(options)
     policies = PolicyCache(dict(options.model), in_memory=options.in_memory, locate=locate)
     for name in policies.names:
         policies.find(name)
@@ -82,7 +81,7 @@ def _named_folder(text: str) -> tuple[str, Path]:
     name, equals, folder = text.partition("=")
     if not name or not equals or not folder:
         raise argparse.ArgumentTypeError(f"{text!r} is no NAME=FOLDER")
-    return name, Path(folder)
+    return name, Path(folder).absolute()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import argparse
 
 from conductor_trainer.starting import require_port, start
-from conductor_trainer.store_options import add_store_options, cache_of
+from conductor_trainer.store_options import add_store_options, locate_of
 
 _FIELDS = ("{model}", "{folder}", "{port}")
 
@@ -17,7 +17,6 @@ def _serve(options: argparse.Namespace) -> None:
     """Serves whole models, after one line on stdout, `{"url": …}`, that says where."""
     require_port(options.host, options.port)
     from conductor_trainer.http_answers import AnsweringServer
-    from conductor_trainer.locate import locate_in
     from conductor_trainer.restarting_server.inner_server import InnerServer
     from conductor_trainer.restarting_server.service import RestartingService
 
@@ -25,7 +24,7 @@ def _serve(options: argparse.Namespace) -> None:
         options.command,
         start_limit=options.start_limit,
         grace=options.grace,
-        locate=locate_in(cache_of(options)),
+        locate=locate_of(options),
     )
     server = AnsweringServer((options.host, options.port), RestartingService(inner).respond)
     server.serve_until_stopped()

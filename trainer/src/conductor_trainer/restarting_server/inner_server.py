@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from socket import create_server
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import httpx
 
 from conductor_trainer.http_answers import ApiError
-from conductor_trainer.locate import Locate
 from conductor_trainer.restarting_server.guarded_process import GuardedProcess
+
+if TYPE_CHECKING:
+    # What it imports is missing where this runs in the environment of vLLM alone.
+    from conductor_trainer.locate import Locate
 
 _BETWEEN_LOOKS = 0.2
 """Seconds; nothing beside what a server takes to start."""
@@ -45,7 +49,7 @@ class InnerServer:
         *,
         start_limit: float,
         grace: float,
-        locate: Locate = nullcontext,
+        locate: "Locate" = nullcontext,
     ) -> None:
         """`command` has `{model}`, `{folder}` and `{port}` in it; both times are in seconds.
 

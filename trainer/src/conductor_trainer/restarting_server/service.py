@@ -19,6 +19,7 @@ from conductor_trainer.http_answers import (
     unknown_model,
 )
 from conductor_trainer.policy_server.completion_request import read_text
+from conductor_trainer.relay import Relay
 from conductor_trainer.restarting_server.inner_server import InnerServer, WholeModel
 from conductor_trainer.restarting_server.turns import Turns
 
@@ -33,9 +34,7 @@ class RestartingService:
         self._turns = Turns()
         self._models: dict[str, WholeModel] = {}
         self._naming = Lock()
-        # A connection for each request: one kept open may have been closed at the other end.
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        self._client = httpx.Client(timeout=None, limits=limits, trust_env=False)
+        self._relay = Relay()
         self._routes: dict[str, Callable[[Body, IsWanted], Body]] = {
             "GET /v1/models": self._list,
             "POST /v1/load_lora_adapter": self._load,
@@ -46,7 +45,7 @@ class RestartingService:
         """Answers one request, when its model's turn has come. Raises `ApiError`."""
         if route in _RELAYED:
             model = self._find(read_text(read_body(sent), "model"))
-            return self._relay(route, sent, model, is_wanted)
+            return self._pass_on(route, sent, model, is_wanted)
         work = self._routes.get(route)
         if work is None:
             raise not_found(f"There is no {route}.")
@@ -106,7 +105,7 @@ class RestartingService:
             raise unknown_model(name, self._models)
         return model
 
-    def _relay(self, route: str, sent: bytes, model: WholeModel, is_wanted: IsWanted) -> Reply:
+    def _pass_on(self, route: str, sent: bytes, model: WholeModel, is_wanted: IsWanted) -> Reply:
         with self._turns.turn(model):
             if not is_wanted():
                 # What nobody waits for any more must not have the server started anew.
@@ -124,16 +123,9 @@ class RestartingService:
     def _ask(self, route: str, sent: bytes, model: WholeModel) -> Reply:
         url = self._inner.serve(model)
         try:
-            return self._send(url, route, sent)
+            return self._relay.send(url, route, sent)
         except httpx.TransportError:
             # A reply that nobody got may be sampled again.
             if not self._inner.has_ended(url):
                 raise
-            return self._send(self._inner.serve(model), route, sent)
-
-    def _send(self, url: str, route: str, sent: bytes) -> Reply:
-        method, path = route.split(" ")
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        answer = self._client.request(method, url + path, content=sent, headers=headers)
-        content_type = answer.headers.get("Content-Type", "text/plain")
-        return Reply(answer.status_code, answer.content, content_type)
+            return self._relay.send(self._inner.serve(model), route, sent)

@@ -133,10 +133,10 @@ class PolicyServer:
     def _refused(self, answer: httpx.Response) -> ServerRefused:
         return ServerRefused(
             f"{answer.request.url} answers {_said(answer)}. Our own servers must be given the "
-            "trainer's store and a folder, by --store and --checkpoints; vLLM must be started in "
-            "the trainer's folder of checkpoints with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and "
-            "--enable-lora, or, for whole models, by `temporal-conductor-trainer "
-            "restarting-server`, which starts it anew with each."
+            "trainer's store and a folder, by --store and --checkpoints. A vLLM must be started "
+            "with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora behind "
+            "`temporal-conductor-trainer fetching-server`, or, for whole models, by its "
+            "`restarting-server`, which starts it anew with each."
         )
 
 

@@ -1,0 +1,126 @@
+"""The fetching server as a process, before a real policy server that knows no store."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
+from conductor_trainer.checkpoint_cache import CheckpointCache
+from conductor_trainer.store import open_store
+from policies import PROMPT, make_policy
+from tiny_run import RUN, checkpoint
+
+PLACE = f"{RUN}/000001/model"
+
+
+@contextmanager
+def running(module: str, *options: str) -> Iterator[httpx.Client]:
+    command = [sys.executable, "-m", f"conductor_trainer.{module}", "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        url = json.loads(process.stdout.readline())["url"]
+        with httpx.Client(base_url=url, timeout=300) as client:
+            yield client
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Holds a store with six checkpoints of one policy."""
+    root = tmp_path_factory.mktemp("fetching")
+    cache = CheckpointCache(root / "trainer", open_store(f"file:{root}/store", None), most=9)
+    for cycle in range(1, 7):
+        name = checkpoint(f"{cycle:06}")
+        made = cache.root / RUN / name["name"]
+        make_policy(made / "model", seed=1)
+        place = f"{RUN}/{name['name']}/model"
+        probe = Probe([1, 2], [-0.5])
+        record = Record("", "model", place, place, "", "", 320, 0, probe, {})  # pyright: ignore
+        (made / RESULT_FILE).write_text(record.to_json())
+        cache.keep(name)
+    shutil.copytree(cache.root / PLACE, root / "beside")
+    shutil.rmtree(cache.root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def servers(folder: Path) -> Iterator[Sequence[httpx.Client]]:
+    """The one in front, and the one behind."""
+    places = ["--store", f"file:{folder}/store", "--checkpoints", str(folder / "cache")]
+    with ExitStack() as stack:
+        model = f"beside={folder / 'beside'}"
+        behind = stack.enter_context(running("policy_server", "--model", model))
+        upstream = str(behind.base_url)
+        options = ["--upstream", upstream, "--cached", "1", *places]
+        yield stack.enter_context(running("fetching_server", *options)), behind
+
+
+def load(client: httpx.Client, name: str, place: str) -> httpx.Response:
+    body = {"lora_name": name, "lora_path": place}
+    return client.post("/v1/load_lora_adapter", json=body)
+
+
+def cached(folder: Path) -> list[str]:
+    return sorted(path.parent.name for path in (folder / "cache").glob(f"*/*/{RESULT_FILE}"))
+
+
+def test_what_is_loaded_is_fetched_and_asked_of_the_server_behind(
+    servers: Sequence[httpx.Client],
+) -> None:
+    front, behind = servers
+    assert load(behind, "one", PLACE).status_code == 404, "it knows no store"
+    assert load(front, "one", PLACE).status_code == 200
+    assert front.get("/v1/models").json() == behind.get("/v1/models").json()
+    body = {"model": "one", "prompt": PROMPT, "add_special_tokens": False}
+    tokens = front.post("/tokenize", json=body).json()["tokens"]
+    asked = {"prompt": tokens, "n": 2, "seed": 7, "temperature": 1, "max_tokens": 20}
+    replies = [
+        client.post("/v1/completions", json={**asked, "model": model}).json()["choices"]
+        for client, model in ((front, "one"), (behind, "beside"))
+    ]
+    assert replies[0] == replies[1]
+
+
+def test_what_is_loaded_stays_until_it_is_unloaded(
+    servers: Sequence[httpx.Client], folder: Path
+) -> None:
+    front, _ = servers
+    for cycle in (2, 3, 4):
+        assert load(front, f"model-{cycle}", f"{RUN}/{cycle:06}/model").status_code == 200
+    assert {"000002", "000003", "000004"} <= {*cached(folder)}
+    for cycle in (2, 3, 4):
+        body = {"lora_name": f"model-{cycle}"}
+        assert front.post("/v1/unload_lora_adapter", json=body).status_code == 200
+    assert len(cached(folder)) <= 2
+
+
+def test_what_the_store_lacks_and_what_the_server_refuses_is_told(
+    servers: Sequence[httpx.Client], folder: Path
+) -> None:
+    front, _ = servers
+    missing = load(front, "nine", f"{RUN}/000009/model")
+    assert missing.status_code == 404
+    assert "no checkpoint night/000009 in the store" in missing.json()["error"]["message"]
+    assert load(front, "again", f"{RUN}/000005/model").status_code == 200
+    refused = load(front, "again", f"{RUN}/000005/model")
+    assert refused.status_code == 400
+    assert "already been loaded" in refused.json()["error"]["message"]
+    assert front.get("/metrics").status_code == 404
+
+
+def test_a_server_behind_that_is_away_is_waited_for_by_clients(folder: Path) -> None:
+    places = ["--store", f"file:{folder}/store", "--checkpoints", str(folder / "cache")]
+    with running("fetching_server", "--upstream", "http://127.0.0.1:9", *places) as front:
+        answer = front.get("/v1/models")
+    assert answer.status_code == 503
+    assert "http://127.0.0.1:9, broke off GET /v1/models" in answer.json()["error"]["message"]
