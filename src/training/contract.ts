@@ -192,6 +192,8 @@ export interface WriteBatchRequest {
   readonly temperature: number;
   /** Store keys of the groups to learn from. */
   readonly groups: readonly string[];
+  /** Date of the night whose canary wrote them: the batch is to be compared, and lies beside that night. */
+  readonly canary?: string;
 }
 
 export interface KeptCheckpoint {
@@ -261,8 +263,19 @@ export interface JudgeCanaryRequest {
   readonly promoted: Tried;
   /** What it replaced, on the same questions. */
   readonly replaced: Tried;
-  /** Largest difference of a log-probability on the probe, and how much it may be. */
-  readonly probe: { readonly logprobGap: number; readonly tolerance: number };
+  /** Largest difference of a log-probability on the probe, and how much it may be; of nights before `gaps` were compared. */
+  readonly probe?: { readonly logprobGap: number; readonly tolerance: number };
+  /** What the promoted one wrote there, compared with the trainer's own weights; null where it wrote nothing. */
+  readonly gaps?: CanaryGaps | null;
+}
+
+/** Mean differences of log-probabilities of a token, question by question. */
+export interface CanaryGaps {
+  /** From the promoted checkpoint, and from the one that it was made of; null where that is gone. */
+  readonly own: readonly number[];
+  readonly parent: readonly number[] | null;
+  /** What the mean of `own` may be. */
+  readonly tolerance: number;
 }
 
 export interface CanaryDecision {

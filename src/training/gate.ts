@@ -1,5 +1,5 @@
 import { describePolicy, type PolicyRef } from './checkpoint-ref';
-import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
+import type { CanaryDecision, CanaryGaps, GateDecision, JudgeCanaryRequest } from './contract';
 import type { GroupRecord } from './rollout';
 import { FEWEST_VALUES, lowerBound, meanOf, riskOf, smallestGain, spreadOf, upperBound } from './statistics';
 
@@ -134,23 +134,27 @@ export function describeSmallSet(questions: number): string | null {
 
 const CANARY_RISK = 0.05;
 
+/** Weights that hardly differ from their parent's must not be taken for these by chance. */
+const STALE_RISK = 0.001;
+
 /**
  * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it:
- * where its weights are not the ones that were trained (the log-probabilities on the probe differ), where nothing
- * it answers can be graded although what it replaced can, and where it is worse than that beyond chance: the upper 95 %
+ * where what they wrote is not what its weights would have written (the log-probabilities differ by more than is
+ * tolerated, or, beyond chance, by more than from the checkpoint before it: yesterday's weights), where nothing it answers can be graded although what it replaced can, and where it is worse than that beyond chance: the upper 95 %
  * bound of the paired difference of rewards lies below 0. Twenty questions are few: they find what is broken, not what is
  * a little worse, which was the gate's matter.
  */
 export function decideCanary(
   promoted: ScoredPolicy,
   replaced: ScoredPolicy,
-  { logprobGap, tolerance }: JudgeCanaryRequest['probe'],
+  { probe, gaps }: Pick<JudgeCanaryRequest, 'probe' | 'gaps'>,
 ): CanaryDecision {
   const gains = gainsOf(pairUp(promoted.scores, replaced.scores));
   const gain = meanOf(gains);
   const isGraded = replaced.scores.some(({ reward }) => reward !== null);
   const complaints = [
-    ...(logprobGap <= tolerance ? [] : ['the servers have other weights than were trained']),
+    ...(probe === undefined || probe.logprobGap <= probe.tolerance ? [] : [OTHER_WEIGHTS]),
+    ...(gaps ? complaintsOf(gaps) : []),
     ...((upperBound(gains, CANARY_RISK) ?? 0) < 0 ? ['it answers worse than before'] : []),
     ...(gain === null && isGraded ? ['none of its answers could be graded'] : []),
   ];
@@ -161,8 +165,31 @@ export function decideCanary(
     : `${name} serves, and was tried once more as it does`;
   const figures =
     gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;
-  const probe = `log-probabilities ${logprobGap} off the trainer's, where at most ${tolerance} is allowed`;
-  return { rolledBack, sentence: `${verdict} (${figures}, ${probe})` };
+  const compared = [...(probe ? [describeProbe(probe)] : []), ...(gaps ? [describeGaps(gaps)] : [])];
+  return { rolledBack, sentence: `${verdict} (${[figures, ...compared].join(', ')})` };
+}
+
+const OTHER_WEIGHTS = 'the servers have other weights than were trained';
+
+function complaintsOf({ own, parent, tolerance }: CanaryGaps): string[] {
+  // Written so that NaN complains.
+  const fits = (meanOf(own) ?? 0) <= tolerance;
+  const further = parent === null ? [] : own.map((gap, at) => gap - (parent[at] ?? gap));
+  const isStale = (lowerBound(further, STALE_RISK) ?? 0) > 0;
+  return [
+    ...(fits ? [] : [OTHER_WEIGHTS]),
+    ...(isStale ? ['the servers answer with the weights before these'] : []),
+  ];
+}
+
+function describeProbe({ logprobGap, tolerance }: NonNullable<JudgeCanaryRequest['probe']>): string {
+  return `log-probabilities ${logprobGap} off the trainer's, where at most ${tolerance} is allowed`;
+}
+
+function describeGaps({ own, parent, tolerance }: CanaryGaps): string {
+  const mean = (values: readonly number[]): string => meanOf(values)?.toPrecision(2) ?? 'unknown';
+  const before = parent === null ? '' : ` and ${mean(parent)} off those of the checkpoint before it`;
+  return `log-probabilities ${mean(own)} off its own${before}, where ${tolerance} is tolerated`;
 }
 
 type Pair = Record<'candidate' | 'baseline', QuestionScore & { readonly reward: number }>;

@@ -30,6 +30,10 @@ export const gateKey = (trainRun: string, date: string): string =>
 export const canaryKey = (trainRun: string, date: string): string =>
   `${nightsFolder(trainRun)}${date}-canary.json`;
 
+/** What a checkpoint wrote when it was tried as it serves. */
+export const canaryBatchKey = (trainRun: string, date: string): string =>
+  `${nightsFolder(trainRun)}${date}-canary.jsonl.gz`;
+
 /** Manifests, and nothing else. */
 export const checkpointsFolder = (trainRun: string): string => `${runFolder(trainRun)}checkpoints/`;
 export const manifestKey = (trainRun: string, name: string): string =>

@@ -41,6 +41,7 @@ export const FORGET_CHECKPOINTS = 'conductor.train.forgetCheckpoints';
 export const INIT = 'conductor.trainer.init';
 export const WARM_START = 'conductor.trainer.warmStart';
 export const UPDATE = 'conductor.trainer.update';
+export const SCORE = 'conductor.trainer.score';
 export const PUBLISH = 'conductor.trainer.publish';
 export const RETIRE = 'conductor.trainer.retire';
 export const COLLECT = 'conductor.trainer.collect';

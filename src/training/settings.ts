@@ -23,6 +23,8 @@ export interface TrainingSettings extends Pick<TrainingConfig, Numbers | Section
   readonly reward: RewardSettings;
   readonly policy: PolicySettings;
   readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
+  /** Absent in nights that were opened by a version that had no such setting. */
+  readonly tolerance?: { readonly probe: number; readonly canary: number };
   readonly trainer: TrainerConfig & { readonly taskQueue: string };
   /**
    * What a run resolves: `run.limits` are those of one group, `run.conductor` is the Conductor that a candidate must beat

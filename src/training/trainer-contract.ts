@@ -190,6 +190,16 @@ export const trainerMessages = {
     batch: stored,
     config: trainerConfigSchema,
   }),
+  /** How far replies that servers gave to users' questions are from what a checkpoint would have given. */
+  scoreRequest: z.strictObject({
+    checkpoint: parent,
+    /** Of the batch, and how many rollouts it has and how they were sampled. */
+    cycle: z.int().positive(),
+    batch: stored,
+    rollouts: z.int().positive(),
+    temperature: z.number().positive(),
+    config: trainerConfigSchema,
+  }),
   publishRequest: z.strictObject({
     checkpoint: parent,
     /** Base URLs of policy servers, each ending in `/v1`. */
@@ -204,6 +214,12 @@ export const trainerMessages = {
   checkpointResult,
   warmStartResult: checkpointResult.extend({ loss: z.number(), seconds: z.number() }),
   updateResult: checkpointResult.extend({ metrics: updateMetricsSchema }),
+  scoreResult: z.strictObject({
+    /** Mean |log p_checkpoint − log p_served| of a token, of each group of the batch, in ascending order. */
+    own: z.array(z.number().nonnegative()),
+    /** The same for the checkpoint that it was made of; null where that is not there. */
+    parent: z.array(z.number().nonnegative()).nullable(),
+  }),
   publishResult: z.strictObject({
     /** What a request to the policy server names. */
     model: z.string(),
@@ -222,6 +238,7 @@ export const TRAINER_ACTIVITIES = {
   [names.INIT]: { request: 'initRequest', result: 'checkpointResult' },
   [names.WARM_START]: { request: 'warmStartRequest', result: 'warmStartResult' },
   [names.UPDATE]: { request: 'updateRequest', result: 'updateResult' },
+  [names.SCORE]: { request: 'scoreRequest', result: 'scoreResult' },
   [names.PUBLISH]: { request: 'publishRequest', result: 'publishResult' },
   [names.RETIRE]: { request: 'retireRequest', result: 'retireResult' },
   [names.COLLECT]: { request: 'collectRequest', result: 'collectResult' },

@@ -20,6 +20,7 @@ export function standInTrainer(publish: (model: string) => void): TrainerActivit
       publish(model);
       return answer({ model, logprobGap: 0 });
     },
+    [names.SCORE]: () => answer({ own: [2e-6, 4e-6], parent: [0.02, 0.04] }),
     [names.RETIRE]: () => answer({ retired: [] }),
     [names.COLLECT]: () => answer({ removed: [], bytes: 0 }),
     [names.EXPORT]: ({ directory }) => answer({ ...exported, directory }),

@@ -89,7 +89,7 @@ def shape_of_schema(schema: Any) -> Any:
         case {"type": "object", "properties": fields, "required": required}:
             assert {*fields} == {*required}, "a type says that no field may be left out"
             return {name: shape_of_schema(field) for name, field in fields.items()}
-    return {"string": str, "integer": int, "number": float}[schema["type"]]
+    return {"string": str, "integer": int, "number": float, "boolean": bool}[schema["type"]]
 
 
 @pytest.mark.parametrize("message", [each for each in CONTRACT["messages"] if type_of(each)])

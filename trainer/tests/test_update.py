@@ -247,7 +247,9 @@ def test_a_kl_term_pulls_towards_the_runs_first_checkpoint_after_its_warm_start(
     rows = rows_of_batch(root, "000001", config)
     without = learn(root, 2, "000001", config, rows)["metrics"]["loss"]
     shutil.rmtree(root / "night/000002")
-    pulled = config_of(tuning=tuning, iterations=1, optimizer={"warmupSteps": 0}, loss={"beta": 0.5})
+    pulled = config_of(
+        tuning=tuning, iterations=1, optimizer={"warmupSteps": 0}, loss={"beta": 0.5}
+    )
     with_kl = learn(root, 2, "000001", pulled, rows)["metrics"]["loss"]
 
     first_rows = rows_of_batch(root, "warm", config)

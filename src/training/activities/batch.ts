@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { checkpointId } from '../checkpoint-ref';
 import type { WriteBatchRequest } from '../contract';
-import { batchKey, sixDigits } from '../keys';
+import { batchKey, canaryBatchKey, sixDigits } from '../keys';
 import type { GroupRecord } from '../rollout';
 import {
   type BatchHeader,
@@ -34,7 +34,8 @@ export async function writeBatch(
   const header = headerOf(request, parts, rows.length);
   const lines = [header, ...rows].map((line) => `${JSON.stringify(line)}\n`).join('');
   const bytes = await compress(lines);
-  const key = batchKey(request.trainRun, request.cycle);
+  const { trainRun, cycle, canary } = request;
+  const key = canary === undefined ? batchKey(trainRun, cycle) : canaryBatchKey(trainRun, canary);
   await store.write(key, bytes);
   return { key, sha256: createHash('sha256').update(bytes).digest('hex'), rollouts: rows.length };
 }
@@ -81,7 +82,7 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
 }
 
 function headerOf(
-  { checkpoint, groups, ...request }: WriteBatchRequest,
+  { checkpoint, groups, canary: _, ...request }: WriteBatchRequest,
   parts: readonly { readonly tokenizerSha256: string }[],
   rollouts: number,
 ): BatchHeader {

@@ -10,6 +10,7 @@ import type { Store } from '../../store/store';
 import { eachInParallel } from '../../store/sweep';
 import { keepText, readText } from '../../store/texts';
 import { checkpointId } from '../checkpoint-ref';
+import type { TrainableConfig } from '../config/schema';
 import type { SamplePlansRequest, SamplePlansResult } from '../contract';
 import { samplesKey } from '../keys';
 import type { Manifest } from '../manifest';
@@ -26,6 +27,7 @@ interface SamplingDependencies {
   readonly store: Store;
   readonly questions: QuestionSets;
   readonly askPolicy: AskPolicy;
+  readonly config: Pick<TrainableConfig, 'conductor'>;
 }
 
 /**
@@ -55,7 +57,7 @@ export async function samplePlans(
 }
 
 async function sampleOnce(
-  { store, askPolicy }: SamplingDependencies,
+  { store, askPolicy, config }: SamplingDependencies,
   request: SamplePlansRequest,
   question: string,
 ): Promise<{ readonly kept: KeptSamples; readonly maxSteps: number }> {
@@ -67,8 +69,9 @@ async function sampleOnce(
   const settings: PromptSettings = isTraining ? { ...policy, maxSteps: request.maxSteps } : manifest;
   const { maxSteps, maxPromptTokens, maxOutputTokens: maxTokens } = settings;
   const { weightsSha256, tokenizerSha256 } = manifest;
+  const servers = request.purpose === 'canary' ? serversOfUsers(config, manifest) : [policy.baseUrl];
   const task = {
-    policy: { ...manifest, maxPromptTokens, servers: [policy.baseUrl] },
+    policy: { ...manifest, maxPromptTokens, servers },
     prompts: await planPrompts(store, request, settings, question),
     seed,
     temperature,
@@ -97,6 +100,12 @@ async function sampleOnce(
   };
   await writeRecord(store, key, kept);
   return { kept, maxSteps };
+}
+
+/** A canary is asked where users' questions are: by the configuration's address, else where it was published. */
+function serversOfUsers({ conductor }: Pick<TrainableConfig, 'conductor'>, { servers }: Manifest): string[] {
+  const baseUrl = conductor.provider === 'policy' ? conductor.baseUrl : undefined;
+  return baseUrl === undefined ? servers : [baseUrl];
 }
 
 function outOfTime(timeoutMs: number): PolicyError {

@@ -197,6 +197,15 @@ export const trainingSchema = z
         samples: count.max(MOST.plans).default(4),
       })
       .prefault({}),
+    /** What a policy server's log-probabilities may differ by from the trainer's; null: what its device may. */
+    tolerance: z
+      .strictObject({
+        /** Any token of the probe, when a checkpoint is published. */
+        probe: z.number().positive().nullable().default(null),
+        /** The mean of the tokens that a promoted checkpoint writes for the canary. */
+        canary: z.number().positive().nullable().default(null),
+      })
+      .prefault({}),
     /** Where the next night begins after one that made its policy worse beyond chance. */
     continueFrom: z.enum(['last', 'best', 'serving']).default('serving'),
     /** Checkpoints that stay on the trainer's disk though no one needs them: of the last cycles, and of each n-th one. */

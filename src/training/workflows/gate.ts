@@ -1,7 +1,8 @@
+import { patched } from '@temporalio/workflow';
 import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../checkpoint-ref';
-import type { QuestionRef, Tried } from '../contract';
+import type { CanaryGaps, JudgeCanaryRequest, QuestionRef, Tried } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
-import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, PUBLISH } from '../names';
+import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, PUBLISH, SCORE, WRITE_BATCH } from '../names';
 import { meanOf } from '../statistics';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';
 import { inWindow } from './in-window';
@@ -69,36 +70,67 @@ function chooseNext({ state }: Night, baseline: PolicyRef, served: number | null
   return own ?? (isOurs ? baseline : null);
 }
 
-/** Tries the promoted checkpoint and the one it replaced on a few questions anew, and its weights on the probe. */
+/**
+ * Tries the promoted checkpoint and the one it replaced on a few questions anew, where users are served, and compares what
+ * it writes there with the trainer's own weights.
+ */
 async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
   const { checkpoint, done, opened } = night.state;
   const { settings, heldOut } = opened;
   const questions = canaryQuestions(heldOut.set, heldOut.count);
   const promoted = await tryPolicy(night, 'canary', checkpoint, done, questions);
   const replaced = await tryPolicy(night, 'canary', baseline, done, questions);
-  const trainer = trainerActivities('probe', trainerOptions(settings, night.patienceMs()));
-  const { logprobGap } = await trainer[PUBLISH]({
-    checkpoint,
-    servers: [settings.policy.baseUrl],
-    // The canary judges the gap.
-    tolerance: Number.MAX_VALUE,
-  });
+  const compared = patched('the-canary-compares-what-was-served')
+    ? { gaps: await compareServed(night, promoted.tried.groups) }
+    : { probe: await probe(night) };
   const { sentence } = await storeActivities('canary')[JUDGE_CANARY]({
     trainRun: settings.trainRun,
     date: opened.night.date,
     promoted: promoted.tried,
     replaced: replaced.tried,
-    probe: { logprobGap, tolerance: PROBE_TOLERANCE[settings.trainer.device] },
+    ...compared,
   });
   return sentence;
 }
 
-/**
- * How far a log-probability on the probe may be off the trainer's. A GPU computes in bfloat16, which rounds logits of 16
- * and more to steps of 0.125: on 63 tokens of a tiny model vLLM and transformers were up to 0.25 apart with equal weights,
- * and from 1.1 to 7.7 with those of other checkpoints.
- */
-export const PROBE_TOLERANCE = { cpu: 1e-4, cuda: 0.5 } as const;
+async function compareServed(night: Night, groups: readonly string[]): Promise<CanaryGaps | null> {
+  const { checkpoint, done: cycle, opened } = night.state;
+  const { settings } = opened;
+  const { trainRun, policy, trainer, tolerance } = settings;
+  if (groups.length === 0) return null;
+  const temperature = policy.servingTemperature;
+  const { rollouts, ...batch } = await storeActivities('what the canary wrote')[WRITE_BATCH]({
+    trainRun,
+    cycle,
+    checkpoint,
+    temperature,
+    groups,
+    canary: opened.night.date,
+  });
+  const { taskQueue: _, ...config } = trainer;
+  const { own, parent } = await trainerActivities('compare', trainerOptions(settings, night.patienceMs()))[
+    SCORE
+  ]({ checkpoint, cycle, batch, rollouts, temperature, config });
+  return { own, parent, tolerance: tolerance?.canary ?? TOLERANCE_BEFORE[trainer.device] };
+}
+
+/** As nights of earlier versions have it. */
+async function probe(night: Night): Promise<JudgeCanaryRequest['probe']> {
+  const { checkpoint, opened } = night.state;
+  const { settings } = opened;
+  const { logprobGap } = await trainerActivities('probe', trainerOptions(settings, night.patienceMs()))[
+    PUBLISH
+  ]({
+    checkpoint,
+    servers: [settings.policy.baseUrl],
+    // The canary judges the gap.
+    tolerance: Number.MAX_VALUE,
+  });
+  return { logprobGap, tolerance: TOLERANCE_BEFORE[settings.trainer.device] };
+}
+
+/** Of nights whose settings do not say what is tolerated. */
+export const TOLERANCE_BEFORE = { cpu: 1e-4, cuda: 0.5 } as const;
 
 export async function tryOnHeldOut(
   night: Night,

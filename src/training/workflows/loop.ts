@@ -32,7 +32,7 @@ import {
   trainerOptions,
 } from './activities';
 import { collectCheckpoints, retireCheckpoints } from './checkpoints';
-import { judge, PROBE_TOLERANCE, tryOnHeldOut } from './gate';
+import { judge, TOLERANCE_BEFORE, tryOnHeldOut } from './gate';
 import { checkNight, checkWarmStart } from './input';
 import { listen } from './messages';
 import { Night, NightControl, Stopwatch } from './night';
@@ -281,7 +281,7 @@ async function publish(
   const { model } = await trainer[names.PUBLISH]({
     checkpoint: refOf(checkpoint),
     servers: [baseUrl],
-    tolerance: PROBE_TOLERANCE[settings.trainer.device],
+    tolerance: settings.tolerance?.probe ?? TOLERANCE_BEFORE[settings.trainer.device],
   });
   return storeActivities(`keep ${checkpoint.name}`)[names.KEEP_CHECKPOINT]({ checkpoint, model, settings });
 }

@@ -99,7 +99,7 @@ test('a group that is gone ends the judgement, and is named', async () => {
 });
 
 describe('the canary', () => {
-  const probe = { logprobGap: 0, tolerance: 1e-4 };
+  const gaps = { own: [0], parent: null, tolerance: 1e-4 };
 
   beforeEach(async () => {
     await promote(store, BASELINE, PERSON);
@@ -107,7 +107,7 @@ describe('the canary', () => {
   });
 
   test('takes back what answers worse than before, once', async () => {
-    const asked = { ...(await watched(0, 0.5)), probe };
+    const asked = { ...(await watched(0, 0.5)), gaps };
     expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
     expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
     expect(await readServing(store)).toMatchObject({ serving: BASELINE });
@@ -119,19 +119,19 @@ describe('the canary', () => {
   });
 
   test('takes back other weights than were trained, however well they answer', async () => {
-    const asked = { ...(await watched(1, 0.5)), probe: { ...probe, logprobGap: 0.2 } };
+    const asked = { ...(await watched(1, 0.5)), gaps: { ...gaps, own: [0.2] } };
     expect(await judgeCanary(store, asked)).toMatchObject({ rolledBack: true });
     expect(await readServing(store)).toMatchObject({ serving: BASELINE });
   });
 
   test('leaves what serves well, and what a person promoted meanwhile', async () => {
-    expect(await judgeCanary(store, { ...(await watched(1, 0.5)), probe })).toMatchObject({
+    expect(await judgeCanary(store, { ...(await watched(1, 0.5)), gaps })).toMatchObject({
       rolledBack: false,
     });
     expect(await readServing(store)).toMatchObject({ serving: CANDIDATE });
     const other = { trainRun: 'nightly', name: '000005' };
     await promote(store, other, PERSON);
-    const { rolledBack, sentence } = await judgeCanary(store, { ...(await watched(0, 0.5)), probe });
+    const { rolledBack, sentence } = await judgeCanary(store, { ...(await watched(0, 0.5)), gaps });
     expect(rolledBack).toBe(false);
     expect(sentence).toContain('but meanwhile nightly/000005 serves');
     expect(await readServing(store)).toMatchObject({ serving: other });
@@ -153,7 +153,7 @@ async function request(candidate: number, baseline: number): Promise<JudgeCandid
 async function watched(
   promoted: number,
   replaced: number,
-): Promise<Omit<Parameters<typeof judgeCanary>[1], 'probe'>> {
+): Promise<Omit<Parameters<typeof judgeCanary>[1], 'gaps'>> {
   return {
     trainRun: 'nightly',
     date: '2026-11-21',

@@ -12,6 +12,7 @@ import { readSamples } from '../../../src/training/activities/batch';
 import { QuestionSets } from '../../../src/training/activities/questions';
 import { keepLines } from '../../../src/training/activities/records';
 import { samplePlans } from '../../../src/training/activities/sample-plans';
+import type { TrainableConfig } from '../../../src/training/config/schema';
 import type { SamplePlansRequest, SamplePlansResult } from '../../../src/training/contract';
 import { questionSetKey } from '../../../src/training/keys';
 import { createAskPolicy } from '../../../src/training/policy/ask';
@@ -39,10 +40,12 @@ let folder: string;
 let store: FileStore;
 let policy: ScriptedPolicy;
 let request: SamplePlansRequest;
+let conductor: TrainableConfig['conductor'];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'samples-'));
   store = new FileStore(folder);
   policy = await startScriptedPolicy('nightly-000001');
+  ({ conductor } = parseTrainable({ conductor: model, workers: [{ id: 'quick', ...model }] }));
   await writeManifest(store, aManifest());
   const questions = [
     { id: 'q0', question: 'What is 1 + 1?', answer: '2', grader: 'number' },
@@ -85,7 +88,8 @@ function sample(
   change: Partial<SamplePlansRequest> = {},
   activity = new MockActivityEnvironment(),
 ): Promise<SamplePlansResult> {
-  const dependencies = { store, questions: new QuestionSets(store), askPolicy: createAskPolicy() };
+  const questions = new QuestionSets(store);
+  const dependencies = { store, questions, askPolicy: createAskPolicy(), config: { conductor } };
   return activity.run(() => asFailure(() => samplePlans(dependencies, { ...request, ...change })));
 }
 
@@ -112,6 +116,26 @@ test('a group is one request, and its plans are read as any other', async () => 
   expect(prompts()).toEqual([
     '<|im_start|>user\nWhat is 2 + 2?\nWorkers:\nModel id 0: fast\nModel id 1<|im_end|>\n<|im_start|>assistant\n',
   ]);
+});
+
+test('a canary is asked of the servers that users are served by', async () => {
+  const users = await startScriptedPolicy('nightly-000001');
+  try {
+    users.script(SOLVE);
+    policy.script('hm');
+    const asked = { provider: 'policy', baseUrl: users.baseUrl } as const;
+    ({ conductor } = parseTrainable({ conductor: asked, workers: [{ id: 'quick', ...model }] }));
+    const { plans } = await sample({ purpose: 'canary', plans: 1 });
+    expect(plans[0]?.plan).toEqual({ steps: [step('coder', 'Solve it.')] });
+    expect((await sample({ purpose: 'evaluation', plans: 1 })).plans[0]?.plan).toBeNull();
+
+    // Where nothing else is said, that is where it was published.
+    ({ conductor } = parseTrainable({ conductor: model, workers: [{ id: 'quick', ...model }] }));
+    await writeManifest(store, { ...aManifest(), servers: [users.baseUrl] });
+    expect((await sample({ purpose: 'canary', plans: 1, seed: 12 })).plans[0]?.plan).not.toBeNull();
+  } finally {
+    await users.close();
+  }
 });
 
 test('what was sampled is kept token by token, and whoever asks again is given that', async () => {

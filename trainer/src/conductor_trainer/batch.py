@@ -47,6 +47,13 @@ class Expected:
 
 
 def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
+    """What can be learned from. Raises `BatchInvalid` as `read_rollouts` does."""
+    rollouts = read_rollouts(data, expected)
+    _check_groups(rollouts)
+    return rollouts
+
+
+def read_rollouts(data: bytes, expected: Expected) -> list[Rollout]:
     """Raises `BatchInvalid` with line (the header is line 1) and field of the first fault."""
     header, *rows = _lines(data)
     announced = _check_header(header, expected)
@@ -54,7 +61,6 @@ def read_batch(data: bytes, expected: Expected) -> list[Rollout]:
     if len(rollouts) != announced:
         raise header.wrong("rollouts", f"announces {announced}, but {len(rollouts)} follow")
     _check_order(rollouts)
-    _check_groups(rollouts)
     return rollouts
 
 

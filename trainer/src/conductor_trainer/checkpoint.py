@@ -61,6 +61,8 @@ class Record:
     """Optimizer steps of its training run so far; a warm start does not count."""
     probe: Probe
     config: Config
+    parent: CheckpointName | None = None
+    """The checkpoint that an update went on from."""
     first: CheckpointName | None = None
     """What its training run began to learn from: the warm start, the base, or another run's."""
     outcome: JsonObject = field(default_factory=dict)

@@ -159,6 +159,15 @@ class UpdateRequest(TypedDict):
     config: Config
 
 
+class ScoreRequest(TypedDict):
+    checkpoint: CheckpointName
+    cycle: int
+    batch: StoredBytes
+    rollouts: int
+    temperature: float
+    config: Config
+
+
 class ExportRequest(TypedDict):
     checkpoint: CheckpointName
     directory: str

@@ -78,7 +78,7 @@ class ExternalGRPOTrainer(GRPOTrainer):
     def _reference_logprobs(self, batch: Tensors) -> torch.Tensor:
         # It is in memory for this one pass alone.
         reference: Any = self._load_reference()
-        whole = reference.get_base_model() if isinstance(reference, PeftModel) else reference
+        whole: Any = reference.get_base_model() if isinstance(reference, PeftModel) else reference
         add_fused_lm_head(whole, temperature=self.temperature)
         reference.to(self.accelerator.device).eval()
         logprobs_BC, _, _ = super()._get_per_token_logps_and_entropies(

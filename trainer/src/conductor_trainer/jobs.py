@@ -15,6 +15,7 @@ from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.export import export
 from conductor_trainer.init import init
+from conductor_trainer.score import score
 from conductor_trainer.update import update
 from conductor_trainer.warm_start import warm_start
 
@@ -41,9 +42,11 @@ def perform(
             return warm_start(root, request, Path(files["examples"]), report)
         case "update":
             return update(root, request, Path(files["batch"]), report)
+        case "score":
+            return score(root, request, Path(files["batch"]))
         case "export":
             return export(root, request)
         case unknown:
             raise BadRequest(
-                f"There is no job {unknown!r}: ask for init, warmStart, update or export."
+                f"There is no job {unknown!r}: ask for init, warmStart, update, score or export."
             )

@@ -35,8 +35,10 @@ class Made:
     config: Config
     step: int
     """Optimizer steps of its training run so far."""
+    parent: CheckpointName | None = None
+    """What an update went on from."""
     first: CheckpointName | None = None
-    """Where it was learned from by reward: what the training run began with."""
+    """What the training run began to learn from by reward."""
 
 
 def save_record(
@@ -75,6 +77,7 @@ def record_of(
         step=made.step,
         probe=take_probe(policy, tokenizer),
         config=made.config,
+        parent=made.parent,
         first=made.first,
         outcome=outcome,
         versions={library: version(library) for library in _LIBRARIES},

@@ -71,4 +71,4 @@ class TokenSums:
 def add_up(parts: Sequence[TokenSums]) -> TokenSums:
     """The sums of several processes as those of one."""
     *sums, gaps = zip(*map(astuple, parts), strict=True)
-    return TokenSums(*map(sum, sums), max(gaps))
+    return TokenSums(*map(sum, sums), largest_gap=max(gaps))

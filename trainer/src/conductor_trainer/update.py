@@ -14,7 +14,7 @@ from conductor_trainer.checkpoint import (
     identity_of,
     require_record,
 )
-from conductor_trainer.contract import CheckpointName, Config, JsonObject, UpdateRequest
+from conductor_trainer.contract import CheckpointName, JsonObject, UpdateRequest
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
@@ -59,7 +59,17 @@ def update(
 
         report("saving")
         _save_state(trainer, temporary / TRAINER_FOLDER)
-        made = Made(root, temporary, target, identity, parent.base, config, last_step, first)
+        made = Made(
+            root,
+            temporary,
+            target,
+            identity,
+            parent.base,
+            config,
+            last_step,
+            request["parent"],
+            first,
+        )
         outcome = {"metrics": {**metrics, "seconds": time.perf_counter() - started}}
         return save_record(made, policy, tokenizer, parent_folder, outcome)
 

@@ -115,6 +115,7 @@ class TrainerActivities:
             self.init,
             self.warm_start,
             self.update,
+            self.score,
             self.publish,
             self.retire,
             self.collect,
@@ -152,6 +153,11 @@ class TrainerActivities:
         if config["loss"]["beta"] != 0:
             first = self._cache.require(parent).record.first or parent
             files.enter_context(self._cache.held(first))
+
+    @_activity("conductor.trainer.score")
+    async def score(self, request: Any) -> Any:
+        """Compares replies that were served with what a checkpoint, and its parent, would give."""
+        return await self._step("score", request, {"batch": request["batch"]})
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:
