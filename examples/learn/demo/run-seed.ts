@@ -208,7 +208,8 @@ function describeWorth({ hot, cool, greedy }: Worth): string {
 
 /** A recipe as the product's own settings. */
 function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: number): Lesson {
-  const { cycles, questions, groupSize, maxDraws, learningRate, warmupSteps, iterations } = learning;
+  const { cycles, questions, groupSize, maxDraws, learningRate, schedule, warmupSteps, beta, iterations } =
+    learning;
   return {
     world,
     seed,
@@ -221,7 +222,8 @@ function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: 
       groupSize,
       maxDraws,
       trainer: {
-        optimizer: { learningRate, schedule: 'linear', warmupSteps },
+        loss: { name: 'dapo', epsilonHigh: 0.28, beta },
+        optimizer: { learningRate, schedule, warmupSteps },
         microBatch: questions * groupSize,
         iterations,
       },

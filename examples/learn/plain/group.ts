@@ -56,6 +56,8 @@ export interface GroupWish {
 
 /** A plan that was written, carried out and judged. */
 export interface Played {
+  /** Of the question. */
+  readonly topic: string;
   readonly sample: KeptSample;
   /** In a second round: the place of the plan that it reviews; else its own. */
   readonly root: number;
@@ -90,7 +92,12 @@ async function playRound(
   const samples = await sampleRound(desk, policy, asked, { seed, temperature });
   return samples.map((sample, place) => {
     const root = roots?.[place] ?? null;
-    const played = { sample, root: root?.root ?? place, ...answer(desk, wish, sample, root ?? place) };
+    const played = {
+      topic: question.topic,
+      sample,
+      root: root?.root ?? place,
+      ...answer(desk, wish, sample, root ?? place),
+    };
     const verdict = verdictOf(played, question);
     return { ...played, verdict, reward: rewardOf({ ...played, verdict, nanoUsd: 0 }, REWARDS) };
   });

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import type { Plan } from '../../../src/plan/plan';
 import { drawQuestions, drawWorkers } from '../../../src/training/draw';
 import { hasSpread } from '../../../src/training/reward';
 import type {
@@ -7,6 +8,7 @@ import type {
   Checkpoint,
   UpdateMetrics,
 } from '../../../src/training/trainer-contract';
+import { findOptimum, kindOf, type Optimum } from '../world/optimum';
 import { type QuestionRow, questionSet, toJsonLines } from '../world/questions';
 import { type Played, playGroup } from './group';
 import { handOver, type Lesson } from './lesson';
@@ -33,16 +35,18 @@ export async function teach<Measured>(
   let checkpoint = await warmUp(lesson);
   const before = await measure(checkpoint);
   const part: Cycle[] = [];
-  const length = Math.ceil(lesson.recipe.learning.cycles / PARTS);
+  const { world, learning } = lesson.recipe;
+  const optimum = findOptimum(world);
+  const length = Math.ceil(learning.cycles / PARTS);
   for await (const cycle of learn(lesson, checkpoint)) {
     checkpoint = cycle.checkpoint;
     part.push(cycle);
-    if (cycle.cycle % length === 0) tell(summary(part.splice(0)));
+    if (cycle.cycle % length === 0) tell(summary(part.splice(0), optimum));
   }
   return { before, after: await measure(checkpoint) };
 }
 
-function summary(cycles: readonly Cycle[]): string {
+function summary(cycles: readonly Cycle[], optimum: Optimum): string {
   const rounds = [0, 1].map((round) => cycles.flatMap((cycle) => cycle.rounds[round] ?? []));
   const played = rounds.flat();
   const rewards = rounds
@@ -55,11 +59,26 @@ function summary(cycles: readonly Cycle[]): string {
     `plans ${mean(played.map(({ plan }) => (plan === null ? 0 : 1))).toFixed(3)}`,
     `steps ${mean(played.map(({ plan }) => plan?.steps.length ?? 0)).toFixed(2)}`,
     `draws ${mean(cycles.map(({ draws }) => draws)).toFixed(1)}`,
+    `best shape ${describeShapes(rounds[0] ?? [], optimum)}`,
     `entropy ${last?.metrics?.entropy.toFixed(3)}`,
     `clip ${last?.metrics?.clipShare.toFixed(3)}`,
     `rollouts ${seconds(mean(cycles.map(({ times }) => times.rollouts)))}`,
     `update ${seconds(mean(cycles.map(({ times }) => times.update)))}`,
   ].join('  ');
+}
+
+/** Of each topic, the share of its plans that have the shape (the kinds of its steps) of the best one. */
+function describeShapes(played: readonly Played[], { topics }: Optimum): string {
+  const shares = topics.map(({ topic, best }) => {
+    const plans = played.flatMap((each) => (each.topic === topic ? (each.plan ?? []) : []));
+    const share = mean(plans.map((plan) => (shapeOf(plan) === shapeOf(best.plan) ? 1 : 0)));
+    return `${topic} ${share.toFixed(3)}`;
+  });
+  return shares.join(' ');
+}
+
+function shapeOf({ steps }: Plan): string {
+  return steps.map(({ subtask }) => kindOf(subtask)).join();
 }
 
 /** What a cycle came to. */

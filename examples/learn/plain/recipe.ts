@@ -43,8 +43,11 @@ export interface Learning {
   /** At most so many questions are drawn in a cycle, where groups without spread are dropped. */
   readonly maxDraws: number;
   readonly learningRate: number;
+  readonly schedule: 'constant' | 'linear';
   /** Optimizer steps. */
   readonly warmupSteps: number;
+  /** Weight of the pull back to the warm start. */
+  readonly beta: number;
   /** Optimizer steps on each batch. */
   readonly iterations: number;
 }
@@ -70,7 +73,9 @@ export const SMALL: Recipe = {
     groupSize: 32,
     maxDraws: 8,
     learningRate: 1e-3,
+    schedule: 'linear',
     warmupSteps: 8,
+    beta: 0,
     iterations: 2,
   },
 };
@@ -82,7 +87,16 @@ const WHOLE: Recipe = {
   train: 1200,
   heldOut: 32,
   warmStart: { ...SMALL.warmStart, examples: 4000, steps: 800 },
-  learning: { ...SMALL.learning, cycles: 60, questions: 8, maxDraws: 16, warmupSteps: 10 },
+  // Two topics want each other's decoys. Without the pull, which of them is learned first decides what the other may still try.
+  learning: {
+    ...SMALL.learning,
+    cycles: 60,
+    questions: 8,
+    maxDraws: 16,
+    schedule: 'constant',
+    warmupSteps: 10,
+    beta: 0.05,
+  },
 };
 
 const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
@@ -121,7 +135,7 @@ export function configOf(
   { learning, recursion, maxPromptTokens }: Pick<Recipe, 'learning' | 'recursion' | 'maxPromptTokens'>,
   seed: number,
 ): TrainerConfig {
-  const { cycles, questions, groupSize, learningRate, warmupSteps, iterations } = learning;
+  const { cycles, questions, groupSize, learningRate, schedule, warmupSteps, beta, iterations } = learning;
   const rollouts = questions * groupSize * recursion.rounds;
   return {
     seed,
@@ -132,7 +146,7 @@ export function configOf(
       name: 'dapo',
       epsilon: 0.2,
       epsilonHigh: 0.28,
-      beta: 0,
+      beta,
       correction: 'token_truncate',
       mostWeight: 3,
       maskTruncated: false,
@@ -144,7 +158,7 @@ export function configOf(
       epsilon: 1e-8,
       weightDecay: 0,
       maxGradNorm: 1,
-      schedule: 'linear',
+      schedule,
       warmupSteps,
       totalSteps: cycles * iterations,
     },

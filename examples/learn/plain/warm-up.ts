@@ -21,7 +21,9 @@ const NO_LEARNING: Learning = {
   groupSize: 16,
   maxDraws: 2,
   learningRate: 1e-3,
+  schedule: 'linear',
   warmupSteps: 0,
+  beta: 0,
   iterations: 1,
 };
 
