@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
 import { durationMs } from '../config/duration';
+import { isOurImage } from '../config/image';
 import { encryptionConverter } from '../encryption/codec';
 import { configuredKeys } from '../encryption/keys';
 import { configuredServer, type TemporalServer } from '../local/configured-server';
@@ -115,6 +116,9 @@ async function attachServer(
   const options = { folder: FOLDER, namespace: config.temporal.namespace, say };
   const configured = await configuredServer({ namespace: options.namespace });
   if (configured !== null) return configured;
+  if (isOurImage()) {
+    throw new UsageError('no Temporal server is named, and this image holds none: set TEMPORAL_ADDRESS');
+  }
   const folder = resolve(FOLDER);
   if (elsewhere === true) {
     throw new UsageError(

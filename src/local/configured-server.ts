@@ -1,5 +1,6 @@
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import { isOurImage } from '../config/image';
 import { reasonOf, type Say } from './reason-of';
 
 export interface AttachOptions {
@@ -53,14 +54,13 @@ export async function configuredServer({
   } catch (error) {
     if (!isGrpcServiceError(error)) {
       const reason = (await lastReason(config.connectionOptions)) ?? reasonOf(error);
-      const remedy =
-        remedyOfTls(reason) ??
-        "Start that server or correct the address; without one, commands use a server of this folder's own";
-      throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedy}`, { cause: error });
+      throw new Error(`nothing answers at ${address} (${source}): ${reason}. ${remedyOf(reason)}`, {
+        cause: error,
+      });
     }
     throw new Error(
       `The Temporal server at ${address} (${source}) refused this client: ${error.details}. ` +
-        'Check TEMPORAL_API_KEY, TEMPORAL_TLS and the namespace, or unset the address to use the embedded server.',
+        'Check TEMPORAL_API_KEY, TEMPORAL_TLS and the namespace.',
       { cause: error },
     );
   }
@@ -141,6 +141,14 @@ const TLS_REMEDIES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^Failed to connect|broken pipe/i, 'It hung up: where it wants TLS, set TEMPORAL_TLS to true'],
 ];
+
+function remedyOf(reason: string): string {
+  const start = 'Start that server or correct the address';
+  const otherwise = isOurImage()
+    ? start
+    : `${start}; without one, commands use a server of this folder's own`;
+  return remedyOfTls(reason) ?? otherwise;
+}
 
 /** What to do about a failure of TLS; null for every other one. */
 export function remedyOfTls(reason: string): string | null {

@@ -128,6 +128,12 @@ const CASES: Readonly<Record<string, Case>> = {
     config: POOL,
     says: ['TEMPORAL_ADDRESS', 'temporal-conductor up'],
   },
+  'a solve in the image, which holds no server': {
+    args: ['solve', 'x'],
+    config: POOL,
+    setting: { env: { CONDUCTOR_IMAGE: '1' } },
+    says: ['this image holds none', 'set TEMPORAL_ADDRESS'],
+  },
   'a run where none ever was': {
     args: ['watch', 'solve-1'],
     config: POOL,

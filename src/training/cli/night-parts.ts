@@ -48,6 +48,20 @@ export async function checkNightParts(training: TrainingConfig, place: Place): P
   );
 }
 
+/** What a night of this session would wait for, or fail by. */
+export async function findMissing({
+  config,
+  ...place
+}: Place & { readonly config: { readonly training?: TrainingConfig | undefined } }): Promise<NightPart[]> {
+  if (config.training === undefined) return [];
+  const parts = await checkNightParts(config.training, place);
+  return parts.filter(({ state }) => state !== 'fine');
+}
+
+export function describeMissing({ what, state, text }: NightPart): string {
+  return `${state === 'broken' ? 'Missing' : 'Note'}: ${what}: ${text}.`;
+}
+
 type Looked = Omit<NightPart, 'what'>;
 
 const fine = (text: string): Looked => ({ state: 'fine', text });

@@ -10,6 +10,7 @@ import { trainingOf } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { isNightDate, nightWorkflowId } from '../night-ids';
+import { describeMissing, findMissing } from './night-parts';
 import {
   chooseTimeZone,
   findSetback,
@@ -45,12 +46,15 @@ export async function startNight(options: StartOptions): Promise<ExitCode> {
     const { id, night } = await training.start({ trainRun, timeZone, cycles, from, date, config: digest });
     say(`Night ${night} of ${trainRun} is under way; follow it with: temporal-conductor train status`);
     await print(id);
-    if (!(await checkServed(session))) return EXIT.answered;
-    const { setback, failure } = await watchOpening(session, id);
+    const { setback, failure } = (await checkServed(session)) ? await watchOpening(session, id) : NOTHING_YET;
     if (setback !== null) say(setback);
-    if (failure === null) return EXIT.answered;
-    say(`It could not be opened, and is over: ${failure}`);
-    return EXIT.failed;
+    if (failure !== null) {
+      say(`It could not be opened, and is over: ${failure}`);
+      return EXIT.failed;
+    }
+    const missing = (await findMissing(session)).filter(({ state }) => state === 'broken');
+    for (const part of missing) say(describeMissing(part));
+    return EXIT.answered;
   });
 }
 
@@ -68,10 +72,14 @@ const OPENING_MS = 10_000;
 const OPENING_EVENTS = 10;
 
 /** What keeps a night from its beginning, or has ended it there; null for nothing so far. */
-async function watchOpening(
-  session: TrainingSession,
-  id: string,
-): Promise<{ readonly setback: string | null; readonly failure: string | null }> {
+interface Opening {
+  readonly setback: string | null;
+  readonly failure: string | null;
+}
+
+const NOTHING_YET: Opening = { setback: null, failure: null };
+
+async function watchOpening(session: TrainingSession, id: string): Promise<Opening> {
   const { temporal, trainRun } = session;
   const end = Date.now() + OPENING_MS;
   while (Date.now() < end) {
@@ -82,7 +90,7 @@ async function watchOpening(
     if (setback !== null || failure !== null || isOpened) return { setback, failure };
     await pause(LOOK_MS / 10);
   }
-  return { setback: null, failure: null };
+  return NOTHING_YET;
 }
 
 /** Said once an order is sent; a worker carries it out. */

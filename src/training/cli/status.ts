@@ -14,7 +14,7 @@ import type { NightProgress } from '../progress';
 import { describeRewards, renderNights } from './list';
 import { describeSchedule } from './schedule';
 import { describePlanner } from './serving';
-import { checkNightParts, type NightPart } from './night-parts';
+import { describeMissing, findMissing } from './night-parts';
 import {
   findSetback,
   LOOK_MS,
@@ -38,9 +38,7 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
       await print(toJson({ trainRun, night, schedule, serving, missing }));
       return EXIT.answered;
     }
-    for (const { what, state, text } of await findMissing(session)) {
-      say(`${state === 'broken' ? 'Missing' : 'Note'}: ${what}: ${text}.`);
-    }
+    for (const part of await findMissing(session)) say(describeMissing(part));
     if (await training.isUnderWay(trainRun)) {
       const code = await followNight(session, interruption);
       if (code !== EXIT.answered) return code;
@@ -48,13 +46,6 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
     await print(await describeRest(session), { painted: true });
     return EXIT.answered;
   });
-}
-
-/** What a night would wait for, or fail by. */
-async function findMissing({ config, store, temporal, trainRun }: TrainingSession): Promise<NightPart[]> {
-  if (config.training === undefined) return [];
-  const parts = await checkNightParts(config.training, { store, temporal, trainRun });
-  return parts.filter(({ state }) => state !== 'fine');
 }
 
 async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {

@@ -89,6 +89,7 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
     /^Note: 20 held-out questions are few: .* 0\.05 takes about 400 questions\.\n/,
   );
   expect(begun.stderr).toMatch(/No worker polls task queue .* Start one with: temporal-conductor worker\n/);
+  expect(begun.stderr).toMatch(/^Missing: Trainer: none listens on task queue .*: start it with /m);
   const handle = temporal.client.workflow.getHandle(`train-${trainRun}`);
   try {
     expect(await handle.describe()).toMatchObject({ type: 'conductorTrain', priority: { priorityKey: 5 } });
