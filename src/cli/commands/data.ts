@@ -1,7 +1,7 @@
 import { inspectDataSet, type Inspection, type Some, type Tally } from '../../evaluation/data/inspect';
 import type { Copy } from '../../evaluation/data/question-index';
 import { counted, joinFacts } from '../../trace/describe';
-import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
+import { oneLine, type Paint, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
 import { columnsOf, paintFor, print, toJson } from '../terminal';
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type CsvError, type Info, parse } from 'csv-parse';
 import { ConfigError } from '../../config/errors';
 import { codeOf, reasonOf } from '../../local/reason-of';
-import type { FileRecord } from './records';
+import type { FileRecord } from './open-file';
 
 /** Of one row. */
 const MOST_BYTES = 64 * 1024 * 1024;
