@@ -112,7 +112,7 @@ function textKind(file: string, start: Buffer): 'JSON lines' | 'CSV' {
 
 /** No file of questions is packed so well, and so much is done in a second. */
 const MOST_TIMES = 300;
-const UNSUSPECTED = 256 * 1024 * 1024;
+const UNSUSPECTED = 64 * 1024 * 1024;
 
 async function* gunzip(file: string, packed: Chunks): Chunks {
   let [before, after] = [0, 0];
