@@ -106,6 +106,27 @@ export function readOrigin(text: string, before: readonly string[] = []): string
   return [...before, readOneOrigin(text)];
 }
 
+export const readDate = reader('a date, e.g. 2026-01-31', (text) =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined,
+);
+
+interface Part {
+  readonly name: string;
+  readonly count: number;
+}
+
+const readOnePart = reader('a name of a part and its number of questions, e.g. train=960', (text) => {
+  const [, name, count] = /^([\w-]{1,64})=(\d{1,9})$/.exec(text) ?? [];
+  return name === undefined || Number(count) < 1 ? undefined : { name, count: Number(count) };
+});
+
+/** The option may be repeated, for parts of other names. */
+export function readPart(text: string, before: readonly Part[] = []): Part[] {
+  const part = readOnePart(text);
+  if (before.every(({ name }) => name !== part.name)) return [...before, part];
+  throw new InvalidArgumentError('Expected another name for each part.');
+}
+
 export const CONFIG = [
   '--config <file>',
   'configuration (default: $CONDUCTOR_CONFIG, then conductor.yaml)',

@@ -4,12 +4,14 @@ import {
   loading,
   readCalls,
   readCount,
+  readDate,
   readDays,
   readDepth,
   readDuration,
   readIds,
   readInteger,
   readOrigin,
+  readPart,
   readPort,
   readPriority,
   readTenant,
@@ -185,6 +187,15 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--against <file>', 'of which no question should be repeated, such as those to judge by')
     .option(...JSON_OPTION)
     .action(run(async () => (await import('./commands/data.js')).inspect));
+  data
+    .command('split <file...>')
+    .description('draw balanced parts, none of which repeats a question of another, for training and judging')
+    .requiredOption('--part <name=count>', 'e.g. --part train=960 --part held-out=100', readPart)
+    .requiredOption('--out <folder>', 'for <name>.jsonl of each part')
+    .option('--seed <number>', 'of the draw', readWhole, 42)
+    .option('--since <date>', 'of questions that have a date, e.g. 2026-01-31', readDate)
+    .option('--until <date>', 'the last day', readDate)
+    .action(run(async () => (await import('./commands/data.js')).split));
 
   const store = program.command('store').description('look after the store');
   add('migrate', "make a PostgreSQL store's tables, or bring them to this version", store).action(

@@ -1,9 +1,11 @@
 import { inspectDataSet, type Inspection, type Some, type Tally } from '../../evaluation/data/inspect';
+import type { Part } from '../../evaluation/data/draw-balanced';
 import type { Copy } from '../../evaluation/data/question-index';
+import { splitDataSets } from '../../evaluation/data/split';
 import { counted, joinFacts } from '../../trace/describe';
-import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
+import { oneLine, type Paint, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
-import { columnsOf, paintFor, print, toJson } from '../terminal';
+import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 interface InspectOptions {
   readonly against?: string;
@@ -18,6 +20,27 @@ export async function inspect(file: string, { against, json = false }: InspectOp
     : render(inspection, paintFor(process.stdout), columnsOf(process.stdout) ?? 120).join('\n');
   await print(shown, { painted: !json });
   return inspection.badRows === 0 ? EXIT.answered : EXIT.failed;
+}
+
+interface SplitOptions {
+  readonly part: readonly Part[];
+  readonly out: string;
+  readonly seed: number;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** `data split`: draws parts that repeat nothing of each other, for training and for judging by. */
+export async function split(files: readonly string[], { part, ...options }: SplitOptions): Promise<ExitCode> {
+  const { parts, copies, badRows } = await splitDataSets(files, { ...options, parts: part });
+  for (const { file, sources } of parts) {
+    const count = Object.values(sources).reduce((sum, each) => sum + each, 0);
+    await print(`${file}: ${counted(count, 'question')}, ${describeTally(sources)}`);
+  }
+  if (copies > 0) say(`Left out: ${counted(copies, 'question')} that repeat another one.`);
+  if (badRows > 0)
+    say(`Left out: ${counted(badRows, 'row')} that cannot be used; "data inspect" says which.`);
+  return EXIT.answered;
 }
 
 function render(inspection: Inspection, paint: Paint, columns: number): string[] {

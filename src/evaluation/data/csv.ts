@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type CsvError, type Info, parse } from 'csv-parse';
 import { ConfigError } from '../../config/errors';
 import { codeOf, reasonOf } from '../../local/reason-of';
-import type { FileRecord } from './records';
+import type { FileRecord } from './open-file';
 
 /** Of one row. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -23,7 +23,11 @@ export async function* readCsv(file: string, chunks: AsyncIterable<Buffer>): Asy
       relax_column_count: true,
       skip_empty_lines: true,
       skip_records_with_error: true,
-      on_skip: (error) => void skipped.push({ place: placeOf(file, error), problem: describe(error) }),
+      on_skip: (error) => {
+        const place = placeOf(file, error);
+        // Of each quote that is out of place; a row is told of once.
+        if (skipped.at(-1)?.place !== place) skipped.push({ place, problem: describe(error) });
+      },
     }),
   ) as AsyncIterable<Row>;
   let names: readonly string[] | null = null;

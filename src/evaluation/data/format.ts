@@ -35,13 +35,10 @@ export function defineFormat<Schema extends z.ZodObject>({
   schema,
   draft,
 }: FormatOptions<Schema>): DataFormat {
-  const isNeeded = ([, field]: [string, unknown]): boolean =>
-    !(field instanceof z.ZodType && field.isOptional());
+  const { error: missing } = schema.safeParse({});
   return {
     name,
-    fields: Object.entries(schema.shape)
-      .filter(isNeeded)
-      .map(([field]) => field),
+    fields: missing?.issues.map(({ path: [field] }) => String(field)) ?? [],
     mapping,
     map(record) {
       const { success, data, error } = schema.safeParse(record);

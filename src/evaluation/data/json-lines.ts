@@ -1,5 +1,5 @@
 import { isRecord } from '../../plan/validate';
-import type { FileRecord } from './records';
+import type { FileRecord } from './open-file';
 
 /** Of one line. LiveCodeBench's longest, with all their tests, take a quarter. */
 export const MOST_BYTES = 256 * 1024 * 1024;

@@ -15,6 +15,11 @@ export type DataFile =
       readonly chunks: AsyncIterable<Buffer>;
     };
 
+/** One record of a file, before anything is made of it, or what is wrong with it. */
+export type FileRecord = { readonly place: string } & (
+  { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
+);
+
 /**
  * Opens a file, relative to the folder of the process. Of its bytes no more than a chunk is kept.
  *
@@ -63,11 +68,11 @@ async function peek(file: string, source: Chunks): Promise<[start: Buffer, all: 
   let isOver = false;
   // White space may be as long as it likes before anything tells what the file is.
   while (!isOver && start.length < CHUNK && start.toString('latin1').trim().length < 16) {
-    const { value, done } = await chunks.next().catch((error: unknown) => {
+    const next = await chunks.next().catch((error: unknown) => {
       throw error instanceof ConfigError ? error : unreadable(file, error);
     });
-    isOver = done === true;
-    if (!isOver) start = Buffer.concat([start, value as Buffer]);
+    if (next.done === true) isOver = true;
+    else start = Buffer.concat([start, next.value]);
   }
   async function* all(): Chunks {
     yield start;
@@ -107,7 +112,7 @@ function textKind(file: string, start: Buffer): 'JSON lines' | 'CSV' {
 
 /** No file of questions is packed so well, and so much is done in a second. */
 const MOST_TIMES = 300;
-const UNSUSPECTED = 256 * 1024 * 1024;
+const UNSUSPECTED = 64 * 1024 * 1024;
 
 async function* gunzip(file: string, packed: Chunks): Chunks {
   let [before, after] = [0, 0];

@@ -2,7 +2,7 @@ import type { AsyncBuffer, Compressors, FileMetaData } from 'hyparquet' with { '
 import { ConfigError } from '../../config/errors';
 import { isRecord } from '../../plan/validate';
 import { reasonOf } from '../../local/reason-of';
-import type { FileRecord } from './records';
+import type { FileRecord } from './open-file';
 
 /** Of one group of rows, which is read as a whole: what a worker has room for. */
 const MOST = { bytes: 2 ** 30, rows: 2_000_000 } as const;

@@ -61,19 +61,26 @@ export class QuestionIndex {
   private nearest({ text, runs }: Reading, before: number): Omit<Copy, 'place'> | null {
     const same = this.texts.get(text);
     if (same !== undefined && same < before) return { of: this.placeOf(same), share: 1 };
+    const firstRows = this.comparable(runs);
     const shared = new Map<number, number>();
-    let compared = 0;
-    for (const run of runs) {
-      if (!this.runs.keeps(run)) continue;
-      const known = this.runs.find(run);
-      if (known !== null && known.rows >= PREAMBLE) continue;
-      compared += 1;
-      if (known !== null && known.row < before) shared.set(known.row, (shared.get(known.row) ?? 0) + 1);
+    let [nearest, most] = [0, 0];
+    for (const row of firstRows) {
+      if (row >= before) continue;
+      const count = (shared.get(row) ?? 0) + 1;
+      shared.set(row, count);
+      if (count > most) [nearest, most] = [row, count];
     }
-    const [row, most] = [...shared].reduce((best, each) => (each[1] > best[1] ? each : best), [0, 0]);
-    return most === 0 || most < LEAST_SHARE * compared
-      ? null
-      : { of: this.placeOf(row), share: most / compared };
+    if (most === 0 || most < LEAST_SHARE * firstRows.length) return null;
+    return { of: this.placeOf(nearest), share: most / firstRows.length };
+  }
+
+  /** Of each run that is kept and no preamble, the row that had it first; Infinity for none. */
+  private comparable(runs: readonly number[]): number[] {
+    return runs
+      .filter((run) => this.runs.keeps(run))
+      .map((run) => this.runs.find(run))
+      .filter((known) => known === null || known.rows < PREAMBLE)
+      .map((known) => known?.row ?? Infinity);
   }
 
   private placeOf(row: number): string {

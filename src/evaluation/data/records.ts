@@ -1,13 +1,7 @@
-import { ConfigError } from '../../config/errors';
 import { readCsv } from './csv';
 import { readJsonLines } from './json-lines';
-import { openDataFile } from './open-file';
+import { type FileRecord, openDataFile } from './open-file';
 import { readParquet } from './parquet';
-
-/** One record of a file, before anything is made of it, or what is wrong with it. */
-export type FileRecord = { readonly place: string } & (
-  { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
-);
 
 export interface Records {
   /** `JSON lines, packed by gzip`. */

@@ -1,0 +1,203 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type DataRow, openDataSet } from '../../../src/evaluation/data/data-set';
+import { inspectDataSet } from '../../../src/evaluation/data/inspect';
+import { gradeByRule } from '../../../src/grading/grade-by-rule';
+import type { Question } from '../../../src/grading/question';
+
+const sample = (name: string): string => join(__dirname, 'samples', name);
+
+let folder: string;
+beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'data-'))));
+afterAll(() => rm(folder, { recursive: true }));
+
+async function write(name: string, content: string | Uint8Array): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, content);
+  return file;
+}
+
+async function readAll(file: string): Promise<DataRow[]> {
+  const rows: DataRow[] = [];
+  for await (const row of (await openDataSet(file)).rows) rows.push(row);
+  return rows;
+}
+
+async function questionsIn(file: string): Promise<Question[]> {
+  return (await readAll(file)).flatMap((row) => ('question' in row ? row.question : []));
+}
+
+const problemsIn = async (file: string): Promise<string[]> =>
+  (await readAll(file)).flatMap((row) =>
+    'problems' in row ? row.problems.map((problem) => `${row.place.slice(file.length)} ${problem}`) : [],
+  );
+
+test.each([
+  ['math.parquet', 'MATH', 12, { grader: 'math', answer: '180', topic: 'Prealgebra', level: '1' }],
+  ['math-500.jsonl', 'MATH-500', 12, { id: 'test/prealgebra/1.json', grader: 'math', answer: '180' }],
+  ['mmlu.parquet', 'MMLU', 12, { grader: 'choice', answer: 'C', topic: 'conceptual_physics' }],
+  ['mmlu-zstd.parquet', 'MMLU', 12, { options: ['Glass', 'Rubber', 'Copper', 'Wax'] }],
+  ['gpqa.csv', 'GPQA', 12, { id: 'rec0001', grader: 'choice', topic: 'Chemistry' }],
+  ['aime.parquet', 'AIME', 12, { id: 'aime-2031-60', grader: 'number', answer: '30', topic: '2031' }],
+  ['aime-capitals.jsonl', 'AIME', 12, { id: 'aime-2032-I-1', answer: '30' }],
+  ['rlpr.parquet', 'RLPR', 11, { id: 'rlpr-000000', grader: 'freeform', answer: '30 minutes' }],
+  ['rlpr-as-text.jsonl.gz', 'RLPR', 11, { id: 'rlpr-000000', topic: 'physics', level: 'University' }],
+  ['live-code-bench.jsonl', 'LiveCodeBench', 12, { id: 'inv000', grader: 'code', date: '2031-01-07' }],
+  ['big-code-bench.parquet', 'BigCodeBench', 12, { grader: 'custom', topic: 'statistics' }],
+  ['own.csv', 'rows of our own', 10, { id: 'sum-1', grader: 'number', answer: '5' }],
+])('%s is read as %s', async (name, format, count, first) => {
+  const inspection = await inspectDataSet(sample(name));
+  expect(inspection).toMatchObject({ format, questions: count, badRows: 0, repeatedIds: { count: 0 } });
+  const [question] = await questionsIn(sample(name));
+  expect(question).toMatchObject(first);
+});
+
+test('a question of each format can be judged right', async () => {
+  const names = ['mmlu.parquet', 'gpqa.csv', 'aime.parquet', 'rlpr.parquet', 'own.csv'];
+  const all = (await Promise.all(names.map((name) => questionsIn(sample(name))))).flat();
+  const judged = all.flatMap((question) =>
+    question.grader === 'math' || question.grader === 'code' || question.grader === 'custom'
+      ? []
+      : gradeByRule(question, `<answer>${question.answer}</answer>`).verdict,
+  );
+  expect(judged.length).toBeGreaterThan(40);
+  expect(new Set(judged)).toEqual(new Set(['correct']));
+});
+
+test('options of GPQA stand in an order of their own, the right one found by its letter', async () => {
+  const questions = await questionsIn(sample('gpqa.csv'));
+  const right = questions.map((question, index) => {
+    const { answer, options = [] } = question as Extract<Question, { grader: 'choice' }>;
+    expect(options[answer.charCodeAt(0) - 65]).toMatch(new RegExp(`^${(9 * (index + 1)) / 4}(?:\\.0)?$`));
+    expect(question.question).toContain(`\n${answer}. ${(9 * (index + 1)) / 4}`);
+    return answer;
+  });
+  expect(new Set(right).size).toBeGreaterThan(2);
+});
+
+test('tests of LiveCodeBench, hidden ones included: of programs as they are, of functions as JSON a line', async () => {
+  const questions = await questionsIn(sample('live-code-bench.jsonl'));
+  expect(questions[1]).toMatchObject({ tests: [{ input: 'abc\n', output: 'cba\n' }, { input: 'x\n' }] });
+  expect(questions[8]).toMatchObject({
+    function: 'product',
+    tests: [{ input: '12345678901\n10', output: '123456789010' }, { output: '0' }],
+  });
+  for (const question of questions) expect(question).toHaveProperty('tests.length', 2);
+});
+
+test('a question is the same in each file it comes in', async () => {
+  const [one, other] = await Promise.all([
+    questionsIn(sample('mmlu.parquet')),
+    questionsIn(sample('mmlu-zstd.parquet')),
+  ]);
+  expect(one).toEqual(other);
+});
+
+const OWN = { id: 'a', question: 'How many?', grader: 'number', answer: '4' };
+
+test.each([
+  ['empty', '', /holds no line: expected/],
+  ['blank', ' \n\n', /holds no line: expected/],
+  ['a list', '[{"id": 1}]', /is one list in JSON: write an object a line/],
+  ['a zip', 'PK\x03\x04...', /is a zip archive: unpack it/],
+  ['UTF-16', Buffer.from('\ufeff{"id": 1}', 'utf16le'), /is text in UTF-16: save it in UTF-8/],
+  ['a pointer', 'version https://git-lfs.github.com/spec/v1\n', /fetch it with "git lfs pull"/],
+  ['a page', '<!DOCTYPE html><html>', /is a web page or XML: download the file itself/],
+  ['bytes', Buffer.from([1, 0, 2, 0]), /is no text: expected JSON lines/],
+  ['a letter', 'Dear reader\nhow are you', /is neither JSON lines nor CSV/],
+  [
+    'a set unknown',
+    '{"prompt": "x", "target": "y"}',
+    /no known set: its rows have the fields prompt, target; expected/,
+  ],
+  ['a column twice', 'id,id\n1,2\n', /has two columns "id"/],
+  ['no Parquet', 'PAR1 and nothing else', /is a broken Parquet file: .*fetch it again/],
+  ['cut off', gzipSync('{"id": 1}\n'.repeat(1000)).subarray(0, 40), /is broken: .*; fetch it again/],
+  [
+    'a bomb',
+    Buffer.concat(Array<Buffer>(3).fill(gzipSync(Buffer.alloc(2 ** 25, '{')))),
+    /unpacks to more than 300 times/,
+  ],
+])('a file that is %s is refused in one sentence', async (name, content, sentence) => {
+  const reading = readAll(await write(name, content));
+  await expect(reading).rejects.toThrow(sentence);
+  await expect(reading).rejects.toMatchObject({ name: 'ConfigError' });
+});
+
+test('a Parquet file with a broken footer, or with broken pages, is refused', async () => {
+  const { readFile } = await import('node:fs/promises');
+  const bytes = await readFile(sample('mmlu.parquet'));
+  const cut = await write('cut.parquet', bytes.subarray(0, bytes.length - 100));
+  await expect(readAll(cut)).rejects.toThrow(/cut.parquet is a broken Parquet file: .*fetch it again/);
+  const footer = Buffer.from(bytes).fill(0xff, bytes.length - 300, bytes.length - 8);
+  await expect(readAll(await write('footer.parquet', footer))).rejects.toThrow(/broken Parquet file/);
+  const pages = Buffer.from(bytes).fill(0xff, 8, 300);
+  await expect(readAll(await write('pages.parquet', pages))).rejects.toThrow(/broken Parquet file/);
+});
+
+test('a BOM, line ends of Windows, empty lines and a last line without end', async () => {
+  const file = await write(
+    'windows.jsonl',
+    `\ufeff${JSON.stringify(OWN)}\r\n\r\n${JSON.stringify({ ...OWN, id: 'b' })}`,
+  );
+  expect((await readAll(file)).map(({ place }) => place.slice(file.length))).toEqual([':1', ':3']);
+});
+
+test('lines of JSON that cannot be used are told with their numbers, the others read', async () => {
+  const deep = `{"id": "a", "question": "Q?", "grader": "exact", "answer": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  const file = await write(
+    'bad.jsonl',
+    Buffer.concat([
+      Buffer.from(`${JSON.stringify(OWN)}\n{"id":\n7\n`),
+      Buffer.from([0x22, 0xff, 0x22, 0x0a]),
+      Buffer.from(`${deep}\n${JSON.stringify({ ...OWN, answer: 'four' })}\n`),
+    ]),
+  );
+  expect(await problemsIn(file)).toEqual([
+    ':2 this is no JSON: write one object a line',
+    ':3 this is no object: write one object a line',
+    ':4 this is not in UTF-8: save the file in it',
+    expect.stringMatching(/^:5 (?:it is nested too deep to be read|answer is )/),
+    ':6 answer is "four": expected a number, or text that ends with one',
+  ]);
+  expect(await questionsIn(file)).toHaveLength(1);
+});
+
+test('rows of CSV that cannot be used are told with their lines, quotes with line ends in them read', async () => {
+  const file = await write(
+    'bad.csv',
+    'id,question,grader,answer\na,"How\nmany, ""in all""?",number,4\nb,How,many?,number,4\nc,say "hi" now,exact,x\nd,Why?,exact,y\ne,"never closed,exact,z\n',
+  );
+  expect((await problemsIn(file)).sort()).toEqual([
+    ':4 it has 5 values where the first line names 4: put quotes around a value with a comma',
+    expect.stringMatching(/^:5 a quote stands where none may/),
+    expect.stringMatching(/^:7 a quote that was opened is closed nowhere/),
+  ]);
+  expect((await questionsIn(file)).map(({ question }) => question)).toEqual(['How\nmany, "in all"?', 'Why?']);
+});
+
+test('a row of 400 KB is read, in lines and in CSV', async () => {
+  const question = 'Why? '.repeat(80_000);
+  const lines = await write('long.jsonl', JSON.stringify({ ...OWN, question }));
+  const csv = await write('long.csv', `id,question,grader,answer\na,"${question}",number,4\n`);
+  for (const file of [lines, csv]) expect((await questionsIn(file))[0]?.question).toHaveLength(400_000);
+});
+
+test.each([
+  [
+    'no number of an option',
+    { question: 'Q?', subject: 's', choices: ['a', 'b'], answer: 7 },
+    /answer is 7: expected/,
+  ],
+  [
+    'no right answer',
+    { problem: 'P', level: 'Level 1', type: 't', solution: 'So it is.' },
+    /holds no \\boxed/,
+  ],
+  ['no AIME', { problem: 'P', answer: 'x+1' }, /answer is "x\+1": expected a whole number from 0 to 999/],
+])('a record of a known set with %s is a bad row', async (name, record, problem) => {
+  const file = await write(`${name}.jsonl`, JSON.stringify(record));
+  expect(await problemsIn(file)).toEqual([expect.stringMatching(problem)]);
+});
