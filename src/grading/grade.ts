@@ -1,13 +1,16 @@
+import { gradeCode } from './code/grade-code';
 import { type Graded, gradeByRule, type RuleAnswer } from './grade-by-rule';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from './mathematics/engine';
 import { gradeMathematics } from './mathematics/grade-mathematics';
 import { mathVerifyProblem } from './mathematics/math-verify';
+import { openSandbox } from './sandbox/open-sandbox';
+import { SandboxError } from './sandbox/sandbox';
 import { type Grade, gradeOf } from './verdict';
 
 export type { Grade, Verdict } from './verdict';
 
 /** What a grader must know of a question. */
-export type RightAnswer = RuleAnswer | Graded<'math'> | Graded<'custom'>;
+export type RightAnswer = RuleAnswer | Graded<'math'> | Graded<'code'> | Graded<'custom'>;
 
 /**
  * Judges an answer, by the rules of its question's grader. It never throws: where a grader fails, or takes too long, the
@@ -22,6 +25,8 @@ export async function grade(question: RightAnswer, reply: string): Promise<Grade
   switch (question.grader) {
     case 'math':
       return gradeMathematics(question.answer, reply);
+    case 'code':
+      return gradeCode(question, reply);
     case 'custom':
       return gradeOf(
         'custom',
@@ -38,8 +43,27 @@ export async function grade(question: RightAnswer, reply: string): Promise<Grade
 export async function graderProblem(
   questions: readonly Pick<RightAnswer, 'grader'>[],
 ): Promise<string | null> {
-  if (!questions.some(({ grader }) => grader === 'math') || engineVersion() !== null) return null;
+  const graders = new Set(questions.map(({ grader }) => grader));
+  const problems = [
+    graders.has('math') ? await mathematicsProblem() : null,
+    graders.has('code') ? await sandboxProblem() : null,
+  ].filter((problem) => problem !== null);
+  return problems.length === 0 ? null : problems.join('\n');
+}
+
+async function mathematicsProblem(): Promise<string | null> {
+  if (engineVersion() !== null) return null;
   const problem = await mathVerifyProblem();
   if (problem === null) return null;
   return `mathematics cannot be judged: run "${INSTALL_COMPUTE_ENGINE}" where the worker is installed (${problem})`;
+}
+
+async function sandboxProblem(): Promise<string | null> {
+  try {
+    await openSandbox();
+    return null;
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return `code cannot be judged: ${error.message}`;
+  }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isJson } from './code/compare-output';
 import { isFreeForm } from './free-form';
 import { isMathematics, MOST_CHARACTERS } from './mathematics/normalize';
 import { normalizeText } from './read-answer';
@@ -70,6 +71,27 @@ export const questionSchema = z.discriminatedUnion('grader', [
     grader: z.literal('math'),
     answer: answer(isMathematics, `mathematics of at most ${MOST_CHARACTERS} characters`),
   }),
+  z
+    .strictObject({
+      ...row,
+      /** Python that passes each of the tests. */
+      grader: z.literal('code'),
+      /** Name of the function, or of the method of a class `Solution`, to call; without one the answer is a program. */
+      function: z
+        .string()
+        .regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of a function' })
+        .exactOptional(),
+      /** What a program reads and prints; of a function its arguments, one JSON value a line, and what it returns. */
+      tests: z
+        .array(z.strictObject({ input: z.string(), output: z.string() }))
+        .min(1, { error: 'expected at least one test' })
+        .readonly(),
+      /** CPU time of a test; default: 6. */
+      seconds: z.int().min(1).max(60).exactOptional(),
+      /** Default: 1024. */
+      memoryMb: z.int().min(64).max(16_384).exactOptional(),
+    })
+    .superRefine(checkFunctionTests),
   z.strictObject({
     ...row,
     /** Any Temporal activity, which is given a `CustomGradeRequest` and returns a verdict. */
@@ -82,6 +104,24 @@ export const questionSchema = z.discriminatedUnion('grader', [
     timeoutSeconds: z.int().min(1).max(3600).exactOptional(),
   }),
 ]);
+
+interface Tests {
+  readonly function?: string;
+  readonly tests: readonly { readonly input: string; readonly output: string }[];
+}
+
+function checkFunctionTests({ function: name, tests }: Tests, context: z.RefinementCtx): void {
+  if (name === undefined) return;
+  for (const [index, { input, output }] of tests.entries()) {
+    if (![...input.split('\n').filter((line) => line.trim() !== ''), output].every(isJson)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['tests', index],
+        message: 'expected JSON: an argument of the function a line, and as output what it returns',
+      });
+    }
+  }
+}
 
 /** A question of a set that was checked. */
 export type Question = z.output<typeof questionSchema>;

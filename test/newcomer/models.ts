@@ -30,8 +30,9 @@ const TEAM: Readonly<Record<string, readonly string[]>> = {
   'gpt-6-sol': ['fractions', 'words'],
 };
 
-function answerExample({ answer, topic = '' }: Question, model: string): string {
-  return TEAM[model]?.includes(topic) === true ? answer : 'I do not know.';
+function answerExample(question: Question, model: string): string {
+  const { topic = '' } = question;
+  return 'answer' in question && TEAM[model]?.includes(topic) === true ? question.answer : 'I do not know.';
 }
 
 /** A Conductor that does not know its team guesses: there is something to learn from its plans, and for a policy to gain. */

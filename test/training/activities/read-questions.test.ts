@@ -13,9 +13,9 @@ const read = async (train: readonly unknown[], heldOut: readonly unknown[] = [ro
 
 test('both sets in the order of their lines, empty ones passed over', async () => {
   const { train, heldOut } = await read([row('b'), '', row('a'), '  ']);
-  expect(train.map(({ id, answer }) => [id, answer])).toEqual([
-    ['b', '4'],
-    ['a', '4'],
+  expect(train).toEqual([
+    { ...row('b'), answer: '4' },
+    { ...row('a'), answer: '4' },
   ]);
   expect(heldOut).toHaveLength(1);
 });

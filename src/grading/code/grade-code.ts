@@ -1,0 +1,87 @@
+import type { Graded } from '../grade-by-rule';
+import { answerTextOf } from '../read-answer';
+import { openSandbox, type ReadySandbox } from '../sandbox/open-sandbox';
+import { type ProgramLimits, type ProgramRun, SandboxError } from '../sandbox/sandbox';
+import { type Grade, gradeOf, shown } from '../verdict';
+import { isSameOutput, isSameValue } from './compare-output';
+import { programFor } from './python-driver';
+
+const RULES = 'code/1';
+
+type CodeQuestion = Graded<'code'>;
+type Test = CodeQuestion['tests'][number];
+
+/** Of LiveCodeBench, whose seconds are of wall-clock time. */
+const SECONDS = 6;
+const MEMORY_MB = 1024;
+/** More than the right output. */
+const MORE_OUTPUT = 65_536;
+/** All tests of an answer together. */
+const MOST_MS = 8 * 60_000;
+
+/**
+ * Judges a program in Python by tests, as LiveCodeBench does: it passes all, and the first that it fails decides. What is
+ * right never enters the sandbox: a program prints or returns something, and it is compared here.
+ */
+export async function gradeCode(question: CodeQuestion, reply: string): Promise<Grade> {
+  const code = codeIn(reply);
+  if (code === null)
+    return gradeOf(RULES, 'unparseable', null, 'it holds no block of code between lines of ```');
+  try {
+    return await runTests(await openSandbox(), question, code);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return gradeOf(RULES, 'ungraded', code, `the sandbox failed: ${shown(error.message)}`);
+  }
+}
+
+/** What stands between the last two lines with a fence; without one, all of an answer that is tagged as one. */
+export function codeIn(reply: string): string | null {
+  const answer = answerTextOf(reply);
+  const lines = answer.split(/\r?\n/);
+  const close = lines.findLastIndex(isFence);
+  const open = close < 1 ? -1 : lines.findLastIndex((line, index) => index < close && isFence(line));
+  if (open !== -1) return lines.slice(open + 1, close).join('\n');
+  return close === -1 && answer !== '' && /<answer>/i.test(reply) ? answer : null;
+}
+
+function isFence(line: string): boolean {
+  return line.includes('```');
+}
+
+async function runTests(sandbox: ReadySandbox, question: CodeQuestion, code: string): Promise<Grade> {
+  const { tests, function: name = null } = question;
+  const version = `${RULES} python/${sandbox.python} ${sandbox.name}`;
+  const python = programFor({ code, function: name });
+  const end = Date.now() + MOST_MS;
+  for (const [index, test] of tests.entries()) {
+    if (Date.now() > end) {
+      throw new SandboxError(`${index} of ${tests.length} tests took ${MOST_MS / 60_000} minutes`);
+    }
+    const run = await sandbox.run({ python, stdin: test.input }, limitsFor(question, test));
+    const fault = faultOf(run, test, name);
+    if (fault === null) continue;
+    return gradeOf(version, 'wrong', code, `test ${index + 1} of ${tests.length}: ${fault}`);
+  }
+  return gradeOf(version, 'correct', code, `it passes ${tests.length} of ${tests.length} tests`);
+}
+
+function limitsFor(
+  { seconds = SECONDS, memoryMb = MEMORY_MB }: CodeQuestion,
+  { output }: Test,
+): ProgramLimits {
+  return { seconds, memoryMb, outputBytes: 2 * Buffer.byteLength(output) + MORE_OUTPUT };
+}
+
+/** What is wrong with a run; null where nothing is. */
+function faultOf(run: ProgramRun, { output }: Test, name: string | null): string | null {
+  if (run.kind === 'stopped') return run.reason;
+  if (run.exitCode !== 0) return `it failed: ${shown(lastLineOf(run.stderr)) || `exit code ${run.exitCode}`}`;
+  const isSame = name === null ? isSameOutput(output, run.stdout) : isSameValue(output, run.stdout);
+  if (isSame) return null;
+  return `it ${name === null ? 'printed' : 'returned'} ${shown(run.stdout) || 'nothing'} instead of ${shown(output)}`;
+}
+
+function lastLineOf(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}
