@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** What a process and its descendants use. */
 export interface TreeUse {
-  /** Pages in memory, those that they share counted for each. */
+  /** Pages in memory that are no file's, those that they share counted for each. */
   readonly memoryMb: number;
   readonly cpuMs: number;
   /** For a processor, ready to run. */
@@ -26,7 +26,9 @@ export function measureTree(root: number): TreeUse | null {
         .split(' ')
         .slice(11, 15);
       use.cpuMs += 10 * times.reduce((sum, ticks) => sum + Number(ticks), 0);
-      use.memoryMb += Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
+      // Without files: libraries are in memory once for all.
+      const sizes = read(`/proc/${pid}/status`).matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB/gm);
+      for (const [, kilobytes] of sizes) use.memoryMb += Number(kilobytes) / 1024;
       use.waitedMs += Number(read(`/proc/${pid}/schedstat`).split(' ')[1] ?? 0) / 1e6;
       waiting.push(...childrenOf(pid));
       seen += 1;

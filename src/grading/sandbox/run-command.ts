@@ -35,8 +35,8 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
       ...(uid !== undefined && { uid, gid: uid }),
     });
     const stdout = new Capture(limits.outputBytes);
-    const stderr = new Capture(Infinity);
-    const report = new Capture(Infinity);
+    const stderr = new Capture(MOST_ERRORS, MOST_STDERR);
+    const report = new Capture(MOST_ERRORS);
     let stopped: string | SandboxError | null = null;
     const stop = (why: string | SandboxError): void => {
       stopped ??= why;
@@ -50,7 +50,9 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
     stdout.read(child.stdio[1], () => {
       stop(`it printed more than ${limits.outputBytes} bytes`);
     });
-    stderr.read(child.stdio[2]);
+    stderr.read(child.stdio[2], () => {
+      stop(`it printed more than ${MOST_ERRORS} bytes of errors`);
+    });
     report.read(child.stdio[3]);
     for (const [index, text] of texts.entries()) {
       const pipe = child.stdio[index + 4] as Writable;
@@ -123,13 +125,19 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-/** What comes from a pipe: so much of its beginning as was asked for, or its end. */
+/** Of standard error in all, which a function may print to; its end is kept. */
+const MOST_ERRORS = 16 << 20;
+
+/** What comes from a pipe, at most so much of it. */
 class Capture {
   private readonly chunks: Buffer[] = [];
   private bytes = 0;
 
-  /** @param most more is not kept, and told of; Infinity: only the end is kept */
-  constructor(private readonly most: number) {}
+  /** @param kept so much of its end; absent: all of it */
+  constructor(
+    private readonly most: number,
+    private readonly kept = Infinity,
+  ) {}
 
   get text(): string {
     return Buffer.concat(this.chunks).toString('utf8');
@@ -141,13 +149,9 @@ class Capture {
       this.bytes += chunk.length;
       if (this.bytes > this.most) tooMuch?.();
       else this.chunks.push(chunk);
-      if (this.most === Infinity && this.chunks.length > 1) this.keepEnd();
+      if (this.kept === Infinity || this.chunks.length < 2) return;
+      this.chunks.splice(0, this.chunks.length, Buffer.concat(this.chunks).subarray(-this.kept));
     });
     pipe.on('error', () => undefined);
-  }
-
-  private keepEnd(): void {
-    const all = Buffer.concat(this.chunks);
-    this.chunks.splice(0, this.chunks.length, all.subarray(-MOST_STDERR));
   }
 }
