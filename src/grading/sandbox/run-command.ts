@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Readable, type Writable } from 'node:stream';
 import { MOST_STDERR, type ProgramLimits, type ProgramRun, SandboxError, WALL_CLOCK } from './sandbox';
-import { measureTree } from './process-tree';
+import { measureTree, type TreeUse } from './process-tree';
 
 /** A command that runs a program within limits which hold for each of its processes. */
 export interface Command {
@@ -97,12 +97,18 @@ function exceeded(pid: number | null, limits: ProgramLimits, wallMs: number): st
   if (used !== null && used.cpuMs > (limits.seconds + 1) * 1000) return outOfCpu(limits);
   if (wallMs <= limits.seconds * WALL_CLOCK * 1000) return null;
   const seconds = Math.round(wallMs / 1000);
-  const wasIdle = used !== null && used.cpuMs + used.waitedMs < wallMs / 2;
-  return wasIdle
-    ? `it was not done after ${seconds} s, most of which it waited`
-    : new SandboxError(
-        `the machine was too busy: it gave a program ${seconds} s, and less CPU time than it asked for`,
-      );
+  if (used !== null && wasStarved(used, wallMs)) {
+    return new SandboxError(`the machine was too busy to give a program its CPU time in ${seconds} s`);
+  }
+  return `it was not done after ${seconds} s`;
+}
+
+/** The sandbox's own, the program's first, and one beside it. */
+const FEW_THREADS = 4;
+
+/** Whether it wanted to go on and had no processor: that of many threads is their own doing. */
+function wasStarved({ cpuMs, waitedMs, threads }: TreeUse, wallMs: number): boolean {
+  return threads <= FEW_THREADS && cpuMs + waitedMs > wallMs / 2;
 }
 
 /** The process that all of the program's descend from; null until it is there. */

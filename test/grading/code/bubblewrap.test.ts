@@ -24,7 +24,10 @@ function canIsolate(): boolean {
 
 test('where it cannot work, what to do is told', async () => {
   const problem = await graderProblem([SUM]);
-  if (isThere) { expect(problem).toBeNull(); return; }
+  if (isThere) {
+    expect(problem).toBeNull();
+    return;
+  }
   process.stderr.write(
     `\nNO PROGRAM IS JUDGED IN A SANDBOX HERE, AND THE TESTS OF THAT ARE LEFT OUT: ${problem}\n\n`,
   );
@@ -59,7 +62,7 @@ with open("/dev/stdin") as given:
       'import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True:\n    pass',
       'exit code 137',
     ],
-    ['one that waits for ever', 'import time\ntime.sleep(1000)', 'most of which it waited'],
+    ['one that waits for ever', 'import time\ntime.sleep(1000)', 'it was not done after 10 s'],
     ['endless output', 'while True:\n    print("x" * 1000)', 'it printed more than'],
     ['endless errors', 'import sys\nwhile True:\n    sys.stderr.write("x" * 100_000)', 'bytes of errors'],
     ['10 GB', 'bytearray(10 << 30)', 'MemoryError'],
@@ -77,7 +80,7 @@ time.sleep(1000)`,
     [
       'a fork bomb that minds no failure',
       'import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass',
-      'CPU time',
+      'CPU time|not done after 10 s',
     ],
     [
       'an endless file',
