@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Readable, type Writable } from 'node:stream';
 import { MOST_STDERR, type ProgramLimits, type ProgramRun, SandboxError, WALL_CLOCK } from './sandbox';
-import { measureTree } from './process-tree';
+import { measureTree, type TreeUse } from './process-tree';
 
 /** A command that runs a program within limits which hold for each of its processes. */
 export interface Command {
@@ -35,8 +35,8 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
       ...(uid !== undefined && { uid, gid: uid }),
     });
     const stdout = new Capture(limits.outputBytes);
-    const stderr = new Capture(Infinity);
-    const report = new Capture(Infinity);
+    const stderr = new Capture(MOST_ERRORS, MOST_STDERR);
+    const report = new Capture(MOST_ERRORS);
     let stopped: string | SandboxError | null = null;
     const stop = (why: string | SandboxError): void => {
       stopped ??= why;
@@ -50,7 +50,9 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
     stdout.read(child.stdio[1], () => {
       stop(`it printed more than ${limits.outputBytes} bytes`);
     });
-    stderr.read(child.stdio[2]);
+    stderr.read(child.stdio[2], () => {
+      stop(`it printed more than ${MOST_ERRORS} bytes of errors`);
+    });
     report.read(child.stdio[3]);
     for (const [index, text] of texts.entries()) {
       const pipe = child.stdio[index + 4] as Writable;
@@ -95,12 +97,18 @@ function exceeded(pid: number | null, limits: ProgramLimits, wallMs: number): st
   if (used !== null && used.cpuMs > (limits.seconds + 1) * 1000) return outOfCpu(limits);
   if (wallMs <= limits.seconds * WALL_CLOCK * 1000) return null;
   const seconds = Math.round(wallMs / 1000);
-  const wasIdle = used !== null && used.cpuMs + used.waitedMs < wallMs / 2;
-  return wasIdle
-    ? `it was not done after ${seconds} s, most of which it waited`
-    : new SandboxError(
-        `the machine was too busy: it gave a program ${seconds} s, and less CPU time than it asked for`,
-      );
+  if (used !== null && wasStarved(used, wallMs)) {
+    return new SandboxError(`the machine was too busy to give a program its CPU time in ${seconds} s`);
+  }
+  return `it was not done after ${seconds} s`;
+}
+
+/** The sandbox's own, the program's first, and one beside it. */
+const FEW_THREADS = 4;
+
+/** Whether it wanted to go on and had no processor: that of many threads is their own doing. */
+function wasStarved({ cpuMs, waitedMs, threads }: TreeUse, wallMs: number): boolean {
+  return threads <= FEW_THREADS && cpuMs + waitedMs > wallMs / 2;
 }
 
 /** The process that all of the program's descend from; null until it is there. */
@@ -123,13 +131,19 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-/** What comes from a pipe: so much of its beginning as was asked for, or its end. */
+/** Of standard error in all, which a function may print to; its end is kept. */
+const MOST_ERRORS = 16 << 20;
+
+/** What comes from a pipe, at most so much of it. */
 class Capture {
   private readonly chunks: Buffer[] = [];
   private bytes = 0;
 
-  /** @param most more is not kept, and told of; Infinity: only the end is kept */
-  constructor(private readonly most: number) {}
+  /** @param kept so much of its end; absent: all of it */
+  constructor(
+    private readonly most: number,
+    private readonly kept = Infinity,
+  ) {}
 
   get text(): string {
     return Buffer.concat(this.chunks).toString('utf8');
@@ -141,13 +155,9 @@ class Capture {
       this.bytes += chunk.length;
       if (this.bytes > this.most) tooMuch?.();
       else this.chunks.push(chunk);
-      if (this.most === Infinity && this.chunks.length > 1) this.keepEnd();
+      if (this.kept === Infinity || this.chunks.length < 2) return;
+      this.chunks.splice(0, this.chunks.length, Buffer.concat(this.chunks).subarray(-this.kept));
     });
     pipe.on('error', () => undefined);
-  }
-
-  private keepEnd(): void {
-    const all = Buffer.concat(this.chunks);
-    this.chunks.splice(0, this.chunks.length, all.subarray(-MOST_STDERR));
   }
 }

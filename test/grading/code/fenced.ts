@@ -1,0 +1,57 @@
+/** A reply with a program, as models write it. */
+export function fenced(python: string): string {
+  return `Here it is:\n\n\`\`\`python\n${python.trim()}\n\`\`\`\n\nIt is quick.`;
+}
+
+/** Reads two numbers, and prints their sum. */
+export const SUM = {
+  grader: 'code',
+  tests: [
+    { input: '1 2\n', output: '3\n' },
+    { input: '5 7\n', output: '12\n' },
+  ],
+} as const;
+
+export const TWICE = {
+  grader: 'code',
+  function: 'twice',
+  tests: [{ input: '[1, 2]\n"x"', output: '[2, 4]' }],
+} as const;
+
+/** What honest programs come to, by any sandbox. */
+export const HONEST: readonly (readonly [string, typeof SUM | typeof TWICE, string, string, string])[] = [
+  [
+    'a right program',
+    SUM,
+    'if __name__ == "__main__":\n    a, b = map(int, input().split())\n    print(f"{a + b}.0")',
+    'correct',
+    'it passes 2 of 2 tests',
+  ],
+  ['a wrong program', SUM, 'print(3)', 'wrong', 'test 2 of 2: it printed 3 instead of 12'],
+  [
+    'one that leaves by exit()',
+    SUM,
+    'print(sum(map(int, input().split())))\nexit(1)',
+    'correct',
+    'it passes',
+  ],
+  ['one that fails', SUM, 'print(3)\n1 / 0', 'wrong', 'ZeroDivisionError: division by zero'],
+  ['one that is no Python', SUM, 'print(', 'wrong', 'SyntaxError'],
+  [
+    'a method, which prints as well',
+    TWICE,
+    'class Solution:\n    def twice(self, xs: List[int], y) -> List[int]:\n        print(xs)\n        return tuple(2 * x for x in xs)',
+    'correct',
+    'it passes 1 of 1 tests',
+  ],
+  ['a function', TWICE, 'def twice(xs, y):\n    return [2.0 * x for x in xs]', 'correct', 'it passes'],
+  [
+    'a wrong function',
+    TWICE,
+    'def twice(xs, y):\n    return xs',
+    'wrong',
+    'it returned [1, 2] instead of [2, 4]',
+  ],
+  ['a function of another name', TWICE, 'def thrice(xs, y):\n    return xs', 'wrong', 'AttributeError'],
+  ['a value that is no JSON', TWICE, 'def twice(xs, y):\n    return {2, 4}', 'wrong', 'it failed'],
+];

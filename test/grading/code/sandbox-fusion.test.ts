@@ -1,0 +1,73 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { grade, graderProblem } from '../../../src/grading/grade';
+import { serveSandboxFusion } from '../../support/sandbox-fusion';
+import { fenced, HONEST, SUM } from './fenced';
+
+afterEach(() => delete process.env.CONDUCTOR_SANDBOX);
+
+describe('at a server that speaks the protocol of SandboxFusion', () => {
+  let server: Awaited<ReturnType<typeof serveSandboxFusion>>;
+  beforeAll(async () => (server = await serveSandboxFusion()));
+  afterAll(() => server.close());
+  beforeEach(() => (process.env.CONDUCTOR_SANDBOX = server.url));
+
+  test.each(HONEST)('%s', async (_, question, python, verdict, reason) => {
+    expect(await grade(question, fenced(python))).toMatchObject({
+      verdict,
+      reason: expect.stringContaining(reason) as string,
+      graderVersion: expect.stringMatching(/^code\/1 python\/3\.\d+\.\d+ sandbox-fusion$/) as string,
+    });
+  });
+
+  test.each([
+    ['an endless loop', 'while True:\n    pass', 'it took more than 1 s of CPU time'],
+    ['one that waits', 'import time\ntime.sleep(100)', 'it was not done after 10 s'],
+    ['10 GB', 'bytearray(10 << 30)', 'MemoryError'],
+    ['much output', 'print("x" * 100_000)', 'it printed more than'],
+  ])('%s is wrong', async (_, python, reason) => {
+    const judged = await grade({ ...SUM, seconds: 1 }, fenced(python));
+    expect(judged).toMatchObject({ verdict: 'wrong', reason: expect.stringContaining(reason) as string });
+  });
+});
+
+test.each([
+  ['that fails', 200, '{"status":"SandboxError","message":"no room"}', 'failed: no room'],
+  ['that answers otherwise', 200, '{"ok":true}', 'answered no result: {"ok":true}'],
+  ['of another kind', 404, 'no such page', 'answered 404: no such page'],
+])('a server %s says nothing of a program, and what to do is told', async (_, status, body, reason) => {
+  const server = createServer((_request, response) => response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  process.env.CONDUCTOR_SANDBOX = `http://127.0.0.1:${port}`;
+  expect(await grade(SUM, fenced('print(3)'))).toMatchObject({
+    verdict: 'ungraded',
+    reason: expect.stringContaining(reason) as string,
+  });
+  expect(await graderProblem([SUM])).toContain('Start SandboxFusion there, or correct CONDUCTOR_SANDBOX');
+  server.close();
+  server.closeAllConnections();
+});
+
+test('a server that is not there is told, and asked again the next time', async () => {
+  process.env.CONDUCTOR_SANDBOX = 'http://127.0.0.1:9';
+  expect(await graderProblem([SUM])).toContain('http://127.0.0.1:9 did not answer');
+  expect(await grade(SUM, fenced('print(3)'))).toMatchObject({ verdict: 'ungraded' });
+});
+
+test('code is run without a sandbox only where that is said in full', async () => {
+  process.env.CONDUCTOR_SANDBOX = 'none';
+  const problem = await graderProblem([SUM]);
+  expect(problem).toContain('CONDUCTOR_SANDBOX is "none": expected');
+  expect(problem).toContain('none-unsafe, which lets');
+});
+
+const ROOT = process.getuid?.() === 0;
+
+(ROOT ? test : test.skip)('root runs no code without a sandbox', async () => {
+  process.env.CONDUCTOR_SANDBOX = 'none-unsafe';
+  expect(await grade(SUM, fenced('print(3)'))).toMatchObject({
+    verdict: 'ungraded',
+    reason: expect.stringContaining('never run as root') as string,
+  });
+});
