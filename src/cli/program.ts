@@ -29,8 +29,7 @@ An <id> may be the beginning of one that no other run has, or "last": the run th
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
 The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
 
-const METHODS_HELP =
-  'e.g. conductor,workers,best-of,vote (see docs/evaluation.md for all)';
+const METHODS_HELP = 'e.g. conductor,workers,best-of,vote (see docs/evaluation.md for all)';
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 
@@ -183,7 +182,9 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--out <folder>', 'for the report, every verdict and pictures (default: named by its id)')
     .option('--resume <id>', 'go on with an evaluation, or show what it found')
     .option('--json', 'print what was found as JSON')
-    .addOption(new Option('--detach', 'start it, print its id and leave it to running workers').conflicts('json'))
+    .addOption(
+      new Option('--detach', 'start it, print its id and leave it to running workers').conflicts('json'),
+    )
     .action(run(async () => (await import('../evaluation/cli/evaluate.js')).evaluate));
 
   addTraining(program.command('train').description('train a Conductor of your own'), settle);

@@ -19,11 +19,8 @@ export function intervalOf(values: readonly number[]): Interval | null {
   if (values.every((value) => value === values[0])) return wilson(mean, values.length);
   const random = randomFrom('bootstrap', values.length);
   const means = Array.from({ length: RESAMPLES }, () => {
-    let sum = 0;
-    for (let draw = 0; draw < values.length; draw += 1) {
-      sum += values[Math.floor(random() * values.length)] ?? 0;
-    }
-    return sum / values.length;
+    const drawn = values.map(() => values[Math.floor(random() * values.length)] ?? 0);
+    return drawn.reduce((sum, value) => sum + value, 0) / values.length;
   }).sort((one, other) => one - other);
   const at = (share: number): number => means[Math.floor(share * (RESAMPLES - 1))] ?? mean;
   return [at(RISK / 2), at(1 - RISK / 2)];
@@ -53,7 +50,10 @@ export interface Comparison {
 }
 
 /** @param pairs a score of 0 or 1 each, of the method and of the other one; null without any */
-export function comparePairs(against: string, pairs: readonly (readonly [number, number])[]): Comparison | null {
+export function comparePairs(
+  against: string,
+  pairs: readonly (readonly [number, number])[],
+): Comparison | null {
   const differences = pairs.map(([own, other]) => own - other);
   const gain = meanOf(differences);
   const interval = intervalOfDifferences(differences);

@@ -80,7 +80,10 @@ function groupBy<Key>(
   return groups;
 }
 
-function summarizeMethod(method: string, records: readonly MethodRecord[]): Omit<MethodSummary, 'comparison'> {
+function summarizeMethod(
+  method: string,
+  records: readonly MethodRecord[],
+): Omit<MethodSummary, 'comparison'> {
   const scores = records.flatMap((record) => scoreOf(record) ?? []);
   const count = (verdict: MethodRecord['verdict']): number =>
     records.filter((record) => record.verdict === verdict).length;

@@ -2,7 +2,7 @@ import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
 import type { EvaluateInput, EvaluationProgress } from '../../src/evaluation/contract';
 import { questionSetKey, resultsFolder } from '../../src/evaluation/keys';
 import { readMethods } from '../../src/evaluation/methods/read-method';
-import { readResults } from '../../src/evaluation/read-results';
+import { readResults } from '../../src/evaluation/activities/read-results';
 import type { MethodRecord } from '../../src/evaluation/records';
 import { keepLines } from '../../src/store/keep-lines';
 import { openStage, type Stage, step } from '../support/stage';
@@ -57,7 +57,16 @@ async function run(input: EvaluateInput): Promise<EvaluationProgress> {
 }
 
 test('every method is tried on every question, judged, and kept with its cost', async () => {
-  const names = ['conductor', 'workers', 'best-of', 'vote:weak', 'reflection', 'mixture:good', 'router', 'random'];
+  const names = [
+    'conductor',
+    'workers',
+    'best-of',
+    'vote:weak',
+    'reflection',
+    'mixture:good',
+    'router',
+    'random',
+  ];
   const ablations = ['generic', 'silent', 'one-model:weak', 'permuted'];
   const input = await inputOf('eval-all', [...names, ...ablations]);
   const progress = await stage.whileWorking(() => run(input));
@@ -71,6 +80,9 @@ test('every method is tried on every question, judged, and kept with its cost', 
 function sumUp(records: readonly MethodRecord[], name: string): string {
   return records
     .filter(({ method }) => method === name)
-    .map(({ verdict, spent, runs, workers, reason }) => `${verdict} ${spent.calls} calls ${spent.nanoUsd} ${runs.length} ${JSON.stringify(workers)} ${verdict==='ungraded'? reason:''}`)
+    .map(
+      ({ verdict, spent, runs, workers, reason }) =>
+        `${verdict} ${spent.calls} calls ${spent.nanoUsd} ${runs.length} ${JSON.stringify(workers)} ${verdict === 'ungraded' ? reason : ''}`,
+    )
     .join(' | ');
 }

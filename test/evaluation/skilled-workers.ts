@@ -34,5 +34,8 @@ function answerOf(name: string, skill: number, { text }: SimulatedRequest) {
 
 /** A Conductor that always writes the same plan. */
 export function planner(plan: Plan, workers: readonly string[]): ModelBehaviour {
-  return { answer: { text: renderPlan(plan, workers), usage: { outputTokens: ANSWER_TOKENS } }, price: PRICE };
+  return {
+    answer: { text: renderPlan(plan, workers), usage: { outputTokens: ANSWER_TOKENS } },
+    price: PRICE,
+  };
 }

@@ -9,20 +9,24 @@ import type { Graded, OpenedQuestion, QuestionRef } from '../contract';
 import { questionFolder, resultKey } from '../keys';
 import * as names from '../names';
 import type { MethodRecord } from '../records';
-import { readResults } from '../read-results';
+import { readResults } from './read-results';
 import { QuestionSets } from './question-sets';
 
 /** The side effects of evaluations, by activity type. */
-export type EvaluationActivities = ReturnType<typeof createEvaluationActivities>;
+export interface EvaluationActivities {
+  [names.OPEN_QUESTION](request: OpenQuestionRequest): Promise<OpenedQuestion>;
+  [names.GRADE_ANSWERS](request: GradeRequest): Promise<Graded>;
+  [names.KEEP_RESULT](record: MethodRecord): Promise<void>;
+}
 
-export function createEvaluationActivities(store: Store) {
+export function createEvaluationActivities(store: Store): EvaluationActivities {
   const questions = new QuestionSets(store);
   return {
-    [names.OPEN_QUESTION]: (request: OpenQuestionRequest): Promise<OpenedQuestion> =>
+    [names.OPEN_QUESTION]: (request) =>
       asFailure(() => openQuestion(store, questions, request)),
-    [names.GRADE_ANSWERS]: (request: GradeRequest): Promise<Graded> =>
+    [names.GRADE_ANSWERS]: (request) =>
       asFailure(() => whileHeartbeating(() => gradeAnswers(store, questions, request))),
-    [names.KEEP_RESULT]: (record: MethodRecord): Promise<void> =>
+    [names.KEEP_RESULT]: (record) =>
       asFailure(() => {
         const key = resultKey(record.evaluation, record.index, record.method);
         return store.write(key, Buffer.from(JSON.stringify(record)));
@@ -54,11 +58,7 @@ interface GradeRequest {
 const CUSTOM_TIMEOUT_SECONDS = 600;
 
 /** Activity `conductor.evaluate.gradeAnswers`: judges each answer; one that is none (null) is wrong. */
-async function gradeAnswers(
-  store: Store,
-  questions: QuestionSets,
-  request: GradeRequest,
-): Promise<Graded> {
+async function gradeAnswers(store: Store, questions: QuestionSets, request: GradeRequest): Promise<Graded> {
   const question = await questions.read(request.question);
   if (question.grader === 'custom') {
     const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;

@@ -69,7 +69,12 @@ function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estim
 function callOf(card: RunWorker | ConductorCard | undefined, inputTokens: number): number | null {
   if (card === undefined || !('price' in card) || card.price === null) return null;
   const outputTokens = Math.min(ANSWER_TOKENS, card.maxOutputTokens);
-  const usage = { inputTokens: Math.round(inputTokens), outputTokens, cachedInputTokens: 0, reasoningTokens: 0 };
+  const usage = {
+    inputTokens: Math.round(inputTokens),
+    outputTokens,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+  };
   return nanoUsdOf(usage, card.price) / 1e9;
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { newEvaluationId } from '../../client/run-id';
+import { keepPicture } from '../../cli/draw';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption } from '../../cli/interruption';
 import { checkServed } from '../../cli/queues';
@@ -9,6 +10,7 @@ import { checkCostLimit, loadServable, loadSettings, type WorkOptions } from '..
 import { print, say, toJson } from '../../cli/terminal';
 import { resolveRun } from '../../config/resolve-run';
 import type { ResolvedRun } from '../../protocol/run';
+import { reasonOf } from '../../local/reason-of';
 import { keepLines } from '../../store/keep-lines';
 import { checkStore } from '../../store/open-store';
 import { counted, describeUsd } from '../../trace/describe';
@@ -16,11 +18,12 @@ import type { EvaluateInput } from '../contract';
 import { manifestKey, questionSetKey, resultsFolder } from '../keys';
 import { readMethods } from '../methods/read-method';
 import { EVALUATE_WORKFLOW, EVALUATION_PRIORITY } from '../names';
-import { readManifest, readResults } from '../read-results';
+import { readManifest, readResults } from '../activities/read-results';
 import type { Manifest } from '../records';
-import { summarize } from '../summarize';
+import { summarize, type Summary } from '../summarize';
 import { type Estimate, estimateEvaluation } from './estimate';
 import { followEvaluation } from './follow';
+import { picturesOf } from './pictures';
 import { readQuestions } from './questions';
 import { findingsOf, renderReport } from './report';
 import { plainTable, tableOf } from './table';
@@ -51,7 +54,8 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   const plan = options.resume === undefined ? await planEvaluation(file, options, run) : null;
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
   return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
-    const manifest = plan === null ? await findManifest(session, options.resume ?? '') : await keep(session, plan);
+    const manifest =
+      plan === null ? await findManifest(session, options.resume ?? '') : await keep(session, plan);
     await start(session, manifest, run, options);
     if (detach) {
       await print(manifest.id);
@@ -89,7 +93,8 @@ async function planEvaluation(
   options: EvaluateOptions,
   run: ResolvedRun,
 ): Promise<PlannedEvaluation> {
-  if (file === undefined) throw new UsageError('which questions? Name a file, or an evaluation with --resume');
+  if (file === undefined)
+    throw new UsageError('which questions? Name a file, or an evaluation with --resume');
   const { seed, sample } = options;
   const workers = run.workers.map(({ id }) => id);
   const methods = namedMethods(options.methods, workers);
@@ -100,7 +105,16 @@ async function planEvaluation(
   );
   refuseUnbounded(estimate, options);
   const startedAt = new Date().toISOString();
-  const manifest = { schema: 1, id: newEvaluationId(), file, questions: questions.length, methods, workers, seed, startedAt } as const;
+  const manifest = {
+    schema: 1,
+    id: newEvaluationId(),
+    file,
+    questions: questions.length,
+    methods,
+    workers,
+    seed,
+    startedAt,
+  } as const;
   return { manifest, questions };
 }
 
@@ -121,7 +135,9 @@ function describeEstimate({ calls, usd }: Estimate): string {
 /** What costs money is not begun without a word on how much it may be. */
 function refuseUnbounded({ usd }: Estimate, { maxCost }: EvaluateOptions): void {
   if (maxCost !== undefined || usd === 0) return;
-  throw new UsageError('nothing was started: say what it may cost at most with --max-cost USD, or --max-cost none');
+  throw new UsageError(
+    'nothing was started: say what it may cost at most with --max-cost USD, or --max-cost none',
+  );
 }
 
 async function keep({ store }: Session, { manifest, questions }: PlannedEvaluation): Promise<Manifest> {
@@ -135,7 +151,9 @@ async function findManifest({ store }: Session, id: string): Promise<Manifest> {
   const isId = /^[a-z0-9][a-z0-9-]{0,62}$/.test(id);
   const manifest = isId ? await readManifest(store, id) : null;
   if (manifest !== null) return manifest;
-  throw new UsageError(`the store ${store.url} has no evaluation ${JSON.stringify(id)}: check its id and the folder`);
+  throw new UsageError(
+    `the store ${store.url} has no evaluation ${JSON.stringify(id)}: check its id and the folder`,
+  );
 }
 
 /** Begins it, or goes on with one that has ended before its end; one that runs is left as it is. */
@@ -178,8 +196,21 @@ async function showResults({ store }: Session, manifest: Manifest, options: Eval
   await mkdir(folder, { recursive: true });
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(join(folder, 'results.jsonl'), lines.join(''));
-  await writeFile(join(folder, 'report.md'), renderReport(summary, []));
+  const pictures = await keepPictures(summary, folder);
+  await writeFile(join(folder, 'report.md'), renderReport(summary, pictures));
   if (options.json === true) await print(toJson(summary));
   else await print([plainTable(tableOf(summary)), '', ...findingsOf(summary)].join('\n'));
-  say(`Everything is in ${folder}: report.md, results.jsonl`);
+  say(`Everything is in ${folder}: report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`);
+}
+
+/** The SVGs, by name; without them where nothing here can draw. */
+async function keepPictures(summary: Summary, folder: string): Promise<string[]> {
+  try {
+    const files: string[] = [];
+    for (const drawing of picturesOf(summary)) files.push(...(await keepPicture(drawing, folder)));
+    return files.filter((file) => file.endsWith('.svg')).map((file) => basename(file));
+  } catch (error) {
+    say(`No pictures: ${reasonOf(error)}`);
+    return [];
+  }
 }

@@ -1,7 +1,7 @@
 import { counted, describeUsd } from '../../trace/describe';
 import type { Comparison } from '../compare';
 import type { Summary } from '../summarize';
-import { describeP, markdownTable, signed, tableOf } from './table';
+import { describeP, describeSmallest, markdownTable, signed, tableOf } from './table';
 
 /** What the numbers say, a sentence each. */
 export function findingsOf(summary: Summary): string[] {
@@ -10,23 +10,28 @@ export function findingsOf(summary: Summary): string[] {
   return [
     `${counted(complete, 'question')} of ${questions}, seed ${summary.seed}, ` +
       (usd === null ? 'cost unknown, since a price is.' : `${describeUsd(usd)} in all.`),
-    ...(againstBestWorker === null ? [] : [compareSentence(reference, againstBestWorker, 'the best worker alone')]),
+    ...(againstBestWorker === null
+      ? []
+      : [compareSentence(reference, againstBestWorker, 'the best worker alone')]),
     ...(ungraded === 0
       ? []
       : [`${counted(ungraded, 'answer')} could not be judged, and count neither way: see results.jsonl.`]),
   ];
 }
 
-function compareSentence(one: string, { against, gain, interval, ...rest }: Comparison, whom: string): string {
+function compareSentence(one: string, comparison: Comparison, whom: string): string {
+  const { against, gain, interval, p, pairs } = comparison;
   const [low, high] = interval;
-  const isSure = rest.p < 0.05;
-  const found = `${one} against ${against}, ${whom} on these questions: ${signed(gain)}, between ${signed(low)} and ${signed(high)}, p ${describeP({ against, gain, interval, ...rest })}`;
-  if (isSure) return `${found}.`;
+  const found =
+    `${one} against ${against}, ${whom} on these questions: ${signed(gain)}, between ${signed(low)} and ` +
+    `${signed(high)}, p ${describeP(comparison)}`;
+  if (p < 0.05) return `${found}.`;
+  const smallest = describeSmallest(comparison);
   const could =
-    rest.smallestGain === null
-      ? 'too few questions to find any difference'
-      : `a difference of ${rest.smallestGain.toFixed(3)} could have been found`;
-  return `${found}: it may be chance (${could}).`;
+    smallest === 'none'
+      ? `${counted(pairs, 'question')} are too few to find any difference`
+      : `a difference of ${smallest} could have been found`;
+  return `${found}: it may be chance, and ${could}.`;
 }
 
 const LEGEND = [

@@ -30,7 +30,7 @@ function rowOf(method: MethodSummary): readonly string[] {
     interval === null ? '–' : `${interval[0].toFixed(3)}–${interval[1].toFixed(3)}`,
     comparison === null ? '–' : signed(comparison.gain),
     comparison === null ? '–' : describeP(comparison),
-    comparison?.smallestGain == null ? '–' : comparison.smallestGain.toFixed(3),
+    comparison === null ? '–' : describeSmallest(comparison),
     usd === null ? 'unknown' : describeUsd(usd),
     Math.round(tokens).toLocaleString('en-US'),
     calls.toFixed(1),
@@ -48,16 +48,25 @@ export function describeP({ p }: Comparison): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
+/** Scores differ by 1 at most. */
+export function describeSmallest({ smallestGain }: Comparison): string {
+  return smallestGain === null || smallestGain >= 1 ? 'none' : smallestGain.toFixed(3);
+}
+
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
 /** For a terminal: columns of equal width. */
 export function plainTable(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  );
   const lines = rows.map((row) =>
     row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
       .join('  ')
       .trimEnd(),
   );
@@ -66,5 +75,7 @@ export function plainTable(rows: readonly (readonly string[])[]): string {
 
 export function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
+    '\n',
+  );
 }

@@ -1,5 +1,4 @@
 import type { Plan, Step } from '../../plan/plan';
-import { CONDUCTOR_ID } from '../../plan/plan';
 import { shuffled } from '../chance';
 import { ANSWER, type MethodEntry, type Team } from './method';
 
@@ -10,7 +9,10 @@ export const generic = ablation("the Conductor's plan, every subtask replaced by
 }));
 
 /** The Conductor's plan where no step sees another. */
-export const silent = ablation("the Conductor's plan, no step sees another", (step) => ({ ...step, sees: [] }));
+export const silent = ablation("the Conductor's plan, no step sees another", (step) => ({
+  ...step,
+  sees: [],
+}));
 
 /** The Conductor's plan, carried out by one worker alone: what is left when the choice of workers is taken away. */
 export const oneModel: MethodEntry = {
@@ -48,7 +50,6 @@ function rewriting(change: (step: Step) => Step): ReturnType<MethodEntry['make']
   return { kind: 'rewrite', rewrite: (plan) => mapSteps(plan, change) };
 }
 
-/** Steps that the Conductor kept for itself stay its own. */
 function mapSteps({ steps }: Plan, change: (step: Step) => Step): Plan {
-  return { steps: steps.map((step) => (step.worker === CONDUCTOR_ID ? step : change(step))) };
+  return { steps: steps.map(change) };
 }

@@ -25,7 +25,7 @@ export const METHODS: Readonly<Record<string, MethodEntry>> = {
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
 export const REFERENCE = 'conductor';
 
-const DEEPEST = 9;
+const DEPTHS = Array.from({ length: 10 }, (_, depth) => String(depth));
 
 /**
  * The method that is meant by a name, in its full form: `vote` is `vote:gpt` where the pool begins with `gpt`.
@@ -50,19 +50,25 @@ function checkArgument(
   { argument: kind }: MethodEntry,
   { argument, workers }: { readonly argument: string; readonly workers: readonly string[] },
 ): string {
-  const refuse = (expected: string): never => {
-    throw new RangeError(`method ${JSON.stringify(text)} is not understood: ${expected}`);
-  };
+  const [known, expected] = argumentsOf(kind, workers);
+  const standIn = kind === 'first worker' ? (workers[0] ?? '') : '';
+  const value = argument === '' ? standIn : argument;
+  const isNeeded = kind === 'worker';
+  if (value === '' ? !isNeeded : known.includes(value)) return value === '0' ? '' : value;
+  throw new RangeError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
+}
+
+function argumentsOf(
+  kind: MethodEntry['argument'],
+  workers: readonly string[],
+): readonly [known: readonly string[], expected: string] {
   switch (kind) {
     case 'none':
-      return argument === '' ? '' : refuse('nothing may stand behind it');
+      return [[], 'nothing behind its name'];
     case 'depth':
-      if (argument === '' || argument === '0') return '';
-      return /^[1-9]$/.test(argument) ? argument : refuse(`expected a depth from 0 to ${DEEPEST}`);
+      return [DEPTHS, 'a depth from 0 to 9 behind the colon'];
     default:
-      if (argument === '' && kind === 'first worker') return workers[0] ?? '';
-      if (argument === '' && kind === 'any worker') return '';
-      return workers.includes(argument) ? argument : refuse(`expected one of ${workers.join(', ')}`);
+      return [workers, `one of ${workers.join(', ')} behind the colon`];
   }
 }
 
@@ -73,9 +79,7 @@ function checkArgument(
  * @throws RangeError with a sentence for what names none
  */
 export function readMethods(texts: readonly string[], workers: readonly string[]): string[] {
-  const named = texts.flatMap((text) =>
-    text === 'workers' ? workers.map((id) => `worker:${id}`) : [text],
-  );
+  const named = texts.flatMap((text) => (text === 'workers' ? workers.map((id) => `worker:${id}`) : [text]));
   const read = named.map((text) => readMethod(text, workers));
   const needsReference = read.some(({ method }) => method.kind === 'rewrite' || method.kind === 'samples');
   const names = read.map(({ name }) => name);

@@ -72,7 +72,10 @@ class Sweep {
     for (const isAlone of [false, true]) {
       const share = await this.purse.take(isAlone);
       const outcome = share && (await this.askFor(index, share));
-      if (outcome?.stoppedBy === null) return this.book(outcome);
+      if (outcome?.stoppedBy === null) {
+        this.book(outcome);
+        return;
+      }
     }
     this.progress = { ...this.progress, stoppedBy: 'cost' };
   }
@@ -101,7 +104,10 @@ class Sweep {
 
 type Score = EvaluationProgress['scores'][number];
 
-function addVerdict({ correct, graded }: Score, verdict: QuestionOutcome['verdicts'][number] | undefined): Score {
+function addVerdict(
+  { correct, graded }: Score,
+  verdict: QuestionOutcome['verdicts'][number] | undefined,
+): Score {
   const isGraded = verdict != null && verdict !== 'ungraded';
   return { correct: correct + (verdict === 'correct' ? 1 : 0), graded: graded + (isGraded ? 1 : 0) };
 }

@@ -56,7 +56,9 @@ export class Purse {
 
   private get left(): number {
     const { nanoUsd } = this.input;
-    return nanoUsd === null ? Infinity : Math.max(0, nanoUsd - this.spentBefore - this.account.committed.nanoUsd);
+    return nanoUsd === null
+      ? Infinity
+      : Math.max(0, nanoUsd - this.spentBefore - this.account.committed.nanoUsd);
   }
 
   private share(parts: number): Share | null {

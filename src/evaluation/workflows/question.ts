@@ -1,6 +1,5 @@
-import type { Grade } from '../../grading/verdict';
 import { randomFrom } from '../chance';
-import type { OpenedQuestion, QuestionInput, QuestionOutcome } from '../contract';
+import type { QuestionInput, QuestionOutcome } from '../contract';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import { KEEP_RESULT, OPEN_QUESTION } from '../names';
 import type { MethodRecord } from '../records';

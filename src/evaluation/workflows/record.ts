@@ -6,8 +6,7 @@ import { limitIn } from '../../workflows/failures';
 import type { Method } from '../methods/method';
 import type { MethodRecord } from '../records';
 import { addSpent, NOTHING_SPENT, spentOn } from '../spent';
-import type { Played } from './play-method';
-import type { SolveRun, Trial } from './trial';
+import type { Played, SolveRun, Trial } from './trial';
 
 interface Recorded {
   readonly name: string;
@@ -32,7 +31,7 @@ export async function recordOf(trial: Trial, recorded: Recorded): Promise<Method
     method: name,
     question: question.id,
     index: input.question.index,
-    topic: question.topic,
+    topic: question.topic ?? null,
     verdict: grade.verdict,
     extracted: grade.extracted,
     reason: grade.reason,
@@ -62,20 +61,20 @@ async function gradeOf(trial: Trial, { answer, grade, reason, runs }: Played): P
     const [first] = await trial.grade([answer]);
     if (first !== undefined) return first;
   }
-  const problem = runs.find((run) => run.problem !== null)?.problem;
-  const isOwn = problem != null && (limitIn(problem.type) !== null || runs.every(isOwnFailure));
+  const failed = runs.find(({ problem }) => problem !== null);
   return {
-    verdict: isOwn ? 'wrong' : 'ungraded',
+    verdict: failed !== undefined && isOwnFailure(failed) ? 'wrong' : 'ungraded',
     extracted: null,
-    reason: problem?.message ?? reason ?? 'it led to no answer',
+    reason: failed?.problem?.message ?? reason ?? 'it led to no answer',
     graderVersion: null,
   };
 }
 
 const OWN_FAILURES: ReadonlySet<string> = new Set([FAILURES.truncated, FAILURES.refused]);
 
-/** Whether nothing but the models' own answers kept a solve from its own. */
-function isOwnFailure({ trace }: SolveRun): boolean {
+/** Whether it was a limit, or nothing but the models' own answers, that kept a solve from its own. */
+function isOwnFailure({ trace, problem }: SolveRun): boolean {
+  if (limitIn(problem?.type ?? '') !== null) return true;
   const steps = trace?.rounds.flatMap((round) => round.steps) ?? [];
   return steps.length > 0 && steps.every(({ error }) => error === null || OWN_FAILURES.has(error.type));
 }
@@ -94,4 +93,3 @@ function countWorkers(traces: readonly SolveTrace[]): Record<string, number> {
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
-

@@ -26,6 +26,20 @@ export interface SolveRun {
   readonly latencyMs: number;
 }
 
+/** What a method made of the question. */
+export interface Played {
+  readonly runs: readonly SolveRun[];
+  readonly answer: Text | null;
+  /** Set where the answer was graded on the way. */
+  readonly grade?: Grade;
+  /** Why there is nothing to be judged, though no solve of it failed. */
+  readonly reason?: string;
+}
+
+export function nothingOf(reason: string): Played {
+  return { runs: [], answer: null, reason };
+}
+
 interface SolveOptions {
   /** Default: one that the Conductor writes. */
   readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
@@ -51,7 +65,6 @@ export class Trial {
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
   async solve(method: string, { given, limits, part }: SolveOptions): Promise<SolveRun | null> {
     const { id: evaluation, question: ref, pool, seed } = this.input;
-    const id = `${evaluation}-${ref.index + 1}-${slugOf(method)}${part === undefined ? '' : `-${part}`}`;
     const money = this.moneyLimit();
     if (money?.costUsd === 0) return null;
     const input: SolveInput = {
@@ -61,11 +74,25 @@ export class Trial {
       limits: { ...this.input.limits, ...limits, ...money },
       ...(given && { given }),
     };
+    const place = `${evaluation}-${ref.index + 1}-${slugOf(method)}`;
+    const id = part === undefined ? place : `${place}-${part}`;
     const startedAt = Date.now();
     const ended = await runSolve(id, input, `${method}, question ${ref.index + 1}`);
-    this.spent += ended.trace?.spentAtMost?.nanoUsd ?? 0;
-    if (money !== null && ended.trace?.stoppedBy === 'cost') return null;
+    const isShort = money !== null && ended.trace?.stoppedBy === 'cost';
+    this.spent += spentAtMost(ended.trace);
+    if (isShort) return null;
     return { id, ...ended, latencyMs: Date.now() - startedAt };
+  }
+
+  /** The same by a plan that is given. @param outputs those that are known already */
+  runPlan(
+    method: string,
+    plan: Plan,
+    part?: number,
+    outputs: readonly (Text | null)[] = plan.steps.map(() => null),
+  ): Promise<SolveRun | null> {
+    const limits = { steps: plan.steps.length, depth: 0 };
+    return this.solve(method, { given: { plan, outputs }, limits, part });
   }
 
   async grade(answers: readonly (Text | null)[]): Promise<readonly Grade[]> {
@@ -94,6 +121,10 @@ export class Trial {
   }
 }
 
+function spentAtMost(trace: SolveTrace | null): number {
+  return trace?.spentAtMost?.nanoUsd ?? 0;
+}
+
 /** Answers that a grader of the user's judges together. */
 const AT_ONCE = 8;
 
@@ -103,7 +134,7 @@ async function runSolve(
   staticSummary: string,
 ): Promise<Pick<SolveRun, 'trace' | 'problem'>> {
   try {
-    const trace: SolveTrace = await executeChild(SOLVE_WORKFLOW, {
+    const trace = await executeChild<(input: SolveInput) => Promise<SolveTrace>>(SOLVE_WORKFLOW, {
       workflowId,
       args: [input],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

@@ -1,6 +1,6 @@
-import { readJson, type Store } from '../store/store';
-import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from './records';
-import { manifestKey } from './keys';
+import { readJson, type Store } from '../../store/store';
+import { type Manifest, manifestSchema, type MethodRecord, methodRecordSchema } from '../records';
+import { manifestKey } from '../keys';
 
 /** What is known below a folder of results, in the order of questions; what cannot be read counts as not known. */
 export async function readResults(store: Store, folder: string): Promise<MethodRecord[]> {
