@@ -32,42 +32,57 @@ const AXIS = { axisLabel: { color: FAINT, fontSize: 11 }, nameTextStyle: { color
 /** Cost in USD a question; in tokens where no price is known, or nothing is paid. */
 function scoreAgainstCost(summary: Summary, methods: readonly MethodSummary[]): Drawing {
   const inUsd = methods.every(({ usd }) => usd !== null && usd > 0);
-  const costOf = ({ usd, tokens }: MethodSummary): number => (inUsd ? (usd ?? 0) : tokens);
-  const name = inUsd ? 'USD a question (logarithmic)' : 'tokens a question (logarithmic)';
-  const costs = methods.map(costOf);
-  const placed = placeLabels(methods, costOf);
+  const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
+  const most = 1.05 * Math.max(...costs);
+  const scores = methods.map(({ score }) => score ?? 0);
+  const lefts = costs.map((cost) => (cost / most) * PLOT.width);
+  const shifts = shiftsOf(lefts);
+  // To the right of all that stand beside each other.
+  const beside = lefts.map((left, index) => {
+    const group = shifts.filter((_, other) => Math.abs((lefts[other] ?? 0) - left) < SAME_PLACE);
+    return Math.max(...group) - (shifts[index] ?? 0);
+  });
+  const labels = methods.map(({ method }, index) => ({
+    left: (lefts[index] ?? 0) + (shifts[index] ?? 0) + (beside[index] ?? 0),
+    top: (1 - (scores[index] ?? 0)) * PLOT.height,
+    width: CHARACTER_WIDTH * method.length,
+  }));
+  const places = placeLabels(labels);
   return {
     file: 'score-cost',
-    height: 480,
+    height: HEAD + 16 + PLOT.height + 56,
     option: {
       ...page(summary, 'Score against cost', '95 % intervals'),
-      grid: { left: 64, right: 150, top: HEAD + 16, bottom: 56 },
+      grid: { left: 64, top: HEAD + 16, ...PLOT },
       xAxis: {
-        type: 'log',
-        name,
+        type: 'value',
+        name: `${inUsd ? 'USD' : 'tokens'} a question`,
         nameLocation: 'middle',
         nameGap: 30,
-        min: Math.min(...costs) / 1.3,
-        max: Math.max(...costs) * 1.3,
+        min: 0,
+        max: most,
         splitLine: { show: false },
         ...AXIS,
-        axisLabel: { ...AXIS.axisLabel, formatter: (value: number) => shortNumber(value, inUsd) },
+        axisLabel: { ...AXIS.axisLabel, showMaxLabel: false, formatter: inUsd ? dollars : short },
       },
       yAxis: { type: 'value', name: 'score', min: 0, max: 1, ...AXIS },
       series: [
-        intervals(methods.map((method, index) => [costOf(method), ...boundsOf(method), index])),
+        intervals(
+          methods.map((method, index) => [costs[index] ?? 0, ...boundsOf(method), index, shifts[index] ?? 0]),
+        ),
         {
           type: 'scatter',
           symbolSize: 9,
-          data: methods.map((method, index) => ({
-            value: [costOf(method), method.score ?? 0],
-            itemStyle: { color: colourOf(index) },
+          data: methods.map(({ method }, index) => ({
+            value: [costs[index] ?? 0, scores[index] ?? 0],
+            symbolOffset: [shifts[index] ?? 0, 0],
+            itemStyle: { color: colourOf(index), opacity: 1 },
             label: {
               show: true,
-              formatter: method.method,
+              formatter: method,
               position: 'right',
               distance: 7,
-              offset: [0, placed[index] ?? 0],
+              offset: [beside[index] ?? 0, places[index] ?? 0],
               color: TEXT,
               fontSize: 11,
             },
@@ -78,31 +93,43 @@ function scoreAgainstCost(summary: Summary, methods: readonly MethodSummary[]): 
   };
 }
 
-const LABEL_HEIGHT = 13;
 const PLOT = { width: 746, height: 344 } as const;
 
-/** How far each label is moved down, so that none lies on another: those of nearby points stand below each other. */
-function placeLabels(methods: readonly MethodSummary[], costOf: (method: MethodSummary) => number): number[] {
-  const logs = methods.map((method) => Math.log(costOf(method)));
-  const width = Math.max(...logs) - Math.min(...logs) + 2 * Math.log(1.3);
-  const points = methods.map(({ method, score }, index) => ({
-    index,
-    left: (((logs[index] ?? 0) - Math.min(...logs)) / width) * PLOT.width,
-    length: 7 * method.length + 12,
-    top: (1 - (score ?? 0)) * PLOT.height,
-  }));
-  const taken: { readonly left: number; readonly right: number; readonly top: number }[] = [];
-  const offsets: number[] = [];
-  for (const { index, left, length, top } of points.toSorted((one, other) => one.top - other.top)) {
-    const right = left + length;
-    const isTaken = (at: number): boolean =>
-      taken.some((each) => Math.abs(each.top - at) < LABEL_HEIGHT && each.left < right && left < each.right);
-    let at = top;
-    while (isTaken(at)) at += 2;
-    taken.push({ left, right, top: at });
-    offsets[index] = at - top;
+const SAME_PLACE = 5;
+
+/** Methods that cost the same stand beside each other, so that the intervals of all can be seen. In pixels. */
+function shiftsOf(lefts: readonly number[]): number[] {
+  const isNear = (one: number, other: number): boolean => Math.abs(one - other) < SAME_PLACE;
+  return lefts.map((left, index) => 8 * lefts.slice(0, index).filter((other) => isNear(other, left)).length);
+}
+
+const LABEL_HEIGHT = 13;
+const CHARACTER_WIDTH = 7;
+
+interface Label {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+}
+
+/** How far each label is moved down, so that none lies on another. In pixels. */
+function placeLabels(labels: readonly Label[]): number[] {
+  const taken: Label[] = [];
+  const moves: number[] = [];
+  const order = labels.map((label, index) => ({ ...label, index }));
+  for (const { index, ...label } of order.toSorted((one, other) => one.top - other.top)) {
+    const isFree = (top: number): boolean => taken.every((other) => !overlap({ ...label, top }, other));
+    let move = 0;
+    while (!isFree(label.top + move)) move += 2;
+    taken.push({ ...label, top: label.top + move });
+    moves[index] = move;
   }
-  return offsets;
+  return moves;
+}
+
+function overlap(one: Label, other: Label): boolean {
+  const isBeside = one.left + one.width < other.left || other.left + other.width < one.left;
+  return !isBeside && Math.abs(one.top - other.top) < LABEL_HEIGHT;
 }
 
 function workerShares(summary: Summary, methods: readonly MethodSummary[]): Drawing {
@@ -167,7 +194,7 @@ function scoreByDepth(summary: Summary, methods: readonly MethodSummary[]): Draw
       },
       yAxis: { type: 'value', name: 'score', min: 0, max: 1, ...AXIS },
       series: [
-        intervals(depths.map((method, index) => [index, ...boundsOf(method), 0])),
+        intervals(depths.map((method, index) => [index, ...boundsOf(method), 0, 0])),
         {
           type: 'line',
           color: HUES[0],
@@ -180,12 +207,13 @@ function scoreByDepth(summary: Summary, methods: readonly MethodSummary[]): Draw
   };
 }
 
-type IntervalBar = readonly [x: number, low: number, high: number, colour: number];
+type IntervalBar = readonly [x: number, low: number, high: number, colour: number, shift: number];
 
 /** Vertical bars with caps. */
 function intervals(bars: readonly IntervalBar[]): CustomSeriesOption {
   const renderItem: CustomSeriesRenderItem = (_, api) => {
-    const [x = 0, bottom = 0] = api.coord([api.value(0), api.value(1)]);
+    const [left = 0, bottom = 0] = api.coord([api.value(0), api.value(1)]);
+    const x = left + Number(api.value(4));
     const [, top = 0] = api.coord([api.value(0), api.value(2)]);
     const style = { stroke: colourOf(Number(api.value(3))), lineWidth: 1.25, fill: 'none' };
     const line = (x1: number, y1: number, x2: number, y2: number) =>
@@ -207,7 +235,8 @@ function colourOf(index: number): string {
   return HUES[index % HUES.length] ?? GREY;
 }
 
-function shortNumber(value: number, isUsd: boolean): string {
-  const text = new Intl.NumberFormat('en', { maximumSignificantDigits: 2, notation: 'compact' }).format(value);
-  return isUsd ? `$${value < 0.001 ? value.toPrecision(1) : text}` : text;
-}
+const short = (value: number): string =>
+  new Intl.NumberFormat('en', { maximumSignificantDigits: 2, notation: 'compact' }).format(value);
+
+const dollars = (value: number): string =>
+  `$${new Intl.NumberFormat('en', { maximumSignificantDigits: 2, maximumFractionDigits: 9 }).format(value)}`;
