@@ -2,7 +2,7 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(conductor-error|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|training/(?!index|plugin)[^/]+\\.ts$)';
+  '^src/(conductor-error|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
 
 /** The floors of the house, lowest first: an arrow goes down or stays on its floor, even if only types cross. */
 const floors = [
@@ -38,23 +38,23 @@ module.exports = {
       name: 'the-core-knows-no-training',
       comment: 'Solve is the package, training an add-on: only the command line composes the two.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(training|cli)/' },
+      from: { path: '^src/', pathNot: '^src/(training|cli|evaluation/cli)/' },
       to: { path: '^src/training/' },
     },
     {
       name: 'no-library-knows-the-command-line',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(training/)?cli/' },
-      to: { path: '^src/(training/)?cli/' },
+      from: { path: '^src/', pathNot: '^src/((training|evaluation)/)?cli/' },
+      to: { path: '^src/((training|evaluation)/)?cli/' },
     },
     {
       name: 'workflows-stay-in-the-sandbox',
       comment: 'Workflow code runs in a deterministic sandbox: pure code and the workflow SDK only.',
       severity: 'error',
-      from: { path: '^src/(training/)?workflows/' },
+      from: { path: '^src/((training|evaluation)/)?workflows/' },
       to: {
         dependencyTypesNot: ['type-only'],
-        pathNot: [pure, '^src/(training/)?workflows/', '(^|/)node_modules/@temporalio/(workflow|common)/'],
+        pathNot: [pure, '^src/((training|evaluation)/)?workflows/', '(^|/)node_modules/@temporalio/(workflow|common)/'],
       },
     },
     {
@@ -62,7 +62,7 @@ module.exports = {
       comment:
         'The length of a sentence must not decide what a run in flight begins: see docs/versioning.md.',
       severity: 'error',
-      from: { path: '^src/(budget|trace|protocol|(training/)?workflows)/' },
+      from: { path: '^src/(budget|trace|protocol|((training|evaluation)/)?workflows)/' },
       to: { path: '^src/plan/prompt/' },
     },
     {
@@ -92,8 +92,8 @@ module.exports = {
     {
       name: 'activities-know-no-workflow-code',
       severity: 'error',
-      from: { path: '^src/(training/)?(activities|client|codec-server)/' },
-      to: { dependencyTypesNot: ['type-only'], path: '^src/(training/)?workflows/' },
+      from: { path: '^src/((training|evaluation)/)?(activities|client|codec-server)/' },
+      to: { dependencyTypesNot: ['type-only'], path: '^src/((training|evaluation)/)?workflows/' },
     },
     {
       name: 'mathematics-in-a-thread-alone',

@@ -30,7 +30,7 @@ const encrypted = { failureConverterPath: join(root, 'lib/workflows/encoded-fail
 
 // A worker that only solves runs no line of training.
 for (const [name, workflowsPath] of [
-  ['workflow', 'workflows/index.js'],
+  ['workflow', 'evaluation/workflows/index.js'],
   ['training', 'training/workflows/index.js'],
 ]) {
   await bundle(`${name}-bundle.js`, workflowsPath, {});

@@ -54,6 +54,8 @@ export const readCalls = number(`a whole number from 1 to ${MAX_CALLS}`, WHOLE, 
 export const readDepth = orNone(
   number('a whole number from 0, or none for no limit', /^\d{1,15}$/, 0, Infinity),
 );
+/** Questions of an evaluation that are under way together. */
+export const readWindow = number('a whole number from 1 to 64', /^\d{1,2}$/, 1, 64);
 export const readTokens = orNone(readCount);
 export const readUsd = orNone(number(USD, /^\d{1,7}(\.\d{1,9})?$/, 0, MAX_COST_USD));
 export const readHours = number(
@@ -91,6 +93,12 @@ const readIdList = reader('ids of workers, separated by commas', (text) => {
 export function readIds(text: string, before: readonly string[] = []): string[] {
   return [...before, ...readIdList(text)];
 }
+
+/** Separated by commas. */
+export const readNames = reader('names, separated by commas', (text) => {
+  const names = text.split(',').map((name) => name.trim());
+  return names.every((name) => name !== '') ? names : undefined;
+});
 
 export const readTenant = reader('a name of 1 to 64 bytes', (text) => {
   const bytes = Buffer.byteLength(text);

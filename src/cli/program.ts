@@ -10,6 +10,7 @@ import {
   readDuration,
   readIds,
   readInteger,
+  readNames,
   readOrigin,
   readPart,
   readPort,
@@ -18,6 +19,7 @@ import {
   readTokens,
   readUsd,
   readWhole,
+  readWindow,
   type Settle,
   TRUST,
 } from './arguments';
@@ -28,6 +30,8 @@ const EXIT_CODES = `
 An <id> may be the beginning of one that no other run has, or "last": the run that was started last.
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
 The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
+
+const METHODS_HELP = 'e.g. conductor,workers,best-of,vote (see docs/evaluation.md for all)';
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 
@@ -166,6 +170,24 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--port <number>', 'where to listen', readPort, 8081)
     .option('--host <address>', 'other machines need the token in CONDUCTOR_CODEC_TOKEN', '127.0.0.1')
     .action(run(async () => (await import('./commands/codec-server.js')).codecServer));
+
+  add('eval', 'try methods on questions with known answers, and compare what they find and cost')
+    .argument('[file]', 'JSON lines: id, question, answer, grader')
+    .option(...TRUST)
+    .option('--methods <names>', METHODS_HELP, readNames, ['conductor', 'workers'])
+    .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
+    .option('--deny <ids>', 'do not use these workers', readIds)
+    .option('--sample <number>', 'so many of the questions, drawn by chance', readCount)
+    .option('--seed <number>', 'of all draws, and sent to models that take one', readWhole, 1)
+    .option('--window <number>', 'questions that are under way together', readWindow, 8)
+    .option('--max-cost <usd>', 'for all of it; none: no limit', readUsd)
+    .option('--out <folder>', 'for the report, every verdict and pictures (default: named by its id)')
+    .option('--resume <id>', 'go on with an evaluation, or show what it found')
+    .option('--json', 'print what was found as JSON')
+    .addOption(
+      new Option('--detach', 'start it, print its id and leave it to running workers').conflicts('json'),
+    )
+    .action(run(async () => (await import('../evaluation/cli/evaluate.js')).evaluate));
 
   addTraining(program.command('train').description('train a Conductor of your own'), settle);
 

@@ -24,6 +24,10 @@ export function newRetryId(id: string): string {
   return `${id.replace(/-retry-[0-9a-z]{1,8}$/, '').slice(0, 200)}-retry-${randomPart(6)}`;
 }
 
+export function newEvaluationId(): string {
+  return `eval-${randomPart(8)}`;
+}
+
 /** Empty where nothing of the question can be written in ASCII. */
 function wordsOf(question: string): string {
   // Longer than any start of a question whose words still fit.

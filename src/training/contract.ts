@@ -1,4 +1,4 @@
-import type { Verdict } from '../grading/grade';
+import type { AskedQuestion, QuestionRef } from '../evaluation/contract';
 import type { ConfigDigest } from '../protocol/activities';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { Text } from '../protocol/text';
@@ -107,14 +107,6 @@ export interface NamedPlaces {
   readonly modelFolder?: string;
 }
 
-/** A question of a set that lies in the store. */
-export interface QuestionRef {
-  /** Store key of the set. */
-  readonly set: string;
-  /** Its line, from 0. */
-  readonly index: number;
-}
-
 /** A night that has claimed its cycles. */
 export interface OpenedNight {
   readonly settings: TrainingSettings;
@@ -146,36 +138,6 @@ export interface SamplePlansRequest extends Omit<
   readonly maxSteps: number;
   /** Only in round 1: a place for each plan. */
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
-}
-
-/** What came of one answer; an object where it could not be judged. */
-export type Judged = Exclude<Verdict, 'ungraded'> | { readonly ungradedBecause: string };
-
-/** The activity of the user's that judges the answers to a question. */
-export interface CustomGrader {
-  readonly activity: string;
-  readonly taskQueue: string;
-  /** For one answer, all attempts together. */
-  readonly timeoutMs: number;
-  /** The right answer, as the set of questions has it. */
-  readonly right: string;
-}
-
-/** What a grader of the user's own is given; a long text is a reference to the store. */
-export interface CustomGradeRequest {
-  /** Id of the question. */
-  readonly id: string;
-  readonly question: Text;
-  readonly answer: Text;
-  /** The right answer, as the set of questions has it. */
-  readonly right: string;
-}
-
-export interface AskedQuestion {
-  readonly id: string;
-  /** Absent where the question names none. */
-  readonly topic?: string | undefined;
-  readonly text: Text;
 }
 
 export interface SamplePlansResult {

@@ -1,7 +1,7 @@
 import { describePolicy, type PolicyRef } from './checkpoint-ref';
 import type { CanaryDecision, CanaryGaps, GateDecision, JudgeCanaryRequest } from './contract';
 import type { GroupRecord } from './rollout';
-import { FEWEST_VALUES, lowerBound, meanOf, riskOf, smallestGain, spreadOf, upperBound } from './statistics';
+import { FEWEST_VALUES, lowerBound, meanOf, riskOf, smallestGain, spreadOf, upperBound } from '../evaluation/statistics';
 
 /** What holds for a judgement. */
 export interface GateRule {

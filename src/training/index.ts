@@ -15,6 +15,7 @@ export {
 } from './client/schedule';
 export { textsOfRecords } from './client/record-texts';
 export type { NightProgress } from './progress';
-export type { CustomGradeRequest, NightBudget } from './contract';
+export type { CustomGradeRequest } from '../evaluation/contract';
+export type { NightBudget } from './contract';
 export { loadTrainableConfig } from './config/load';
 export type { TrainableConfig, TrainableInput } from './config/schema';

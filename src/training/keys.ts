@@ -10,7 +10,6 @@ export const sixDigits = (number: number): string => String(number).padStart(6, 
 export const cycleName = (cycle: number): string => sixDigits(cycle);
 
 /** JSON lines, under the SHA-256 of their bytes. */
-export const questionSetKey = (sha256: string): string => `questions/${sha256}.jsonl`;
 export const examplesKey = (sha256: string): string => `examples/${sha256}.jsonl`;
 export const tokenizerTextsKey = (sha256: string): string => `tokenizer-texts/${sha256}.jsonl`;
 

@@ -3,7 +3,7 @@ import type { Plan } from '../plan/plan';
 import type { CloseCycleRequest } from './contract';
 import type { CycleMetrics, CycleTimes, GroupPart, Span, TopicMetrics } from './progress';
 import type { GroupRecord } from './rollout';
-import { meanOf } from './statistics';
+import { meanOf } from '../evaluation/statistics';
 
 /** The figures of a cycle that come from its rollouts, groups without spread included. A mean over nothing is 0. */
 export function summarizeCycle(

@@ -7,6 +7,7 @@ import { createPacing } from '../activities/rate-limits/pacing';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { checkEncrypted } from '../encryption/codec';
+import { createEvaluationActivities } from '../evaluation/activities';
 import { complete } from '../local/complete';
 import type { ConductorActivities } from '../protocol/activities';
 import { CALL_WORKER } from '../protocol/names';
@@ -52,7 +53,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
       policy: addOn?.policy,
       env: process.env,
     });
-    super({ name, activities: { ...solving, ...addOn?.activities } });
+    super({ name, activities: { ...solving, ...createEvaluationActivities(store), ...addOn?.activities } });
     this.encryption = config.encryption;
     this.solving = solving;
     this.sideWorkers = new SideWorkers((taskQueue) => [

@@ -6,7 +6,7 @@ import {
   type QuestionScore,
   type ScoredPolicy,
 } from '../../src/training/gate';
-import { FEWEST_VALUES } from '../../src/training/statistics';
+import { FEWEST_VALUES } from '../../src/evaluation/statistics';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };

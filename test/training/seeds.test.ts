@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { randomFrom, samplingSeed, seedOf, shuffled } from '../../src/training/draw';
+import { randomFrom, seedOf, shuffled } from '../../src/evaluation/chance';
+import { samplingSeed } from '../../src/training/draw';
 
 const group = { seed: 7, cycle: 3, draw: 1, round: 0, purpose: 'training' } as const;
 

@@ -5,8 +5,8 @@ import {
   spreadOf,
   tQuantile,
   upperBound,
-} from '../../src/training/statistics';
-import { randomFrom } from '../../src/training/draw';
+} from '../../src/evaluation/statistics';
+import { randomFrom } from '../../src/evaluation/chance';
 
 // NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2.
 test.each([

@@ -10,7 +10,7 @@ import { chooseGroups, drawQuestions, samplingSeed } from '../../../src/training
 import { hasSpread, rewardOf } from '../../../src/training/reward';
 import type { GroupId, RolloutId } from '../../../src/training/rollout';
 import type { BatchHeader, BatchRow, UpdateRequest } from '../../../src/training/trainer-contract';
-import { inWindow } from '../../../src/training/workflows/in-window';
+import { inWindow } from '../../../src/workflows/in-window';
 import { planIn } from '../plain/group';
 import { handOver } from '../plain/lesson';
 import { toJsonLines } from '../world/questions';

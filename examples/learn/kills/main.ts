@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { draw } from '../../../src/testing/simulated-model';
-import { randomFrom, shuffled } from '../../../src/training/draw';
+import { randomFrom, shuffled } from '../../../src/evaluation/chance';
 import { bundleWorkflows } from '../support/bundle-workflows';
 import type { Lesson } from '../support/lesson';
 import { SMALL_WORLD } from '../world/world';

@@ -4,7 +4,8 @@ import { grade, type RightAnswer } from '../../grading/grade';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
-import type { AskedQuestion, CustomGrader, Judged, QuestionRef, SamplePlansRequest } from '../contract';
+import type { AskedQuestion, CustomGrader, Judged, QuestionRef } from '../../evaluation/contract';
+import type { SamplePlansRequest } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
@@ -14,7 +15,7 @@ import { closeCycle, closeNight, keepCheckpoint } from './close-cycle';
 import { forgetCheckpoints } from './forget-checkpoints';
 import { findBaseline, judgeCanary, judgeCandidate } from './judge';
 import { openNight } from './open-night';
-import { QuestionSets } from './questions';
+import { QuestionSets } from '../../evaluation/activities/question-sets';
 import { keepGroup } from './records';
 import { samplePlans } from './sample-plans';
 

@@ -11,14 +11,16 @@ import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoin
 import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig, trainRunSchema } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
-import { metricsKey, questionSetKey } from '../keys';
+import { questionSetKey } from '../../evaluation/keys';
+import { keepLines } from '../../store/keep-lines';
+import { metricsKey } from '../keys';
 import { MOST } from '../names';
 import { readManifest } from '../policy/serving';
 import { cycleMetricsSchema } from '../progress';
 import { type Claim, claimNight, type NightRecord, type RunRecord } from '../records';
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
-import { keepLines, readNight, readRecord, readRun, writeNight } from './records';
+import { readNight, readRecord, readRun, writeNight } from './records';
 
 /** A night of a local calendar date, e.g. `2026-11-21`. */
 export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> {

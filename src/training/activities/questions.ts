@@ -6,9 +6,7 @@ import { ConfigError, explainIssue } from '../../config/errors';
 import { openDataSet } from '../../evaluation/data/data-set';
 import { normalizeQuestion } from '../../evaluation/data/question-index';
 import type { Question } from '../../grading/question';
-import type { Store } from '../../store/store';
 import type { TrainingConfig } from '../config/schema';
-import type { QuestionRef } from '../contract';
 import { readJson } from '../policy/client';
 
 /**
@@ -110,42 +108,5 @@ async function readLines(file: string): Promise<readonly string[]> {
       `${file} cannot be read: ${reason}; training.data and training.warmStart name files as the worker sees them`,
       { cause: error },
     );
-  }
-}
-
-/** A night's own two sets, and those of the night before. */
-const KEPT_SETS = 4;
-
-/** Reads questions by reference. One for a process: it keeps the sets it read last, which never change. */
-export class QuestionSets {
-  private readonly sets = new Map<string, Promise<readonly Question[]>>();
-
-  constructor(private readonly store: Store) {}
-
-  /** @throws Error for an unknown set or line */
-  async read({ set, index }: QuestionRef): Promise<Question> {
-    const questions = await (this.sets.get(set) ?? this.load(set));
-    const question = questions[index];
-    if (question !== undefined) return question;
-    throw new Error(`question ${index} is asked for, and the set ${set} has ${questions.length}`);
-  }
-
-  private load(set: string): Promise<readonly Question[]> {
-    const questions = this.fetch(set);
-    this.sets.set(set, questions);
-    questions.catch(() => this.sets.delete(set));
-    for (const oldest of [...this.sets.keys()].slice(0, -KEPT_SETS)) this.sets.delete(oldest);
-    return questions;
-  }
-
-  private async fetch(set: string): Promise<readonly Question[]> {
-    const bytes = await this.store.read(set);
-    if (bytes === null) {
-      throw new Error(
-        `questions ${set} are not in the store ${this.store.url}: give every worker of a training run the same store`,
-      );
-    }
-    const lines = bytes.toString('utf8').split('\n').slice(0, -1);
-    return lines.map((line) => JSON.parse(line) as Question);
   }
 }

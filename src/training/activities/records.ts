@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
@@ -113,20 +112,4 @@ export async function readGroup(store: Store, key: string): Promise<GroupRecord>
     problem = `group ${error.message}`;
   }
   throw ApplicationFailure.nonRetryable(problem, FAILURES.textNotFound);
-}
-
-/**
- * Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. They are written even
- * if something lies there: it may be what a loss of power left of them.
- */
-export async function keepLines(
-  store: Store,
-  values: readonly unknown[],
-  keyOf: (sha256: string) => string,
-): Promise<{ readonly key: string; readonly sha256: string }> {
-  const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const key = keyOf(sha256);
-  await store.write(key, bytes);
-  return { key, sha256 };
 }

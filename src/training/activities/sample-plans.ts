@@ -20,7 +20,7 @@ import { POLICY_FAILURES, PolicyError } from '../policy/errors';
 import { readManifest } from '../policy/serving';
 import type { SampledPlan } from '../rollout';
 import { type KeptSample, type KeptSamples, readSamples } from './batch';
-import type { QuestionSets } from './questions';
+import type { QuestionSets } from '../../evaluation/activities/question-sets';
 import { writeRecord } from './records';
 
 interface SamplingDependencies {

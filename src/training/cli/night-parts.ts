@@ -15,7 +15,7 @@ import { hasTrainer } from '../client/trainer-jobs';
 import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
-import { FEWEST_VALUES } from '../statistics';
+import { FEWEST_VALUES } from '../../evaluation/statistics';
 import { sizeOfWeights } from '../weights';
 
 /** A part of what a night needs beside a worker, and whether it is there. */

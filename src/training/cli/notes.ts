@@ -3,7 +3,7 @@ import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { print } from '../../cli/terminal';
 import { readGroups, readMetrics, readTrainQuestions } from '../client/read-runs';
 import type { GroupRecord } from '../rollout';
-import { FEWEST_VALUES } from '../statistics';
+import { FEWEST_VALUES } from '../../evaluation/statistics';
 import { findTraining, type TrainOptions } from './session';
 
 export async function writeNotes(options: TrainOptions): Promise<ExitCode> {

@@ -9,7 +9,7 @@ import { readCycle, readGroups } from '../client/read-runs';
 import { groupWorkflowId } from '../night-ids';
 import type { CycleMetrics } from '../progress';
 import type { GroupRecord, Rollout } from '../rollout';
-import { meanOf } from '../statistics';
+import { meanOf } from '../../evaluation/statistics';
 import { percent, plain } from './plot/pictures';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Store } from '../../store/store';
 import { eachInParallel } from '../../store/sweep';
-import { QuestionSets } from '../activities/questions';
+import { QuestionSets } from '../../evaluation/activities/question-sets';
 import { readNight, readRecord } from '../activities/records';
 import * as keys from '../keys';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';

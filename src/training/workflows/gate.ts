@@ -1,11 +1,12 @@
 import { patched } from '@temporalio/workflow';
 import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../checkpoint-ref';
-import type { CanaryGaps, JudgeCanaryRequest, QuestionRef, Tried } from '../contract';
+import type { QuestionRef } from '../../evaluation/contract';
+import type { CanaryGaps, JudgeCanaryRequest, Tried } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
 import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, PUBLISH, SCORE, WRITE_BATCH } from '../names';
-import { meanOf } from '../statistics';
+import { meanOf } from '../../evaluation/statistics';
 import { storeActivities, trainerActivities, trainerOptions } from './activities';
-import { inWindow } from './in-window';
+import { inWindow } from '../../workflows/in-window';
 import type { Night } from './night';
 import { startGroup } from './start-group';
 

@@ -1,7 +1,8 @@
 import { Limits } from '../../workflows/limits';
 import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
-import type { AskedQuestion, GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
+import type { AskedQuestion } from '../../evaluation/contract';
+import type { GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
 import { scoreRounds } from '../gate';
 import { GROUP_WORKFLOW, KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';

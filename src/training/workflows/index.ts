@@ -1,11 +1,11 @@
 /**
- * The sandbox-safe door of training, and of the solves that it is made of: re-export it from your own workflows file
- * instead of `temporal-conductor/workflows`.
+ * The sandbox-safe door of training, of evaluations, and of the solves that both are made of: re-export it from your own
+ * workflows file instead of `temporal-conductor/workflows`.
  *
  * @example
  * export * from 'temporal-conductor/training/workflows';
  */
-export * from '../../workflows';
+export * from '../../evaluation/workflows';
 export { conductorExportCheckpoint } from './checkpoints';
 export { conductorTrainGroup } from './group';
 export { conductorTrain, conductorWarmStart } from './loop';

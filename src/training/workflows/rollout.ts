@@ -11,14 +11,15 @@ import { obtainPlan } from '../../workflows/make-plan';
 import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import { Approval, Steering } from '../../workflows/steering';
-import type { AskedQuestion, GroupInput, Judged } from '../contract';
+import type { AskedQuestion, Judged } from '../../evaluation/contract';
+import type { GroupInput } from '../contract';
 import { GRADE_ANSWERS } from '../names';
 import { rolloutIdentity } from '../night-ids';
 import type { GroupPart } from '../progress';
 import type { GroupPurpose, Rollout, SampledPlan } from '../rollout';
 import { gradingActivities } from './activities';
-import { askGrader } from './ask-grader';
-import { inWindow } from './in-window';
+import { askGrader } from '../../evaluation/workflows/ask-grader';
+import { inWindow } from '../../workflows/in-window';
 import type { Stopwatch } from './night';
 
 export interface Root {

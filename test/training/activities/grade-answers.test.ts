@@ -1,8 +1,8 @@
 import { keepText } from '../../../src/store/texts';
 import { gradeAnswers } from '../../../src/training/activities';
 import { openNight } from '../../../src/training/activities/open-night';
-import { QuestionSets } from '../../../src/training/activities/questions';
-import type { Judged } from '../../../src/training/contract';
+import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
+import type { Judged } from '../../../src/evaluation/contract';
 import { openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;

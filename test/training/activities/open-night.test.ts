@@ -2,7 +2,7 @@ import { digestOf } from '../../../src/config/digest';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
 import { openNight, type OpenNightRequest } from '../../../src/training/activities/open-night';
 import { readNight } from '../../../src/training/activities/records';
-import { QuestionSets } from '../../../src/training/activities/questions';
+import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import type { TrainingInput } from '../../../src/training/config/schema';
 import { writeManifest } from '../../../src/training/policy/serving';
 import { closedCycle, manifestOf } from './closed-cycle';

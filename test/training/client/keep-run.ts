@@ -1,6 +1,8 @@
 import type { Store } from '../../../src/store/store';
-import { keepLines, writeNight } from '../../../src/training/activities/records';
-import { groupKey, metricsKey, questionSetKey } from '../../../src/training/keys';
+import { questionSetKey } from '../../../src/evaluation/keys';
+import { keepLines } from '../../../src/store/keep-lines';
+import { writeNight } from '../../../src/training/activities/records';
+import { groupKey, metricsKey } from '../../../src/training/keys';
 import type { GroupRecord } from '../../../src/training/rollout';
 import { madeUpCycles } from '../cli/plot/made-up-cycles';
 

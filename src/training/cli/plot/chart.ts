@@ -1,4 +1,5 @@
 import type { EChartsOption, LineSeriesOption } from 'echarts' with { 'resolution-mode': 'import' };
+import { type Drawing, FAINT, FONTS, GREY, headline, HUES, PAGE_WIDTH, PAPER, TEXT } from '../../../cli/draw';
 import { oneLine } from '../../../trace/lines';
 
 /** A quantity over the cycles, in their order; null: not measured. */
@@ -28,9 +29,6 @@ export interface Picture {
   readonly panels: readonly Panel[];
 }
 
-/** In pixels: as wide as a README's column. */
-export const PAGE_WIDTH = 960;
-
 const HEAD = 76;
 const COLUMNS = 2;
 const PANEL = { width: PAGE_WIDTH / COLUMNS, height: 212 } as const;
@@ -41,19 +39,10 @@ const EDGE = 16;
 /** Up to this many values are marked one by one. */
 const FEW_VALUES = 30;
 
-const TEXT = '#24292f';
-const FAINT = '#6e7781';
-const PAPER = '#ffffff';
-// Without quotes: resvg 2.6 finds no font named after a quoted one.
-const FONTS = 'Segoe UI, Helvetica Neue, Arial, Liberation Sans, DejaVu Sans, sans-serif';
-
-/** Okabe and Ito's palette, which people with any colour vision can tell apart (https://jfly.uni-koeln.de/color/). */
-export const HUES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#f0e442'] as const;
-
-export const GREY = '#9a9a9a';
-
-export function pageHeight({ panels }: Picture): number {
-  return HEAD + Math.ceil(panels.length / COLUMNS) * PANEL.height;
+/** A picture as it is drawn. */
+export function drawnPicture(picture: Picture): Drawing {
+  const height = HEAD + Math.ceil(picture.panels.length / COLUMNS) * PANEL.height;
+  return { file: picture.file, height, option: chartOption(picture) };
 }
 
 /** A picture as an option of ECharts: each panel is a grid with a title and a legend. */
@@ -132,18 +121,6 @@ function labelled({ curves, format }: Panel, index: number): (Curve & { readonly
     const label = `${index}:${oneLine(curve.name, 14)} ${format(last)}`;
     return [{ ...curve, label, colour: curve.colour ?? HUES[place % HUES.length] }];
   });
-}
-
-function headline(text: string, subtext: string, fontSize: number, place: object): object {
-  return {
-    ...place,
-    text,
-    subtext,
-    padding: 0,
-    itemGap: 4,
-    textStyle: { fontSize, fontWeight: 600, color: TEXT },
-    subtextStyle: { fontSize: 11, color: FAINT },
-  };
 }
 
 function areaStyle({ values }: Curve, index: number): LineSeriesOption {

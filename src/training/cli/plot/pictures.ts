@@ -1,7 +1,8 @@
 import type { Verdict } from '../../../grading/grade';
 import type { CycleMetrics } from '../../progress';
 import { TOPOLOGIES } from '../../summarize-cycle';
-import { type Curve, GREY, HUES, type Panel, type Picture } from './chart';
+import { GREY, HUES } from '../../../cli/draw';
+import type { Curve, Panel, Picture } from './chart';
 
 type Cycles = readonly CycleMetrics[];
 

@@ -1,8 +1,10 @@
-import { chartOption } from '../../../../src/training/cli/plot/chart';
-import { drawPng, drawSvg } from '../../../../src/training/cli/plot/plot-run';
+import { drawPng, drawSvg as drawSvgOf } from '../../../../src/cli/draw';
+import { chartOption, drawnPicture } from '../../../../src/training/cli/plot/chart';
 import type { Picture } from '../../../../src/training/cli/plot/chart';
 import { effortPicture, learningPicture } from '../../../../src/training/cli/plot/pictures';
 import { madeUpCycles } from './made-up-cycles';
+
+const drawSvg = (picture: Picture): Promise<string> => drawSvgOf(drawnPicture(picture));
 
 const textsOf = (svg: string): string[] =>
   [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text = '']) => text);

@@ -1,7 +1,7 @@
 import { ActivityCancellationType, isCancellation, proxyActivities, rootCause } from '@temporalio/workflow';
 import type { Text } from '../../protocol/text';
 import type { AskedQuestion, CustomGrader, CustomGradeRequest, Judged } from '../contract';
-import { inWindow } from './in-window';
+import { inWindow } from '../../workflows/in-window';
 
 const ATTEMPTS = 3;
 

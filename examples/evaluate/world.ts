@@ -1,0 +1,139 @@
+import type { Question as AnyQuestion } from '../../src/grading/question';
+import { randomFrom } from '../../src/evaluation/chance';
+import { renderPlan } from '../../src/plan/render';
+import type { ModelBehaviour, Reply, SimulatedRequest } from '../../src/testing';
+
+// A pool of simulated workers whose skills are known, so that what an evaluation finds can be reckoned on paper.
+
+export const TOPICS = ['sums', 'letters', 'capitals'] as const;
+type Topic = (typeof TOPICS)[number];
+
+/** How often a worker is right that sees no other answer. */
+export type Skills = Readonly<Record<Topic, number>>;
+
+export const WORKERS: Readonly<Record<string, Skills>> = {
+  scholar: { sums: 0.5, letters: 0.6, capitals: 0.9 },
+  coder: { sums: 0.9, letters: 0.7, capitals: 0.45 },
+  clerk: { sums: 0.5, letters: 0.5, capitals: 0.5 },
+};
+
+/** USD per million tokens. */
+export const PRICES: Readonly<Record<string, { readonly input: number; readonly output: number }>> = {
+  conductor: { input: 1, output: 5 },
+  scholar: { input: 2, output: 10 },
+  coder: { input: 2, output: 10 },
+  clerk: { input: 0.2, output: 1 },
+};
+
+/** How often a worker that sees a right answer among others keeps to it, where it would have been wrong itself. */
+export const DISCERNMENT = 0.6;
+
+/** How often a worker is right that sees a right answer. */
+export const withHelp = (skill: number): number => 1 - (1 - skill) * (1 - DISCERNMENT);
+
+const WORDS = 'lighthouse harbour violin meadow thunder orchard lantern compass glacier saddle'.split(' ');
+const CAPITALS = [
+  ['Norway', 'Oslo'],
+  ['Peru', 'Lima'],
+  ['Kenya', 'Nairobi'],
+  ['Chile', 'Santiago'],
+  ['Latvia', 'Riga'],
+  ['Ghana', 'Accra'],
+  ['Nepal', 'Kathmandu'],
+  ['Cuba', 'Havana'],
+  ['Qatar', 'Doha'],
+  ['Malta', 'Valletta'],
+] as const;
+
+/** One with an answer, not with tests. */
+type Question = Extract<AnyQuestion, { readonly answer: string }>;
+
+/** Questions with known answers, the topics in turn. */
+export function questionsOf(count: number): Question[] {
+  return Array.from({ length: count }, (_, index) => {
+    const topic = TOPICS[index % TOPICS.length] ?? 'sums';
+    return question(topic, Math.floor(index / TOPICS.length));
+  });
+}
+
+function question(topic: Topic, number: number): Question {
+  const id = `${topic}-${number + 1}`;
+  const random = randomFrom('world', id);
+  const below = (most: number): number => Math.floor(random() * most);
+  switch (topic) {
+    case 'sums': {
+      const [one, other] = [100 + below(900), 100 + below(900)];
+      return { id, topic, question: `What is ${one} + ${other}?`, grader: 'number', answer: String(one + other) };
+    }
+    case 'letters': {
+      const words = [WORDS[number % WORDS.length], WORDS[(number * 3 + 1 + below(8)) % WORDS.length]].join(' ');
+      const answer = String(words.length - 1);
+      return { id, topic, question: `How many letters has "${words}" (${id})?`, grader: 'number', answer };
+    }
+    case 'capitals': {
+      const [country, capital] = CAPITALS[number % CAPITALS.length] ?? CAPITALS[0];
+      const others = CAPITALS.map(([, name]) => name).filter((name) => name !== capital);
+      const options = [below(9), below(8), below(7)].map((place) => others.splice(place % others.length, 1)[0] ?? '');
+      options.splice(below(4), 0, capital);
+      const shown = options.map((option, place) => `${'ABCD'.charAt(place)}) ${option}`).join(' ');
+      const text = `What is the capital of ${country} (${id})? ${shown}`;
+      return { id, topic, question: text, grader: 'choice', answer: capital, options };
+    }
+  }
+}
+
+/** The models of the pool, which know what they are asked. */
+export function modelsOf(questions: readonly Question[]): Record<string, ModelBehaviour> {
+  const asked = (request: SimulatedRequest): Question => {
+    const found = questions.find((each) => request.text.includes(each.question));
+    if (found === undefined) throw new Error('the simulated pool was asked about no question of its own');
+    return found;
+  };
+  const workers = Object.entries(WORKERS).map(([name, skills]): [string, ModelBehaviour] => [
+    name,
+    {
+      price: PRICES[name],
+      delayMs: 30,
+      answer: (request) => answerOf(name, skills, asked(request), request.text),
+    },
+  ]);
+  const conductor: ModelBehaviour = {
+    price: PRICES.conductor,
+    delayMs: 30,
+    answer: (request) => planOf(asked(request), request.text),
+  };
+  return { conductor, ...Object.fromEntries(workers) };
+}
+
+const ANSWER_TOKENS = 100;
+
+/** Its chance is drawn from what it reads: the same prompt is answered alike, and another attempt anew. */
+function answerOf(name: string, skills: Skills, { question, answer, topic }: Question, text: string): Reply {
+  const random = randomFrom('answer', name, text);
+  const shown = text.slice(text.indexOf(question) + question.length);
+  const isHelped = shown.includes(`<answer>${answer}</answer>`);
+  const skill = skills[topic as Topic];
+  const isRight = random() < (isHelped ? withHelp(skill) : skill);
+  const given = isRight ? answer : wrongAnswer(answer, random());
+  return { text: `I think that it is <answer>${given}</answer>`, usage: { outputTokens: ANSWER_TOKENS } };
+}
+
+function wrongAnswer(right: string, chance: number): string {
+  const number = Number(right);
+  if (!Number.isNaN(number)) return String(number + 1 + Math.floor(chance * 1_000_000));
+  const others = CAPITALS.map(([, capital]) => capital).filter((capital) => capital !== right);
+  return others[Math.floor(chance * others.length)] ?? '';
+}
+
+/** It knows who is best at what: that one answers, and the next best looks at it. A review accepts what there is. */
+function planOf({ topic }: Question, text: string): Reply {
+  const ids = Object.keys(WORKERS);
+  const skillOf = (id: string): number => WORKERS[id]?.[topic as Topic] ?? 0;
+  const [best = '', second = ''] = ids.toSorted((one, other) => skillOf(other) - skillOf(one));
+  const first = { worker: best, subtask: `Answer this question about ${topic}.`, sees: [] };
+  const check = { worker: second, subtask: 'Check the answer, and give the right one.', sees: [0] };
+  const onlyOne = text.includes('exactly one step');
+  const isReview = text.includes('Your team carried this plan out');
+  const steps = onlyOne ? [first] : isReview ? [] : [first, check, { ...first, subtask: 'Decide.', sees: [0, 1] }];
+  return { text: renderPlan({ steps }, ids), usage: { outputTokens: 2 * ANSWER_TOKENS } };
+}

@@ -1,0 +1,96 @@
+import { nanoUsdOf } from '../../budget/nano-usd';
+import type { ConductorCard } from '../../protocol/cards';
+import type { ResolvedRun, RunWorker } from '../../protocol/run';
+import type { Question } from '../../grading/question';
+import { utf8Bytes } from '../../plan/plan';
+import { randomFrom } from '../chance';
+import type { Method } from '../methods/method';
+import { readMethod } from '../methods/read-method';
+
+/** What an evaluation will probably come to. */
+export interface Estimate {
+  readonly calls: number;
+  /** null where a price is unknown. */
+  readonly usd: number | null;
+}
+
+// Before anything is asked, lengths can only be assumed; what is spent is bounded by the budget, not by this.
+
+/** Bytes that are a token, in most languages and for most models. */
+const BYTES_A_TOKEN = 4;
+/** Instructions around a question. */
+const PROMPT_TOKENS = { conductor: 1_000, worker: 150 } as const;
+const ANSWER_TOKENS = 600;
+/** Steps of a plan, in the mean (paper, section 4). */
+const PLAN_STEPS = 3;
+
+/** What the calls of all methods on all questions will probably come to. */
+export function estimateEvaluation(
+  methods: readonly string[],
+  questions: readonly Question[],
+  run: ResolvedRun,
+): Estimate {
+  const workers = run.workers.map(({ id }) => id);
+  const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
+  const tokens = bytes / questions.length / BYTES_A_TOKEN;
+  const perQuestion = methods.map((name) => estimateMethod(readMethod(name, workers).method, run, tokens));
+  const sum = perQuestion.reduce(add, { calls: 0, usd: 0 });
+  return {
+    calls: Math.round(sum.calls * questions.length),
+    usd: sum.usd === null ? null : sum.usd * questions.length,
+  };
+}
+
+function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estimate {
+  const planning = times(1, callOf(run.conductor, PROMPT_TOKENS.conductor + tokens));
+  const steps = times(PLAN_STEPS, meanCall(run.workers, tokens));
+  switch (method.kind) {
+    case 'conductor': {
+      const { depth, steps: most = PLAN_STEPS } = method;
+      const own = add(planning, times(most, meanCall(run.workers, tokens)));
+      return { calls: own.calls * (1 + depth), usd: own.usd === null ? null : own.usd * (1 + depth) };
+    }
+    case 'rewrite':
+      return steps;
+    case 'samples':
+      return add(planning, steps);
+    case 'plan': {
+      const team = { workers: run.workers.map(({ id }) => id), random: randomFrom('estimate') };
+      const asked = method.write(team).steps.map(({ worker, sees }) => {
+        const card = run.workers.find(({ id }) => id === worker);
+        return times(1, callOf(card, PROMPT_TOKENS.worker + tokens + sees.length * ANSWER_TOKENS));
+      });
+      return asked.reduce(add, { calls: 0, usd: 0 });
+    }
+  }
+}
+
+/** USD of one call; null where no price is known. */
+function callOf(card: RunWorker | ConductorCard | undefined, inputTokens: number): number | null {
+  if (card === undefined || !('price' in card) || card.price === null) return null;
+  const outputTokens = Math.min(ANSWER_TOKENS, card.maxOutputTokens);
+  const usage = {
+    inputTokens: Math.round(inputTokens),
+    outputTokens,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+  };
+  return nanoUsdOf(usage, card.price) / 1e9;
+}
+
+function meanCall(workers: readonly RunWorker[], tokens: number): number | null {
+  const costs = workers.map((worker) => callOf(worker, PROMPT_TOKENS.worker + tokens + ANSWER_TOKENS));
+  const known = costs.filter((cost) => cost !== null);
+  return known.length < costs.length ? null : known.reduce((sum, cost) => sum + cost, 0) / known.length;
+}
+
+function times(calls: number, usd: number | null): Estimate {
+  return { calls, usd: usd === null ? null : calls * usd };
+}
+
+function add(one: Estimate, other: Estimate): Estimate {
+  return {
+    calls: one.calls + other.calls,
+    usd: one.usd === null || other.usd === null ? null : one.usd + other.usd,
+  };
+}

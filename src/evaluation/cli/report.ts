@@ -1,0 +1,56 @@
+import { counted, describeUsd } from '../../trace/describe';
+import type { Comparison } from '../compare';
+import type { Summary } from '../summarize';
+import { describeP, describeSmallest, markdownTable, signed, tableOf } from './table';
+
+/** What the numbers say, a sentence each. */
+export function findingsOf(summary: Summary): string[] {
+  const { complete, questions, methods, reference, againstBestWorker, usd } = summary;
+  const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
+  return [
+    `${counted(complete, 'question')} of ${questions}, seed ${summary.seed}, ` +
+      (usd === null ? 'cost unknown, since a price is.' : `${describeUsd(usd)} in all.`),
+    ...(againstBestWorker === null
+      ? []
+      : [compareSentence(reference, againstBestWorker, 'the best worker alone')]),
+    ...(ungraded === 0
+      ? []
+      : [`${counted(ungraded, 'answer')} could not be judged, and count neither way: see results.jsonl.`]),
+  ];
+}
+
+function compareSentence(one: string, comparison: Comparison, whom: string): string {
+  const { against, gain, interval, p, pairs } = comparison;
+  const [low, high] = interval;
+  const found =
+    `${one} against ${against}, ${whom} on these questions: ${signed(gain)}, between ${signed(low)} and ` +
+    `${signed(high)}, p ${describeP(comparison)}`;
+  if (p < 0.05) return `${found}.`;
+  const smallest = describeSmallest(comparison);
+  const could =
+    smallest === 'none'
+      ? `${counted(pairs, 'question')} are too few to find any difference`
+      : `a difference of ${smallest} could have been found`;
+  return `${found}: it may be chance, and ${could}.`;
+}
+
+const LEGEND = [
+  'Score: right answers of those that could be judged, with the bootstrap interval over questions. Difference: of the ' +
+    'score from that of `REFERENCE`, question by question, with p of McNemar’s exact test; what could be found is the ' +
+    'smallest difference that so many questions show four times out of five. USD, tokens, calls: means of a question, the ' +
+    'Conductor’s own calls included. Latency: median and 95th percentile of a question, waits included.',
+].join('\n');
+
+/** The report as Markdown. `pictures` are files beside it. */
+export function renderReport(summary: Summary, pictures: readonly string[]): string {
+  return [
+    `# Evaluation ${summary.id}`,
+    `Questions: \`${summary.file}\`. Workers: ${summary.workers.map((id) => `\`${id}\``).join(', ')}.`,
+    findingsOf(summary).join('\n\n'),
+    markdownTable(tableOf(summary)),
+    LEGEND.replace('REFERENCE', summary.reference),
+    ...pictures.map((file) => `![${file}](${file})`),
+    'Every verdict, with the ids of its runs for `temporal-conductor trace`, is a line of `results.jsonl`.',
+    '',
+  ].join('\n\n');
+}

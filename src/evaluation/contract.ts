@@ -1,0 +1,112 @@
+import type { Grade, Verdict } from '../grading/grade';
+import type { LimitsInput, PoolFilter } from '../protocol/activities';
+import type { Text } from '../protocol/text';
+import type { MethodRecord } from './records';
+
+// What goes in and out of an evaluation's workflows and activities.
+
+/** A question of a set that lies in the store. */
+export interface QuestionRef {
+  /** Store key of the set. */
+  readonly set: string;
+  /** Its line, from 0. */
+  readonly index: number;
+}
+
+/** What came of one answer; an object where it could not be judged. */
+export type Judged = Exclude<Verdict, 'ungraded'> | { readonly ungradedBecause: string };
+
+/** The activity of the user's that judges the answers to a question. */
+export interface CustomGrader {
+  readonly activity: string;
+  readonly taskQueue: string;
+  /** For one answer, all attempts together. */
+  readonly timeoutMs: number;
+  /** The right answer, as the set of questions has it. */
+  readonly right: string;
+}
+
+/** What a grader of the user's own is given; a long text is a reference to the store. */
+export interface CustomGradeRequest {
+  /** Id of the question. */
+  readonly id: string;
+  readonly question: Text;
+  readonly answer: Text;
+  /** The right answer, as the set of questions has it. */
+  readonly right: string;
+}
+
+export interface AskedQuestion {
+  readonly id: string;
+  /** Absent where the question names none. */
+  readonly topic?: string | undefined;
+  readonly text: Text;
+}
+
+/** What holds for every method on every question of an evaluation. */
+export interface EvaluationSettings {
+  /** Also the id of its workflow. */
+  readonly id: string;
+  /** As `readMethod` reads them, in the order of the table. */
+  readonly methods: readonly string[];
+  /** Ids of the workers in the order of the configuration. */
+  readonly workers: readonly string[];
+  readonly pool?: PoolFilter;
+  /** Replace the configured ones for each run. */
+  readonly limits?: LimitsInput;
+  /** Of draws, and sent to models that take one. */
+  readonly seed: number;
+  /** The most that one run may cost, by the configuration; null: no limit. */
+  readonly runNanoUsd: number | null;
+}
+
+/** Input of `conductorEvaluate`. */
+export interface EvaluateInput extends EvaluationSettings {
+  /** Store key of the questions. */
+  readonly set: string;
+  readonly questions: number;
+  /** How many questions may be under way together. */
+  readonly window: number;
+  /** What all may cost, with what was spent on it before; null: no limit. */
+  readonly nanoUsd: number | null;
+  /** Set by the workflow itself where it goes on in a new run. */
+  readonly carried?: EvaluationProgress;
+}
+
+/** How far an evaluation is, as its query tells it. */
+export interface EvaluationProgress {
+  /** Questions that were begun. */
+  readonly begun: number;
+  /** Questions that every method was tried on. */
+  readonly done: number;
+  readonly spentNanoUsd: number;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Of each method in order: how often it was right, and how often it could be judged. */
+  readonly scores: readonly { readonly correct: number; readonly graded: number }[];
+  /** The budget was too small for the next question. */
+  readonly stoppedBy: 'cost' | null;
+}
+
+/** Input of `conductorEvaluateQuestion`. */
+export interface QuestionInput extends EvaluationSettings {
+  readonly question: QuestionRef;
+  /** 10⁻⁹ USD, for all methods together; null: no limit. */
+  readonly nanoUsd: number | null;
+}
+
+export interface QuestionOutcome {
+  /** Of each method in order; null where the money did not last for it. */
+  readonly verdicts: readonly (Verdict | null)[];
+  /** By this run of the workflow; what is unknown counted at its maximum. */
+  readonly spentNanoUsd: number;
+  readonly stoppedBy: 'cost' | null;
+}
+
+export interface OpenedQuestion extends AskedQuestion {
+  /** What was found by an earlier run of the evaluation. */
+  readonly known: readonly MethodRecord[];
+}
+
+/** One grade for each answer, or who gives them. */
+export type Graded = readonly Grade[] | CustomGrader;

@@ -1,0 +1,23 @@
+// Where evaluations keep what. Every key is a place in the store; see `store/store.ts` for what a key may be made of.
+
+/** A set of questions, JSON lines under the SHA-256 of their bytes. */
+export const questionSetKey = (sha256: string): string => `questions/${sha256}.jsonl`;
+
+const folder = (evaluation: string): string => `evaluations/${evaluation}/`;
+
+export const manifestKey = (evaluation: string): string => `${folder(evaluation)}evaluation.json`;
+
+/** A record for each method and question, and nothing else. */
+export const resultsFolder = (evaluation: string): string => `${folder(evaluation)}results/`;
+
+/** Those of one question. */
+export const questionFolder = (evaluation: string, index: number): string =>
+  `${resultsFolder(evaluation)}${String(index).padStart(6, '0')}/`;
+
+export const resultKey = (evaluation: string, index: number, method: string): string =>
+  `${questionFolder(evaluation, index)}${slugOf(method)}.json`;
+
+/** A method as a part of keys and workflow ids: `vote:gpt` is `vote-gpt`. */
+export function slugOf(method: string): string {
+  return method.replace(/[^A-Za-z0-9._]+/g, '-');
+}

@@ -1,0 +1,37 @@
+import type { Plan } from '../../plan/plan';
+
+/** What a method may know of a question that it is tried on, beside the question. */
+export interface Team {
+  /** Ids of the workers, in the order of the configuration. */
+  readonly workers: readonly string[];
+  /** Gives numbers in [0, 1), the same ones for the same evaluation seed, question and method. */
+  readonly random: () => number;
+}
+
+/**
+ * One way to answer questions, compared with others by the same calls, ledger and limits.
+ *
+ * - `conductor`: the configured Conductor writes the plan.
+ * - `plan`: a plan that no model wrote.
+ * - `rewrite`: the plan that the Conductor wrote for this very question, changed in one respect. Writing it counts for what
+ *   such a method costs, and is not paid again.
+ * - `samples`: one worker is asked again and again, for as much as the Conductor cost on this question.
+ */
+export type Method =
+  | { readonly kind: 'conductor'; readonly depth: number; readonly steps?: number }
+  | { readonly kind: 'plan'; readonly write: (team: Team) => Plan }
+  | { readonly kind: 'rewrite'; readonly rewrite: (plan: Plan, team: Team) => Plan }
+  | { readonly kind: 'samples'; readonly worker: string; readonly choose: 'judge' | 'vote' };
+
+/** A method as people name it: `best-of:gpt` is `best-of` with the argument `gpt`. */
+export interface MethodEntry {
+  /** One line of the command's help. */
+  readonly description: string;
+  /** What may stand behind the colon: a worker that must be named, or in whose place the first one or any stands. */
+  readonly argument: 'none' | 'depth' | 'worker' | 'first worker' | 'any worker';
+  /** @param argument a worker of the pool, or a depth; '' where there is none */
+  readonly make: (argument: string) => Method;
+}
+
+/** The subtask of a worker that is given the whole question. */
+export const ANSWER = 'Answer the question completely.';

@@ -1,0 +1,43 @@
+import type { Plan, Step } from '../../plan/plan';
+import type { MethodEntry } from './method';
+
+/** One worker, asked as often as the Conductor's cost pays for; it then chooses among its answers itself. */
+export const bestOf: MethodEntry = {
+  description: "one worker's answers, as many as the Conductor's cost pays for; it chooses the best itself",
+  argument: 'first worker',
+  make: (worker) => ({ kind: 'samples', worker, choose: 'judge' }),
+};
+
+/** The same, where the answer that was given most often wins. */
+export const vote: MethodEntry = {
+  description: 'the same, and the answer that was given most often wins',
+  argument: 'first worker',
+  make: (worker) => ({ kind: 'samples', worker, choose: 'vote' }),
+};
+
+/** So many attempts that know nothing of each other. Each has a number: a model that takes a seed would repeat itself. */
+export function attempts(worker: string, first: number, count: number): Plan {
+  const steps = Array.from({ length: count }, (_, place): Step => {
+    const subtask = `Answer the question completely. This is attempt ${first + place}, made without knowledge of others.`;
+    return { worker, subtask, sees: [] };
+  });
+  return { steps };
+}
+
+const CHOOSE =
+  'The attempts were made independently of each other. Choose the one that is most likely right, and repeat its answer.';
+
+/** The same attempts, and a step that chooses one of them. */
+export function choosing(worker: string, count: number): Plan {
+  const { steps } = attempts(worker, 1, count);
+  return { steps: [...steps, { worker, subtask: CHOOSE, sees: [...steps.keys()] }] };
+}
+
+/** The place of the answer that was given most often, of equals the earliest; null where none settled on anything. */
+export function mostFrequent(answers: readonly (string | null)[]): number | null {
+  const counts = new Map<string, number>();
+  for (const answer of answers) if (answer !== null) counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  const place = answers.findIndex((answer) => answer !== null && counts.get(answer) === most);
+  return place === -1 ? null : place;
+}

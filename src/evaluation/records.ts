@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Verdict } from '../grading/verdict';
+import type { Plan } from '../plan/plan';
+import { planSchema } from '../plan/schema';
+import type { Text } from '../protocol/text';
+
+const plan: z.ZodType<Plan | null> = planSchema.nullable();
+const text: z.ZodType<Text> = z.union([
+  z.string(),
+  z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
+]);
+const verdict = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
+
+/** What calls came to. `nanoUsd` is null where a price is unknown. */
+const spentSchema = z.object({
+  calls: z.int().nonnegative(),
+  inputTokens: z.int().nonnegative(),
+  outputTokens: z.int().nonnegative(),
+  nanoUsd: z.int().nonnegative().nullable(),
+});
+export type Spent = z.infer<typeof spentSchema>;
+
+/** What one method made of one question: a line of `results.jsonl`. */
+export const methodRecordSchema = z.object({
+  evaluation: z.string(),
+  method: z.string(),
+  /** Id of the question. */
+  question: z.string(),
+  /** Its line in the set, from 0. */
+  index: z.int().nonnegative(),
+  topic: z.string().nullable(),
+  verdict,
+  extracted: z.string().nullable(),
+  reason: z.string(),
+  graderVersion: z.string().nullable(),
+  answer: text.nullable(),
+  /** Workflow ids of the solves that it took: `temporal-conductor trace <id>` shows each. */
+  runs: z.array(z.string()),
+  spent: spentSchema,
+  /** The part of it that wrote plans. */
+  planning: spentSchema,
+  /** From the start of the first solve to the end of the last, waits in queues included. */
+  latencyMs: z.int().nonnegative(),
+  /** How often each worker answered a step. */
+  workers: z.record(z.string(), z.int()),
+  /** The first plan that was carried out. */
+  plan,
+  /** Plans that were carried out, corrections included. */
+  rounds: z.int().nonnegative(),
+  degraded: z.boolean(),
+  /** The limit that ended a run of it. */
+  stoppedBy: z.string().nullable(),
+});
+export type MethodRecord = z.infer<typeof methodRecordSchema>;
+
+/** An evaluation as it was asked for. */
+export const manifestSchema = z.object({
+  schema: z.literal(1),
+  id: z.string(),
+  /** The file as it was named. */
+  file: z.string(),
+  set: z.string(),
+  questions: z.int().positive(),
+  methods: z.array(z.string()),
+  workers: z.array(z.string()),
+  seed: z.int(),
+  startedAt: z.string(),
+});
+export type Manifest = z.infer<typeof manifestSchema>;

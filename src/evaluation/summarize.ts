@@ -1,0 +1,151 @@
+import { type Comparison, comparePairs, type Interval, intervalOf, percentile } from './compare';
+import { REFERENCE } from './methods/read-method';
+import type { Manifest, MethodRecord } from './records';
+import { meanOf } from './statistics';
+
+/** What came of one method. */
+export interface MethodSummary {
+  readonly method: string;
+  /** Questions that it was tried on. */
+  readonly questions: number;
+  readonly correct: number;
+  /** Right answers of those that could be judged; null where none could. */
+  readonly score: number | null;
+  readonly interval: Interval | null;
+  readonly unparseable: number;
+  readonly ungraded: number;
+  /** Against the Conductor, or the first method where that is not among them. */
+  readonly comparison: Comparison | null;
+  /** Means of a question. */
+  readonly usd: number | null;
+  readonly tokens: number;
+  readonly calls: number;
+  readonly steps: number | null;
+  readonly latencyMs: { readonly median: number; readonly p95: number };
+  /** Share of all answered steps, by worker. */
+  readonly workerShares: Readonly<Record<string, number>>;
+}
+
+/** What an evaluation found. */
+export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers'> {
+  readonly questions: number;
+  /** Questions that every method was tried on: those that are compared. */
+  readonly complete: number;
+  readonly reference: string;
+  readonly methods: readonly MethodSummary[];
+  /** The Conductor against the worker that was best alone on these very questions; null where either is missing. */
+  readonly againstBestWorker: Comparison | null;
+  /** Of all that was tried; null where a price is unknown. */
+  readonly usd: number | null;
+}
+
+/** Sums up what was found, on the questions that every method was tried on. */
+export function summarize(manifest: Manifest, records: readonly MethodRecord[]): Summary {
+  const { id, file, seed, workers, questions, methods } = manifest;
+  const byQuestion = groupBy(records, ({ index }) => index);
+  const whole = [...byQuestion.values()].filter((found) => found.length === methods.length);
+  const byMethod = groupBy(whole.flat(), ({ method }) => method);
+  const of = (method: string): readonly MethodRecord[] => byMethod.get(method) ?? [];
+  const reference = methods.includes(REFERENCE) ? REFERENCE : (methods[0] ?? '');
+  const summaries = methods.map((method) => ({
+    ...summarizeMethod(method, of(method)),
+    comparison: method === reference ? null : compare(of(method), reference, of(reference)),
+  }));
+  const best = bestWorker(summaries);
+  return {
+    id,
+    file,
+    seed,
+    workers,
+    questions,
+    complete: whole.length,
+    reference,
+    methods: summaries,
+    againstBestWorker:
+      best === null || reference !== REFERENCE ? null : compare(of(REFERENCE), best, of(best)),
+    usd: totalUsd(records),
+  };
+}
+
+function groupBy<Key>(
+  records: readonly MethodRecord[],
+  keyOf: (record: MethodRecord) => Key,
+): ReadonlyMap<Key, readonly MethodRecord[]> {
+  const groups = new Map<Key, MethodRecord[]>();
+  for (const record of records) {
+    const group = groups.get(keyOf(record));
+    if (group === undefined) groups.set(keyOf(record), [record]);
+    else group.push(record);
+  }
+  return groups;
+}
+
+function summarizeMethod(
+  method: string,
+  records: readonly MethodRecord[],
+): Omit<MethodSummary, 'comparison'> {
+  const scores = records.flatMap((record) => scoreOf(record) ?? []);
+  const count = (verdict: MethodRecord['verdict']): number =>
+    records.filter((record) => record.verdict === verdict).length;
+  const latencies = records.map(({ latencyMs }) => latencyMs);
+  const mean = (valueOf: (record: MethodRecord) => number): number => meanOf(records.map(valueOf)) ?? 0;
+  const usd = totalUsd(records);
+  return {
+    method,
+    questions: records.length,
+    correct: count('correct'),
+    score: meanOf(scores),
+    interval: intervalOf(scores),
+    unparseable: count('unparseable'),
+    ungraded: count('ungraded'),
+    usd: usd === null || records.length === 0 ? null : usd / records.length,
+    tokens: mean(({ spent }) => spent.inputTokens + spent.outputTokens),
+    calls: mean(({ spent }) => spent.calls),
+    steps: meanOf(records.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length]))),
+    latencyMs: { median: percentile(latencies, 0.5) ?? 0, p95: percentile(latencies, 0.95) ?? 0 },
+    workerShares: sharesOf(records),
+  };
+}
+
+/** An answer that settles on nothing is not right; what could not be judged counts neither way. */
+function scoreOf({ verdict }: MethodRecord): number | null {
+  if (verdict === 'ungraded') return null;
+  return verdict === 'correct' ? 1 : 0;
+}
+
+function compare(
+  own: readonly MethodRecord[],
+  against: string,
+  others: readonly MethodRecord[],
+): Comparison | null {
+  const other = new Map(others.map((record) => [record.index, scoreOf(record)]));
+  const pairs = own.flatMap((record): (readonly [number, number])[] => {
+    const [one, two] = [scoreOf(record), other.get(record.index) ?? null];
+    return one === null || two === null ? [] : [[one, two]];
+  });
+  return comparePairs(against, pairs);
+}
+
+/** The worker with the highest score alone; of equals the first. */
+function bestWorker(summaries: readonly Pick<MethodSummary, 'method' | 'score'>[]): string | null {
+  const alone = summaries.filter(({ method }) => method.startsWith('worker:'));
+  const [best] = alone.toSorted((one, other) => (other.score ?? -1) - (one.score ?? -1));
+  return best?.method ?? null;
+}
+
+function sharesOf(records: readonly MethodRecord[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { workers } of records) {
+    for (const [worker, count] of Object.entries(workers)) {
+      counts.set(worker, (counts.get(worker) ?? 0) + count);
+    }
+  }
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return Object.fromEntries([...counts].map(([worker, count]) => [worker, count / all]));
+}
+
+function totalUsd(records: readonly MethodRecord[]): number | null {
+  const amounts = records.map(({ spent }) => spent.nanoUsd);
+  const known = amounts.filter((amount) => amount !== null);
+  return known.length < amounts.length ? null : known.reduce((sum, amount) => sum + amount, 0) / 1e9;
+}

@@ -1,0 +1,137 @@
+import {
+  ChildWorkflowCancellationType,
+  continueAsNew,
+  defineQuery,
+  executeChild,
+  ParentClosePolicy,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { EvaluateInput, EvaluationProgress, QuestionInput, QuestionOutcome } from '../contract';
+import { EVALUATION_PRIORITY, PROGRESS_QUERY, QUESTION_WORKFLOW } from '../names';
+import { checkEvaluation } from './input';
+import { Purse, type Share } from './purse';
+
+/** Query: how far the evaluation is. */
+export const evaluationProgressQuery = defineQuery<EvaluationProgress>(PROGRESS_QUERY);
+
+/**
+ * Workflow `conductorEvaluate`: tries every method on every question, a child workflow for each question, a window of
+ * them at once. What was found lies in the store, and is found there by an evaluation of the same id that begins again.
+ *
+ * @throws ApplicationFailure of type `Solve.BadInput`, or what opening or keeping a question failed with
+ */
+export async function conductorEvaluate(input: EvaluateInput): Promise<EvaluationProgress> {
+  checkEvaluation(input);
+  const sweep = new Sweep(input);
+  setHandler(evaluationProgressQuery, () => sweep.progress);
+  const lanes = Array.from({ length: Math.min(input.window, input.questions) }, () => sweep.workOn());
+  const ends = await Promise.allSettled(lanes);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  if (sweep.isOver) return sweep.progress;
+  return continueAsNew<typeof conductorEvaluate>({ ...input, carried: sweep.progress });
+}
+
+class Sweep {
+  progress: EvaluationProgress;
+  private readonly purse: Purse;
+  private hasFailed = false;
+
+  constructor(private readonly input: EvaluateInput) {
+    this.progress = input.carried ?? {
+      begun: 0,
+      done: 0,
+      spentNanoUsd: 0,
+      startedAt: workflowInfo().startTime.getTime(),
+      scores: input.methods.map(() => ({ correct: 0, graded: 0 })),
+      stoppedBy: null,
+    };
+    this.purse = new Purse(input, this.progress.spentNanoUsd);
+  }
+
+  get isOver(): boolean {
+    return this.progress.begun >= this.input.questions || this.progress.stoppedBy !== null;
+  }
+
+  /** Begins question after question, until this run of the workflow should begin no more. */
+  async workOn(): Promise<void> {
+    while (!this.isOver && !this.hasFailed && !workflowInfo().continueAsNewSuggested) {
+      const index = this.progress.begun;
+      this.progress = { ...this.progress, begun: index + 1 };
+      try {
+        await this.ask(index);
+      } catch (error) {
+        this.hasFailed = true;
+        throw error;
+      }
+    }
+  }
+
+  /** A question whose share does not last is asked about once more when all that is left is its own. */
+  private async ask(index: number): Promise<void> {
+    for (const isAlone of [false, true]) {
+      const share = await this.purse.take(isAlone);
+      const outcome = share && (await this.askFor(index, share));
+      if (outcome?.stoppedBy === null) {
+        this.book(outcome);
+        return;
+      }
+    }
+    this.progress = { ...this.progress, stoppedBy: 'cost' };
+  }
+
+  private async askFor(index: number, share: Share): Promise<QuestionOutcome> {
+    let spent: number | null = null;
+    try {
+      const outcome = await askAbout(this.input, index, share.nanoUsd);
+      spent = outcome.spentNanoUsd;
+      return outcome;
+    } finally {
+      share.settle(spent);
+      this.progress = { ...this.progress, spentNanoUsd: this.purse.spent };
+    }
+  }
+
+  private book({ verdicts }: QuestionOutcome): void {
+    const { progress } = this;
+    this.progress = {
+      ...progress,
+      done: progress.done + 1,
+      scores: progress.scores.map((score, place) => addVerdict(score, verdicts[place])),
+    };
+  }
+}
+
+type Score = EvaluationProgress['scores'][number];
+
+function addVerdict(
+  { correct, graded }: Score,
+  verdict: QuestionOutcome['verdicts'][number] | undefined,
+): Score {
+  const isGraded = verdict != null && verdict !== 'ungraded';
+  return { correct: correct + (verdict === 'correct' ? 1 : 0), graded: graded + (isGraded ? 1 : 0) };
+}
+
+/** Behind people who wait for an answer: the solves below inherit the priority. */
+function askAbout(input: EvaluateInput, index: number, nanoUsd: number | null): Promise<QuestionOutcome> {
+  const { id, methods, workers, pool, limits, seed, runNanoUsd, set } = input;
+  const question: QuestionInput = {
+    id,
+    methods,
+    workers,
+    pool,
+    limits,
+    seed,
+    runNanoUsd,
+    question: { set, index },
+    nanoUsd,
+  };
+  return executeChild(QUESTION_WORKFLOW, {
+    workflowId: `${id}-${index + 1}`,
+    args: [question],
+    priority: { priorityKey: EVALUATION_PRIORITY },
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    staticSummary: `question ${index + 1}`,
+  });
+}

@@ -1,0 +1,37 @@
+import type { Method, Team } from '../methods/method';
+import type { MethodRecord } from '../records';
+import { playSamples } from './play-samples';
+import { nothingOf, type Played, type SolveRun, type Trial } from './trial';
+
+interface Tried {
+  readonly name: string;
+  readonly method: Method;
+  readonly team: Team;
+  /** What the Conductor made of the question; null for its own turn. */
+  readonly reference: MethodRecord | null;
+}
+
+/** Tries a method on the question; null where the money did not last for it. */
+export function playMethod(trial: Trial, tried: Tried): Promise<Played | null> {
+  const { method, name, team, reference } = tried;
+  switch (method.kind) {
+    case 'conductor': {
+      const { depth, steps } = method;
+      return playOnce(trial.solve(name, { limits: { depth, ...(steps !== undefined && { steps }) } }));
+    }
+    case 'plan':
+      return playOnce(trial.runPlan(name, method.write(team)));
+    case 'rewrite': {
+      const plan = reference?.plan ?? null;
+      if (plan === null) return Promise.resolve(nothingOf('the Conductor wrote no plan that could be changed'));
+      return playOnce(trial.runPlan(name, method.rewrite(plan, team)));
+    }
+    case 'samples':
+      return playSamples(trial, name, method, reference);
+  }
+}
+
+async function playOnce(solving: Promise<SolveRun | null>): Promise<Played | null> {
+  const run = await solving;
+  return run && { runs: [run], answer: run.trace?.answer ?? null };
+}

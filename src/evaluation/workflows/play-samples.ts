@@ -1,0 +1,101 @@
+import { MAX_STEPS } from '../../protocol/messages';
+import type { SolveTrace } from '../../protocol/solve';
+import type { Text } from '../../protocol/text';
+import { ownRound } from '../../trace/run-tree';
+import type { Method } from '../methods/method';
+import { attempts, choosing, mostFrequent } from '../methods/samples';
+import type { MethodRecord, Spent } from '../records';
+import { spentOn, unitOf } from '../spent';
+import { nothingOf, type Played, type SolveRun, type Trial } from './trial';
+
+type Samples = Extract<Method, { readonly kind: 'samples' }>;
+
+/** Attempts that are made together: few enough for the limits of one run. */
+const MOST_TOGETHER = 8;
+/** One more chooses among them. */
+const MOST_ATTEMPTS = MAX_STEPS - 1;
+
+/**
+ * Makes attempts as long as another one, as dear as the dearest so far, fits what the Conductor cost: so the costs of both
+ * differ by less than a call. The first is made in any case. Null where the money did not last.
+ */
+export async function playSamples(
+  trial: Trial,
+  name: string,
+  { worker, choose }: Samples,
+  reference: MethodRecord | null,
+): Promise<Played | null> {
+  if (reference === null || reference.verdict === 'ungraded') {
+    return nothingOf('what the Conductor costs on this question is not known, since it failed');
+  }
+  const made = new Attempts(reference.spent);
+  for (let count = 1; count > 0; count = made.fitting(choose === 'judge')) {
+    const plan = attempts(worker, made.answers.length + 1, count);
+    const run = await trial.runPlan(name, plan, made.runs.length + 1);
+    if (run === null) return null;
+    made.add(run);
+  }
+  const { runs, answers } = made;
+  if (answers.length === 0) return { runs, answer: null };
+  if (choose === 'vote') return { runs, ...(await countVotes(trial, answers)) };
+  return answers.length === 1
+    ? { runs, answer: answers[0] ?? null }
+    : chooseBest(trial, name, worker, { runs, answers });
+}
+
+/** What was made so far of what may be spent. */
+class Attempts {
+  readonly runs: SolveRun[] = [];
+  readonly answers: (Text | null)[] = [];
+  private readonly measure: (spent: Spent) => number;
+  private left: number;
+  private dearest = 0;
+
+  constructor(price: Spent) {
+    this.measure = unitOf(price);
+    this.left = this.measure(price);
+  }
+
+  add(run: SolveRun): void {
+    this.runs.push(run);
+    if (run.trace === null) return;
+    this.answers.push(...outputsOf(run.trace));
+    for (const call of run.trace.calls) {
+      const cost = this.measure(spentOn([call]));
+      this.left -= cost;
+      this.dearest = Math.max(this.dearest, cost);
+    }
+  }
+
+  /** How many more may be made together. @param isChosen the choice among them is a call, too */
+  fitting(isChosen: boolean): number {
+    if (this.dearest === 0) return 0;
+    const fitting = Math.floor((this.left - (isChosen ? this.dearest : 0)) / this.dearest);
+    return Math.min(fitting, MOST_TOGETHER, MOST_ATTEMPTS - this.answers.length);
+  }
+}
+
+function outputsOf(trace: SolveTrace): readonly (Text | null)[] {
+  return ownRound(trace, 0)?.steps.map(({ output }) => output) ?? [];
+}
+
+async function countVotes(
+  trial: Trial,
+  answers: readonly (Text | null)[],
+): Promise<Pick<Played, 'answer' | 'grade'>> {
+  const grades = await trial.grade(answers);
+  const place = mostFrequent(grades.map(({ extracted }) => extracted)) ?? 0;
+  return { answer: answers[place] ?? null, grade: grades[place] };
+}
+
+/** What failed is shown as an empty output. */
+async function chooseBest(
+  trial: Trial,
+  name: string,
+  worker: string,
+  { runs, answers }: { readonly runs: readonly SolveRun[]; readonly answers: readonly (Text | null)[] },
+): Promise<Played | null> {
+  const outputs = [...answers.map((answer) => answer ?? ''), null];
+  const run = await trial.runPlan(name, choosing(worker, answers.length), runs.length + 1, outputs);
+  return run && { runs: [...runs, run], answer: run.trace?.answer ?? null };
+}

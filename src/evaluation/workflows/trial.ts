@@ -1,0 +1,149 @@
+import { ChildWorkflowCancellationType, executeChild, ParentClosePolicy } from '@temporalio/workflow';
+import type { Grade } from '../../grading/verdict';
+import type { Plan } from '../../plan/plan';
+import type { LimitsInput } from '../../protocol/activities';
+import type { Problem } from '../../protocol/call';
+import type { SolveInput } from '../../protocol/input';
+import { SOLVE_WORKFLOW } from '../../protocol/names';
+import type { SolveTrace } from '../../protocol/solve';
+import type { Text } from '../../protocol/text';
+import { failedChild } from '../../trace/events';
+import { isOwnCancellation } from '../../workflows/failures';
+import type { OpenedQuestion, QuestionInput } from '../contract';
+import { slugOf } from '../keys';
+import { GRADE_ANSWERS } from '../names';
+import { gradingActivities } from './activities';
+import { askGrader } from './ask-grader';
+
+/** One solve of a method, over. */
+export interface SolveRun {
+  /** Workflow id. */
+  readonly id: string;
+  /** null where it left none. */
+  readonly trace: SolveTrace | null;
+  /** What it failed with. */
+  readonly problem: Problem | null;
+  readonly latencyMs: number;
+}
+
+/** What a method made of the question. */
+export interface Played {
+  readonly runs: readonly SolveRun[];
+  readonly answer: Text | null;
+  /** Set where the answer was graded on the way. */
+  readonly grade?: Grade;
+  /** Why there is nothing to be judged, though no solve of it failed. */
+  readonly reason?: string;
+}
+
+export function nothingOf(reason: string): Played {
+  return { runs: [], answer: null, reason };
+}
+
+interface SolveOptions {
+  /** Default: one that the Conductor writes. */
+  readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
+  readonly limits?: LimitsInput;
+  /** Number of the solve, from 1, where a method takes more than one. */
+  readonly part?: number;
+}
+
+/** One question, on which methods are tried: its solves, its money and its grader. */
+export class Trial {
+  private spent = 0;
+
+  constructor(
+    readonly input: QuestionInput,
+    readonly question: OpenedQuestion,
+  ) {}
+
+  /** What is unknown is counted at its maximum. */
+  get spentNanoUsd(): number {
+    return this.spent;
+  }
+
+  /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
+  async solve(method: string, { given, limits, part }: SolveOptions): Promise<SolveRun | null> {
+    const { id: evaluation, question: ref, pool, seed } = this.input;
+    const money = this.moneyLimit();
+    if (money?.costUsd === 0) return null;
+    const input: SolveInput = {
+      question: this.question.text,
+      pool,
+      seed,
+      limits: { ...this.input.limits, ...limits, ...money },
+      ...(given && { given }),
+    };
+    const place = `${evaluation}-${ref.index + 1}-${slugOf(method)}`;
+    const id = part === undefined ? place : `${place}-${part}`;
+    const startedAt = Date.now();
+    const ended = await runSolve(id, input, `${method}, question ${ref.index + 1}`);
+    const isShort = money !== null && ended.trace?.stoppedBy === 'cost';
+    this.spent += spentAtMost(ended.trace);
+    if (isShort) return null;
+    return { id, ...ended, latencyMs: Date.now() - startedAt };
+  }
+
+  /** The same by a plan that is given. @param outputs those that are known already */
+  runPlan(
+    method: string,
+    plan: Plan,
+    part?: number,
+    outputs: readonly (Text | null)[] = plan.steps.map(() => null),
+  ): Promise<SolveRun | null> {
+    const limits = { steps: plan.steps.length, depth: 0 };
+    return this.solve(method, { given: { plan, outputs }, limits, part });
+  }
+
+  async grade(answers: readonly (Text | null)[]): Promise<readonly Grade[]> {
+    const { question, input } = this;
+    const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
+    const graded = await grade({ question: input.question, answers });
+    if (!('activity' in graded)) return graded;
+    const judged = await askGrader(graded, { question, answers, window: AT_ONCE });
+    return judged.map((each): Grade => {
+      const isJudged = typeof each === 'string';
+      return {
+        verdict: isJudged ? each : 'ungraded',
+        extracted: null,
+        reason: isJudged ? `${graded.activity} says so` : each.ungradedBecause,
+        graderVersion: 'custom',
+      };
+    });
+  }
+
+  /** What a solve may cost where less is left than a run may by the configuration; else that holds by itself. */
+  private moneyLimit(): { readonly costUsd: number } | null {
+    const { nanoUsd, runNanoUsd } = this.input;
+    if (nanoUsd === null) return null;
+    const left = Math.max(0, nanoUsd - this.spent);
+    return runNanoUsd !== null && left >= runNanoUsd ? null : { costUsd: left / 1e9 };
+  }
+}
+
+function spentAtMost(trace: SolveTrace | null): number {
+  return trace?.spentAtMost?.nanoUsd ?? 0;
+}
+
+/** Answers that a grader of the user's judges together. */
+const AT_ONCE = 8;
+
+async function runSolve(
+  workflowId: string,
+  input: SolveInput,
+  staticSummary: string,
+): Promise<Pick<SolveRun, 'trace' | 'problem'>> {
+  try {
+    const trace = await executeChild<(input: SolveInput) => Promise<SolveTrace>>(SOLVE_WORKFLOW, {
+      workflowId,
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+      staticSummary,
+    });
+    return { trace, problem: null };
+  } catch (error) {
+    if (isOwnCancellation(error)) throw error;
+    return failedChild(error, workflowId);
+  }
+}

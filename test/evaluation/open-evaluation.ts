@@ -1,0 +1,73 @@
+import { modelsOf, WORKERS } from '../../examples/evaluate/world';
+import { readResults } from '../../src/evaluation/activities/read-results';
+import type { EvaluateInput, EvaluationProgress } from '../../src/evaluation/contract';
+import { questionSetKey, resultsFolder } from '../../src/evaluation/keys';
+import { readMethods } from '../../src/evaluation/methods/read-method';
+import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
+import type { MethodRecord } from '../../src/evaluation/records';
+import { summarize, type Summary } from '../../src/evaluation/summarize';
+import type { Question } from '../../src/grading/question';
+import { keepLines } from '../../src/store/keep-lines';
+import { openStage, type Stage, type StageOptions } from '../support/stage';
+
+/** What each call costs, in 10⁻⁹ USD: a plan has twice as many tokens as an answer, at half the price. */
+export const CALL_NANO_USD = 1_000_000;
+const WORKER_PRICE = { input: 0, output: 10 };
+const CONDUCTOR_PRICE = { input: 0, output: 5 };
+
+export const IDS = Object.keys(WORKERS);
+
+export interface EvaluationStage extends Stage {
+  run(input: EvaluateInput): Promise<EvaluationProgress>;
+  inputOf(id: string, methods: readonly string[], changes?: Partial<EvaluateInput>): Promise<EvaluateInput>;
+  results(id: string): Promise<readonly MethodRecord[]>;
+  summary(input: EvaluateInput): Promise<Summary>;
+}
+
+/** A stage whose pool is the simulated world, where every call costs the same. */
+export async function openEvaluation(
+  questions: readonly Question[],
+  options: Pick<StageOptions, 'address'> = {},
+): Promise<EvaluationStage> {
+  const stage = await openStage({
+    ...options,
+    workers: IDS,
+    simulation: { models: modelsOf(questions) },
+    configure: (config) => ({
+      ...config,
+      recursion: 'review',
+      conductor: { ...config.conductor, price: CONDUCTOR_PRICE } as typeof config.conductor,
+      workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
+    }),
+  });
+  const results = (id: string): Promise<readonly MethodRecord[]> => readResults(stage.store, resultsFolder(id));
+  return {
+    ...stage,
+    results,
+    run: async (input) => {
+      const { workflow } = stage.temporal.client;
+      const options = { workflowId: input.id, taskQueue: stage.taskQueue, args: [input] };
+      return (await workflow.execute(EVALUATE_WORKFLOW, options)) as EvaluationProgress;
+    },
+    inputOf: async (id, methods, changes = {}) => {
+      const { key } = await keepLines(stage.store, questions, questionSetKey);
+      return {
+        id,
+        methods: readMethods(methods, IDS),
+        workers: IDS,
+        seed: 1,
+        set: key,
+        questions: questions.length,
+        window: 4,
+        runNanoUsd: null,
+        nanoUsd: null,
+        ...changes,
+      };
+    },
+    summary: async (input) => {
+      const [methods, workers] = [[...input.methods], [...input.workers]];
+      const manifest = { ...input, methods, workers, schema: 1, file: 'world.jsonl', startedAt: '' } as const;
+      return summarize(manifest, await results(input.id));
+    },
+  };
+}
