@@ -63,17 +63,27 @@ function question(topic: Topic, number: number): Question {
   switch (topic) {
     case 'sums': {
       const [one, other] = [100 + below(900), 100 + below(900)];
-      return { id, topic, question: `What is ${one} + ${other}?`, grader: 'number', answer: String(one + other) };
+      return {
+        id,
+        topic,
+        question: `What is ${one} + ${other}?`,
+        grader: 'number',
+        answer: String(one + other),
+      };
     }
     case 'letters': {
-      const words = [WORDS[number % WORDS.length], WORDS[(number * 3 + 1 + below(8)) % WORDS.length]].join(' ');
+      const words = [WORDS[number % WORDS.length], WORDS[(number * 3 + 1 + below(8)) % WORDS.length]].join(
+        ' ',
+      );
       const answer = String(words.length - 1);
       return { id, topic, question: `How many letters has "${words}" (${id})?`, grader: 'number', answer };
     }
     case 'capitals': {
       const [country, capital] = CAPITALS[number % CAPITALS.length] ?? CAPITALS[0];
       const others = CAPITALS.map(([, name]) => name).filter((name) => name !== capital);
-      const options = [below(9), below(8), below(7)].map((place) => others.splice(place % others.length, 1)[0] ?? '');
+      const options = [below(9), below(8), below(7)].map(
+        (place) => others.splice(place % others.length, 1)[0] ?? '',
+      );
       options.splice(below(4), 0, capital);
       const shown = options.map((option, place) => `${'ABCD'.charAt(place)}) ${option}`).join(' ');
       const text = `What is the capital of ${country} (${id})? ${shown}`;
@@ -83,7 +93,8 @@ function question(topic: Topic, number: number): Question {
 }
 
 /** The models of the pool, which know what they are asked. */
-export function modelsOf(questions: readonly Question[]): Record<string, ModelBehaviour> {
+export function modelsOf(all: readonly AnyQuestion[]): Record<string, ModelBehaviour> {
+  const questions = all.filter((each): each is Question => 'answer' in each);
   const asked = (request: SimulatedRequest): Question => {
     const found = questions.find((each) => request.text.includes(each.question));
     if (found === undefined) throw new Error('the simulated pool was asked about no question of its own');
@@ -134,6 +145,10 @@ function planOf({ topic }: Question, text: string): Reply {
   const check = { worker: second, subtask: 'Check the answer, and give the right one.', sees: [0] };
   const onlyOne = text.includes('exactly one step');
   const isReview = text.includes('Your team carried this plan out');
-  const steps = onlyOne ? [first] : isReview ? [] : [first, check, { ...first, subtask: 'Decide.', sees: [0, 1] }];
+  const steps = onlyOne
+    ? [first]
+    : isReview
+      ? []
+      : [first, check, { ...first, subtask: 'Decide.', sees: [0, 1] }];
   return { text: renderPlan({ steps }, ids), usage: { outputTokens: 2 * ANSWER_TOKENS } };
 }

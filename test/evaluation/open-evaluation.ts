@@ -40,7 +40,8 @@ export async function openEvaluation(
       workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
     }),
   });
-  const results = (id: string): Promise<readonly MethodRecord[]> => readResults(stage.store, resultsFolder(id));
+  const results = (id: string): Promise<readonly MethodRecord[]> =>
+    readResults(stage.store, resultsFolder(id));
   return {
     ...stage,
     results,
