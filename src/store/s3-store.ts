@@ -1,6 +1,7 @@
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
 import { checkKey, type Store, type StoredEntry } from './store';
+import { Turns } from './turns';
 
 type Opened = Awaited<ReturnType<typeof openS3Client>>;
 
@@ -15,6 +16,7 @@ type Opened = Awaited<ReturnType<typeof openS3Client>>;
 export class S3Store implements Store {
   readonly url: string;
   private client: Promise<Opened> | undefined;
+  private readonly turns = new Turns(AT_ONCE);
 
   constructor(private readonly place: Extract<StorePlace, { kind: 's3' }>) {
     this.url = `s3://${place.bucket}/${place.prefix}`.replace(/\/$/, '');
@@ -58,7 +60,7 @@ export class S3Store implements Store {
   ): Promise<boolean> {
     const { s3 } = await this.open();
     try {
-      await s3.putObject({ ...this.placeOf(key), Body: bytes, ...condition });
+      await this.turns.take(() => s3.putObject({ ...this.placeOf(key), Body: bytes, ...condition }));
       return true;
     } catch (error) {
       // 409: another such request for the key is under way. 404: what was to be replaced is gone.
@@ -85,7 +87,10 @@ export class S3Store implements Store {
     const { sdk, s3 } = await this.open();
     try {
       const pages = sdk.paginateListObjectsV2({ client: s3 }, { Bucket, Prefix: below + prefix });
-      for await (const { Contents = [] } of pages) {
+      for (;;) {
+        const { done, value } = await this.turns.take(() => pages.next());
+        if (done === true) return;
+        const { Contents = [] } = value;
         for (const { Key = '', Size, LastModified } of Contents) {
           const key = Key.slice(this.place.prefix.length);
           // Consoles show folders by empty objects whose names end with a slash.
@@ -111,7 +116,7 @@ export class S3Store implements Store {
   private async ask<T>(work: (opened: Opened) => Promise<T>): Promise<T | null> {
     const opened = await this.open();
     try {
-      return await work(opened);
+      return await this.turns.take(() => work(opened));
     } catch (error) {
       if (isMissing(error)) return null;
       throw explainS3(error, this.url);
@@ -127,6 +132,12 @@ export class S3Store implements Store {
     return { Bucket: this.place.bucket, Key: `${this.place.prefix}${key}` };
   }
 }
+
+/**
+ * Requests under way. The SDK has room for 50, and takes the wait of any further one for that of a server which cannot be
+ * reached.
+ */
+const AT_ONCE = 32;
 
 function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | undefined): StoredEntry {
   if (bytes === undefined || modifiedAt === undefined) {

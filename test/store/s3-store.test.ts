@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +73,26 @@ describe('S3Store', () => {
     expect((await store.read('texts/a'))?.toString()).toBe('whole');
     expect(answers).toEqual([]);
     busy.close().closeAllConnections();
+  });
+
+  test('sends no more at once than the SDK has room for, whatever is asked of it', async () => {
+    const held: ServerResponse[] = [];
+    const full = new EventEmitter();
+    const busy = createServer(({ url }, response) => {
+      if (url === '/') response.end();
+      else if (held.push(response) === 32) full.emit('full');
+    }).listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    const address = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
+    const store = openWith({ ...server.env, AWS_ENDPOINT_URL_S3: address });
+    const reads = Array.from({ length: 64 }, (_, index) => store.read(`texts/${index}`));
+    await once(full, 'full');
+    // What was sent in the same moment has come as well.
+    await fetch(address);
+    const came = held.length;
+    busy.close().closeAllConnections();
+    await Promise.allSettled(reads);
+    expect(came).toBe(32);
   });
 
   describe('says in one sentence, without the key, that', () => {
