@@ -144,7 +144,10 @@ class TrainerActivities:
         """Makes one cycle's checkpoint of its parent and a batch of rollouts."""
         name, stored = f"{request['cycle']:06}", {"batch": request["batch"]}
         hold = partial(self._hold_for_update, request)
-        return await self._make("update", request, name, stored, hold)
+        made = await self._make("update", request, name, stored, hold)
+        if request["parent"]["trainRun"] == request["trainRun"]:
+            await asyncio.to_thread(self._cache.forget_moments, request["parent"])
+        return made
 
     def _hold_for_update(self, request: UpdateRequest, files: ExitStack) -> None:
         parent, config = request["parent"], request["config"]
