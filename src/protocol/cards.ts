@@ -78,7 +78,7 @@ export interface ExternalCard extends Pick<ModelCard, 'id' | 'notes' | 'fallback
 }
 
 export interface ConductorCard extends ModelSettings {
-  /** What the prompt tells about the workers: only ordinals, their ids, or ids and notes. */
+  /** What the prompt tells about the workers: only ordinals, their ids, or their notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
   /** `<training run>/<name>` of the checkpoint that this is; absent where it is prompted, and until a run is resolved. */
   readonly checkpoint?: string;

@@ -1,5 +1,5 @@
 import { describePolicy, type PolicyRef } from './checkpoint-ref';
-import type { CanaryDecision, CanaryGaps, GateDecision, JudgeCanaryRequest } from './contract';
+import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
 import type { GroupRecord } from './rollout';
 import { FEWEST_VALUES, lowerBound, meanOf, riskOf, smallestGain, spreadOf, upperBound } from '../evaluation/statistics';
 
@@ -147,14 +147,13 @@ const STALE_RISK = 0.001;
 export function decideCanary(
   promoted: ScoredPolicy,
   replaced: ScoredPolicy,
-  { probe, gaps }: Pick<JudgeCanaryRequest, 'probe' | 'gaps'>,
+  compared: Compared,
 ): CanaryDecision {
   const gains = gainsOf(pairUp(promoted.scores, replaced.scores));
   const gain = meanOf(gains);
   const isGraded = replaced.scores.some(({ reward }) => reward !== null);
   const complaints = [
-    ...(probe === undefined || probe.logprobGap <= probe.tolerance ? [] : [OTHER_WEIGHTS]),
-    ...(gaps ? complaintsOf(gaps) : []),
+    ...complaintsOf(compared),
     ...((upperBound(gains, CANARY_RISK) ?? 0) < 0 ? ['it answers worse than before'] : []),
     ...(gain === null && isGraded ? ['none of its answers could be graded'] : []),
   ];
@@ -165,31 +164,36 @@ export function decideCanary(
     : `${name} serves, and was tried once more as it does`;
   const figures =
     gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;
-  const compared = [...(probe ? [describeProbe(probe)] : []), ...(gaps ? [describeGaps(gaps)] : [])];
-  return { rolledBack, sentence: `${verdict} (${[figures, ...compared].join(', ')})` };
+  return { rolledBack, sentence: `${verdict} (${[figures, ...describeGaps(compared)].join(', ')})` };
 }
+
+type Compared = Pick<JudgeCanaryRequest, 'probe' | 'gaps'>;
 
 const OTHER_WEIGHTS = 'the servers have other weights than were trained';
 
-function complaintsOf({ own, parent, tolerance }: CanaryGaps): string[] {
-  // Written so that NaN complains.
-  const fits = (meanOf(own) ?? 0) <= tolerance;
+function complaintsOf({ probe, gaps }: Compared): string[] {
+  if (probe !== undefined) return probe.logprobGap <= probe.tolerance ? [] : [OTHER_WEIGHTS];
+  if (!gaps) return [];
+  const { own, parent, tolerance } = gaps;
   const further = parent === null ? [] : own.map((gap, at) => gap - (parent[at] ?? gap));
   const isStale = (lowerBound(further, STALE_RISK) ?? 0) > 0;
   return [
-    ...(fits ? [] : [OTHER_WEIGHTS]),
+    // Written so that NaN complains.
+    ...((meanOf(own) ?? 0) <= tolerance ? [] : [OTHER_WEIGHTS]),
     ...(isStale ? ['the servers answer with the weights before these'] : []),
   ];
 }
 
-function describeProbe({ logprobGap, tolerance }: NonNullable<JudgeCanaryRequest['probe']>): string {
-  return `log-probabilities ${logprobGap} off the trainer's, where at most ${tolerance} is allowed`;
-}
-
-function describeGaps({ own, parent, tolerance }: CanaryGaps): string {
+function describeGaps({ probe, gaps }: Compared): string[] {
+  if (probe !== undefined) {
+    const { logprobGap, tolerance } = probe;
+    return [`log-probabilities ${logprobGap} off the trainer's, where at most ${tolerance} is allowed`];
+  }
+  if (!gaps) return [];
+  const { own, parent, tolerance } = gaps;
   const mean = (values: readonly number[]): string => meanOf(values)?.toPrecision(2) ?? 'unknown';
   const before = parent === null ? '' : ` and ${mean(parent)} off those of the checkpoint before it`;
-  return `log-probabilities ${mean(own)} off its own${before}, where ${tolerance} is tolerated`;
+  return [`log-probabilities ${mean(own)} off its own${before}, where ${tolerance} is tolerated`];
 }
 
 type Pair = Record<'candidate' | 'baseline', QuestionScore & { readonly reward: number }>;

@@ -84,6 +84,10 @@ export const trainerConfigSchema = z.strictObject({
   rollouts: z.int().positive(),
   groupSize: z.int().min(2),
   microBatch: z.int().positive(),
+  /** Processes that make an update together, each on a GPU of its own; whole weights are shared out among them. */
+  processes: z.int().positive(),
+  /** Whether their parts of weights, gradients and optimizer rest in the host's memory. */
+  offload: z.boolean(),
   iterations: z.int().positive(),
   temperature: z.number().positive(),
   maxPromptTokens: z.int().positive(),

@@ -96,6 +96,20 @@ def test_what_one_machine_kept_another_one_has(
         assert folder == other.root / record.folder
 
 
+def test_an_older_checkpoint_loses_its_moments_alone(
+    one: CheckpointCache, other: CheckpointCache, store: Store
+) -> None:
+    record = make(one)
+    one.forget_moments(ONE)
+    one.forget_moments(ONE)
+    assert not (one.root / RUN / ONE["name"] / "trainer" / "optimizer.pt").exists()
+    with other.held(ONE, to_go_on=True) as folder:
+        assert (folder / "model" / "model.safetensors").read_bytes() == b"weights"
+        assert not (folder / "trainer" / "optimizer.pt").exists()
+    assert other.require(ONE).record == record
+    one.forget_moments(checkpoint("000009"))
+
+
 def test_equal_bytes_are_there_once(one: CheckpointCache, store: Store, tmp_path: Path) -> None:
     weights = os.urandom(9 * MB)
     make(one, weights=weights)

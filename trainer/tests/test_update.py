@@ -13,15 +13,16 @@ from safetensors.torch import load_file
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from conductor_trainer.batch import read_batch
-from conductor_trainer.checkpoint import require_record
+from conductor_trainer.checkpoint import MOMENTS_FILE, require_record
 from conductor_trainer.contract import Config
 from conductor_trainer.errors import BadRequest, ModelInvalid, NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
+from conductor_trainer.learn import expected_of
 from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.record import take_probe
 from conductor_trainer.tensors import Tensors, to_tensors
-from conductor_trainer.update import expected_of, update
+from conductor_trainer.update import update
 from tiny_run import (
     FULL,
     LORA,
@@ -325,6 +326,20 @@ def test_settings_that_change_hold_from_the_next_update_on(root: Path) -> None:
     assert learn(root, 2, "000001", slower, rows)["metrics"]["learningRate"] == 1e-3
 
 
+def test_an_older_checkpoint_is_gone_on_from_with_the_schedule_and_without_moments(
+    root: Path,
+) -> None:
+    config = config_of(optimizer={"schedule": "linear", "warmupSteps": 1, "totalSteps": 9})
+    rows = rows_of_batch(root, "warm", config)
+    learn(root, 1, "warm", config, rows)
+    (root / "night/000001/trainer" / MOMENTS_FILE).unlink()
+    metrics = learn(root, 2, "000001", config, rows)["metrics"]
+    assert metrics["learningRate"] == pytest.approx(1e-2 * 6 / 8)
+    assert require_record(root, checkpoint("000002")).step == 4
+    state = torch.load(root / "night/000002/trainer" / MOMENTS_FILE, weights_only=True)["state"]
+    assert {int(each["step"]) for each in state.values()} == {2}
+
+
 def test_a_run_that_begins_with_another_runs_checkpoint_begins_its_schedule_anew(
     root: Path,
 ) -> None:
@@ -404,3 +419,24 @@ def test_weights_that_cannot_be_read_are_told_by_their_folder(
     with pytest.raises(ModelInvalid, match=folder) as failure:
         learn(root, 1, "warm", config, rows)
     assert not failure.value.retryable
+
+
+@pytest.mark.parametrize("tuning", [FULL, LORA])
+def test_two_processes_learn_what_one_learns(
+    warm: Path, adapted: Path, tmp_path: Path, tuning: Any
+) -> None:
+    one, two = (
+        Path(shutil.copytree(warm if tuning == FULL else adapted, tmp_path / name))
+        for name in ("one", "two")
+    )
+    config = config_of(tuning=tuning, microBatch=3, loss={"name": "bnpo"})
+    rows = rows_of_batch(one, "warm", config)
+    # Across cycles: the optimizer's state as well, also when a run goes on in one process again.
+    for cycle, (parent, processes) in enumerate([("warm", 2), ("000001", 2), ("000002", 1)], 1):
+        expected = learn(one, cycle, parent, config, rows)
+        found = learn(two, cycle, parent, {**config, "processes": processes}, rows)
+        for name, value in expected["metrics"].items():
+            if name != "seconds":
+                assert found["metrics"][name] == pytest.approx(value, abs=1e-5), name
+    for name, tensor in weights(one, "000003").items():
+        torch.testing.assert_close(weights(two, "000003")[name], tensor, atol=1e-5, rtol=0)

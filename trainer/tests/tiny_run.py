@@ -46,6 +46,8 @@ def config_of(
         "rollouts": 8,
         "groupSize": 4,
         "microBatch": 8,
+        "processes": 1,
+        "offload": False,
         "iterations": 2,
         "temperature": 1.0,
         "maxPromptTokens": 64,

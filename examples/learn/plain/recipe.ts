@@ -166,6 +166,8 @@ export function configOf(
     rollouts,
     groupSize,
     microBatch: rollouts,
+    processes: 1,
+    offload: false,
     iterations,
     temperature: 1,
     maxPromptTokens,

@@ -1,6 +1,6 @@
 import { CONDUCTOR_ID, type Message, type Plan } from '../plan';
 import { renderPlan, renderPlanAsJson } from '../render';
-import { conductorRules, oneLine, type RulesInput } from './rules';
+import { conductorRules, describeTeam, type RulesInput } from './rules';
 import { fenceAround, type GivenText, showGiven } from './worker';
 
 export interface ConductorPrompt extends RulesInput {
@@ -67,7 +67,7 @@ function reviewRule(format: RulesInput['format']): string {
  */
 function compactMessages(prompt: ConductorPrompt): Message[] {
   const { question, review, hints } = prompt;
-  const asked = [question, ...showBackground(prompt), describeTeam(prompt)];
+  const asked = [question, ...showBackground(prompt), listTeam(prompt)];
   return [
     { role: 'user', text: joinParts([...asked, review === undefined ? describeHints(hints) : ''], '\n') },
     ...laterTurns(prompt, (answer) => joinParts([`Answer: ${answer}`, describeHints(hints)], '\n')),
@@ -81,14 +81,8 @@ function showBackground({ background = [], review }: ConductorPrompt): string[] 
   return given.map((text) => showGiven(text, fence));
 }
 
-/**
- * Beside its ordinal a worker shows its id or its notes, never both: a policy that must read what workers are good at
- * must not be able to go by their names instead.
- */
-function describeTeam({ workers, describe, mayCallItself = false }: RulesInput): string {
-  const remarks = workers.map(
-    ({ id, notes }) => ({ ordinals: null, names: id, notes: notes && oneLine(notes) })[describe],
-  );
+function listTeam({ workers, describe, mayCallItself = false }: RulesInput): string {
+  const remarks = describeTeam(workers, describe);
   const all = mayCallItself ? [...remarks, 'yourself'] : remarks;
   const members = all.map((remark, ordinal) => `Model id ${ordinal}${remark === null ? '' : `: ${remark}`}`);
   return ['Workers:', ...members].join('\n');

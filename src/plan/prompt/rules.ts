@@ -4,7 +4,7 @@ import { renderPlan, renderPlanAsJson } from '../render';
 /** What decides the Conductor's instructions: the same for every question to the same pool. */
 export interface RulesInput {
   readonly workers: readonly { readonly id: string; readonly notes: string | null }[];
-  /** Only ordinals (as the paper trains, so that names carry no prejudice), ids, or ids and notes. */
+  /** Only ordinals (as the paper trains, so that names carry no prejudice), ids, or notes. */
   readonly describe: 'ordinals' | 'names' | 'notes';
   readonly maxSteps: number;
   /** The Conductor is a worker itself, the last ordinal. */
@@ -59,20 +59,31 @@ const FORMATS = {
 } as const;
 
 function team({ workers, describe, mayCallItself = false }: RulesInput): string {
-  const lines = workers.map(({ id, notes }, ordinal) => {
-    if (describe === 'ordinals') return `${ordinal}`;
-    const remark = describe === 'notes' && notes !== null ? `, ${oneLine(notes)}` : '';
-    return `${ordinal}: ${id}${remark}`;
-  });
+  const lines = describeTeam(workers, describe).map((remark, ordinal) =>
+    remark === null ? `${ordinal}` : `${ordinal}: ${remark}`,
+  );
   if (mayCallItself) lines.push(`${workers.length}: ${ITSELF}`);
   return ['The team, by number:', ...lines].join('\n');
+}
+
+/**
+ * What each worker shows beside its ordinal: its id or its notes, never both. Who must read what workers are good at must
+ * not be able to go by their names instead.
+ */
+export function describeTeam(
+  workers: RulesInput['workers'],
+  describe: RulesInput['describe'],
+): (string | null)[] {
+  return workers.map(
+    ({ id, notes }) => ({ ordinals: null, names: id, notes: notes && oneLine(notes) })[describe],
+  );
 }
 
 const ITSELF =
   'yourself, called again: the subtask becomes a question of its own, with a plan of its own. Use it only for a part ' +
   'that needs a team.';
 
-export function oneLine(notes: string): string {
+function oneLine(notes: string): string {
   return notes.replace(/\s+/g, ' ').trim();
 }
 

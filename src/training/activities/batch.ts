@@ -82,7 +82,7 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
 }
 
 function headerOf(
-  { checkpoint, groups, canary: _, ...request }: WriteBatchRequest,
+  { trainRun, cycle, temperature, checkpoint, groups }: WriteBatchRequest,
   parts: readonly { readonly tokenizerSha256: string }[],
   rollouts: number,
 ): BatchHeader {
@@ -93,7 +93,9 @@ function headerOf(
   }
   return batchHeaderSchema.parse({
     schema: 1,
-    ...request,
+    trainRun,
+    cycle,
+    temperature,
     policy: checkpoint.name,
     rollouts,
     tokenizerSha256,

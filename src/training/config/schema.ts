@@ -92,6 +92,10 @@ const trainerSchema = z.strictObject({
   optimizer: optimizerSchema.prefault({}),
   /** Rollouts that pass through the model at once: as many as its memory holds. */
   microBatch: count.default(4),
+  /** Processes that make an update together, each on a GPU of its own. */
+  processes: count.max(64).default(1),
+  /** Whether weights, gradients and optimizer rest in the host's memory between the steps. */
+  offload: z.boolean().default(false),
   /** Optimizer steps of a batch. */
   iterations: count.default(1),
 });

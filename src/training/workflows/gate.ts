@@ -97,7 +97,12 @@ async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
 async function compareServed(night: Night, groups: readonly string[]): Promise<CanaryGaps | null> {
   const { checkpoint, done: cycle, opened } = night.state;
   const { settings } = opened;
-  const { trainRun, policy, trainer, tolerance } = settings;
+  const {
+    trainRun,
+    policy,
+    tolerance,
+    trainer: { taskQueue, ...config },
+  } = settings;
   if (groups.length === 0) return null;
   const temperature = policy.servingTemperature;
   const { rollouts, ...batch } = await storeActivities('what the canary wrote')[WRITE_BATCH]({
@@ -108,11 +113,12 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     groups,
     canary: opened.night.date,
   });
-  const { taskQueue: _, ...config } = trainer;
-  const { own, parent } = await trainerActivities('compare', trainerOptions(settings, night.patienceMs()))[
-    SCORE
-  ]({ checkpoint, cycle, batch, rollouts, temperature, config });
-  return { own, parent, tolerance: tolerance?.canary ?? TOLERANCE_BEFORE[trainer.device] };
+  const { own, parent } = await trainerActivities('compare', {
+    taskQueue,
+    remainingMs: night.patienceMs(),
+    heartbeatMs: settings.run.heartbeatMs,
+  })[SCORE]({ checkpoint, cycle, batch, rollouts, temperature, config });
+  return { own, parent, tolerance: tolerance?.canary ?? TOLERANCE_BEFORE[config.device] };
 }
 
 /** As nights of earlier versions have it. */

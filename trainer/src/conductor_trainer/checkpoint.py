@@ -27,6 +27,8 @@ from conductor_trainer.errors import CheckpointMissing, CheckpointUnreadable, Co
 
 RESULT_FILE = "RESULT.json"
 TRAINER_FOLDER = "trainer"
+MOMENTS_FILE = "optimizer.pt"
+"""In it: the moments of the gradients, which only the newest checkpoint of a run keeps."""
 _GOING = ".going-"
 """Prefix of a folder that counts as removed already."""
 

@@ -15,6 +15,7 @@ from typing import IO
 from uuid import uuid4
 
 from conductor_trainer.checkpoint import (
+    MOMENTS_FILE,
     RESULT_FILE,
     TRAINER_FOLDER,
     Record,
@@ -36,6 +37,7 @@ from conductor_trainer.stored_checkpoint import (
     StoredCheckpoint,
     fetch_files,
     find_checkpoint,
+    forget_moments,
     keep_checkpoint,
 )
 
@@ -120,6 +122,12 @@ class CheckpointCache:
         if made is None:
             raise CheckpointMissing(f"{folder} is gone before it was kept: leave it alone.")
         return keep_checkpoint(self._store, checkpoint, folder, made).record
+
+    def forget_moments(self, checkpoint: CheckpointName) -> None:
+        """Of a checkpoint that is not the newest of its run any more, here and in the store."""
+        forget_moments(self._store, checkpoint)
+        folder = checkpoint_folder(self.root, checkpoint) / TRAINER_FOLDER
+        (folder / MOMENTS_FILE).unlink(missing_ok=True)
 
     @contextmanager
     def _held(

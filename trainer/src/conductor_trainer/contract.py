@@ -122,6 +122,8 @@ class Config(TypedDict):
     rollouts: int
     groupSize: int
     microBatch: int
+    processes: int
+    offload: bool
     iterations: int
     temperature: float
     maxPromptTokens: int

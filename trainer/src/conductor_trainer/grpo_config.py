@@ -24,7 +24,9 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         bf16=config["precision"] == "bfloat16",
         activation_checkpointing=not is_cpu,
         per_device_train_batch_size=config["microBatch"],
-        gradient_accumulation_steps=rows // config["microBatch"],
+        gradient_accumulation_steps=rows // (config["microBatch"] * config["processes"]),
+        # Said alone, it makes several processes of one.
+        ddp_backend=None if config["processes"] == 1 else "gloo" if is_cpu else "nccl",
         # The batch itself names its groups; for TRL's bookkeeping it is one group.
         num_generations=rows,
         num_iterations=config["iterations"],

@@ -13,6 +13,7 @@ Departs from TRL 1.16 in three points, each of which a test compares with stock 
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,6 +27,7 @@ from conductor_trainer.contract import Loss
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter
 from conductor_trainer.model import Policy
+from conductor_trainer.optimizer_state import load_state
 from conductor_trainer.tensors import Tensors
 from conductor_trainer.token_sums import Clip, TokenSums
 
@@ -134,23 +136,8 @@ class ExternalGRPOTrainer(GRPOTrainer):
         """The policy has its own folder; `trainer/` holds only the rest of the state."""
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
-        """The moments of the gradients are the parent's; rates and other settings the request's.
-
-        Loaded as it is, the state would silently restore the old settings.
-        """
-        optimizer: Any = self.optimizer
-        schedule: Any = self.lr_scheduler
-        settings = [
-            {name: value for name, value in group.items() if name != "params"}
-            for group in optimizer.param_groups
-        ]
-        peak_rates = schedule.base_lrs
-        super()._load_optimizer_and_scheduler(checkpoint)
-        shares = [share(schedule.last_epoch) for share in schedule.lr_lambdas]
-        rates = [peak * share for peak, share in zip(peak_rates, shares, strict=True)]
-        schedule.base_lrs, schedule._last_lr = peak_rates, rates
-        for group, now, rate in zip(optimizer.param_groups, settings, rates, strict=True):
-            group.update({**now, "lr": rate})
+        if checkpoint is not None:
+            load_state(self, Path(checkpoint))
 
 
 def importance_weights(own_BC: torch.Tensor, batch: Tensors, loss: Loss) -> Tensors:

@@ -105,15 +105,19 @@ def load_policy(root: Path, record: Record, config: Config) -> Policy:
 
     In bfloat16 the small steps of reinforcement learning would be rounded away.
     """
+    _require_kind(record, kind_of(config["tuning"]))
+    return load_weights(root / record.folder, root / record.base, config)
+
+
+def load_weights(folder: Path, base_folder: Path, config: Config) -> Policy:
+    """The same of weights that have no record yet."""
     if config["tuning"]["kind"] == "full":
-        _require_kind(record, "model")
-        return load_model(root / record.folder)
-    _require_kind(record, "adapter")
+        return load_model(folder)
     is_half = config["precision"] == "bfloat16"
-    base = load_model(root / record.base, torch.bfloat16 if is_half else torch.float32)
-    require_safetensors(root / record.folder)
-    with _naming(root / record.folder):
-        return PeftModel.from_pretrained(base, root / record.folder, is_trainable=True)
+    base = load_model(base_folder, torch.bfloat16 if is_half else torch.float32)
+    require_safetensors(folder)
+    with _naming(folder):
+        return PeftModel.from_pretrained(base, folder, is_trainable=True)
 
 
 def add_adapter(model: PreTrainedModel, tuning: LoraTuning, seed: int) -> PeftModel:

@@ -49,12 +49,20 @@ def save_record(
     outcome: JsonObject,
 ) -> Record:
     """Saves what a policy server loads, and returns its record."""
-    kind = kind_of(made.config["tuning"])
-    saved = made.temporary / kind
-    folder = f"{made.target['trainRun']}/{made.target['name']}/{kind}"
-    # From where it will be found, on whichever machine.
-    save_policy(policy, os.path.relpath(made.base, folder), tokenizer_from, saved)
+    saved = made.temporary / kind_of(made.config["tuning"])
+    folder = folder_of(made.target, made.config)
+    save_policy(policy, reference_between(folder, made.base), tokenizer_from, saved)
     return record_of(made, policy, tokenizer, saved, folder, outcome)
+
+
+def folder_of(target: CheckpointName, config: Config) -> str:
+    """Where a checkpoint's weights will be found."""
+    return f"{target['trainRun']}/{target['name']}/{kind_of(config['tuning'])}"
+
+
+def reference_between(folder: str, base: str) -> str:
+    """What an adapter is said to adapt, as seen from its folder on whichever machine."""
+    return os.path.relpath(base, folder)
 
 
 def record_of(

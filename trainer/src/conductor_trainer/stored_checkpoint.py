@@ -4,6 +4,7 @@
    hold, a base model above all, is there once, and no row of a database grows large.
 2. The record that names the pieces is written last, and only where there is none. Until then there
    is no checkpoint; from then on it never changes, and of several that made it at once one counts.
+   Only the optimizer's moments leave it, once there is a newer checkpoint.
 3. `store gc` and the end of a night remove pieces that no record names and that are older than two
    hours. So whoever needs a piece writes it anew where it is older than one, and is done with all
    of them within half an hour before the record is written.
@@ -17,7 +18,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from conductor_trainer.checkpoint import Record, record_from
+from conductor_trainer.checkpoint import MOMENTS_FILE, TRAINER_FOLDER, Record, record_from
 from conductor_trainer.contract import CheckpointName
 from conductor_trainer.errors import CheckpointUnreadable
 from conductor_trainer.store import Store
@@ -87,6 +88,20 @@ def keep_checkpoint(
     if store.create(_record_key(checkpoint), json.dumps(asdict(stored)).encode()):
         return stored
     return find_checkpoint(store, checkpoint) or keep_checkpoint(store, checkpoint, folder, record)
+
+
+def forget_moments(store: Store, checkpoint: CheckpointName) -> None:
+    """Takes the moments of the gradients, twice as large as the weights, off a checkpoint.
+
+    Only the newest of a training run needs them. What is compared and served stays as it is.
+    """
+    found = find_checkpoint(store, checkpoint)
+    if found is None:
+        return
+    files = [file for file in found.files if file.path != f"{TRAINER_FOLDER}/{MOMENTS_FILE}"]
+    if len(files) < len(found.files):
+        left = StoredCheckpoint(found.record, files)
+        store.write(_record_key(checkpoint), json.dumps(asdict(left)).encode())
 
 
 def _keep_files(store: Store, folder: Path) -> list[StoredFile]:

@@ -7,14 +7,25 @@ import torch
 from conductor_trainer.advantages import advantages_of
 from conductor_trainer.batch import Rollout
 from conductor_trainer.contract import Config
+from conductor_trainer.sharding import Rank
 
 Tensors = dict[str, torch.Tensor]
 
 
 def rows_of(config: Config) -> int:
-    """Rows of every batch: whole micro batches, so that all updates of a run have one shape."""
-    micro = config["microBatch"]
-    return max(2, -(-config["rollouts"] // micro) * micro)
+    """Rows of every batch: whole micro batches of all processes, so that all have one shape."""
+    together = config["microBatch"] * config["processes"]
+    return max(2, -(-config["rollouts"] // together) * together)
+
+
+def share_of_rank(batch: Tensors, rank: Rank | None) -> Tensors:
+    """Its rows of the batch; what is counted over all of them stays."""
+    if rank is None:
+        return batch
+    return {
+        name: tensor if tensor.ndim == 0 else tensor.chunk(rank.processes)[rank.index]
+        for name, tensor in batch.items()
+    }
 
 
 def to_tensors(rollouts: Sequence[Rollout], config: Config, pad_id: int) -> Tensors:

@@ -1,27 +1,16 @@
 """One cycle of learning: a checkpoint and a batch become the next checkpoint."""
 
-import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from conductor_trainer.batch import Expected, read_batch
-from conductor_trainer.checkpoint import (
-    TRAINER_FOLDER,
-    Record,
-    checkpoint_folder,
-    describe,
-    identity_of,
-    require_record,
-)
+from conductor_trainer.checkpoint import Record, describe, identity_of, require_record
 from conductor_trainer.contract import CheckpointName, JsonObject, UpdateRequest
-from conductor_trainer.errors import NonFiniteLoss
-from conductor_trainer.grpo_config import grpo_config, require_steps_left
-from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
+from conductor_trainer.learn import last_step_of, learn, metrics_of
 from conductor_trainer.make_once import make_once
-from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
-from conductor_trainer.record import Made, save_record
-from conductor_trainer.tensors import to_tensors
+from conductor_trainer.model import kind_of, load_tokenizer, load_weights
+from conductor_trainer.ranks import run_ranks
+from conductor_trainer.record import Made, folder_of, record_of, save_record
 
 
 def update(
@@ -34,31 +23,6 @@ def update(
     def build(temporary: Path) -> Record:
         started = time.perf_counter()
         config, parent = request["config"], require_record(root, request["parent"])
-        state = _state_folder(root, request)
-        last_step = (parent.step if state else 0) + config["iterations"]
-        require_steps_left(config, last_step)
-        first = parent.first or request["parent"]
-
-        report("loading")
-        parent_folder = root / parent.folder
-        tokenizer = load_tokenizer(parent_folder)
-        rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
-        policy = load_policy(root, parent, config)
-        trainer = ExternalGRPOTrainer(
-            model=policy,
-            args=grpo_config(config, last_step, temporary),
-            processing_class=tokenizer,
-            batch=to_tensors(rollouts, config, pad_id_of(tokenizer)),
-            loss=config["loss"],
-            load_reference=lambda: load_policy(root, require_record(root, first), config),
-            stop_after=last_step,
-            report=report,
-        )
-        trainer.train(resume_from_checkpoint=str(state) if state else None)
-        metrics = _metrics_of(trainer)
-
-        report("saving")
-        _save_state(trainer, temporary / TRAINER_FOLDER)
         made = Made(
             root,
             temporary,
@@ -66,75 +30,26 @@ def update(
             identity,
             parent.base,
             config,
-            last_step,
+            last_step_of(request, parent),
             request["parent"],
-            first,
+            parent.first or request["parent"],
         )
-        outcome = {"metrics": {**metrics, "seconds": time.perf_counter() - started}}
-        return save_record(made, policy, tokenizer, parent_folder, outcome)
+        parent_folder = root / parent.folder
+        tokenizer = load_tokenizer(parent_folder)
+
+        def outcome_of(*told: JsonObject) -> JsonObject:
+            return {"metrics": {**metrics_of(told), "seconds": time.perf_counter() - started}}
+
+        if config["processes"] == 1:
+            policy, told = learn(root, request, batch, temporary, report)
+            return save_record(made, policy, tokenizer, parent_folder, outcome_of(told))
+        paths = {"root": root, "batch": batch, "temporary": temporary}
+        job = {name: str(path) for name, path in paths.items()} | {"request": request}
+        told = run_ranks(config["processes"], job, report)
+        saved = temporary / kind_of(config["tuning"])
+        policy = load_weights(saved, root / parent.base, config)
+        folder = folder_of(target, config)
+        return record_of(made, policy, tokenizer, saved, folder, outcome_of(*told))
 
     record, replayed = make_once(root, target, identity, build)
     return describe(target, record, replayed)
-
-
-def _state_folder(root: Path, request: UpdateRequest) -> Path | None:
-    """Optimizer and schedule continue within a run; from another run's checkpoint they are new."""
-    folder = checkpoint_folder(root, request["parent"]) / TRAINER_FOLDER
-    is_same_run = request["parent"]["trainRun"] == request["trainRun"]
-    return folder if is_same_run and folder.is_dir() else None
-
-
-def expected_of(request: UpdateRequest, parent: Record) -> Expected:
-    """What the batch must agree with: the request, and the checkpoint whose plans it holds."""
-    config = request["config"]
-    return Expected(
-        train_run=request["trainRun"],
-        cycle=request["cycle"],
-        policy=request["parent"]["name"],
-        tokenizer_sha256=parent.tokenizerSha256,
-        temperature=config["temperature"],
-        vocabulary=parent.vocabulary,
-        most_rollouts=config["rollouts"],
-        most_prompt_tokens=config["maxPromptTokens"],
-        most_completion_tokens=config["maxCompletionTokens"],
-    )
-
-
-def _metrics_of(trainer: ExternalGRPOTrainer) -> JsonObject:
-    """Loss, gradient and how the policy moved over all optimizer steps, the rest at the first."""
-    steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
-    first, every = trainer.first_step, trainer.all_steps
-    metrics = {
-        "loss": _mean([entry["loss"] for entry in steps]),
-        "gradNorm": _mean([entry["grad_norm"] for entry in steps]),
-        "learningRate": steps[-1]["learning_rate"],
-        "ratio": first.mean(first.ratio),
-        "samplerGap": first.mean(first.sampler_gap),
-        "logprobGap": first.largest_gap,
-        "weight": first.mean(first.weight),
-        "weightLimited": first.mean(first.limited),
-        "policyGap": every.mean(every.policy_gap),
-        "clipShare": every.mean(every.clipped),
-        "kl": every.mean(every.k3),
-        "entropy": first.mean(first.entropy),
-        "tokens": int(first.tokens),
-    }
-    for name, value in metrics.items():
-        if not math.isfinite(value):
-            raise NonFiniteLoss(
-                f"The update came to {name} {value}. Nothing was saved: lower the learning rate."
-            )
-    return metrics
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _save_state(trainer: ExternalGRPOTrainer, folder: Path) -> None:
-    """What the next update continues from, besides the weights."""
-    folder.mkdir()
-    trainer.state.log_history = []
-    trainer._save_optimizer_and_scheduler(str(folder))
-    trainer._save_rng_state(str(folder))
-    trainer.state.save_to_json(str(folder / "trainer_state.json"))

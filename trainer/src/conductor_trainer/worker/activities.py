@@ -144,7 +144,10 @@ class TrainerActivities:
         """Makes one cycle's checkpoint of its parent and a batch of rollouts."""
         name, stored = f"{request['cycle']:06}", {"batch": request["batch"]}
         hold = partial(self._hold_for_update, request)
-        return await self._make("update", request, name, stored, hold)
+        made = await self._make("update", request, name, stored, hold)
+        if request["parent"]["trainRun"] == request["trainRun"]:
+            await asyncio.to_thread(self._cache.forget_moments, request["parent"])
+        return made
 
     def _hold_for_update(self, request: UpdateRequest, files: ExitStack) -> None:
         parent, config = request["parent"], request["config"]
@@ -157,7 +160,19 @@ class TrainerActivities:
     @_activity("conductor.trainer.score")
     async def score(self, request: Any) -> Any:
         """Compares replies that were served with what a checkpoint, and its parent, would give."""
-        return await self._step("score", request, {"batch": request["batch"]})
+
+        def fetch(files: ExitStack) -> dict[str, str]:
+            files.enter_context(self._cache.held(request["checkpoint"]))
+            parent = self._cache.require(request["checkpoint"]).record.parent
+            if parent is not None and self._cache.find(parent) is not None:
+                files.enter_context(self._cache.held(parent))
+            return {"batch": str(files.enter_context(stored_file(self._store, request["batch"])))}
+
+        with ExitStack() as files:
+            async with _heartbeats() as report:
+                report("fetching")
+                paths = await asyncio.to_thread(fetch, files)
+                return await self._steps.run("score", request, paths, report)
 
     @_activity("conductor.trainer.export")
     async def export(self, request: Any) -> Any:

@@ -178,9 +178,11 @@ def _be_step(messages: Connection, perform: Perform, job: Job) -> None:
     os.setpgid(0, 0)
     Thread(target=_die_with_the_worker, daemon=True).start()
     if _is_on_gpu(job):
-        # One GPU trains; the libraries would split a batch over several in their own way.
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
-        os.environ["CUDA_VISIBLE_DEVICES"] = visible.split(",")[0]
+        # One for each process; the libraries would split a batch over more in their own way.
+        processes = job[2]["config"]["processes"]
+        given = os.environ.get("CUDA_VISIBLE_DEVICES")
+        visible = [*map(str, range(processes))] if given is None else given.split(",")
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(visible[:processes])
     try:
         outcome = perform(*job, messages.send)
     except TrainerError as error:

@@ -1,0 +1,72 @@
+"""What the next update continues from, besides the weights.
+
+In one form for any number of processes.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_optimizer_state_dict,
+    set_optimizer_state_dict,
+)
+from transformers import Trainer
+
+from conductor_trainer.checkpoint import MOMENTS_FILE
+
+_SCHEDULE_FILE = "scheduler.pt"
+
+
+def save_state(trainer: Trainer, folder: Path) -> None:
+    """All processes must do so together; the first one writes."""
+    model, optimizer = _bare(trainer)
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    moments = get_optimizer_state_dict(model, optimizer, options=options)
+    folder.mkdir(exist_ok=True)
+    trainer._save_rng_state(str(folder))
+    if trainer.is_world_process_zero():
+        schedule: Any = trainer.lr_scheduler
+        trainer.state.log_history = []
+        torch.save(moments, folder / MOMENTS_FILE)
+        torch.save(schedule.state_dict(), folder / _SCHEDULE_FILE)
+        trainer.state.save_to_json(str(folder / "trainer_state.json"))
+
+
+def load_state(trainer: Trainer, folder: Path) -> None:
+    """The moments of the gradients and the place in the schedule are the parent's.
+
+    Rates and other settings are the request's: loaded as it is, the state would silently restore
+    the old ones. Only the newest checkpoint has moments; from an older one they begin at 0.
+    """
+    schedule: Any = trainer.lr_scheduler
+    model, optimizer = _bare(trainer)
+    settings = [
+        {name: value for name, value in group.items() if name != "params"}
+        for group in optimizer.param_groups
+    ]
+    peak_rates = schedule.base_lrs
+    if (folder / MOMENTS_FILE).exists():
+        _load_moments(model, optimizer, folder / MOMENTS_FILE)
+    schedule.load_state_dict(torch.load(folder / _SCHEDULE_FILE, weights_only=True))
+    shares = [share(schedule.last_epoch) for share in schedule.lr_lambdas]
+    rates = [peak * share for peak, share in zip(peak_rates, shares, strict=True)]
+    schedule.base_lrs, schedule._last_lr = peak_rates, rates
+    for group, now, rate in zip(optimizer.param_groups, settings, rates, strict=True):
+        group.update({**now, "lr": rate})
+
+
+def _load_moments(model: Any, optimizer: Any, file: Path) -> None:
+    # Mapped, since each process takes its part of it alone.
+    moments = torch.load(file, weights_only=True, map_location="cpu", mmap=True)
+    options = StateDictOptions(full_state_dict=True)
+    set_optimizer_state_dict(model, optimizer, moments, options=options)
+
+
+def _bare(trainer: Trainer) -> tuple[Any, Any]:
+    """The model and the optimizer without what accelerate lays around them."""
+    optimizer: Any = trainer.optimizer
+    return trainer.accelerator.unwrap_model(trainer.model), getattr(
+        optimizer, "optimizer", optimizer
+    )
