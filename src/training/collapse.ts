@@ -6,8 +6,8 @@ export const COLLAPSE_CYCLES = 5;
 
 /** Fewer plans may be alike by chance. */
 const FEWEST_PLANS = 40;
-/** From this share on, a shape is the only one. */
-const ONLY_SHAPE = 0.98;
+/** From this share on, a shape is as good as the only one. */
+const ONLY_SHAPE = 0.95;
 /** Nats a token below which plans hardly differ from each other. */
 const LEAST_ENTROPY = 0.005;
 /** Where fewer answers are right, settling on one way is hardly because it is the best. */
@@ -29,7 +29,7 @@ export function findCollapse(cycles: readonly Figures[]): string | null {
     const told = lost.map(
       ([name, topic]) => `${nameOf(name)} (${percentWrong(topic)} of the answers are wrong)`,
     );
-    return `since cycle ${cycles[0]?.cycle} all plans have one shape, and no other is tried, for ${told.join(', ')}`;
+    return `since cycle ${cycles[0]?.cycle} nearly all plans have one shape, and hardly another is tried, for ${told.join(', ')}`;
   }
   const entropies = cycles.map(({ update }) => update?.entropy ?? Infinity);
   const isAnyBad = [...sums.values()].some((topic) => topic.graded >= FEWEST_PLANS && !isGood(topic));

@@ -24,7 +24,7 @@ function collapseOf(
 
 test('a topic whose plans have all one shape, though many of its answers are wrong, is told of', () => {
   expect(collapseOf({ law: stuck, code: varied, trivia: settled })).toBe(
-    'since cycle 1 all plans have one shape, and no other is tried, for law (38 % of the answers are wrong)',
+    'since cycle 1 nearly all plans have one shape, and hardly another is tried, for law (38 % of the answers are wrong)',
   );
   expect(collapseOf({ '': stuck })).toContain('for questions without a topic (38 %');
 });

@@ -9,27 +9,31 @@ import { priorNamed } from '../world/warm-start';
 import { sampleRound } from './group';
 import { teach } from './learn';
 import { type Lesson, openLesson } from './lesson';
-import { type Recipe, recipeFor, withCycles } from './recipe';
+import { type Recipe, recipeFor, withLearning } from './recipe';
 import { timed } from './run-course';
 import { tryOut } from './scoring';
 
 // Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to tell
 // what durability costs:
 //   node --require ./scripts/run-typescript.cjs examples/learn/plain/main.ts
-//     [--world small|whole] [--prior decoy|blind] [--seeds 0,1,2] [--cycles N] [--folder DIR]
+//     [--world small|whole] [--prior decoy|blind] [--beta 0.05] [--schedule constant|cosine|linear]
+//     [--seeds 0,1,2] [--cycles N] [--folder DIR]
 // In a folder that is named, a warm start that was made before is found again.
 
 async function main(): Promise<void> {
-  const { world, prior, seeds, cycles, folder } = parseArgs({
+  const { world, prior, beta, schedule, seeds, cycles, folder } = parseArgs({
     options: {
       world: { type: 'string', default: 'small' },
       prior: { type: 'string', default: 'decoy' },
+      beta: { type: 'string' },
+      schedule: { type: 'string' },
       seeds: { type: 'string', default: '0' },
       cycles: { type: 'string' },
       folder: { type: 'string' },
     },
   }).values;
-  const recipe = { ...withCycles(recipeFor(world), cycles), prior: priorNamed(prior) };
+  const planned = withLearning(recipeFor(world), { cycles, beta, schedule });
+  const recipe = { ...planned, prior: priorNamed(prior) };
   const root = folder ?? (await mkdtemp(join(tmpdir(), 'plain-')));
   const optimum = findOptimum(recipe.world);
   for (const seed of seeds.split(',')) await run(recipe, Number(seed), root, optimum);

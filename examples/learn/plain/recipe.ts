@@ -1,6 +1,10 @@
 import type { Manifest } from '../../../src/training/manifest';
 import type { TrainingSettings } from '../../../src/training/settings';
-import type { InitRequest, TrainerConfig } from '../../../src/training/trainer-contract';
+import {
+  type InitRequest,
+  type TrainerConfig,
+  trainerConfigSchema,
+} from '../../../src/training/trainer-contract';
 import { DECOY_PRIOR, type Prior } from '../world/warm-start';
 import { SMALL_WORLD, WHOLE_WORLD, type World } from '../world/world';
 
@@ -33,6 +37,8 @@ interface WarmStart {
   readonly warmupSteps: number;
 }
 
+type Schedule = TrainerConfig['optimizer']['schedule'];
+
 /** Learning from rewards: GRPO. */
 export interface Learning {
   readonly cycles: number;
@@ -43,7 +49,7 @@ export interface Learning {
   /** At most so many questions are drawn in a cycle, where groups without spread are dropped. */
   readonly maxDraws: number;
   readonly learningRate: number;
-  readonly schedule: 'constant' | 'linear';
+  readonly schedule: Schedule;
   /** Optimizer steps. */
   readonly warmupSteps: number;
   /** Weight of the pull back to the warm start. */
@@ -87,16 +93,7 @@ const WHOLE: Recipe = {
   train: 1200,
   heldOut: 32,
   warmStart: { ...SMALL.warmStart, examples: 4000, steps: 800 },
-  // Two topics want each other's decoys. Without the pull, which of them is learned first decides what the other may still try.
-  learning: {
-    ...SMALL.learning,
-    cycles: 60,
-    questions: 8,
-    maxDraws: 16,
-    schedule: 'constant',
-    warmupSteps: 10,
-    beta: 0.05,
-  },
+  learning: { ...SMALL.learning, cycles: 60, questions: 8, maxDraws: 16, warmupSteps: 10 },
 };
 
 const RECIPES: Readonly<Record<string, Recipe>> = { small: SMALL, whole: WHOLE };
@@ -110,9 +107,29 @@ export function recipeFor(world: string): Recipe {
 
 /** The same over another number of cycles, where one is given. */
 export function withCycles(recipe: Recipe, cycles: string | undefined): Recipe {
-  if (cycles === undefined) return recipe;
-  return { ...recipe, learning: { ...recipe.learning, cycles: Number(cycles) } };
+  return withLearning(recipe, { cycles });
 }
+
+/** The same, learned otherwise in what is given. */
+export function withLearning(
+  recipe: Recipe,
+  { cycles, beta, schedule }: Readonly<Partial<Record<'cycles' | 'beta' | 'schedule', string | undefined>>>,
+): Recipe {
+  const changes = {
+    ...(cycles !== undefined && { cycles: Number(cycles) }),
+    ...(beta !== undefined && { beta: Number(beta) }),
+    ...(schedule !== undefined && { schedule: scheduleNamed(schedule) }),
+  };
+  return { ...recipe, learning: { ...recipe.learning, ...changes } };
+}
+
+function scheduleNamed(name: string): Schedule {
+  const { data, success } = scheduleSchema.safeParse(name);
+  if (success) return data;
+  throw new Error(`--schedule takes ${scheduleSchema.options.join(', ')}, not "${name}".`);
+}
+
+const scheduleSchema = trainerConfigSchema.shape.optimizer.shape.schedule;
 
 /** A tiny Qwen2 of 100,000 weights. */
 export function baseOf(texts: { readonly key: string; readonly sha256: string }): InitRequest['base'] {

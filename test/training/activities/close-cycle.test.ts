@@ -57,7 +57,7 @@ test('the cycle by which a topic has come down to one bad shape says so, whoever
   }
   expect(collapses.slice(0, 4)).toEqual([null, null, null, null]);
   expect(collapses[5]).toContain(
-    'since cycle 2 all plans have one shape, and no other is tried, for law (50 %',
+    'since cycle 2 nearly all plans have one shape, and hardly another is tried, for law (50 %',
   );
   expect((await readCycle(folder.store, 'sums', 6))?.collapse).toBe(collapses[5]);
 });

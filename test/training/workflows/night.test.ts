@@ -266,6 +266,12 @@ test('a night that is ended at once is not judged, and the next one goes on with
   expect(await cycles()).toMatchObject([{ cycle: 1, night: NEXT }]);
 });
 
+test('plans are counted by the topic of their question', async () => {
+  await open({ question: { topic: 'sums' } });
+  await stage.whileWorking(() => train(DATE));
+  expect(await cycles()).toMatchObject([{ topics: { sums: { plans: 2, graded: 2, right: 1 } } }]);
+});
+
 test('a night whose trainer fails leaves what serves, and the next one trains its cycle', async () => {
   await open({});
   stage.trainer[UPDATE] = () =>
