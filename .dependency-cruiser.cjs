@@ -2,7 +2,7 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(conductor-error|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/(methods/|[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
+  '^src/(conductor-error|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/((methods|analysis)/|[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
 
 /** The floors of the house, lowest first: an arrow goes down or stays on its floor, even if only types cross. */
 const floors = [

@@ -1,3 +1,4 @@
+import { TOPOLOGY_NAMES, topologyOf } from '../plan/topology';
 import type { Call } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
@@ -71,7 +72,7 @@ class TreeText {
       const waves = [...new Set(round.steps.map(({ wave }) => wave))].sort((a, b) => a - b);
       const [name = '', ...facts] = describeRound(round).split(' · ');
       const calls = callsOfPlan(this.trace.calls, round);
-      const plan = [calls.at(-1)?.model ?? '', describePlan(round), ...sumOf(calls)];
+      const plan = [calls.at(-1)?.model ?? '', describePlan(round), kindOf(round), ...sumOf(calls)];
       return {
         line: () => [joinFacts(this.paint.strong(name), ...facts)],
         branches: [
@@ -170,4 +171,10 @@ function timeOf(step: StepTrace): string {
 function sumOf(calls: readonly Call[]): string[] {
   const total = totalOf(calls);
   return calls.length === 0 ? [] : [describeTokens(total), describeCost(total)];
+}
+
+/** Of a plan of several steps: what `1 step` is needs no word. */
+function kindOf({ plan }: RoundTrace): string {
+  const kind = plan === null ? null : topologyOf(plan);
+  return kind === null || kind === 'single' ? '' : TOPOLOGY_NAMES[kind];
 }

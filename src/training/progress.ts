@@ -69,12 +69,14 @@ export const cycleMetricsSchema = z.object({
   planLength: z.number(),
   /** Share of all steps, by worker. */
   workerShares: shares,
-  /** Share of all plans, by shape (paper figure 3): `single`, `chain`, `parallel`, `tree`, `other`. */
+  /** Share of all plans, by what `topologyOf` calls their graph (paper figure 3). */
   topologyShares: shares,
   /** First plans of each topic, by its name; `''`: of questions that name none. */
   topics: z.record(z.string(), topicMetricsSchema).default({}),
   /** Why the policy seems to have stopped to try things before it was good at them; null where it does not. */
   collapse: z.string().nullable().default(null),
+  /** Share of all rollouts that failed, by what `failureOf` says of them; empty in cycles of versions before it. */
+  failureShares: shares.default({}),
   /** Tokens of workers for each rollout, and of the plans themselves. */
   workerTokens: z.number(),
   planTokens: z.number(),

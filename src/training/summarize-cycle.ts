@@ -1,5 +1,6 @@
+import { type Failure, failureOf } from '../evaluation/analysis/failure';
 import type { Verdict } from '../grading/grade';
-import type { Plan } from '../plan/plan';
+import { topologyOf } from '../plan/topology';
 import type { CloseCycleRequest } from './contract';
 import type { CycleMetrics, CycleTimes, GroupPart, Span, TopicMetrics } from './progress';
 import type { GroupRecord } from './rollout';
@@ -26,10 +27,27 @@ export function summarizeCycle(
     workerShares: sharesOf(plans.flatMap(({ steps }) => steps.map(({ worker }) => worker))),
     topologyShares: sharesOf(plans.flatMap((plan) => topologyOf(plan) ?? [])),
     topics: topicsOf(groups.filter(({ round }) => round === 0)),
+    failureShares: sharesOf(groups.flatMap((group) => failuresIn(group, groups))),
     workerTokens: mean(rollouts.map(({ usage }) => usage.inputTokens + usage.outputTokens)),
     planTokens: mean(rollouts.map(({ tokens }) => tokens)),
     usd: costs.length === rollouts.length ? mean(costs) / 1e9 : null,
   };
+}
+
+/** By what the rollouts of a group failed that did; what workers had in between is not kept, nor what they know alone. */
+function failuresIn(group: GroupRecord, groups: readonly GroupRecord[]): Failure[] {
+  const pool = Object.fromEntries(group.workers.map((worker) => [worker, null]));
+  const first =
+    group.round === 0 ? undefined : groups.find(({ draw, round }) => draw === group.draw && round === 0);
+  return group.rollouts.flatMap((rollout) => {
+    const reviewed = first?.rollouts.find(({ index }) => index === rollout.root);
+    const rounds = [...(reviewed === undefined ? [] : [reviewed]), rollout].map(({ plan, verdict }) => ({
+      plan,
+      outputs: [],
+      answer: verdict,
+    }));
+    return failureOf({ rounds, answer: rollout.verdict, pool }) ?? [];
+  });
 }
 
 function sharesOf(words: readonly string[]): Record<string, number> {
@@ -84,37 +102,4 @@ function covered(spans: readonly Span[]): number {
     end = Math.max(end, to);
   }
   return sum;
-}
-
-/** Shapes of plans, in the order in which pictures show them. */
-export const TOPOLOGIES = ['single', 'chain', 'parallel', 'tree', 'other'] as const;
-
-/**
- * The shape of a plan, for the picture of how shapes change while a policy learns (paper figure 3). What a step sees
- * through a step that it sees does not count, so `["all"]` in a row of steps is still a row.
- *
- * - `single`: one step;
- * - `chain`: each step after the first builds on the one right before it;
- * - `parallel`: no step sees another;
- * - `tree`: every output but the last goes into exactly one later step, and somewhere several come together;
- * - `other`: anything else, such as an output that two steps use, or that none does.
- *
- * A plan without steps accepts the answer that is there, and has no shape.
- */
-export function topologyOf({ steps }: Plan): (typeof TOPOLOGIES)[number] | null {
-  if (steps.length === 0) return null;
-  if (steps.length === 1) return 'single';
-  if (steps.every(({ sees }) => sees.length === 0)) return 'parallel';
-  const links = directLinks(steps.map(({ sees }) => sees));
-  if (links.every((sources, index) => index === 0 || sources.includes(index - 1))) return 'chain';
-  const uses = steps.slice(0, -1).map((_, step) => links.filter((sources) => sources.includes(step)).length);
-  return uses.every((count) => count === 1) ? 'tree' : 'other';
-}
-
-/** For each step the ones it sees and does not see through another one already. */
-function directLinks(sees: readonly (readonly number[])[]): number[][] {
-  const reach: Set<number>[] = [];
-  for (const seen of sees)
-    reach.push(new Set([...seen, ...seen.flatMap((step) => [...(reach[step] ?? [])])]));
-  return sees.map((seen) => seen.filter((step) => !seen.some((other) => reach[other]?.has(step))));
 }

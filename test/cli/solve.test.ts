@@ -225,6 +225,7 @@ test('with `up`, a detached run goes on alone, can be watched, traced and cancel
   const [tree, json, mermaid, markdown] = traces.map(({ stdout }) => stdout);
   expect(traces.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
   expect(tree).toContain('✓ 2 beta  beta · sees 1');
+  expect(tree).toContain('2 steps · a chain');
   expect(solveResultSchema.parse(JSON.parse(json ?? ''))).toMatchObject({ id, answer: ANSWER });
   expect(mermaid).toContain('round1step1 --> round1step2');
   expect(markdown).toContain(`### Answer\n\n${ANSWER}`);

@@ -64,6 +64,7 @@ test('a cycle in figures', () => {
     topics: {
       '': { plans: 3, shapes: { '[[],[0]]': 1, '[[]]': 2 }, graded: 3, right: 1 },
     },
+    failureShares: { format: 0.5, unsolved: 0.5 },
     workerTokens: 90,
     planTokens: 32.5,
     usd: expect.closeTo(0.00125, 12) as number,
@@ -90,12 +91,30 @@ test('first plans are counted topic by topic', () => {
   });
 });
 
+test('a review that spoilt a right answer, and one that left a wrong one, are told apart', () => {
+  const reviews = [
+    { ...wrong, root: 0 },
+    { ...wrong, index: 1, root: 1 },
+  ];
+  const first = group(0, [right, { ...wrong, index: 1, root: 1, verdict: 'correct' }]);
+  expect(summarizeCycle([first, group(0, reviews, 1)]).failureShares).toEqual({ spoilt: 1 });
+  const byAnother = { ...wrong, plan: { steps: [step('b')] } };
+  const vain = [group(0, [wrong]), group(1, [right]), group(0, [byAnother], 1)];
+  expect(summarizeCycle(vain).failureShares).toEqual({ unsolved: 0.5, 'vain review': 0.5 });
+});
+
 test('one unknown cost makes the mean unknown', () => {
   expect(summarizeCycle([group(0, [right, { ...wrong, nanoUsd: null }])]).usd).toBeNull();
 });
 
 test('a cycle without groups is all zeros, and no division by them', () => {
-  const { verdicts, workerShares, topologyShares, topics, ...figures } = summarizeCycle([]);
+  const { verdicts, workerShares, topologyShares, topics, failureShares, ...figures } = summarizeCycle([]);
   expect(Object.values(figures).every((figure) => figure === 0)).toBe(true);
-  expect([verdicts.correct, workerShares, topologyShares, topics]).toEqual([0, {}, {}, {}]);
+  expect([verdicts.correct, workerShares, topologyShares, topics, failureShares]).toEqual([
+    0,
+    {},
+    {},
+    {},
+    {},
+  ]);
 });

@@ -1,6 +1,7 @@
 import type { Verdict } from '../../../grading/grade';
+import { FAILURES } from '../../../evaluation/analysis/failure';
+import { TOPOLOGIES } from '../../../plan/topology';
 import type { CycleMetrics } from '../../progress';
-import { TOPOLOGIES } from '../../summarize-cycle';
 import { GREY, HUES } from '../../../cli/draw';
 import type { Curve, Panel, Picture } from './chart';
 
@@ -32,6 +33,14 @@ export function learningPicture(cycles: Cycles): Picture {
       shareCurves(
         cycles.map(({ topologyShares }) => topologyShares),
         TOPOLOGIES,
+      ),
+    ),
+    sharePanel(
+      'Failures',
+      'share of all rollouts that failed, by signature',
+      shareCurves(
+        cycles.map(({ failureShares }) => failureShares),
+        FAILURES,
       ),
     ),
   ]);

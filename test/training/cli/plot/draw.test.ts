@@ -30,8 +30,8 @@ test('shares of one panel are stacked on each other and not on those of another'
     if (!('stack' in each) || !('xAxisIndex' in each)) continue;
     panelsOf.set(each.stack, (panelsOf.get(each.stack) ?? new Set()).add(each.xAxisIndex));
   }
-  // Verdicts, format, workers and shapes.
-  expect([...panelsOf.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1]);
+  // Verdicts, format, workers, shapes and failures.
+  expect([...panelsOf.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1, 1]);
 });
 
 test('what was never measured is said to be missing', async () => {

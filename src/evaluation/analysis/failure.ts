@@ -1,0 +1,73 @@
+import type { Verdict } from '../../grading/verdict';
+import type { Plan } from '../../plan/plan';
+
+/** A round of a run that was judged, its reviews being rounds, too. */
+export interface JudgedRound {
+  /** null where the Conductor's reply was none. */
+  readonly plan: Plan | null;
+  /** By step, as if its output had been the answer; null, or absent, where that is not known. */
+  readonly outputs: readonly (Verdict | null)[];
+  /** null where it gave none. */
+  readonly answer: Verdict | null;
+}
+
+export interface JudgedRun {
+  readonly rounds: readonly JudgedRound[];
+  readonly answer: Verdict;
+  /** The whole pool, with what each worker makes of the question alone; null where that is not known. */
+  readonly pool: Readonly<Record<string, Verdict | null>>;
+}
+
+/** What went wrong, in the order in which pictures show it. */
+export const FAILURES = [
+  'format',
+  'spoilt',
+  'lost',
+  'one worker',
+  'wrong worker',
+  'vain review',
+  'unsolved',
+] as const;
+
+export type Failure = (typeof FAILURES)[number];
+
+/** For a sentence about a run. */
+export const FAILURE_NAMES: Readonly<Record<Failure, string>> = {
+  format: 'the plan or the answer could not be read',
+  spoilt: 'a review spoilt a right answer',
+  lost: 'a step had the right answer, and the end lost it',
+  'one worker': 'one worker did it all, and another might have known better',
+  'wrong worker': 'a worker who would have known was not asked',
+  'vain review': 'a review left a wrong answer wrong',
+  unsolved: 'no one is known to have had the right answer',
+};
+
+/**
+ * By what a run failed; null where it did not, or where that is not known. The first of these that holds:
+ *
+ * - `format`: there was no plan, or the answer settles on nothing;
+ * - `spoilt`: the answer was right before a review;
+ * - `lost`: the output of a step was right, and the answer is not;
+ * - `one worker`: two or more steps were all one worker's, and another might have been right alone;
+ * - `wrong worker`: a worker of the pool is right alone and had no step;
+ * - `vain review`: there was a review;
+ * - `unsolved`: anything else.
+ */
+export function failureOf(run: JudgedRun): Failure | null {
+  const { rounds, answer } = run;
+  if (answer === 'correct' || answer === 'ungraded') return null;
+  if (answer === 'unparseable' || rounds.some(({ plan }) => plan === null)) return 'format';
+  if (rounds.some((round) => round.answer === 'correct')) return 'spoilt';
+  if (rounds.some(({ outputs }) => outputs.includes('correct'))) return 'lost';
+  return failureOfWorkers(run) ?? (rounds.length > 1 ? 'vain review' : 'unsolved');
+}
+
+function failureOfWorkers({ rounds, pool }: JudgedRun): Failure | null {
+  const asked = rounds.flatMap(({ plan }) => plan?.steps.map(({ worker }) => worker) ?? []);
+  const others = Object.entries(pool)
+    .filter(([worker]) => !asked.includes(worker))
+    .map(([, alone]) => alone);
+  const isOne = asked.length > 1 && new Set(asked).size === 1;
+  if (isOne && others.some((alone) => alone === null || alone === 'correct')) return 'one worker';
+  return others.includes('correct') ? 'wrong worker' : null;
+}

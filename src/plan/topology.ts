@@ -1,0 +1,68 @@
+import { CONDUCTOR_ID, type Plan } from './plan';
+
+/** Kinds of plans by their graph, in the order in which pictures show them. */
+export const TOPOLOGIES = [
+  'single',
+  'chain',
+  'aggregate',
+  'verify',
+  'tree',
+  'recursion',
+  'parallel',
+  'other',
+] as const;
+
+export type Topology = (typeof TOPOLOGIES)[number];
+
+/** For people. */
+export const TOPOLOGY_NAMES: Readonly<Record<Topology, string>> = {
+  single: 'one shot',
+  chain: 'a chain',
+  aggregate: 'attempts and an aggregator',
+  verify: 'plan, execute, verify',
+  tree: 'a tree',
+  recursion: 'a recursion',
+  parallel: 'independent steps',
+  other: 'another graph',
+};
+
+/**
+ * What kind of plan it is, by its graph alone. What a step sees through a step that it sees does not count, so `["all"]` in
+ * a row of steps is still a row. The first of these that holds:
+ *
+ * - `recursion`: a step is the Conductor's own;
+ * - `single`: one step;
+ * - `parallel`: no step sees another;
+ * - `chain`: each step after the first builds on the one right before it;
+ * - `aggregate`: the last step sees all others, which see nothing;
+ * - `verify`: plan, execute, verify: all goes out from one step, and comes together in the last;
+ * - `tree`: every output but the last goes into exactly one later step, and somewhere several come together;
+ * - `other`: anything else, such as an output that no step uses.
+ *
+ * A plan without steps accepts the answer that is there, and is of no kind.
+ */
+export function topologyOf({ steps }: Plan): Topology | null {
+  if (steps.length === 0) return null;
+  if (steps.some(({ worker }) => worker === CONDUCTOR_ID)) return 'recursion';
+  if (steps.length === 1) return 'single';
+  return kindOf(directLinks(steps.map(({ sees }) => sees)));
+}
+
+function kindOf(links: readonly (readonly number[])[]): Topology {
+  const sources = links.filter((link) => link.length === 0).length;
+  if (sources === links.length) return 'parallel';
+  if (links.every((link, index) => index === 0 || link.includes(index - 1))) return 'chain';
+  const uses = links.slice(0, -1).map((_, step) => links.filter((link) => link.includes(step)).length);
+  if (uses.includes(0)) return 'other';
+  if (sources === links.length - 1) return 'aggregate';
+  if (sources === 1) return 'verify';
+  return uses.every((count) => count === 1) ? 'tree' : 'other';
+}
+
+/** For each step the ones it sees and does not see through another one already. */
+function directLinks(sees: readonly (readonly number[])[]): number[][] {
+  const reach: Set<number>[] = [];
+  for (const seen of sees)
+    reach.push(new Set([...seen, ...seen.flatMap((step) => [...(reach[step] ?? [])])]));
+  return sees.map((seen) => seen.filter((step) => !seen.some((other) => reach[other]?.has(step))));
+}

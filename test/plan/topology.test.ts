@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { CONDUCTOR_ID } from '../../src/plan/plan';
+import { TOPOLOGIES, topologyOf } from '../../src/plan/topology';
+
+const planOf = (...sees: readonly (readonly number[])[]) => ({
+  steps: sees.map((seen) => ({ worker: 'w', subtask: '', sees: seen })),
+});
+
+test.each([
+  ['one step', planOf([]), 'single'],
+  ['two in a row', planOf([], [0]), 'chain'],
+  ['a row in which everybody sees all before', planOf([], [0], [0, 1], [0, 1, 2]), 'chain'],
+  ['nobody sees anybody', planOf([], [], []), 'parallel'],
+  ['two attempts and a judge', planOf([], [], [0, 1]), 'aggregate'],
+  ['a checked attempt, another one, and a judge', planOf([], [0], [], [1, 2]), 'tree'],
+  ['the same, where the judge sees the checked attempt, too', planOf([], [0], [], [0, 1, 2]), 'tree'],
+  ['one plan for two who carry it out, and a judge', planOf([], [0], [0], [1, 2]), 'verify'],
+  ['the same, where one of them takes two steps', planOf([], [0], [0], [2], [1, 3]), 'verify'],
+  ['two of whom one is used twice', planOf([], [], [0, 1], [0], [2, 3]), 'other'],
+  ['an output that nobody uses', planOf([], [], [1]), 'other'],
+  ['a judge who judges nothing', planOf([], [0], []), 'other'],
+  ['nothing: the answer at hand is accepted', planOf(), null],
+])('%s', (_, plan, expected) => {
+  expect(topologyOf(plan)).toBe(expected);
+});
+
+const graphs = fc
+  .array(fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }), { minLength: 1, maxLength: 6 })
+  .map((rows) => rows.map((row, index) => row.slice(0, index).flatMap((seen, step) => (seen ? [step] : []))));
+
+test('every plan is of one kind, which its graph has', () => {
+  fc.assert(
+    fc.property(graphs, (sees) => {
+      const kind = topologyOf(planOf(...sees));
+      const isUsed = sees.map((_, step) => sees.some((seen) => seen.includes(step)));
+      expect(TOPOLOGIES).toContain(kind);
+      expect(kind === 'single').toBe(sees.length === 1);
+      expect(kind === 'parallel').toBe(sees.length > 1 && sees.every((seen) => seen.length === 0));
+      const isWhole = isUsed.slice(0, -1).every(Boolean);
+      if (['chain', 'aggregate', 'verify', 'tree'].includes(kind ?? '')) expect(isWhole).toBe(true);
+      const sources = sees.filter((seen) => seen.length === 0).length;
+      if (kind === 'chain' || kind === 'verify') expect(sources).toBe(1);
+      if (kind === 'aggregate') expect(sources).toBe(sees.length - 1);
+      if (isWhole && sees.length > 1 && sources === 1) expect(['chain', 'verify']).toContain(kind);
+    }),
+  );
+});
+
+test('a step of the Conductor makes any plan a recursion', () => {
+  fc.assert(
+    fc.property(graphs, fc.nat(), (sees, at) => {
+      const { steps } = planOf(...sees);
+      const own = steps.map((step, index) =>
+        index === at % steps.length ? { ...step, worker: CONDUCTOR_ID } : step,
+      );
+      expect(topologyOf({ steps: own })).toBe('recursion');
+    }),
+  );
+});
+
+test('what a step sees through another one already does not change the kind', () => {
+  fc.assert(
+    fc.property(graphs, (sees) => {
+      const reach: number[][] = [];
+      for (const seen of sees) {
+        const all = new Set([...seen, ...seen.flatMap((step) => reach[step] ?? [])]);
+        reach.push([...all].toSorted((a, b) => a - b));
+      }
+      expect(topologyOf(planOf(...reach))).toBe(topologyOf(planOf(...sees)));
+    }),
+  );
+});
