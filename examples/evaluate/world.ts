@@ -93,7 +93,10 @@ function question(topic: Topic, number: number): Question {
 }
 
 /** The models of the pool, which know what they are asked. */
-export function modelsOf(all: readonly AnyQuestion[]): Record<string, ModelBehaviour> {
+export function modelsOf(
+  all: readonly AnyQuestion[],
+  prices: typeof PRICES = PRICES,
+): Record<string, ModelBehaviour> {
   const questions = all.filter((each): each is Question => 'answer' in each);
   const asked = (request: SimulatedRequest): Question => {
     const found = questions.find((each) => request.text.includes(each.question));
@@ -103,13 +106,13 @@ export function modelsOf(all: readonly AnyQuestion[]): Record<string, ModelBehav
   const workers = Object.entries(WORKERS).map(([name, skills]): [string, ModelBehaviour] => [
     name,
     {
-      price: PRICES[name],
+      price: prices[name],
       delayMs: 30,
       answer: (request) => answerOf(name, skills, asked(request), request.text),
     },
   ]);
   const conductor: ModelBehaviour = {
-    price: PRICES.conductor,
+    price: prices.conductor,
     delayMs: 30,
     answer: (request) => planOf(asked(request), request.text),
   };

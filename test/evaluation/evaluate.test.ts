@@ -26,7 +26,9 @@ test('every method is tried on every question, judged, and kept with its cost an
   // Each call is paid for once: what a changed plan cost to write, it inherits.
   const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
   expect(progress.spentNanoUsd).toBe(paid);
-  const inherited = records.filter(({ runs, planning }) => planning.calls > 0 && !/conductor|router/.test(runs[0] ?? ''));
+  const inherited = records.filter(
+    ({ runs, planning }) => planning.calls > 0 && !/conductor|router/.test(runs[0] ?? ''),
+  );
   expect(inherited.map(({ method }) => method)).toEqual(
     expect.arrayContaining(['generic', 'silent', 'one-model:scholar', 'permuted']),
   );
@@ -48,7 +50,10 @@ test('every method is tried on every question, judged, and kept with its cost an
 
 test('two evaluations with one seed give identical tables', async () => {
   const methods = ['conductor', 'vote:clerk', 'random', 'permuted', 'mixture'];
-  const inputs = [await stage.inputOf('eval-one', methods), await stage.inputOf('eval-two', methods)] as const;
+  const inputs = [
+    await stage.inputOf('eval-one', methods),
+    await stage.inputOf('eval-two', methods),
+  ] as const;
   await stage.whileWorking(async () => {
     for (const input of inputs) await stage.run(input);
   });
@@ -91,7 +96,9 @@ test.each([
     const { workflow } = stage.temporal.client;
     const options = { workflowId: `bad-${Math.random()}`, taskQueue: stage.taskQueue, args: [input] };
     const failing = workflow.execute(EVALUATE_WORKFLOW, { ...options, workflowRunTimeout: '20s' });
-    await expect(failing).rejects.toMatchObject({ cause: { message: expect.stringContaining(sentence) as string } });
+    await expect(failing).rejects.toMatchObject({
+      cause: { message: expect.stringContaining(sentence) as string },
+    });
   });
 });
 

@@ -17,6 +17,8 @@ const CONDUCTOR_PRICE = { input: 0, output: 5 };
 
 export const IDS = Object.keys(WORKERS);
 
+const PRICES = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: CONDUCTOR_PRICE };
+
 export interface EvaluationStage extends Stage {
   run(input: EvaluateInput): Promise<EvaluationProgress>;
   inputOf(id: string, methods: readonly string[], changes?: Partial<EvaluateInput>): Promise<EvaluateInput>;
@@ -32,7 +34,7 @@ export async function openEvaluation(
   const stage = await openStage({
     ...options,
     workers: IDS,
-    simulation: { models: modelsOf(questions) },
+    simulation: { models: modelsOf(questions, PRICES) },
     configure: (config) => ({
       ...config,
       recursion: 'review',
