@@ -15,7 +15,11 @@ const METHODS =
   'conductor,conductor:1,workers,best-of,vote,reflection,mixture,router,random,generic,silent,permuted';
 
 async function main(): Promise<void> {
-  const { questions: count, out, methods } = parseArgs({
+  const {
+    questions: count,
+    out,
+    methods,
+  } = parseArgs({
     options: {
       questions: { type: 'string', default: '60' },
       out: { type: 'string', default: 'eval-demo' },

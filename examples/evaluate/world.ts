@@ -1,4 +1,4 @@
-import type { Question as AnyQuestion } from '../../src/grading/question';
+import type { Question } from '../../src/grading/question';
 import { randomFrom } from '../../src/evaluation/chance';
 import { renderPlan } from '../../src/plan/render';
 import type { ModelBehaviour, Reply, SimulatedRequest } from '../../src/testing';
@@ -7,6 +7,9 @@ import type { ModelBehaviour, Reply, SimulatedRequest } from '../../src/testing'
 
 export const TOPICS = ['sums', 'letters', 'capitals'] as const;
 type Topic = (typeof TOPICS)[number];
+
+/** A question of this world. */
+export type WorldQuestion = Extract<Question, { readonly grader: 'number' | 'choice' }>;
 
 /** How often a worker is right that sees no other answer. */
 export type Skills = Readonly<Record<Topic, number>>;
@@ -45,18 +48,16 @@ const CAPITALS = [
   ['Malta', 'Valletta'],
 ] as const;
 
-/** One with an answer, not with tests. */
-type Question = Extract<AnyQuestion, { readonly answer: string }>;
 
 /** Questions with known answers, the topics in turn. */
-export function questionsOf(count: number): Question[] {
+export function questionsOf(count: number): WorldQuestion[] {
   return Array.from({ length: count }, (_, index) => {
     const topic = TOPICS[index % TOPICS.length] ?? 'sums';
     return question(topic, Math.floor(index / TOPICS.length));
   });
 }
 
-function question(topic: Topic, number: number): Question {
+function question(topic: Topic, number: number): WorldQuestion {
   const id = `${topic}-${number + 1}`;
   const random = randomFrom('world', id);
   const below = (most: number): number => Math.floor(random() * most);
@@ -93,9 +94,11 @@ function question(topic: Topic, number: number): Question {
 }
 
 /** The models of the pool, which know what they are asked. */
-export function modelsOf(all: readonly AnyQuestion[]): Record<string, ModelBehaviour> {
-  const questions = all.filter((each): each is Question => 'answer' in each);
-  const asked = (request: SimulatedRequest): Question => {
+export function modelsOf(
+  questions: readonly WorldQuestion[],
+  prices: typeof PRICES = PRICES,
+): Record<string, ModelBehaviour> {
+  const asked = (request: SimulatedRequest): WorldQuestion => {
     const found = questions.find((each) => request.text.includes(each.question));
     if (found === undefined) throw new Error('the simulated pool was asked about no question of its own');
     return found;
@@ -103,13 +106,13 @@ export function modelsOf(all: readonly AnyQuestion[]): Record<string, ModelBehav
   const workers = Object.entries(WORKERS).map(([name, skills]): [string, ModelBehaviour] => [
     name,
     {
-      price: PRICES[name],
+      price: prices[name],
       delayMs: 30,
       answer: (request) => answerOf(name, skills, asked(request), request.text),
     },
   ]);
   const conductor: ModelBehaviour = {
-    price: PRICES.conductor,
+    price: prices.conductor,
     delayMs: 30,
     answer: (request) => planOf(asked(request), request.text),
   };
@@ -119,7 +122,7 @@ export function modelsOf(all: readonly AnyQuestion[]): Record<string, ModelBehav
 const ANSWER_TOKENS = 100;
 
 /** Its chance is drawn from what it reads: the same prompt is answered alike, and another attempt anew. */
-function answerOf(name: string, skills: Skills, { question, answer, topic }: Question, text: string): Reply {
+function answerOf(name: string, skills: Skills, { question, answer, topic }: WorldQuestion, text: string): Reply {
   const random = randomFrom('answer', name, text);
   const shown = text.slice(text.indexOf(question) + question.length);
   const isHelped = shown.includes(`<answer>${answer}</answer>`);
@@ -137,7 +140,7 @@ function wrongAnswer(right: string, chance: number): string {
 }
 
 /** It knows who is best at what: that one answers, and the next best looks at it. A review accepts what there is. */
-function planOf({ topic }: Question, text: string): Reply {
+function planOf({ topic }: WorldQuestion, text: string): Reply {
   const ids = Object.keys(WORKERS);
   const skillOf = (id: string): number => WORKERS[id]?.[topic as Topic] ?? 0;
   const [best = '', second = ''] = ids.toSorted((one, other) => skillOf(other) - skillOf(one));

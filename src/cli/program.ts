@@ -172,7 +172,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/codec-server.js')).codecServer));
 
   add('eval', 'try methods on questions with known answers, and compare what they find and cost')
-    .argument('[file]', 'JSON lines: id, question, answer, grader')
+    .argument('[file]', 'questions, as data inspect knows them')
     .option(...TRUST)
     .option('--methods <names>', METHODS_HELP, readNames, ['conductor', 'workers'])
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)

@@ -20,7 +20,8 @@ export function intervalOf(values: readonly number[]): Interval | null {
   const random = randomFrom('bootstrap', values.length);
   const means = Array.from({ length: RESAMPLES }, () => {
     let sum = 0;
-    for (let left = values.length; left > 0; left -= 1) sum += values[Math.floor(random() * values.length)] ?? 0;
+    for (let left = values.length; left > 0; left -= 1)
+      sum += values[Math.floor(random() * values.length)] ?? 0;
     return sum / values.length;
   }).sort((one, other) => one - other);
   const at = (share: number): number => means[Math.floor(share * (RESAMPLES - 1))] ?? mean;

@@ -53,7 +53,8 @@ test('a large set neither overflows nor loses the tail', () => {
 });
 
 test('what could have been found shrinks with the questions, and is never 0', () => {
-  const smallest = (count: number): number => comparePairs('other', pairsOf(0, 0, count))?.smallestGain ?? NaN;
+  const smallest = (count: number): number =>
+    comparePairs('other', pairsOf(0, 0, count))?.smallestGain ?? NaN;
   expect(smallest(400)).toBeLessThan(smallest(100));
   expect(smallest(400)).toBeGreaterThan(0);
   expect(comparePairs('other', pairsOf(1, 0, 2))?.smallestGain).toBeNull();

@@ -16,39 +16,42 @@ afterEach(async () => {
 
 const ALL = ['workers', 'conductor:1', ...Object.keys(METHODS).filter((name) => name !== 'worker')];
 
-test('every method is tried on every question, judged, and kept with its cost and its trace', async () => {
-  const input = await stage.inputOf('eval-all', ALL);
+test('every method is tried on a question, judged, and kept with its cost and its trace', async () => {
+  const input = await stage.inputOf('eval-all', ALL, { questions: 1 });
   const progress = await stage.whileWorking(() => stage.run(input));
-  expect(progress).toMatchObject({ begun: 2, done: 2, stoppedBy: null });
+  expect(progress).toMatchObject({ begun: 1, done: 1, stoppedBy: null });
   const records = await stage.results('eval-all');
-  expect(records).toHaveLength(2 * input.methods.length);
+  expect(records).toHaveLength(input.methods.length);
   expect(records.filter(({ verdict }) => verdict === 'ungraded')).toEqual([]);
   // Each call is paid for once: what a changed plan cost to write, it inherits.
   const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
   expect(progress.spentNanoUsd).toBe(paid);
-  const inherited = records.filter(({ runs, planning }) => planning.calls > 0 && !/conductor|router/.test(runs[0] ?? ''));
+  const inherited = records.filter(
+    ({ runs, planning }) => planning.calls > 0 && !/conductor|router/.test(runs[0] ?? ''),
+  );
   expect(inherited.map(({ method }) => method)).toEqual(
     expect.arrayContaining(['generic', 'silent', 'one-model:scholar', 'permuted']),
   );
   const total = records.reduce((sum, { spent }) => sum + (spent.nanoUsd ?? 0), 0);
   expect(total).toBe(paid + inherited.length * CALL_NANO_USD);
 
-  for (const index of [0, 1]) {
-    const spentOn = (method: string): number =>
-      records.find((record) => record.index === index && record.method === method)?.spent.nanoUsd ?? NaN;
-    for (const method of ['best-of:scholar', 'vote:scholar']) {
-      expect(Math.abs(spentOn(method) - spentOn('conductor'))).toBeLessThanOrEqual(CALL_NANO_USD);
-    }
+  const spentOn = (name: string): number =>
+    records.find(({ method }) => method === name)?.spent.nanoUsd ?? NaN;
+  for (const method of ['best-of:scholar', 'vote:scholar']) {
+    expect(Math.abs(spentOn(method) - spentOn('conductor'))).toBeLessThanOrEqual(CALL_NANO_USD);
   }
   const [run = ''] = records.find(({ method }) => method === 'reflection:scholar')?.runs ?? [];
   const trace = await stage.client.trace(run);
   expect(trace.rounds[0]?.plan?.steps).toHaveLength(5);
   expect(await stage.client.list({ taskQueue: stage.taskQueue })).toMatchObject({ runs: [] });
-});
+}, 120_000);
 
 test('two evaluations with one seed give identical tables', async () => {
   const methods = ['conductor', 'vote:clerk', 'random', 'permuted', 'mixture'];
-  const inputs = [await stage.inputOf('eval-one', methods), await stage.inputOf('eval-two', methods)] as const;
+  const inputs = [
+    await stage.inputOf('eval-one', methods),
+    await stage.inputOf('eval-two', methods),
+  ] as const;
   await stage.whileWorking(async () => {
     for (const input of inputs) await stage.run(input);
   });
@@ -91,7 +94,9 @@ test.each([
     const { workflow } = stage.temporal.client;
     const options = { workflowId: `bad-${Math.random()}`, taskQueue: stage.taskQueue, args: [input] };
     const failing = workflow.execute(EVALUATE_WORKFLOW, { ...options, workflowRunTimeout: '20s' });
-    await expect(failing).rejects.toMatchObject({ cause: { message: expect.stringContaining(sentence) as string } });
+    await expect(failing).rejects.toMatchObject({
+      cause: { message: expect.stringContaining(sentence) as string },
+    });
   });
 });
 

@@ -83,7 +83,10 @@ test('an ablation changes what it is named by, and nothing else', () => {
 test('permuted gives each worker every place equally often', () => {
   const { method } = readMethod('permuted', workers);
   if (method.kind !== 'rewrite') throw new Error('it writes a plan of its own');
-  const first = Array.from({ length: 300 }, (_, seed) => method.rewrite(written, teamOf(seed)).steps[0]?.worker);
+  const first = Array.from(
+    { length: 300 },
+    (_, seed) => method.rewrite(written, teamOf(seed)).steps[0]?.worker,
+  );
   for (const worker of workers) {
     const count = first.filter((each) => each === worker).length;
     expect(count).toBeGreaterThan(70);

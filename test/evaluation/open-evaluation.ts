@@ -1,4 +1,5 @@
-import { modelsOf, WORKERS } from '../../examples/evaluate/world';
+import type { Client } from '@temporalio/client';
+import { modelsOf, WORKERS, type WorldQuestion } from '../../examples/evaluate/world';
 import { readResults } from '../../src/evaluation/activities/read-results';
 import type { EvaluateInput, EvaluationProgress } from '../../src/evaluation/contract';
 import { questionSetKey, resultsFolder } from '../../src/evaluation/keys';
@@ -6,7 +7,6 @@ import { readMethods } from '../../src/evaluation/methods/read-method';
 import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
 import type { MethodRecord } from '../../src/evaluation/records';
 import { summarize, type Summary } from '../../src/evaluation/summarize';
-import type { Question } from '../../src/grading/question';
 import { keepLines } from '../../src/store/keep-lines';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 
@@ -17,8 +17,10 @@ const CONDUCTOR_PRICE = { input: 0, output: 5 };
 
 export const IDS = Object.keys(WORKERS);
 
+const PRICES = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: CONDUCTOR_PRICE };
+
 export interface EvaluationStage extends Stage {
-  run(input: EvaluateInput): Promise<EvaluationProgress>;
+  run(input: EvaluateInput, client?: Client): Promise<EvaluationProgress>;
   inputOf(id: string, methods: readonly string[], changes?: Partial<EvaluateInput>): Promise<EvaluateInput>;
   results(id: string): Promise<readonly MethodRecord[]>;
   summary(input: EvaluateInput): Promise<Summary>;
@@ -26,13 +28,13 @@ export interface EvaluationStage extends Stage {
 
 /** A stage whose pool is the simulated world, where every call costs the same. */
 export async function openEvaluation(
-  questions: readonly Question[],
+  questions: readonly WorldQuestion[],
   options: Pick<StageOptions, 'address'> = {},
 ): Promise<EvaluationStage> {
   const stage = await openStage({
     ...options,
     workers: IDS,
-    simulation: { models: modelsOf(questions) },
+    simulation: { models: modelsOf(questions, PRICES) },
     configure: (config) => ({
       ...config,
       recursion: 'review',
@@ -45,8 +47,7 @@ export async function openEvaluation(
   return {
     ...stage,
     results,
-    run: async (input) => {
-      const { workflow } = stage.temporal.client;
+    run: async (input, { workflow } = stage.temporal.client) => {
       const options = { workflowId: input.id, taskQueue: stage.taskQueue, args: [input] };
       return (await workflow.execute(EVALUATE_WORKFLOW, options)) as EvaluationProgress;
     },

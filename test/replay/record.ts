@@ -7,6 +7,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import globalSetup from '../support/global-setup';
 import globalTeardown from '../support/global-teardown';
+import { recordEvaluation } from './evaluations/record-evaluation';
+import { EVALUATION_SHAPES } from './evaluations/shapes';
 import { recordNight } from './nights/record-night';
 import { NIGHT_SHAPES } from './nights/shapes';
 import { recordRun } from './record-run';
@@ -30,7 +32,12 @@ function recordings(): Recording[] {
     file: join(__dirname, 'nights/histories', `${name}.json`),
     record: () => recordNight(shape),
   }));
-  return [...runs, ...nights];
+  const evaluations = Object.entries(EVALUATION_SHAPES).map(([name, shape]) => ({
+    name: `evaluations/${name}`,
+    file: join(__dirname, 'evaluations/histories', `${name}.json`),
+    record: () => recordEvaluation(name, shape),
+  }));
+  return [...runs, ...nights, ...evaluations];
 }
 
 async function recordAll(): Promise<void> {

@@ -22,8 +22,7 @@ export interface EvaluationActivities {
 export function createEvaluationActivities(store: Store): EvaluationActivities {
   const questions = new QuestionSets(store);
   return {
-    [names.OPEN_QUESTION]: (request) =>
-      asFailure(() => openQuestion(store, questions, request)),
+    [names.OPEN_QUESTION]: (request) => asFailure(() => openQuestion(store, questions, request)),
     [names.GRADE_ANSWERS]: (request) =>
       asFailure(() => whileHeartbeating(() => gradeAnswers(store, questions, request))),
     [names.KEEP_RESULT]: (record) =>

@@ -1,4 +1,6 @@
-import type { CustomSeriesOption, CustomSeriesRenderItem, EChartsOption } from 'echarts' with { 'resolution-mode': 'import' };
+import type { CustomSeriesOption, CustomSeriesRenderItem, EChartsOption } from 'echarts' with {
+  'resolution-mode': 'import',
+};
 import { type Drawing, FAINT, FONTS, GREY, headline, HUES, PAPER, TEXT } from '../../cli/draw';
 import type { MethodSummary, Summary } from '../summarize';
 
@@ -27,7 +29,10 @@ function page(summary: Summary, title: string, note: string): EChartsOption {
   };
 }
 
-const AXIS = { axisLabel: { color: FAINT, fontSize: 11 }, nameTextStyle: { color: FAINT, fontSize: 11 } } as const;
+const AXIS = {
+  axisLabel: { color: FAINT, fontSize: 11 },
+  nameTextStyle: { color: FAINT, fontSize: 11 },
+} as const;
 
 /** Cost in USD a question; in tokens where no price is known, or nothing is paid. */
 function scoreAgainstCost(summary: Summary, methods: readonly MethodSummary[]): Drawing {

@@ -1,7 +1,7 @@
-import { questionSchema, type Question } from '../../grading/question';
+import type { Question } from '../../grading/question';
 import { graderProblem } from '../../grading/grade';
 import { UsageError } from '../../cli/exit-code';
-import { readRows } from '../../training/activities/questions';
+import { readQuestionFile } from '../../training/activities/questions';
 import { randomFrom, shuffled } from '../chance';
 
 /**
@@ -13,7 +13,7 @@ export async function readQuestions(
   file: string,
   { sample, seed }: { readonly sample?: number; readonly seed: number },
 ): Promise<readonly Question[]> {
-  const rows = await readRows(file, questionSchema);
+  const rows = await readQuestionFile(file);
   const all = rows.map(({ value }) => value);
   refuseRepeats(file, all);
   const problem = await graderProblem(all);

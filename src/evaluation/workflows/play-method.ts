@@ -23,7 +23,8 @@ export function playMethod(trial: Trial, tried: Tried): Promise<Played | null> {
       return playOnce(trial.runPlan(name, method.write(team)));
     case 'rewrite': {
       const plan = reference?.plan ?? null;
-      if (plan === null) return Promise.resolve(nothingOf('the Conductor wrote no plan that could be changed'));
+      if (plan === null)
+        return Promise.resolve(nothingOf('the Conductor wrote no plan that could be changed'));
       return playOnce(trial.runPlan(name, method.rewrite(plan, team)));
     }
     case 'samples':
