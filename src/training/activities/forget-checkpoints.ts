@@ -12,7 +12,7 @@ import {
 } from '../keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
-import { sweepWeights } from '../weights';
+import { sweepWeights } from './weights';
 import { readNight, readRun } from './records';
 
 /**

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Store } from '../store/store';
-import { eachInParallel, sweep, type Swept } from '../store/sweep';
-import { readRecord } from './activities/records';
-import type { CheckpointRef } from './checkpoint-ref';
-import { isWeightsKey, PIECES_FOLDER, readPieceKey, TRAINING_FOLDER, weightsKey } from './keys';
+import type { Store } from '../../store/store';
+import { eachInParallel, sweep, type Swept } from '../../store/sweep';
+import { readRecord } from './records';
+import type { CheckpointRef } from '../checkpoint-ref';
+import { isWeightsKey, PIECES_FOLDER, readPieceKey, TRAINING_FOLDER, weightsKey } from '../keys';
 
 /**
  * What the trainer keeps of a checkpoint, see `stored_checkpoint.py`: a record that is written last, and the pieces of
