@@ -19,7 +19,7 @@ const ADVICE = '; nothing of the weights in this store can be removed until a co
 /** How many bytes of files the store has of a checkpoint; null where it has none. */
 export async function sizeOfWeights(store: Store, { trainRun, name }: CheckpointRef): Promise<number | null> {
   const weights = await readRecord(store, weightsKey(trainRun, name), weightsSchema);
-  return weights && weights.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  return weights?.files.reduce((sum, { bytes }) => sum + bytes, 0) ?? null;
 }
 
 /**
