@@ -38,7 +38,7 @@ export const checkpointsFolder = (trainRun: string): string => `${runFolder(trai
 export const manifestKey = (trainRun: string, name: string): string =>
   `${checkpointsFolder(trainRun)}${name}.json`;
 
-/** Which pieces the files of each checkpoint are made of, as the trainer keeps them, see `weights.ts`; nothing else. */
+/** Which pieces the files of each checkpoint are made of, as the trainer keeps them, see `activities/weights.ts`; nothing else. */
 export const weightsFolder = (trainRun: string): string => `${runFolder(trainRun)}weights/`;
 export const weightsKey = (trainRun: string, name: string): string =>
   `${weightsFolder(trainRun)}${name}.json`;

@@ -8,7 +8,7 @@ import { childrenOf } from '../../examples/learn/support/surroundings';
 import { withoutPassword } from '../../src/config/store-url';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStore } from '../../src/store/open-store';
-import { sizeOfWeights } from '../../src/training/weights';
+import { sizeOfWeights } from '../../src/training/activities/weights';
 import { closedPort } from '../cli/closed-port';
 import { runCommand, startCommand } from '../cli/command';
 import { type Folder, makeFolder, poolAt } from '../cli/folder';

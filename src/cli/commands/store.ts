@@ -15,7 +15,7 @@ import type { Tally } from '../../store/store';
 import { takeOver } from '../../store/take-over';
 import { counted } from '../../trace/describe';
 import { textsOfRecords } from '../../training/client/record-texts';
-import { sweepWeights } from '../../training/weights';
+import { sweepWeights } from '../../training/activities/weights';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { withSession } from '../session';
 import { FOLDER, loadSettings } from '../settings';

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
 import type { TrainableConfig } from '../config/schema';
@@ -12,7 +13,7 @@ import {
 } from '../keys';
 import { readServing } from '../policy/serving';
 import { isOvertaken, type RunRecord } from '../records';
-import { sweepWeights } from '../weights';
+import { sweepWeights } from './weights';
 import { readNight, readRun } from './records';
 
 /**
@@ -52,8 +53,8 @@ export async function forgetCheckpoints(
 /** Of all checkpoints of a training run, those that were never published among them. */
 async function namesOf(store: Store, trainRun: string): Promise<string[]> {
   const folders = [checkpointsFolder(trainRun), weightsFolder(trainRun)];
-  const keys = await Promise.all(folders.map((folder) => store.list(folder)));
-  return [...new Set(keys.flat().map((key) => /([^/]+)\.json$/.exec(key)?.[1] ?? ''))].sort();
+  const keys = (await Promise.all(folders.map((folder) => store.list(folder)))).flat();
+  return [...new Set(keys.map((key) => posix.basename(key, '.json')))].sort();
 }
 
 /**

@@ -16,7 +16,7 @@ import type { TrainingConfig } from '../config/schema';
 import { describeSmallSet } from '../gate';
 import { readManifest } from '../policy/serving';
 import { FEWEST_VALUES } from '../../evaluation/statistics';
-import { sizeOfWeights } from '../weights';
+import { sizeOfWeights } from '../activities/weights';
 
 /** A part of what a night needs beside a worker, and whether it is there. */
 export interface NightPart {

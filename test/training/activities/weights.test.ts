@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { EncryptedStore } from '../../src/store/encrypted-store';
-import { FileStore } from '../../src/store/file-store';
-import type { Store } from '../../src/store/store';
-import { PIECES_FOLDER, weightsKey } from '../../src/training/keys';
-import { sizeOfWeights, sweepWeights } from '../../src/training/weights';
-import { keyRing } from '../encryption/test-keys';
+import { EncryptedStore } from '../../../src/store/encrypted-store';
+import { FileStore } from '../../../src/store/file-store';
+import type { Store } from '../../../src/store/store';
+import { PIECES_FOLDER, weightsKey } from '../../../src/training/keys';
+import { sizeOfWeights, sweepWeights } from '../../../src/training/activities/weights';
+import { keyRing } from '../../encryption/test-keys';
 
 const HOUR_MS = 60 * 60 * 1000;
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Store } from '../store/store';
-import { eachInParallel, sweep, type Swept } from '../store/sweep';
-import { readRecord } from './activities/records';
-import type { CheckpointRef } from './checkpoint-ref';
-import { isWeightsKey, PIECES_FOLDER, readPieceKey, TRAINING_FOLDER, weightsKey } from './keys';
+import type { Store } from '../../store/store';
+import { eachInParallel, sweep, type Swept } from '../../store/sweep';
+import { readRecord } from './records';
+import type { CheckpointRef } from '../checkpoint-ref';
+import { isWeightsKey, PIECES_FOLDER, readPieceKey, TRAINING_FOLDER, weightsKey } from '../keys';
 
 /**
  * What the trainer keeps of a checkpoint, see `stored_checkpoint.py`: a record that is written last, and the pieces of
@@ -19,7 +19,7 @@ const ADVICE = '; nothing of the weights in this store can be removed until a co
 /** How many bytes of files the store has of a checkpoint; null where it has none. */
 export async function sizeOfWeights(store: Store, { trainRun, name }: CheckpointRef): Promise<number | null> {
   const weights = await readRecord(store, weightsKey(trainRun, name), weightsSchema);
-  return weights && weights.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  return weights?.files.reduce((sum, { bytes }) => sum + bytes, 0) ?? null;
 }
 
 /**
