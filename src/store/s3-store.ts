@@ -60,7 +60,7 @@ export class S3Store implements Store {
   ): Promise<boolean> {
     const { s3 } = await this.open();
     try {
-      await this.turns.take(() => s3.putObject({ ...this.placeOf(key), Body: bytes, ...condition }));
+      await this.send(() => s3.putObject({ ...this.placeOf(key), Body: bytes, ...condition }));
       return true;
     } catch (error) {
       // 409: another such request for the key is under way. 404: what was to be replaced is gone.
@@ -84,19 +84,19 @@ export class S3Store implements Store {
   async *entries(prefix: string): AsyncGenerator<StoredEntry> {
     if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
     const { bucket: Bucket, prefix: below } = this.place;
-    const { sdk, s3 } = await this.open();
+    const { s3 } = await this.open();
+    let ContinuationToken: string | undefined;
     try {
-      const pages = sdk.paginateListObjectsV2({ client: s3 }, { Bucket, Prefix: below + prefix });
-      for (;;) {
-        const { done, value } = await this.turns.take(() => pages.next());
-        if (done === true) return;
-        const { Contents = [] } = value;
+      do {
+        const request = { Bucket, Prefix: below + prefix, ContinuationToken };
+        const { Contents = [], NextContinuationToken } = await this.send(() => s3.listObjectsV2(request));
+        ContinuationToken = NextContinuationToken;
         for (const { Key = '', Size, LastModified } of Contents) {
           const key = Key.slice(this.place.prefix.length);
           // Consoles show folders by empty objects whose names end with a slash.
           if (isKey(key)) yield entryOf(key, Size, LastModified);
         }
-      }
+      } while (ContinuationToken !== undefined);
     } catch (error) {
       throw explainS3(error, this.url);
     }
@@ -116,11 +116,24 @@ export class S3Store implements Store {
   private async ask<T>(work: (opened: Opened) => Promise<T>): Promise<T | null> {
     const opened = await this.open();
     try {
-      return await this.turns.take(() => work(opened));
+      return await this.send(() => work(opened));
     } catch (error) {
       if (isMissing(error)) return null;
       throw explainS3(error, this.url);
     }
+  }
+
+  /**
+   * Where this machine's clock has jumped, requests are refused as signed at the wrong time. The SDK then learns the time
+   * from the answer, but of several such requests it sends only the first again.
+   */
+  private send<T>(work: () => Promise<T>): Promise<T> {
+    return this.turns.take(() =>
+      work().catch((error: unknown) => {
+        if (!isDenied(factsOf(error))) throw error;
+        return work();
+      }),
+    );
   }
 
   private open(): Promise<Opened> {
@@ -153,15 +166,15 @@ function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | unde
  * Throttling and failures of the server are left to the SDK's own retries: Temporal's are for what is billed or has
  * consequences, and reading or writing a content address once more has none.
  */
-async function openS3Client(): Promise<{ sdk: typeof Sdk; s3: Sdk.S3 }> {
-  const sdk = await importSdk();
-  const s3 = new sdk.S3({
+async function openS3Client(): Promise<{ s3: Sdk.S3 }> {
+  const { S3 } = await importSdk();
+  const s3 = new S3({
     // Servers of other vendors rarely have a host name for each bucket.
     forcePathStyle: Boolean(process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL),
     // The SDK's own default is to wait without end.
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
   });
-  return { sdk, s3 };
+  return { s3 };
 }
 
 /** It is an optional peer dependency. */
@@ -210,7 +223,11 @@ const RULES: readonly Rule[] = [
       `the bucket of ${store} lies in another region (${name}): set AWS_REGION to the bucket's own`,
   ],
   [
-    ({ name, status }) => status === 401 || status === 403 || name === 'ExpiredToken',
+    ({ name, message }) => name === 'RequestTimeTooSkewed' || message.includes('request time'),
+    (store) => `the clock of this machine is not that of the server of ${store}: set it right`,
+  ],
+  [
+    isDenied,
     (store, { name }) =>
       `access to ${store} is denied (${name}): check AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they ` +
       'allow s3:GetObject, s3:PutObject and s3:DeleteObject on its objects and s3:ListBucket on the bucket',
@@ -230,6 +247,13 @@ export function explainS3(error: unknown, store: string): Error {
   return new Error(
     say?.(store, facts) ??
       `${store} failed with ${name}: ${message}; look at the state of the service, and try again later`,
+  );
+}
+
+/** Not every server states 403. */
+function isDenied({ name, status }: ErrorFacts): boolean {
+  return (
+    status === 401 || status === 403 || /^(?:ExpiredToken|AccessDenied|RequestTimeTooSkewed)$/.test(name)
   );
 }
 

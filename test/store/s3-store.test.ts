@@ -75,6 +75,20 @@ describe('S3Store', () => {
     busy.close().closeAllConnections();
   });
 
+  test('goes on where the clock of this machine jumps by an hour, and back', async () => {
+    const store = openWith(server.env);
+    const real = Date.now.bind(Date);
+    for (const jump of [3_600_000, 0]) {
+      const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + jump);
+      try {
+        const reads = ['a', 'b', 'c', 'd'].map((key) => store.read(`clocks/${key}`));
+        expect(await Promise.all([...reads, store.list('clocks/')])).toEqual([null, null, null, null, []]);
+      } finally {
+        clock.mockRestore();
+      }
+    }
+  });
+
   test('sends no more at once than the SDK has room for, whatever is asked of it', async () => {
     const held: ServerResponse[] = [];
     const full = new EventEmitter();
