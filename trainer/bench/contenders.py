@@ -19,8 +19,9 @@ from conductor_trainer.batch import Rollout, read_batch
 from conductor_trainer.checkpoint import checkpoint_folder, require_record
 from conductor_trainer.contract import CheckpointName, Config, UpdateRequest
 from conductor_trainer.grpo_config import grpo_config
+from conductor_trainer.learn import expected_of
 from conductor_trainer.model import load_policy, load_tokenizer
-from conductor_trainer.update import expected_of, update
+from conductor_trainer.update import update
 
 Learn = Callable[[Path, UpdateRequest, Path], None]
 """Makes a request's checkpoint below a root, from the batch in a file."""

@@ -30,7 +30,7 @@ from tiny_run import (
 
 pytestmark = pytest.mark.anyio
 
-ON_GPU = {"config": {"device": "cuda"}}
+ON_GPU = {"config": {"device": "cuda", "processes": 1}}
 
 
 @pytest.fixture
@@ -122,17 +122,25 @@ async def test_each_step_is_a_fork_that_has_the_imports_and_leads_a_group(
         assert step["gpus"] == os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
-@pytest.mark.parametrize(("visible", "one"), [(None, "0"), ("3,1", "3")])
-async def test_a_step_on_a_gpu_is_a_new_process_that_sees_one_gpu(
-    stubs: StepRunner, monkeypatch: pytest.MonkeyPatch, visible: str | None, one: str
+@pytest.mark.parametrize(
+    ("visible", "processes", "seen"),
+    [(None, 1, "0"), ("3,1", 1, "3"), (None, 2, "0,1"), ("3,1,2", 2, "3,1")],
+)
+async def test_a_step_on_a_gpu_is_a_new_process_that_sees_one_gpu_for_each_of_its_own(
+    stubs: StepRunner,
+    monkeypatch: pytest.MonkeyPatch,
+    visible: str | None,
+    processes: int,
+    seen: str,
 ) -> None:
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    step = await stubs.run("describe", ON_GPU, {}, ignore)
+    request = {"config": {**ON_GPU["config"], "processes": processes}}
+    step = await stubs.run("describe", request, {}, ignore)
     assert step["parent"] == os.getpid()
     assert not step["has_torch"]
     assert step["group"] == step["pid"]
-    assert step["gpus"] == one
+    assert step["gpus"] == seen
     assert os.environ.get("CUDA_VISIBLE_DEVICES") == visible
 
 

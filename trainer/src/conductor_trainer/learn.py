@@ -45,7 +45,7 @@ def learn(
     config, parent = request["config"], require_record(root, request["parent"])
     last_step = last_step_of(request, parent)
     require_steps_left(config, last_step)
-    first = require_record(root, parent.first or request["parent"])
+    first = parent.first or request["parent"]
     state = checkpoint_folder(root, request["parent"]) / TRAINER_FOLDER
 
     report("loading")
@@ -59,7 +59,7 @@ def learn(
         processing_class=tokenizer,
         batch=share_of_rank(to_tensors(rollouts, config, pad_id_of(tokenizer)), rank),
         loss=config["loss"],
-        load_reference=lambda: load_policy(root, first, config),
+        load_reference=lambda: load_policy(root, require_record(root, first), config),
         stop_after=last_step,
         report=report,
     )
