@@ -1,6 +1,6 @@
 import { chanceOfPlan, findOptimum, kindOf, optimumFor, toReward } from '../../examples/learn/world/optimum';
 import { questionSet, readQuestion, type Split } from '../../examples/learn/world/questions';
-import { warmStartExamples } from '../../examples/learn/world/warm-start';
+import { priorNamed, warmStartExamples } from '../../examples/learn/world/warm-start';
 import {
   SMALL_WORLD,
   teamsOf,
@@ -12,12 +12,19 @@ import {
 import { parsePlan } from '../../src/plan/parse';
 import type { Plan, Step } from '../../src/plan/plan';
 
-function examplesOf(world: World, count: number) {
+function examplesOf(world: World, count: number, prior = 'decoy') {
   const questions = questionSet(world, 'train', 400, 1);
   const optimum = findOptimum(world);
   const promptFor = (question: string) => `Q: ${question}`;
   const context = { workers: world.workers.map(({ id }) => id), maxSteps: world.maxSteps, round: 0 };
-  const examples = warmStartExamples({ world, questions, count, seed: 2, promptFor });
+  const examples = warmStartExamples({
+    world,
+    questions,
+    count,
+    seed: 2,
+    prior: priorNamed(prior),
+    promptFor,
+  });
   return examples.map(({ prompt, completion }) => {
     const { topic } = readQuestion(world, prompt);
     const best = optimumFor(world, optimum, topic.name);
@@ -82,6 +89,15 @@ test.each([SMALL_WORLD, WHOLE_WORLD])(
     }
   },
 );
+
+test('a blind prior has the best shapes, and the best plans, by chance alone', () => {
+  const examples = examplesOf(WHOLE_WORLD, 2000, 'blind');
+  expect(shareOf(examples, ({ plan, best }) => kindsOf(plan) === kindsOf(best.best.plan))).toBeLessThan(0.12);
+  const isBest = ({ plan, topic, best }: (typeof examples)[number]): boolean =>
+    chanceOfPlan(WHOLE_WORLD, topic, plan) === best.best.chance;
+  expect(shareOf(examples, isBest)).toBeLessThan(0.01);
+  expect(() => priorNamed('sighted')).toThrow('--prior takes decoy or blind, not "sighted".');
+});
 
 function kindsOf({ steps }: Plan): string {
   return steps.map(({ subtask }) => kindOf(subtask)).join();
