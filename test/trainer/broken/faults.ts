@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { childrenOf } from '../../../examples/learn/support/surroundings';
+import { weightsKey } from '../../../src/training/keys';
 import { readManifest, writeManifest } from '../../../src/training/policy/serving';
 import type { TrainingStage } from '../support/training-stage';
 import type { Spoil, SpoilingProxy } from './spoiling-proxy';
@@ -80,13 +81,23 @@ export const FAULTS: readonly Fault[] = [
     what: 'weights that cannot be read',
     type: 'Trainer.ModelInvalid',
     says: /There is no model in \S+000001\/model that can be loaded/,
-    inflict: cutShort('model/model.safetensors', 100),
+    inflict: async ({ stage, served }: Surroundings) => {
+      const path = join(stage.checkpoints, served.trainRun, served.name, 'model/model.safetensors');
+      const whole = await readFile(path);
+      await replace(path, whole.subarray(0, 100));
+      return () => replace(path, whole);
+    },
   },
   {
     what: 'a checkpoint whose record cannot be read',
     type: 'Trainer.CheckpointUnreadable',
-    says: /000001\/RESULT\.json cannot be read/,
-    inflict: cutShort('RESULT.json', 1),
+    says: /training\/broken\/weights\/000001\.json in the store \S+ cannot be read/,
+    inflict: async ({ stage, served }: Surroundings) => {
+      const key = weightsKey(served.trainRun, served.name);
+      const whole = (await stage.store.read(key)) ?? Buffer.alloc(0);
+      await stage.store.write(key, whole.subarray(0, 1));
+      return () => stage.store.write(key, whole);
+    },
   },
   {
     what: 'a policy server that is gone when it shall load what was learned',
@@ -109,16 +120,6 @@ function goneAt(...routes: readonly string[]): Fault['inflict'] {
   return ({ proxy }) => {
     for (const route of routes) proxy.vanishAt(route);
     return Promise.resolve(() => proxy.mend());
-  };
-}
-
-/** A file of the checkpoint has its first bytes alone. */
-function cutShort(file: string, bytes: number): Fault['inflict'] {
-  return async ({ stage, served }) => {
-    const path = join(stage.checkpoints, served.trainRun, served.name, file);
-    const whole = await readFile(path);
-    await replace(path, whole.subarray(0, bytes));
-    return () => replace(path, whole);
   };
 }
 
