@@ -3,7 +3,7 @@ import { gradeAnswers } from '../../../src/training/activities';
 import { openNight } from '../../../src/training/activities/open-night';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import type { Judged } from '../../../src/evaluation/contract';
-import { openQuestionFolder, type QuestionFolder, row } from './questions';
+import { codeRow, openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;
 beforeEach(async () => (folder = await openQuestionFolder()));
@@ -43,6 +43,15 @@ test('an answer that its grader cannot judge is ungraded, with the reason', asyn
   expect(unreadable).toEqual({
     ungradedBecause: expect.stringContaining('pip install math-verify') as string,
   });
+});
+
+test('a night of code without a sandbox is refused before anything is spent', async () => {
+  const { store } = folder;
+  await folder.write('train.jsonl', [codeRow('a')]);
+  process.env.CONDUCTOR_SANDBOX = 'none';
+  const night = openNight({ store, config: folder.config() }, { date: '2026-11-21' });
+  await expect(night).rejects.toThrow('code cannot be judged: CONDUCTOR_SANDBOX is "none"');
+  delete process.env.CONDUCTOR_SANDBOX;
 });
 
 test("a grader of the user's own is named, and not asked here", async () => {
