@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { hasEngine, howToGetEngine } from '../activities/models/local-engine';
 import { VENDORS } from '../config/cards';
-import { keyFor, modelCardsOf } from '../config/keys';
+import { configuredCards, keyFor, modelCardsOf } from '../config/keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
 import { unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
@@ -66,7 +66,7 @@ export async function checkTrust(
   { config: path, trust }: WorkOptions,
 ): Promise<void> {
   const file = configPath({ env: process.env, cwd: process.cwd(), path });
-  await requireTrust(modelCardsOf(resolveRun(config)), file, trust);
+  await requireTrust(configuredCards(config), file, trust);
 }
 
 /** Nothing must be written unencrypted because the keys are missing. */

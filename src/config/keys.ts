@@ -4,6 +4,7 @@ import { ConfigError, MissingKeyError } from './errors';
 import { nameOf } from './notices';
 import { resolveRun } from './resolve-run';
 import type { Config } from './schema';
+import { resolveVerifier } from './verifier';
 
 type Card = ModelCard | ConductorCard;
 
@@ -55,13 +56,19 @@ export function modelCardsOf({ conductor, workers }: ResolvedRun): Card[] {
   return [conductor, ...workers.filter((worker) => worker.kind === 'model')];
 }
 
+/** Whoever this configuration has asked, the verifier included. */
+export function configuredCards(config: Config): Card[] {
+  const verifier = resolveVerifier(config);
+  return [...modelCardsOf(resolveRun(config)), ...(verifier === null ? [] : [verifier])];
+}
+
 /** Asked for at every call, and the same for the life of a configuration. */
 const CARDS = new WeakMap<Config, readonly Card[]>();
 
 function ownCards(config: Config): readonly Card[] {
   const known = CARDS.get(config);
   if (known !== undefined) return known;
-  const cards = modelCardsOf(resolveRun(config));
+  const cards = configuredCards(config);
   CARDS.set(config, cards);
   return cards;
 }

@@ -113,6 +113,14 @@ const workerSchema = z.discriminatedUnion('provider', [
   z.strictObject({ ...external, provider: z.literal('workflow') }),
 ]);
 
+/** A model that judges answers, and gives none. */
+const verifierSchema = z.discriminatedUnion('provider', [
+  z.strictObject(openai).superRefine(checkBackground),
+  z.strictObject(anthropic),
+  z.strictObject(google),
+  z.strictObject(local),
+]);
+
 const limitsSchema = z.strictObject({
   steps: z.int().min(1).max(MAX_STEPS).default(5),
   wallClock: durationSchema.default('30m'),
@@ -165,6 +173,8 @@ export const configSchema = z.strictObject({
       codec: z.literal('own').exactOptional(),
     })
     .exactOptional(),
+  /** Judges answers to questions that say `verify: true`, where rules do not take them for right. */
+  verifier: verifierSchema.exactOptional(),
   /** How a Conductor is trained: read by `temporal-conductor/training`, and passed on unread here. */
   training: z.unknown().optional(),
 });

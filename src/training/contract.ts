@@ -53,7 +53,7 @@ export interface NightBudget {
 export interface GroupInput
   extends
     Omit<GroupId, 'question'>,
-    Pick<TrainingSettings, 'seed' | 'policy' | 'reward' | 'recursion' | 'window'> {
+    Pick<TrainingSettings, 'seed' | 'policy' | 'reward' | 'recursion' | 'window' | 'verifier'> {
   readonly question: QuestionRef;
   readonly writer: PolicyRef;
   readonly plans: number;
@@ -138,6 +138,13 @@ export interface SamplePlansRequest extends Omit<
   readonly maxSteps: number;
   /** Only in round 1: a place for each plan. */
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
+}
+
+/** An answer that the verifier is to judge: what it is asked, and the two words that its reply may end with. */
+export interface Verification {
+  readonly prompt: Text;
+  readonly correct: string;
+  readonly wrong: string;
 }
 
 export interface SamplePlansResult {

@@ -1,3 +1,4 @@
+import type { ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
 import type { TrainingConfig } from './config/schema';
 import type { TrainerConfig } from './trainer-contract';
@@ -31,4 +32,6 @@ export interface TrainingSettings extends Pick<TrainingConfig, Numbers | Section
    * where no checkpoint serves yet.
    */
   readonly run: ResolvedRun;
+  /** Judges answers that rules do not take for right; absent where none is configured. */
+  readonly verifier?: ModelCard;
 }

@@ -15,7 +15,23 @@ test.each([
   expect(questionSchema.parse(content)).toMatchObject({ id: 'q1', answer: String(content.answer) });
 });
 
+const code = { id: 'q1', question: 'Add.', grader: 'code', tests: [{ input: '[1]', output: '2' }] };
+
 test.each([
+  ['a program', code],
+  ['a function with limits', { ...code, function: 'add', seconds: 2, memoryMb: 256 }],
+])('%s with its tests is a question', (_, content) => {
+  expect(questionSchema.parse(content)).toEqual(content);
+});
+
+test.each([
+  ['code without a test', { ...code, tests: [] }, 'tests'],
+  ['a function that is none', { ...code, function: 'add()' }, 'function'],
+  [
+    'a function with a test that is no JSON',
+    { ...code, function: 'add', tests: [{ input: 'x', output: '1' }] },
+    'tests.0',
+  ],
   ['no grader of ours', { ...row, grader: 'guess' }, 'grader'],
   ['a number that is none', { ...row, answer: 'four' }, 'answer'],
   ['a letter that is none', { ...row, grader: 'choice', answer: 'four' }, 'answer'],

@@ -11,7 +11,7 @@ import type { TrainingInput } from '../../src/training/config/schema';
 import type { NightProgress } from '../../src/training/progress';
 import type { TrainerActivities } from '../../src/training/trainer-contract';
 import { type ScriptedPolicy, startScriptedPolicy } from './scripted-policy';
-import { openStage, type Stage, type StageOptions, step } from './stage';
+import { openStage, STAGE_KEY, type Stage, type StageOptions, step } from './stage';
 import { standInTrainer } from './stand-in-trainer';
 import { testTaskQueue } from './temporal';
 
@@ -41,6 +41,8 @@ export interface ScriptedTrainingOptions extends Pick<StageOptions, 'address'> {
   readonly heldOut?: number;
   /** Over the fields of every question. */
   readonly question?: Readonly<Record<string, unknown>>;
+  /** Model that judges answers; default: none. */
+  readonly verifier?: string;
   /** Default: one that no other test has. */
   readonly trainRun?: string;
 }
@@ -63,7 +65,7 @@ export const REPLIES = {
 
 export async function openScriptedTraining(options: ScriptedTrainingOptions = {}): Promise<ScriptedTraining> {
   const { training = {}, heldOut = 1, question = {}, limits = {}, heartbeat = '1s', address } = options;
-  const { trainRun = `run-${randomUUID()}` } = options;
+  const { verifier, trainRun = `run-${randomUUID()}` } = options;
   const folder = await mkdtemp(join(tmpdir(), 'questions-'));
   await writeQuestions(folder, heldOut, question);
   const policy = await startScriptedPolicy();
@@ -73,8 +75,9 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
   const stage = await openStage({
     workers: WORKERS,
     address,
-    configure: (config) => ({
+    configure: (config, url) => ({
       ...config,
+      ...(verifier !== undefined && { verifier: verifierAt(url, verifier) }),
       limits: { ...config.limits, ...limits },
       temporal: { heartbeat },
       training: {
@@ -120,6 +123,11 @@ export async function openScriptedTraining(options: ScriptedTrainingOptions = {}
       await rm(folder, { recursive: true });
     },
   };
+}
+
+function verifierAt(url: string, model: string): ConfigInput['verifier'] {
+  const baseUrl = `${url}/v1`;
+  return { provider: 'openai', model, baseUrl, apiKeyEnv: STAGE_KEY, price: { input: 1, output: 2 } };
 }
 
 /** A worker takes its activities once and for all; these do whatever the trainer's do at the time. */

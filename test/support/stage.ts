@@ -22,7 +22,8 @@ declare global {
   var maxCachedWorkflows: number | undefined;
 }
 
-const KEY_VARIABLE = 'STAGE_KEY';
+/** Variable of the key that every model of a stage is asked with. */
+export const STAGE_KEY = 'STAGE_KEY';
 
 export interface StageOptions {
   /** Names of workers, each a model of the same name behind the simulated OpenAI chat API. */
@@ -64,7 +65,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     connect(options.address),
     startSimulatedProviders(simulation),
   ]);
-  process.env[KEY_VARIABLE] = TEST_KEY;
+  process.env[STAGE_KEY] = TEST_KEY;
   const config = configure(configOf(workers, providers.url, folder), providers.url) as TrainableInput;
   const store = options.store ?? new FileStore(join(folder, 'store'));
   const taskQueue = testTaskQueue();
@@ -111,7 +112,7 @@ function configOf(workers: readonly string[], url: string, folder: string): Conf
     provider: 'openai' as const,
     model: name,
     baseUrl: `${url}/v1`,
-    apiKeyEnv: KEY_VARIABLE,
+    apiKeyEnv: STAGE_KEY,
     price: { input: 2, output: 10 },
   });
   return {

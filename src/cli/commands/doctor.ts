@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
 import { describeConductor } from '../../config/notices';
-import { resolveRun } from '../../config/resolve-run';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
@@ -15,7 +14,7 @@ import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { checkStore, openStore } from '../../store/open-store';
 import { type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
-import { modelCardsOf } from '../../config/keys';
+import { configuredCards } from '../../config/keys';
 import { FOLDER, loadFile } from '../settings';
 import { columnsOf, paintFor, print } from '../terminal';
 
@@ -26,7 +25,7 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
   const here = isOurImage() ? [] : [await checkPython(), await checkTemporalCli()];
   const all = [checkNode(), ...here, server.finding, ...findings];
   if (config !== null) {
-    const cards = modelCardsOf(resolveRun(config));
+    const cards = configuredCards(config);
     all.push(...checkKeys(cards), ...checkEncryption(config), await findStore(config), ...checkRates(config));
     const needsEngine = cards.some(({ provider }) => provider === 'local');
     if (needsEngine || !isOurImage()) all.push(checkLocalEngine(needsEngine));
@@ -69,7 +68,7 @@ async function checkConfig(
   }
 }
 
-function checkKeys(cards: ReturnType<typeof modelCardsOf>): Finding[] {
+function checkKeys(cards: ReturnType<typeof configuredCards>): Finding[] {
   const names = cards.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   return [...new Set(names)].map((name) =>
     process.env[name]

@@ -5,7 +5,7 @@ import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
 import type { AskedQuestion, CustomGrader, Judged, QuestionRef } from '../../evaluation/contract';
-import type { SamplePlansRequest } from '../contract';
+import type { SamplePlansRequest, Verification } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
@@ -18,6 +18,7 @@ import { openNight } from './open-night';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import { keepGroup } from './records';
 import { samplePlans } from './sample-plans';
+import { verificationOf } from './verification';
 
 export interface TrainingDependencies {
   readonly config: TrainableConfig;
@@ -101,27 +102,34 @@ const CUSTOM_TIMEOUT_SECONDS = 600;
  * Activity `conductor.train.gradeAnswers`: judges each answer, the same one once. A plan that led to none (null) is wrong,
  * and so is an answer that settles on nothing: only a plan can be `unparseable`.
  *
- * Answers that an activity of the user's judges are not judged here: its name comes back.
+ * Answers that an activity of the user's judges are not judged here: its name comes back. Nor are those that rules do not
+ * take for right, and a verifier is asked about: what it is asked comes back.
  */
 export async function gradeAnswers(
   { store, questions }: Asked,
   request: GradeAnswersRequest,
-): Promise<readonly Judged[] | CustomGrader> {
+): Promise<readonly (Judged | Verification)[] | CustomGrader> {
   const question = await questions.read(request.question);
   if (question.grader === 'custom') {
     const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;
     return { activity, taskQueue, right, timeoutMs: timeoutSeconds * 1000 };
   }
   const end = Date.now() + MOST_GRADING_MS;
-  const known = new Map<string, Judged>();
-  const judged: Judged[] = [];
+  const known = new Map<string, Judged | Verification>();
+  const judged: (Judged | Verification)[] = [];
   for (const answer of request.answers) {
     const text = answer === null ? null : await readText(store, answer);
-    const found = text === null ? 'wrong' : (known.get(text) ?? (await gradeBefore(end, question, text)));
+    const found = text === null ? 'wrong' : (known.get(text) ?? (await judge(text)));
     if (text !== null) known.set(text, found);
     judged.push(found);
   }
   return judged;
+
+  async function judge(text: string): Promise<Judged | Verification> {
+    const verdict = await gradeBefore(end, question, text);
+    const isOpen = verdict === 'wrong' && question.grader === 'freeform' && question.verify === true;
+    return (isOpen ? await verificationOf(store, question, text) : null) ?? verdict;
+  }
 }
 
 /** A grader that fails is asked once more. */

@@ -59,6 +59,7 @@ export async function openNight(
   const training = trainingOf(config);
   const resolved = resolveTraining(config, request);
   const questions = await readGradable(training.data);
+  checkVerifier(config, [...questions.train, ...questions.heldOut]);
   const { trainRun } = resolved;
   const run = await readRun(store, trainRun);
   const night = await readNight(store, trainRun, date);
@@ -168,6 +169,15 @@ async function readGradable(data: Parameters<typeof readQuestions>[0]): ReturnTy
   const problem = await graderProblem([...questions.train, ...questions.heldOut]);
   if (problem !== null) throw new ConfigError(problem);
   return questions;
+}
+
+function checkVerifier(config: TrainableConfig, questions: readonly Question[]): void {
+  const asking = questions.find((question) => question.grader === 'freeform' && question.verify === true);
+  if (asking === undefined || config.verifier !== undefined) return;
+  throw new ConfigError(
+    `question ${asking.id} says verify: true, and the configuration names no verifier: add "verifier:" with a model from ` +
+      'outside the pool, or take verify out',
+  );
 }
 
 async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['train']> {

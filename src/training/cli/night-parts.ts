@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { isOurImage } from '../../config/image';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
+import { openSandbox } from '../../grading/sandbox/open-sandbox';
 import { runProgram } from '../../local/processes';
 import { reasonOf } from '../../local/reason-of';
 import type { Store } from '../../store/store';
@@ -35,10 +36,11 @@ interface Place {
 
 /** Looks for all that a night needs, some seconds at most. */
 export async function checkNightParts(training: TrainingConfig, place: Place): Promise<NightPart[]> {
-  const mathematics = await checkMathematics(training);
+  const graders = await gradersOf(training);
   const checks: Record<string, Promise<Looked>> = {
     Questions: checkQuestions(training),
-    ...(mathematics && { Mathematics: Promise.resolve(mathematics) }),
+    ...(graders.has('math') && { Mathematics: checkMathematics() }),
+    ...(graders.has('code') && { Code: checkCode() }),
     Trainer: checkTrainer(training, place),
     'Policy server': checkPolicyServer(training),
     Checkpoints: checkCheckpoints(training, place),
@@ -103,11 +105,18 @@ async function checkQuestions({ data, warmStart }: TrainingConfig): Promise<Look
   return fine(`${train.length} to learn from, ${held}${more}${few === null ? '' : `; ${few}`}`);
 }
 
-/** Mathematics is judged in two tiers; nothing where no question needs them. */
-async function checkMathematics({ data }: TrainingConfig): Promise<Looked | null> {
+async function gradersOf({ data }: TrainingConfig): Promise<ReadonlySet<string>> {
   const questions = await readQuestions(data).catch(() => null);
-  const all = [...(questions?.train ?? []), ...(questions?.heldOut ?? [])];
-  if (!all.some(({ grader }) => grader === 'math')) return null;
+  return new Set([...(questions?.train ?? []), ...(questions?.heldOut ?? [])].map(({ grader }) => grader));
+}
+
+async function checkCode(): Promise<Looked> {
+  const { name, python } = await openSandbox();
+  return fine(`Python ${python} in ${name}`);
+}
+
+/** It is judged in two tiers. */
+async function checkMathematics(): Promise<Looked> {
   const engine = engineVersion();
   const script = 'import importlib.metadata as packages; print(packages.version("math-verify"))';
   const second = await runProgram(pythonPath(), ['-c', script]).catch(() => null);

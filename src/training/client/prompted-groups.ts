@@ -113,7 +113,7 @@ function inputOf(
   question: GroupInput['question'],
   content: Question,
 ): GroupInput {
-  const { trainRun, seed, policy, reward, window, recursion, run, groupSize } = settings;
+  const { trainRun, seed, policy, reward, window, recursion, run, groupSize, verifier } = settings;
   const { conductor, workers, limits } = run;
   const asked = [conductor, workers, limits.steps, groupSize, content];
   const text = JSON.stringify(asked, (name, value: unknown) => (name === 'price' ? undefined : value));
@@ -132,6 +132,7 @@ function inputOf(
     reward,
     recursion,
     window,
+    ...(verifier !== undefined && { verifier }),
     run,
     isApart: false,
   };

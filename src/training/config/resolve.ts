@@ -1,6 +1,7 @@
 import { ConfigError } from '../../config/errors';
 import { unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
+import { resolveVerifier } from '../../config/verifier';
 import { durationMs } from '../../config/duration';
 import type { ResolvedRun, RunLimits } from '../../protocol/run';
 import type { TrainingSettings } from '../settings';
@@ -31,6 +32,7 @@ export function resolveTraining(
   const training = trainingOf(config);
   const run = resolveRun(config, {}, day);
   checkPool(training, run);
+  const verifier = resolveVerifier(config, day);
   const { seed, questions, groupSize, window, slots, pool, recursion } = training;
   const { temperature, evaluateEvery, gate, continueFrom, keep, budget } = training;
   const { scale, ...reward } = training.reward;
@@ -69,6 +71,7 @@ export function resolveTraining(
       maxPromptTokens: policy.maxPromptTokens,
       maxCompletionTokens: policy.maxOutputTokens,
     },
+    ...(verifier !== null && { verifier }),
     run: {
       ...run,
       // A queue of their own is beside those of the providers, too.

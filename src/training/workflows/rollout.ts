@@ -12,13 +12,14 @@ import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import { Approval, Steering } from '../../workflows/steering';
 import type { AskedQuestion, Judged } from '../../evaluation/contract';
-import type { GroupInput } from '../contract';
+import type { GroupInput, Verification } from '../contract';
 import { GRADE_ANSWERS } from '../names';
 import { rolloutIdentity } from '../night-ids';
 import type { GroupPart } from '../progress';
 import type { GroupPurpose, Rollout, SampledPlan } from '../rollout';
 import { gradingActivities } from './activities';
 import { askGrader } from '../../evaluation/workflows/ask-grader';
+import { askVerifier } from './ask-verifier';
 import { inWindow } from '../../workflows/in-window';
 import type { Stopwatch } from './night';
 
@@ -155,14 +156,37 @@ async function judge(group: GroupContext, rollouts: readonly NotJudged[]): Promi
   });
 }
 
-async function gradeAll(
-  { input, question }: GroupContext,
-  answers: readonly (Text | null)[],
-): Promise<readonly Judged[]> {
+async function gradeAll(group: GroupContext, answers: readonly (Text | null)[]): Promise<readonly Judged[]> {
+  const { input, question } = group;
   const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
   const graded = await grade({ question: input.question, answers });
-  return 'activity' in graded ? askGrader(graded, { question, answers, window: input.window }) : graded;
+  if ('activity' in graded) return askGrader(graded, { question, answers, window: input.window });
+  return graded.every(isJudged) ? graded : verifyAll(group, graded);
 }
+
+function isJudged(judged: Judged | Verification): judged is Judged {
+  return typeof judged !== 'object' || 'ungradedBecause' in judged;
+}
+
+/** Of the same answers one is asked about. */
+function verifyAll(
+  group: GroupContext,
+  graded: readonly (Judged | Verification)[],
+): Promise<readonly Judged[]> {
+  const { verifier, window } = group.input;
+  const asked = new Map<string, Promise<Judged>>();
+  return inWindow(graded, window, (judged, index) => {
+    if (isJudged(judged)) return Promise.resolve(judged);
+    if (verifier === undefined) return Promise.resolve(NO_VERIFIER);
+    const context = rolloutContext(group, index, 0);
+    const identity = `${context.identity ?? ''}/${verifier.id}`;
+    const verdict = asked.get(judged.correct) ?? askVerifier({ ...context, identity }, verifier, judged);
+    asked.set(judged.correct, verdict);
+    return verdict;
+  });
+}
+
+const NO_VERIFIER: Judged = { ungradedBecause: 'no verifier is configured' };
 
 export interface GroupContext {
   readonly input: GroupInput;

@@ -58,7 +58,7 @@ export type GroupOptions = Pick<GroupInput, 'purpose' | 'cycle' | 'draw' | 'ques
  */
 function groupInput(night: Night, options: GroupOptions, share: number | null): GroupInput {
   const { settings } = night.state.opened;
-  const { trainRun, seed, policy, reward, window, slots, recursion, run } = settings;
+  const { trainRun, seed, policy, reward, window, slots, recursion, run, verifier } = settings;
   const isTrial = options.purpose !== 'training';
   const { nanoUsd, wallClockMs } = run.limits;
   const most = Math.min(nanoUsd ?? Infinity, share ?? Infinity);
@@ -73,6 +73,7 @@ function groupInput(night: Night, options: GroupOptions, share: number | null): 
     window,
     isApart: slots !== null,
     recursion,
+    ...(verifier !== undefined && { verifier }),
     run: {
       ...run,
       limits: {

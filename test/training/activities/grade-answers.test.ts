@@ -1,9 +1,10 @@
 import { keepText } from '../../../src/store/texts';
 import { gradeAnswers } from '../../../src/training/activities';
+import type { TrainableConfig } from '../../../src/training/config/schema';
 import { openNight } from '../../../src/training/activities/open-night';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import type { Judged } from '../../../src/evaluation/contract';
-import { openQuestionFolder, type QuestionFolder, row } from './questions';
+import { codeRow, openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;
 beforeEach(async () => (folder = await openQuestionFolder()));
@@ -21,10 +22,14 @@ test('each answer by itself: right, wrong, none, and one that lies in the store'
   expect(verdicts).toEqual(['correct', 'wrong', 'wrong', 'correct']);
 });
 
-async function judge(fields: object, answers: readonly string[]): ReturnType<typeof gradeAnswers> {
+async function judge(
+  fields: object,
+  answers: readonly string[],
+  config?: TrainableConfig,
+): ReturnType<typeof gradeAnswers> {
   const { store } = folder;
   await folder.write('train.jsonl', [{ ...row('a'), ...fields }]);
-  const { train } = await openNight({ store, config: folder.config() }, { date: '2026-11-21' });
+  const { train } = await openNight({ store, config: config ?? folder.config() }, { date: '2026-11-21' });
   return gradeAnswers(
     { store, questions: new QuestionSets(store) },
     { question: { set: train.set, index: 0 }, answers },
@@ -43,6 +48,58 @@ test('an answer that its grader cannot judge is ungraded, with the reason', asyn
   expect(unreadable).toEqual({
     ungradedBecause: expect.stringContaining('pip install math-verify') as string,
   });
+});
+
+test('a night of code without a sandbox is refused before anything is spent', async () => {
+  const { store } = folder;
+  await folder.write('train.jsonl', [codeRow('a')]);
+  process.env.CONDUCTOR_SANDBOX = 'none';
+  const night = openNight({ store, config: folder.config() }, { date: '2026-11-21' });
+  await expect(night).rejects.toThrow('code cannot be judged: CONDUCTOR_SANDBOX is "none"');
+  delete process.env.CONDUCTOR_SANDBOX;
+});
+
+const freeform = { grader: 'freeform', answer: 'the Danube', verify: true };
+
+test('what a verifier is asked about an answer that no rule takes for right, and only then', async () => {
+  const config = folder.config();
+  const { baseUrl, timeout, capabilities } = {
+    baseUrl: 'http://127.0.0.1:9/v1',
+    timeout: '1m',
+    capabilities: {},
+  };
+  const verifier = { provider: 'openai', model: 'judge', baseUrl, timeout, capabilities } as const;
+  const answers = ['the Danube', 'Donau', '', 'x'.repeat(8_001)];
+  const judged = await judge(freeform, answers, { ...config, verifier });
+  const mark = /^correct-(\w{12})$/;
+  expect(judged).toEqual([
+    'correct',
+    {
+      prompt: expect.stringContaining('Donau') as string,
+      correct: expect.stringMatching(mark) as string,
+      wrong: expect.stringMatching(/^wrong-/) as string,
+    },
+    'wrong',
+    'wrong',
+  ]);
+});
+
+test('a night that needs a verifier, and has none or one of its own workers, is refused', async () => {
+  const { store } = folder;
+  await folder.write('train.jsonl', [{ ...row('a'), ...freeform }]);
+  const night = openNight({ store, config: folder.config() }, { date: '2026-11-21' });
+  await expect(night).rejects.toThrow(
+    'question a says verify: true, and the configuration names no verifier',
+  );
+  const config = folder.config();
+  const [worker] = config.workers;
+  if (worker?.provider !== 'openai') throw new Error('there is no such worker');
+  const { id, provider, model, baseUrl, timeout, capabilities } = worker;
+  const verifier = { provider, model, baseUrl, timeout, capabilities };
+  const own = openNight({ store, config: { ...config, verifier } }, { date: '2026-11-21' });
+  await expect(own).rejects.toThrow(
+    `verifier is openai m, which is worker ${id}: name a model from outside the pool`,
+  );
 });
 
 test("a grader of the user's own is named, and not asked here", async () => {

@@ -23,6 +23,11 @@ export function row(id: string, question = `What is ${id}?`): Readonly<Record<st
   return { id, question, answer: 4, grader: 'number' };
 }
 
+/** One that needs a sandbox. */
+export function codeRow(id: string): Readonly<Record<string, unknown>> {
+  return { id, question: `Print ${id}.`, grader: 'code', tests: [{ input: '', output: id }] };
+}
+
 export async function openQuestionFolder(): Promise<QuestionFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'questions-'));
   const write = async (file: string, rows: readonly unknown[]): Promise<string> => {

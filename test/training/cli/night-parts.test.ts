@@ -1,5 +1,5 @@
 import { checkNightParts } from '../../../src/training/cli/night-parts';
-import { openQuestionFolder, row } from '../activities/questions';
+import { codeRow, openQuestionFolder, row } from '../activities/questions';
 
 test('where questions are of mathematics, what judges them is named, and what is missing', async () => {
   const folder = await openQuestionFolder();
@@ -16,5 +16,19 @@ test('where questions are of mathematics, what judges them is named, and what is
   ) as string;
   expect(await mathematics()).toEqual([{ what: 'Mathematics', state: 'note', text }]);
   delete process.env.CONDUCTOR_PYTHON;
+  await folder.close();
+});
+
+test('where questions are of code, the sandbox is named, or what is wrong with it', async () => {
+  const folder = await openQuestionFolder();
+  process.env.CONDUCTOR_SANDBOX = 'none';
+  const { training } = folder.config();
+  if (training === undefined) throw new Error('there is no training');
+  const place = { store: folder.store, temporal: null, trainRun: 'sums' };
+  await folder.write('train.jsonl', [codeRow('a')]);
+  const code = (await checkNightParts(training, place)).filter(({ what }) => what === 'Code');
+  const text = expect.stringContaining('CONDUCTOR_SANDBOX is "none": expected') as string;
+  expect(code).toEqual([{ what: 'Code', state: 'broken', text }]);
+  delete process.env.CONDUCTOR_SANDBOX;
   await folder.close();
 });
