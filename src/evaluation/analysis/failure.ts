@@ -31,17 +31,6 @@ export const FAILURES = [
 
 export type Failure = (typeof FAILURES)[number];
 
-/** For a sentence about a run. */
-export const FAILURE_NAMES: Readonly<Record<Failure, string>> = {
-  format: 'the plan or the answer could not be read',
-  spoilt: 'a review spoilt a right answer',
-  lost: 'a step had the right answer, and the end lost it',
-  'one worker': 'one worker did it all, and another might have known better',
-  'wrong worker': 'a worker who would have known was not asked',
-  'vain review': 'a review left a wrong answer wrong',
-  unsolved: 'no one is known to have had the right answer',
-};
-
 /**
  * By what a run failed; null where it did not, or where that is not known. The first of these that holds:
  *

@@ -2,7 +2,7 @@ import { isRecord } from '../../plan/validate';
 import type { FileRecord } from './open-file';
 
 /** Of one line. LiveCodeBench's longest, with all their tests, take a quarter. */
-export const MOST_BYTES = 256 * 1024 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
 
 /** Reads an object a line; empty lines are passed over. */
 export async function* readJsonLines(

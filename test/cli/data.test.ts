@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { QuestionIndex } from '../../src/evaluation/data/question-index';
+import { splitDataSets } from '../../src/evaluation/data/split';
+import { questionSchema, type Question } from '../../src/grading/question';
+import { type Ended, runCommand } from './command';
+import { type Folder, makeFolder } from './folder';
+
+let folder: Folder;
+
+beforeEach(async () => (folder = await makeFolder()));
+afterEach(() => folder.remove());
+
+const data = (...args: readonly string[]): Promise<Ended> =>
+  runCommand(['data', ...args], { cwd: folder.path });
+const sample = (name: string): string => join(__dirname, '..', 'evaluation', 'data', 'samples', name);
+const row = (id: string, question = `What is ${id}?`, more: Partial<Question> = {}): string =>
+  JSON.stringify({ id, question, grader: 'exact', answer: 'x', ...more });
+
+const written = async (file: string): Promise<Question[]> =>
+  (await readFile(join(folder.path, file), 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => questionSchema.parse(JSON.parse(line)));
+
+test('inspect says what a file holds, what repeats and what cannot be used, and fails for the latter', async () => {
+  await folder.write(
+    'a.jsonl',
+    [row('a'), row('b'), row('a', 'Else?'), row('c', 'what is  B?'), '{"id": 7}'].join('\n'),
+  );
+  await folder.write('b.jsonl', row('z', 'Else?'));
+  const { code, stdout } = await data('inspect', 'a.jsonl', '--against', 'b.jsonl');
+  expect(code).toBe(1);
+  for (const line of [
+    'a.jsonl  4 questions · rows of our own · JSON lines',
+    'graders     exact (4)',
+    '1 row cannot be used:\n  a.jsonl:5: ',
+    'line 3: a, as in line 1',
+    '1 question repeated:\n  line 4: the same as line 2',
+    '1 of 4 repeat one of 1 question in b.jsonl:\n  line 3: the same as line 1',
+  ]) {
+    expect(stdout).toContain(line);
+  }
+});
+
+test('inspect tells a program the same, of a known set', async () => {
+  const { code, stdout } = await data('inspect', sample('mmlu.parquet'), '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    kind: 'Parquet',
+    format: 'MMLU',
+    questions: 12,
+    mapping: { topic: 'subject' },
+    problems: { count: 0 },
+    overlap: null,
+  });
+});
+
+test('a file that is not there, or is no file of questions, is bad usage told in a sentence', async () => {
+  await folder.write('empty.jsonl', '');
+  for (const [name, sentence] of [
+    ['nowhere.jsonl', 'nowhere.jsonl cannot be read: ENOENT'],
+    ['empty.jsonl', 'empty.jsonl holds no line'],
+    ['.', 'is a folder: name a file in it'],
+  ] as const) {
+    expect(await data('inspect', name)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(sentence) as string,
+    });
+  }
+});
+
+test('split writes parts that have as much of each set, and nothing in common', async () => {
+  const files = ['math.parquet', 'mmlu.parquet', 'rlpr.parquet', 'live-code-bench.jsonl'].map(sample);
+  const parts = ['--part', 'train=16', '--part', 'held-out=8'];
+  const { code, stdout } = await data('split', ...files, ...parts, '--out', 'splits');
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    `${join('splits', 'train.jsonl')}: 16 questions, MATH (4), MMLU (4), RLPR (4), LiveCodeBench (4)`,
+  );
+  const [train, heldOut] = await Promise.all([
+    written('splits/train.jsonl'),
+    written('splits/held-out.jsonl'),
+  ]);
+  expect(train).toHaveLength(16);
+  expect(new Set([...train, ...heldOut].map(({ id }) => id)).size).toBe(24);
+  const again = await data('split', ...files, ...parts, '--out', 'splits');
+  expect(again).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('train.jsonl is there already') as string,
+  });
+  expect(await written('splits/train.jsonl')).toEqual(train);
+});
+
+test('what repeats another question is in no part, days bound those that have one, and too few are refused', async () => {
+  const file = join(folder.path, 'all.jsonl');
+  await folder.write(
+    'all.jsonl',
+    [
+      row('a'),
+      row('b', 'what is A?'),
+      row('a', 'Another?'),
+      row('new', 'New?', { date: '2031-05-01' }),
+      row('old', 'Old?', { date: '2030-05-01' }),
+      'no JSON',
+    ].join('\n'),
+  );
+  const split = (name: string, count: number) =>
+    splitDataSets([file], {
+      parts: [{ name, count }],
+      seed: 1,
+      since: '2031-01-01',
+      out: join(folder.path, 'out'),
+    });
+  expect(await split('two', 2)).toMatchObject({ copies: 2, badRows: 1 });
+  const two = await written('out/two.jsonl');
+  expect(two.map(({ id }) => id).sort()).toEqual(['a', 'new']);
+  const index = new QuestionIndex();
+  two.forEach(({ id, question }) => index.add(id, question));
+  expect(index.copies()).toEqual([]);
+  await expect(split('three', 3)).rejects.toThrow('3 questions are asked for, and there are 2');
+});
