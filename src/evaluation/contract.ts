@@ -44,7 +44,7 @@ export interface AskedQuestion {
 }
 
 /** What holds for every method on every question of an evaluation. */
-export interface EvaluationSettings {
+interface EvaluationSettings {
   /** Also the id of its workflow. */
   readonly id: string;
   /** As `readMethod` reads them, in the order of the table. */

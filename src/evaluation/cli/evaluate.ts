@@ -28,7 +28,7 @@ import { readQuestions } from './questions';
 import { findingsOf, renderReport } from './report';
 import { plainTable, tableOf } from './table';
 
-export interface EvaluateOptions extends WorkOptions {
+interface EvaluateOptions extends WorkOptions {
   readonly methods: readonly string[];
   readonly allow?: string[];
   readonly deny?: string[];
