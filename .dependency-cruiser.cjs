@@ -54,7 +54,11 @@ module.exports = {
       from: { path: '^src/((training|evaluation)/)?workflows/' },
       to: {
         dependencyTypesNot: ['type-only'],
-        pathNot: [pure, '^src/((training|evaluation)/)?workflows/', '(^|/)node_modules/@temporalio/(workflow|common)/'],
+        pathNot: [
+          pure,
+          '^src/((training|evaluation)/)?workflows/',
+          '(^|/)node_modules/@temporalio/(workflow|common)/',
+        ],
       },
     },
     {

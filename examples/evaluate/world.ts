@@ -12,7 +12,7 @@ type Topic = (typeof TOPICS)[number];
 export type WorldQuestion = Extract<Question, { readonly grader: 'number' | 'choice' }>;
 
 /** How often a worker is right that sees no other answer. */
-export type Skills = Readonly<Record<Topic, number>>;
+type Skills = Readonly<Record<Topic, number>>;
 
 export const WORKERS: Readonly<Record<string, Skills>> = {
   scholar: { sums: 0.5, letters: 0.6, capitals: 0.9 },
@@ -47,7 +47,6 @@ const CAPITALS = [
   ['Qatar', 'Doha'],
   ['Malta', 'Valletta'],
 ] as const;
-
 
 /** Questions with known answers, the topics in turn. */
 export function questionsOf(count: number): WorldQuestion[] {
@@ -122,7 +121,12 @@ export function modelsOf(
 const ANSWER_TOKENS = 100;
 
 /** Its chance is drawn from what it reads: the same prompt is answered alike, and another attempt anew. */
-function answerOf(name: string, skills: Skills, { question, answer, topic }: WorldQuestion, text: string): Reply {
+function answerOf(
+  name: string,
+  skills: Skills,
+  { question, answer, topic }: WorldQuestion,
+  text: string,
+): Reply {
   const random = randomFrom('answer', name, text);
   const shown = text.slice(text.indexOf(question) + question.length);
   const isHelped = shown.includes(`<answer>${answer}</answer>`);

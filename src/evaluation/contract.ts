@@ -44,7 +44,7 @@ export interface AskedQuestion {
 }
 
 /** What holds for every method on every question of an evaluation. */
-export interface EvaluationSettings {
+interface EvaluationSettings {
   /** Also the id of its workflow. */
   readonly id: string;
   /** As `readMethod` reads them, in the order of the table. */
@@ -67,7 +67,7 @@ export interface EvaluateInput extends EvaluationSettings {
   readonly questions: number;
   /** How many questions may be under way together. */
   readonly window: number;
-  /** What all may cost, with what was spent on it before; null: no limit. */
+  /** What this run of the evaluation may cost, however often it goes on as new; null: no limit. */
   readonly nanoUsd: number | null;
   /** Set by the workflow itself where it goes on in a new run. */
   readonly carried?: EvaluationProgress;

@@ -37,6 +37,8 @@ export const methodRecordSchema = z.object({
   /** Workflow ids of the solves that it took: `temporal-conductor trace <id>` shows each. */
   runs: z.array(z.string()),
   spent: spentSchema,
+  /** Calls that are not in it: lost in a crash or a time-out, at a cost that is unknown. */
+  lost: z.int().nonnegative(),
   /** The part of it that wrote plans. */
   planning: spentSchema,
   /** From the start of the first solve to the end of the last, waits in queues included. */

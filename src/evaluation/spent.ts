@@ -3,9 +3,20 @@ import type { Spent } from './records';
 
 export const NOTHING_SPENT: Spent = { calls: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 
-/** What calls came to; one of unknown cost makes the sum unknown. */
+/**
+ * What calls came to; one of unknown price makes the sum unknown. Lost ones are left out: a crash or a time-out says nothing
+ * about a method, and must not change how many attempts another one is given.
+ */
 export function spentOn(calls: readonly Call[]): Spent {
-  return calls.map(spentOnCall).reduce(addSpent, NOTHING_SPENT);
+  return calls
+    .filter((call) => !isLost(call))
+    .map(spentOnCall)
+    .reduce(addSpent, NOTHING_SPENT);
+}
+
+/** Whether a call may have been billed, and no one knows how much, since its answer never came. */
+export function isLost({ usage, nanoUsd }: Call): boolean {
+  return usage === null && nanoUsd === null;
 }
 
 function spentOnCall({ usage, nanoUsd }: Call): Spent {

@@ -37,6 +37,8 @@ export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'worker
   readonly againstBestWorker: Comparison | null;
   /** Of all that was tried; null where a price is unknown. */
   readonly usd: number | null;
+  /** Calls that are not in it: lost in crashes and time-outs. */
+  readonly lost: number;
 }
 
 /** Sums up what was found, on the questions that every method was tried on. */
@@ -64,6 +66,7 @@ export function summarize(manifest: Manifest, records: readonly MethodRecord[]):
     againstBestWorker:
       best === null || reference !== REFERENCE ? null : compare(of(REFERENCE), best, of(best)),
     usd: totalUsd(records),
+    lost: records.reduce((sum, record) => sum + record.lost, 0),
   };
 }
 

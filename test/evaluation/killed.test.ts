@@ -63,7 +63,9 @@ test.each([1, 2])(
         }
         worker = await startWorkerProcess(stage);
       }
-      const end = (await stage.temporal.client.workflow.getHandle(disturbed.id).result()) as EvaluationProgress;
+      const end = (await stage.temporal.client.workflow
+        .getHandle(disturbed.id)
+        .result()) as EvaluationProgress;
       await worker.kill();
 
       expect(end).toMatchObject({ done: QUESTIONS.length, stoppedBy: null });

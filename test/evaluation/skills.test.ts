@@ -15,7 +15,8 @@ const skill = (worker: string, topic: Topic): number => WORKERS[worker]?.[topic]
 /** A worker that sees answers of which one is right as often as `shown`. */
 const after = (shown: number, own: number): number => shown * withHelp(own) + (1 - shown) * own;
 /** One of so many is right. */
-const anyOf = (...chances: readonly number[]): number => 1 - chances.reduce((none, each) => none * (1 - each), 1);
+const anyOf = (...chances: readonly number[]): number =>
+  1 - chances.reduce((none, each) => none * (1 - each), 1);
 
 /** The Conductor has the best worker answer, the second check, and the best decide. */
 function conductor(topic: Topic): number {
@@ -69,7 +70,9 @@ test('each score is what the skills make it, and methods of equal cost cost the 
       expect({ method, ungraded }).toEqual({ method, ungraded: 0 });
       // 99 % of all evaluations: there are ten methods, and each is drawn once.
       const most = 2.58 * Math.sqrt((paper * (1 - paper)) / QUESTIONS.length);
-      expect({ method, paper, score, isNear: Math.abs((score ?? NaN) - paper) <= most }).toMatchObject({ isNear: true });
+      expect({ method, paper, score, isNear: Math.abs((score ?? NaN) - paper) <= most }).toMatchObject({
+        isNear: true,
+      });
       if (!/best-of|vote/.test(method)) continue;
       const reference = methods.find((each) => each.method === 'conductor')?.usd ?? NaN;
       expect(Math.abs((usd ?? NaN) - reference)).toBeLessThanOrEqual(CALL_NANO_USD / 1e9);

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { newEvaluationId } from '../../client/run-id';
+import { isNotFound } from '../../client/steer';
 import { keepPicture } from '../../cli/draw';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption } from '../../cli/interruption';
@@ -28,7 +29,7 @@ import { readQuestions } from './questions';
 import { findingsOf, renderReport } from './report';
 import { plainTable, tableOf } from './table';
 
-export interface EvaluateOptions extends WorkOptions {
+interface EvaluateOptions extends WorkOptions {
   readonly methods: readonly string[];
   readonly allow?: string[];
   readonly deny?: string[];
@@ -56,14 +57,14 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
     const manifest =
       plan === null ? await findManifest(session, options.resume ?? '') : await keep(session, plan);
-    await start(session, manifest, run, options);
+    const isUnderWay = await begin(session, manifest, run, options);
     if (detach) {
       await print(manifest.id);
       say(`Come back for its results with: ${comeBack(manifest.id, options)}`);
       await checkServed(session);
       return EXIT.answered;
     }
-    const end = await followEvaluation(session, manifest, interruption);
+    const end = isUnderWay ? await followEvaluation(session, manifest, interruption) : NOTHING_LEFT;
     if (end === null) {
       say(`Evaluation ${manifest.id} is kept; go on with: ${comeBack(manifest.id, options)}`);
       return EXIT.interrupted;
@@ -77,6 +78,9 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
     return EXIT.stopped;
   });
 }
+
+/** All of it was known already. */
+const NOTHING_LEFT = { stoppedBy: null, spentNanoUsd: 0 } as const;
 
 function comeBack(id: string, { config }: EvaluateOptions): string {
   return `temporal-conductor eval --resume ${id}${config === undefined ? '' : ` --config ${config}`}`;
@@ -156,16 +160,48 @@ async function findManifest({ store }: Session, id: string): Promise<Manifest> {
   );
 }
 
-/** Begins it, or goes on with one that has ended before its end; one that runs is left as it is. */
+/**
+ * Begins it, or goes on with one that has ended before its end; one that runs is left as it is.
+ *
+ * @returns false where nothing is left to be done
+ */
+async function begin(
+  session: Session,
+  manifest: Manifest,
+  run: ResolvedRun,
+  options: EvaluateOptions,
+): Promise<boolean> {
+  const { id, methods, questions } = manifest;
+  const known = await readResults(session.store, resultsFolder(id));
+  if (known.length === methods.length * questions) return false;
+  if (options.resume !== undefined) {
+    if (await isRunning(session, id)) return true;
+    if (options.maxCost === undefined) {
+      throw new UsageError(
+        `evaluation ${id} has ended before its end: say what the rest may cost at most with --max-cost USD, or none`,
+      );
+    }
+  }
+  await start(session, manifest, run, options);
+  return true;
+}
+
+async function isRunning({ temporal }: Session, id: string): Promise<boolean> {
+  try {
+    return (await temporal.workflow.getHandle(id).describe()).status.name === 'RUNNING';
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
 async function start(
-  { temporal, config, store }: Session,
+  { temporal, config }: Session,
   manifest: Manifest,
   run: ResolvedRun,
   { allow, deny, window, maxCost }: EvaluateOptions,
 ): Promise<void> {
   const { id, methods, workers, seed, set, questions } = manifest;
-  const known = await readResults(store, resultsFolder(id));
-  if (known.length === methods.length * questions) return;
   const input: EvaluateInput = {
     id,
     methods,
@@ -184,7 +220,6 @@ async function start(
     args: [input],
     priority: { priorityKey: EVALUATION_PRIORITY },
     staticSummary: `${counted(questions, 'question')} of ${manifest.file}, ${counted(methods.length, 'method')}`,
-    workflowIdConflictPolicy: 'USE_EXISTING',
   });
 }
 

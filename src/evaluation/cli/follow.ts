@@ -49,7 +49,7 @@ async function look(work: () => Promise<void>, stop: AbortSignal): Promise<void>
 }
 
 /** `12 of 100 questions · $0.12 · about 3 min left · conductor 0.83 · worker:gpt 0.71` */
-export function describeProgress(
+function describeProgress(
   { questions, methods }: Pick<Manifest, 'questions' | 'methods'>,
   { done, spentNanoUsd, startedAt, scores }: EvaluationProgress,
   now: number,

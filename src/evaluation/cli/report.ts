@@ -5,7 +5,7 @@ import { describeP, describeSmallest, markdownTable, signed, tableOf } from './t
 
 /** What the numbers say, a sentence each. */
 export function findingsOf(summary: Summary): string[] {
-  const { complete, questions, methods, reference, againstBestWorker, usd } = summary;
+  const { complete, questions, methods, reference, againstBestWorker, usd, lost } = summary;
   const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
   return [
     `${counted(complete, 'question')} of ${questions}, seed ${summary.seed}, ` +
@@ -13,6 +13,9 @@ export function findingsOf(summary: Summary): string[] {
     ...(againstBestWorker === null
       ? []
       : [compareSentence(reference, againstBestWorker, 'the best worker alone')]),
+    ...(lost === 0
+      ? []
+      : [`${counted(lost, 'call')} were lost in crashes or time-outs: what they cost is not in it.`]),
     ...(ungraded === 0
       ? []
       : [`${counted(ungraded, 'answer')} could not be judged, and count neither way: see results.jsonl.`]),

@@ -5,7 +5,7 @@ import { ownRound } from '../../trace/run-tree';
 import { limitIn } from '../../workflows/failures';
 import type { Method } from '../methods/method';
 import type { MethodRecord } from '../records';
-import { addSpent, NOTHING_SPENT, spentOn } from '../spent';
+import { addSpent, isLost, NOTHING_SPENT, spentOn } from '../spent';
 import type { Played, SolveRun, Trial } from './trial';
 
 interface Recorded {
@@ -39,6 +39,7 @@ export async function recordOf(trial: Trial, recorded: Recorded): Promise<Method
     answer,
     runs: runs.map(({ id }) => id),
     spent: addSpent(inherited, spentOn(calls)),
+    lost: calls.filter(isLost).length,
     planning: addSpent(inherited, planning),
     latencyMs: sum(runs.map(({ latencyMs }) => latencyMs)),
     workers: countWorkers(traces),

@@ -1,0 +1,29 @@
+import { spentOn, unitOf } from '../../src/evaluation/spent';
+import type { Call } from '../../src/protocol/call';
+
+const call = (usage: number | null, nanoUsd: number | null): Call => ({
+  callId: '0',
+  purpose: 'step',
+  round: 0,
+  step: 0,
+  attempt: 1,
+  worker: 'gpt',
+  model: 'gpt',
+  error: null,
+  usage:
+    usage === null ? null : { inputTokens: 0, outputTokens: usage, cachedInputTokens: 0, reasoningTokens: 0 },
+  nanoUsd,
+});
+
+test('a call that was lost changes no cost, and a price that is unknown makes the sum unknown', () => {
+  const answered = call(100, 1_000);
+  expect(spentOn([answered, call(null, null)])).toEqual(spentOn([answered]));
+  expect(spentOn([answered, call(50, null)])).toMatchObject({ calls: 2, outputTokens: 150, nanoUsd: null });
+});
+
+test('equal cost is of money where it is known, else of tokens', () => {
+  const paid = spentOn([call(100, 1_000)]);
+  expect(unitOf(paid)(paid)).toBe(1_000);
+  const free = spentOn([call(100, 0)]);
+  expect(unitOf(free)(free)).toBe(100);
+});
