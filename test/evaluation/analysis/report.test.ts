@@ -19,6 +19,7 @@ const record = (method: string, index: number, changes: Partial<MethodRecord> = 
   answer: 'x',
   runs: [],
   spent,
+  lost: 0,
   planning: spent,
   latencyMs: 1,
   workers: {},
