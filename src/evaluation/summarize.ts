@@ -1,6 +1,8 @@
+import { type Failure, failureOf } from './analysis/failure';
 import { type Comparison, comparePairs, type Interval, intervalOf, percentile } from './compare';
 import { REFERENCE } from './methods/read-method';
 import type { Manifest, MethodRecord } from './records';
+import { topologyOf } from '../plan/topology';
 import { meanOf } from './statistics';
 
 /** What came of one method. */
@@ -24,6 +26,9 @@ export interface MethodSummary {
   readonly latencyMs: { readonly median: number; readonly p95: number };
   /** Share of all answered steps, by worker. */
   readonly workerShares: Readonly<Record<string, number>>;
+  /** First plans by what `topologyOf` calls their graph, and wrong answers by what `failureOf` says of them. */
+  readonly topologies: Readonly<Record<string, number>>;
+  readonly failures: Readonly<Record<string, number>>;
 }
 
 /** What an evaluation found. */
@@ -51,6 +56,9 @@ export function summarize(manifest: Manifest, records: readonly MethodRecord[]):
   const reference = methods.includes(REFERENCE) ? REFERENCE : (methods[0] ?? '');
   const summaries = methods.map((method) => ({
     ...summarizeMethod(method, of(method)),
+    failures: tally(
+      of(method).flatMap((record) => failureIn(record, workers, byQuestion.get(record.index) ?? []) ?? []),
+    ),
     comparison: method === reference ? null : compare(of(method), reference, of(reference)),
   }));
   const best = bestWorker(summaries);
@@ -86,7 +94,7 @@ function groupBy<Key>(
 function summarizeMethod(
   method: string,
   records: readonly MethodRecord[],
-): Omit<MethodSummary, 'comparison'> {
+): Omit<MethodSummary, 'comparison' | 'failures'> {
   const scores = records.flatMap((record) => scoreOf(record) ?? []);
   const count = (verdict: MethodRecord['verdict']): number =>
     records.filter((record) => record.verdict === verdict).length;
@@ -107,7 +115,31 @@ function summarizeMethod(
     steps: meanOf(records.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length]))),
     latencyMs: { median: percentile(latencies, 0.5) ?? 0, p95: percentile(latencies, 0.95) ?? 0 },
     workerShares: sharesOf(records),
+    topologies: tally(records.flatMap(({ plan }) => (plan === null ? [] : (topologyOf(plan) ?? [])))),
   };
+}
+
+function tally(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
+/** What workers know alone is told by the others' records of the same question, where workers were tried alone. */
+function failureIn(
+  { plan, rounds, verdict }: MethodRecord,
+  workers: readonly string[],
+  others: readonly MethodRecord[],
+): Failure | null {
+  if (plan === null) return null;
+  const aloneOf = (worker: string): MethodRecord['verdict'] | null =>
+    others.find(({ method }) => method === `worker:${worker}`)?.verdict ?? null;
+  const first = { plan, outputs: [], answer: null };
+  return failureOf({
+    rounds: rounds > 1 ? [first, { ...first, plan: { steps: [] } }] : [first],
+    answer: verdict,
+    pool: Object.fromEntries(workers.map((worker) => [worker, aloneOf(worker)])),
+  });
 }
 
 /** An answer that settles on nothing is not right; what could not be judged counts neither way. */

@@ -1,4 +1,6 @@
+import { TOPOLOGIES } from '../../plan/topology';
 import { counted, describeUsd } from '../../trace/describe';
+import { FAILURES } from '../analysis/failure';
 import type { Comparison } from '../compare';
 import type { Summary } from '../summarize';
 import { describeP, describeSmallest, markdownTable, signed, tableOf } from './table';
@@ -44,6 +46,25 @@ const LEGEND = [
     'Conductor’s own calls included. Latency: median and 95th percentile of a question, waits included.',
 ].join('\n');
 
+/** By method, where there is anything to be told. */
+function plansAndFailures({ methods }: Summary): string[] {
+  const describe = (counts: Readonly<Record<string, number>>, names: readonly string[]): string =>
+    names.flatMap((name) => (counts[name] === undefined ? [] : `${name} ${counts[name]}`)).join(', ');
+  const rows = methods.map(({ method, topologies, failures }) => [
+    method,
+    describe(topologies, TOPOLOGIES),
+    describe(failures, FAILURES),
+  ]);
+  const told = rows.filter(([, plans, failures]) => plans !== '' || failures !== '');
+  if (told.length === 0) return [];
+  const lines = [
+    ['method', 'plans, by their graph', 'wrong answers, by what went wrong'],
+    ['---', '---', '---'],
+    ...told,
+  ];
+  return [lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')];
+}
+
 /** The report as Markdown. `pictures` are files beside it. */
 export function renderReport(summary: Summary, pictures: readonly string[]): string {
   return [
@@ -52,6 +73,7 @@ export function renderReport(summary: Summary, pictures: readonly string[]): str
     findingsOf(summary).join('\n\n'),
     markdownTable(tableOf(summary)),
     LEGEND.replace('REFERENCE', summary.reference),
+    ...plansAndFailures(summary),
     ...pictures.map((file) => `![${file}](${file})`),
     'Every verdict, with the ids of its runs for `temporal-conductor trace`, is a line of `results.jsonl`.',
     '',
