@@ -29,7 +29,7 @@ export const PRICES: Readonly<Record<string, { readonly input: number; readonly 
 };
 
 /** How often a worker that sees a right answer among others keeps to it, where it would have been wrong itself. */
-export const DISCERNMENT = 0.6;
+const DISCERNMENT = 0.6;
 
 /** How often a worker is right that sees a right answer. */
 export const withHelp = (skill: number): number => 1 - (1 - skill) * (1 - DISCERNMENT);

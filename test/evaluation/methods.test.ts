@@ -68,7 +68,7 @@ test('an ablation changes what it is named by, and nothing else', () => {
   };
   const only = (key: 'worker' | 'subtask' | 'sees', name: string): void => {
     const [before, after] = [written.steps, changed(name)];
-    const without = ({ [key]: _, ...rest }: Plan['steps'][number]): object => rest;
+    const without = (step: Plan['steps'][number]): object => ({ ...step, [key]: null });
     expect(after.map(without)).toEqual(before.map(without));
   };
   only('subtask', 'generic');
