@@ -5,7 +5,7 @@ import type { ModelBehaviour, Reply, SimulatedRequest } from '../../src/testing'
 
 // A pool of simulated workers whose skills are known, so that what an evaluation finds can be reckoned on paper.
 
-export const TOPICS = ['sums', 'letters', 'capitals'] as const;
+const TOPICS = ['sums', 'letters', 'capitals'] as const;
 type Topic = (typeof TOPICS)[number];
 
 /** A question of this world. */

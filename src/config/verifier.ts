@@ -4,7 +4,7 @@ import { ConfigError } from './errors';
 import type { Config } from './schema';
 
 /** In the ledger, its calls carry this id. */
-export const VERIFIER_ID = 'verifier';
+const VERIFIER_ID = 'verifier';
 
 /**
  * The card of the model that judges answers; null where none is configured.

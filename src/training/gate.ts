@@ -1,7 +1,15 @@
 import { describePolicy, type PolicyRef } from './checkpoint-ref';
 import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
 import type { GroupRecord } from './rollout';
-import { FEWEST_VALUES, lowerBound, meanOf, riskOf, smallestGain, spreadOf, upperBound } from '../evaluation/statistics';
+import {
+  FEWEST_VALUES,
+  lowerBound,
+  meanOf,
+  riskOf,
+  smallestGain,
+  spreadOf,
+  upperBound,
+} from '../evaluation/statistics';
 
 /** What holds for a judgement. */
 export interface GateRule {

@@ -15,7 +15,7 @@ export const CALL_NANO_USD = 1_000_000;
 const WORKER_PRICE = { input: 0, output: 10 };
 const CONDUCTOR_PRICE = { input: 0, output: 5 };
 
-export const IDS = Object.keys(WORKERS);
+const IDS = Object.keys(WORKERS);
 
 const PRICES = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: CONDUCTOR_PRICE };
 

@@ -2,7 +2,13 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { SMALL_WORLD } from '../../examples/learn/world/world';
-import { checkpointsFolder, manifestKey, metricsKey, weightsFolder, weightsKey } from '../../src/training/keys';
+import {
+  checkpointsFolder,
+  manifestKey,
+  metricsKey,
+  weightsFolder,
+  weightsKey,
+} from '../../src/training/keys';
 import type { CycleMetrics, NightProgress } from '../../src/training/progress';
 import { workflowBundle } from '../support/temporal';
 import { openTrainingStage, type TrainingStage } from './support/training-stage';

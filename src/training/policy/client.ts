@@ -89,7 +89,11 @@ export class PolicyClient {
 
   /** Makes a checkpoint known by a name; it may be known already. The server finds the folder in the store. */
   async load(model: string, folder: string, signal: AbortSignal): Promise<void> {
-    const answer = await post(this.urlOf('load_lora_adapter'), { lora_name: model, lora_path: folder }, signal);
+    const answer = await post(
+      this.urlOf('load_lora_adapter'),
+      { lora_name: model, lora_path: folder },
+      signal,
+    );
     if (answer.ok) return;
     const reason = reasonIn(answer.body);
     if (reason.includes('already been loaded')) return;

@@ -7,7 +7,9 @@ const words = (from: number, count: number): string =>
 
 function copiesOf(questions: readonly string[], table?: RunTable): [string, string, number][] {
   const index = new QuestionIndex(table);
-  questions.forEach((question, row) => index.add(String(row), question));
+  questions.forEach((question, row) => {
+    index.add(String(row), question);
+  });
   return index.copies().map(({ place, of, share }) => [place, of, Math.round(share * 100)]);
 }
 
@@ -52,7 +54,11 @@ test('a table says of each run that it keeps who had it first, and how many', ()
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 300 }), (runs, most) => {
       const table = new RunTable(most);
-      runs.forEach((row, index) => row.forEach((run) => table.add(run, index)));
+      runs.forEach((row, index) => {
+        row.forEach((run) => {
+          table.add(run, index);
+        });
+      });
       for (const run of new Set(runs.flat())) {
         if (!table.keeps(run)) continue;
         const having = runs.flatMap((row, index) => (row.includes(run) ? index : []));

@@ -16,7 +16,12 @@ function question(text: string, n = 1) {
 }
 
 function policyOf(model: string, change: Partial<ServedPolicy> = {}): ServedPolicy {
-  const fixed = { folder: 'nightly/000001/model', tokenizerSha256: 'same', vocabulary: 400, maxPromptTokens: 500 };
+  const fixed = {
+    folder: 'nightly/000001/model',
+    tokenizerSha256: 'same',
+    vocabulary: 400,
+    maxPromptTokens: 500,
+  };
   return { model, ...fixed, servers: [server.baseUrl], ...change };
 }
 

@@ -50,7 +50,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class StoredCheckpoint:
-    """What the store has under the name of a checkpoint: see `activities/weights.ts` for the other side."""
+    """What the store has under the name of a checkpoint (the other side: `weights.ts`)."""
 
     record: Record
     files: list[StoredFile]

@@ -1,5 +1,5 @@
 import type { EChartsOption, LineSeriesOption } from 'echarts' with { 'resolution-mode': 'import' };
-import { type Drawing, FAINT, FONTS, GREY, headline, HUES, PAGE_WIDTH, PAPER, TEXT } from '../../../cli/draw';
+import { type Drawing, FAINT, FONTS, headline, HUES, PAGE_WIDTH, PAPER, TEXT } from '../../../cli/draw';
 import { oneLine } from '../../../trace/lines';
 
 /** A quantity over the cycles, in their order; null: not measured. */
