@@ -20,7 +20,6 @@ export const UNPLAYED: readonly Unplayed[] = [
       'npm run check',
       'npm run test:slow',
       'npm run test:training',
-      'npm run house',
       'npm run newcomer',
       'npm run chaos -- ',
     ],
@@ -64,6 +63,12 @@ export const UNPLAYED: readonly Unplayed[] = [
       'OMP_NUM_THREADS=1 temporal-conductor-trainer ',
       'temporal-conductor-trainer ',
     ],
+  },
+  { page: 'docs/training.md', because: 'needs vLLM on a GPU', commands: ['vllm serve '] },
+  {
+    page: 'docs/evaluation.md',
+    because: 'needs files of questions: test/cli/data, test/evaluation and npm run eval:demo',
+    commands: ['temporal-conductor eval ', 'temporal-conductor data '],
   },
   {
     page: 'docs/training.md',

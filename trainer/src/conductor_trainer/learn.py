@@ -68,7 +68,7 @@ def learn(
     report("saving")
     steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
     save_state(trainer, temporary / TRAINER_FOLDER)
-    if rank is not None and (rank.index == 0 or config["tuning"]["kind"] == "full"):
+    if rank is not None and (rank.number == 0 or config["tuning"]["kind"] == "full"):
         target = CheckpointName(trainRun=request["trainRun"], name=f"{request['cycle']:06}")
         base = reference_between(folder_of(target, config), parent.base)
         saved = temporary / kind_of(config["tuning"])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 import torch.distributed as dist
 from transformers import AutoModelForCausalLM
-from transformers.distributed import DistributedConfig
+from transformers.distributed.configuration_utils import DistributedConfig
 
 from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import Config
@@ -20,9 +20,9 @@ _PATIENCE = timedelta(minutes=10)
 
 
 class Rank(NamedTuple):
-    """The how-manieth this process is, from 0, and how many there are."""
+    """Which of the processes this one is, counted from 0, and how many there are."""
 
-    index: int
+    number: int
     processes: int
 
 
@@ -32,7 +32,7 @@ def join_ranks(config: Config) -> Rank | None:
         return None
     rank = Rank(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
     if config["device"] == "cuda":
-        torch.cuda.set_device(rank.index)
+        torch.cuda.set_device(rank.number)
     backend = "gloo" if config["device"] == "cpu" else "cpu:gloo,cuda:nccl"
     if not dist.is_initialized():
         dist.init_process_group(backend, timeout=_PATIENCE)

@@ -23,7 +23,7 @@ def share_of_rank(batch: Tensors, rank: Rank | None) -> Tensors:
     if rank is None:
         return batch
     return {
-        name: tensor if tensor.ndim == 0 else tensor.chunk(rank.processes)[rank.index]
+        name: tensor if tensor.ndim == 0 else tensor.chunk(rank.processes)[rank.number]
         for name, tensor in batch.items()
     }
 
