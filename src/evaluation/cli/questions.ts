@@ -1,6 +1,8 @@
 import type { Question } from '../../grading/question';
 import { graderProblem } from '../../grading/grade';
 import { UsageError } from '../../cli/exit-code';
+import { say } from '../../cli/terminal';
+import { counted } from '../../trace/describe';
 import { readQuestionFile } from '../../training/activities/questions';
 import { randomFrom, shuffled } from '../chance';
 
@@ -18,6 +20,7 @@ export async function readQuestions(
   refuseRepeats(file, all);
   const problem = await graderProblem(all);
   if (problem !== null) throw new UsageError(problem);
+  sayUnverified(all);
   if (sample === undefined || sample >= all.length) return all;
   const drawn = new Set(shuffled(all, randomFrom(seed, 'sample')).slice(0, sample));
   return all.filter((question) => drawn.has(question));
@@ -29,4 +32,13 @@ function refuseRepeats(file: string, questions: readonly Question[]): void {
     if (ids.has(id)) throw new UsageError(`${file} has more than one question ${id}: give each its own id`);
     ids.add(id);
   }
+}
+
+function sayUnverified(questions: readonly Question[]): void {
+  const asking = questions.filter((question) => question.grader === 'freeform' && question.verify === true);
+  if (asking.length === 0) return;
+  say(
+    `${counted(asking.length, 'question')} with "verify": judged here by the rules alone, since only nights ask the verifier. ` +
+      'A right answer in other words counts as wrong.',
+  );
 }
