@@ -51,18 +51,21 @@ describe('a worker', () => {
   const SOLVING = ['resolveRun', 'checkRun', 'writePlan', 'callWorker', 'keepText', 'readText'].map(
     (name) => `conductor.${name}`,
   );
+  const EVALUATING = ['openQuestion', 'gradeAnswers', 'keepResult'].map(
+    (name) => `conductor.evaluate.${name}`,
+  );
   const registeredBy = (plugin: door.ConductorPlugin | trainingDoor.TrainingPlugin): string[] =>
     Object.keys(plugin.configureWorker({ taskQueue: 'queue' }).activities ?? {});
 
-  test('that solves registers the activities of a solve and nothing else', () => {
+  test('that solves registers the activities of solves and evaluations, and nothing else', () => {
     const registered = registeredBy(new door.ConductorPlugin({ config, store }));
-    expect(registered.sort()).toEqual(SOLVING.sort());
+    expect(registered.sort()).toEqual([...SOLVING, ...EVALUATING].sort());
   });
 
   test('that trains registers those of training beside them', () => {
     const registered = registeredBy(new trainingDoor.TrainingPlugin({ config, store }));
     expect(registered).toEqual(expect.arrayContaining(SOLVING));
-    const others = registered.filter((name) => !SOLVING.includes(name));
+    const others = registered.filter((name) => ![...SOLVING, ...EVALUATING].includes(name));
     expect(others).toHaveLength(14);
     for (const name of others) expect(name).toMatch(/^conductor\.train\./);
   });

@@ -38,6 +38,7 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
     simulation: simulateWorld(lesson),
     configure: (config) => ({
       ...config,
+      store: store.url,
       limits: { ...config.limits, steps: maxSteps },
       training: trainingOf(lesson, { folder, baseUrl: policyUrl, trainerQueue }),
     }),
