@@ -3,8 +3,8 @@ import { graderProblem } from '../../grading/grade';
 import { UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
 import { counted } from '../../trace/describe';
-import { readQuestionFile } from '../../training/activities/questions';
 import { randomFrom, shuffled } from '../chance';
+import { readQuestionFile } from '../data/read-questions';
 
 /**
  * The questions of a file, or a sample of them: the same ones for the same seed, in their order in the file.

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
-import { openDataSet } from '../../evaluation/data/data-set';
 import { normalizeQuestion } from '../../evaluation/data/question-index';
+import { readQuestionFile, refuseMistakes, type Row } from '../../evaluation/data/read-questions';
 import type { Question } from '../../grading/question';
 import type { TrainingConfig } from '../config/schema';
 import { readJson } from '../policy/client';
@@ -20,26 +20,8 @@ export async function readQuestions(
 ): Promise<{ readonly train: readonly Question[]; readonly heldOut: readonly Question[] }> {
   const train = await readQuestionFile(files.train);
   const heldOut = await readQuestionFile(files.heldOut);
-  refuse(repeatsIn([...train, ...heldOut]));
+  refuseMistakes(repeatsIn([...train, ...heldOut]));
   return { train: train.map(({ value }) => value), heldOut: heldOut.map(({ value }) => value) };
-}
-
-/**
- * Reads a file of questions, in any format that `data inspect` knows, relative to the folder of the process.
- *
- * @throws ConfigError that names file, place, value and what was expected, of each mistake
- */
-export async function readQuestionFile(file: string): Promise<readonly Row<Question>[]> {
-  const rows: Row<Question>[] = [];
-  const mistakes: string[] = [];
-  for await (const row of (await openDataSet(file)).rows) {
-    const { place } = row;
-    if ('question' in row) rows.push({ value: row.question, place });
-    else if ('problems' in row) mistakes.push(...row.problems.map((problem) => `${place}: ${problem}`));
-  }
-  refuse(mistakes);
-  if (rows.length === 0) throw new ConfigError(`${file} holds no question: expected one a row`);
-  return rows;
 }
 
 function repeatsIn(rows: readonly Row<Question>[]): string[] {
@@ -62,14 +44,6 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
   });
 }
 
-/** At `file:line`, lines counted from 1. */
-interface Row<T> {
-  readonly value: T;
-  readonly place: string;
-}
-
-const MOST_MISTAKES = 20;
-
 /**
  * Reads a file of JSON lines, relative to the folder of the process; empty lines are skipped.
  *
@@ -87,16 +61,9 @@ export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<r
     else if (content === null) mistakes.push(`${place}: this is no JSON: write one object a line`);
     else mistakes.push(...error.issues.map((issue) => `${place}: ${explainIssue(issue, content)}`));
   }
-  refuse(mistakes);
+  refuseMistakes(mistakes);
   if (rows.length === 0) throw new ConfigError(`${file} holds no line: expected JSON lines, one row each`);
   return rows;
-}
-
-function refuse(mistakes: readonly string[]): void {
-  if (mistakes.length === 0) return;
-  const more = mistakes.length - MOST_MISTAKES;
-  const shown = mistakes.slice(0, MOST_MISTAKES);
-  throw new ConfigError([...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
 }
 
 async function readLines(file: string): Promise<readonly string[]> {
