@@ -77,5 +77,5 @@ describe('long texts', () => {
     const limits = { steps: 50, calls: 200, costUsd: null };
     const result = await stage.whileWorking(() => stage.client.solve({ question: 'Does it end?', limits }));
     expect(result).toMatchObject({ status: 'completed', usage: { calls: 51 } });
-  });
+  }, 180_000);
 });
