@@ -23,7 +23,8 @@ export interface ConductorPluginOptions {
 }
 
 /**
- * Turns any Temporal worker into one that solves: registers the activities of a solve, and nothing else.
+ * Turns any Temporal worker into one that solves: registers the activities of solves and evaluations, and
+ * nothing else.
  *
  * The workflow is yours to export, since a plugin cannot add code to a bundle; and the worker's data converter,
  * interceptors and runtime stay as they are. Where the configuration says `encryption`, the data converter is yours to

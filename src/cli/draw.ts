@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EChartsOption } from 'echarts' with { 'resolution-mode': 'import' };
+import { reasonOf } from '../local/reason-of';
 import { say } from './terminal';
 
 /** A page of charts, and the name of its files without their endings. */
@@ -47,7 +48,7 @@ export async function keepPicture(drawing: Drawing, folder: string): Promise<str
     await writeFile(pngFile, await drawPng(svg));
     return [svgFile, pngFile];
   } catch (error) {
-    say(`No PNG: ${error instanceof Error ? error.message : String(error)}`);
+    say(`No PNG: ${reasonOf(error)}`);
     return [svgFile];
   }
 }
@@ -73,7 +74,7 @@ export async function drawPng(svg: string): Promise<Buffer> {
 
 function missing(what: string, dependency: string): (cause: unknown) => never {
   return (cause) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     const [name] = dependency.split(/(?<=.)@/);
     throw new Error(
       `${what} by the package ${name}, which cannot be loaded; install it with "npm install ${dependency}" (${reason})`,

@@ -1,7 +1,7 @@
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
+import { Turns } from '../turns';
 import { checkKey, type Store, type StoredEntry } from './store';
-import { Turns } from './turns';
 
 type Opened = Awaited<ReturnType<typeof openS3Client>>;
 

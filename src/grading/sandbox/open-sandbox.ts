@@ -1,4 +1,5 @@
 import { release } from 'node:os';
+import { Turns } from '../../turns';
 import { BubblewrapSandbox } from './bubblewrap';
 import { type Program, type ProgramLimits, type ProgramRun, type Sandbox, SandboxError } from './sandbox';
 import { SandboxFusion } from './sandbox-fusion';
@@ -69,11 +70,11 @@ async function tryOut(setting: string): Promise<ReadySandbox> {
       `CONDUCTOR_SANDBOX=${UNSAFE}: programs that models write are run without a sandbox, as this user`,
     );
   }
-  const places = new Places(sandbox.places);
+  const turns = new Turns(sandbox.places);
   return {
     name: sandbox.name,
     python,
-    run: (program, limits) => places.use(() => sandbox.run(program, limits)),
+    run: (program, limits) => turns.take(() => sandbox.run(program, limits)),
   };
 }
 
@@ -106,23 +107,4 @@ function remedyFor(sandbox: Sandbox, words: string): string {
   if (process.platform !== 'linux') return `bubblewrap is for Linux: ${OTHERWISE.slice('or '.length)}`;
   const remedy = REMEDIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'Mend that';
   return `${remedy}; ${OTHERWISE}`;
-}
-
-/** Lets so many work at once, in the order in which they came. */
-class Places {
-  private readonly waiting: (() => void)[] = [];
-
-  constructor(private free: number) {}
-
-  async use<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.free === 0) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    else this.free -= 1;
-    try {
-      return await work();
-    } finally {
-      const next = this.waiting.shift();
-      if (next === undefined) this.free += 1;
-      else next();
-    }
-  }
 }
