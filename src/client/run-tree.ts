@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SolveTrace } from '../protocol/solve';
+import { isPresumed } from '../trace/events';
 import { withChild } from '../trace/reduce';
 import { isReview } from '../trace/run-tree';
 import { isNotFound } from './steer';
@@ -76,7 +77,10 @@ async function* followChild(read: ReadRun, id: string): AsyncGenerator<SolveTrac
   }
 }
 
-/** The run's own children that its history does not hold: those under way, and those that were cancelled or killed. */
+/**
+ * The children that the run's history does not hold: those under way, and those that were cancelled or killed. Whatever
+ * presumes a call is read as well: its ledger tells.
+ */
 function childrenToRead({ rounds, calls }: SolveTrace): string[] {
   const known = new Set(calls.map(({ childId }) => childId));
   const steps = rounds.filter((round) => round.childId === null).flatMap((round) => round.steps);
@@ -85,7 +89,8 @@ function childrenToRead({ rounds, calls }: SolveTrace): string[] {
     (round) => isReview(round) && (round.decision === null || round.decision === 'failed'),
   );
   const children = [...asked, ...reviews].flatMap(({ childId }) => childId ?? []);
-  return children.filter((childId) => !known.has(childId));
+  const presuming = calls.filter(isPresumed).flatMap(({ childId }) => childId ?? []);
+  return [...new Set([...children.filter((childId) => !known.has(childId)), ...presuming])];
 }
 
 /** Several runs read at once, each by a reader of its own. */

@@ -64,10 +64,19 @@ export type EventOf<Kind extends keyof Happenings> = Readonly<{ kind: Kind } & H
 export type RunEvent = { [Kind in keyof Happenings]: EventOf<Kind> }[keyof Happenings];
 
 /**
- * A call that has no row in our ledger: made by the user's own activity or workflow, or by a worker process that
+ * A call of which a workflow knows no row: made by the user's own activity or workflow, or by a worker process that
  * vanished. It counts, with an unknown cost, so that no sum claims more than is known.
  */
 const UNACCOUNTED = { attempt: 1, usage: null, nanoUsd: null };
+
+/**
+ * A call to a model that failed without a word about what was sent. The ledger knows: a row comes before its request.
+ */
+const PRESUMED = 'presumed/';
+
+export function isPresumed({ callId }: Call): boolean {
+  return callId.startsWith(PRESUMED);
+}
 
 export function conductorCalled(
   request: WritePlanRequest,
@@ -76,7 +85,7 @@ export function conductorCalled(
   const { round, repairs, run } = request;
   const { checkpoint, model } = run.conductor;
   const callOf = (error: Problem): Call => ({
-    callId: `unaccounted/${round}/${CONDUCTOR_ID}/${repairs.length}`,
+    callId: `${PRESUMED}${round}/${CONDUCTOR_ID}/${repairs.length}`,
     purpose: purposeOf(request),
     round,
     step: null,
@@ -85,8 +94,8 @@ export function conductorCalled(
     error,
     ...UNACCOUNTED,
   });
-  const unaccounted = (problem: Problem): Call[] => (isCancelled(problem) ? [] : [callOf(problem)]);
-  const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? unaccounted(outcome.problem));
+  const presumed = (problem: Problem): Call[] => (isCancelled(problem) ? [] : [callOf(problem)]);
+  const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? presumed(outcome.problem));
   return { kind: 'conductor-called', calls, checkpoint: calls.length > 0 ? checkpoint : undefined };
 }
 
@@ -119,7 +128,7 @@ function isCancelled({ type }: Problem): boolean {
 
 export function unaccountedCall(request: WorkerRequest, error: Problem | null, usage: Usage | null): Call {
   const { round, step, worker } = request;
-  const callId = `unaccounted/${round}/${step}/${worker.id}`;
+  const callId = `${worker.kind === 'model' ? PRESUMED : 'unaccounted/'}${round}/${step}/${worker.id}`;
   const of = { callId, round, step, worker: worker.id, model: modelOf(worker) };
   return { ...of, purpose: 'step', error, ...UNACCOUNTED, usage };
 }

@@ -5,8 +5,7 @@ import { groupBy } from './group-by';
 
 /**
  * What a run tells of its calls, read when all is over, is what the ledger holds of them: the same calls and the same
- * amounts. It says more in one case: a call that was cancelled while the store failed is counted as unknown, though no
- * row was ever written.
+ * amounts.
  */
 export function auditTraces({ runs, rows }: Evidence): Finding[] {
   const byRun = groupBy(rows, ({ workflowId }) => workflowId);
@@ -24,10 +23,7 @@ function differencesOf(run: SolveResult, rows: readonly LedgerRow[]): string[] {
   const inTrace = amountsOf(run.calls);
   const inLedger = amountsOf(rows);
   const keys = new Set([...inTrace.keys(), ...inLedger.keys()]);
-  const differing = [...keys].filter((key) => {
-    const isUnaccounted = run.status === 'cancelled' && key.startsWith('unaccounted/');
-    return !isUnaccounted && inTrace.get(key) !== inLedger.get(key);
-  });
+  const differing = [...keys].filter((key) => inTrace.get(key) !== inLedger.get(key));
   const amounts = [...inTrace.values()];
   const sum = amounts.reduce<number>((total, amount) => total + (amount ?? 0), 0);
   return [

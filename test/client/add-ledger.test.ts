@@ -26,7 +26,7 @@ const ROW: LedgerRow = {
   startedAt: '2026-01-01T12:00:00.000Z',
   endedAt: '2026-01-01T12:00:01.000Z',
 };
-const GUESS: Call = { ...callOf(ROW), callId: 'unaccounted/0/1/sol', usage: null, nanoUsd: null };
+const PRESUMED: Call = { ...callOf(ROW), callId: 'presumed/0/1/sol', usage: null, nanoUsd: null };
 
 let folder: string;
 let store: FileStore;
@@ -55,15 +55,18 @@ test('a call that was completed after the run was told of it has the cost of its
   expect(trace).toMatchObject({ calls: [callOf(ROW)], costUsd: 0.00007, costIsLowerBound: false });
 });
 
-test('a call that was only guessed gives way to the rows of its step', async () => {
-  expect((await callsOf([GUESS], ROW)).calls).toEqual([callOf(ROW)]);
+test('a call that was only presumed gives way to the rows of its step, or to none', async () => {
+  expect((await callsOf([PRESUMED], ROW)).calls).toEqual([callOf(ROW)]);
+  expect(
+    await addLedger({ ...EMPTY, calls: [{ ...PRESUMED, step: 2 }] }, new FileStore(join(folder, 'empty'))),
+  ).toEqual({ ...EMPTY, calls: [], costIsLowerBound: false });
 });
 
-test('a guess without a row stays, and so do the calls of children', async () => {
-  const elsewhere = { ...GUESS, callId: 'unaccounted/0/2/sol', step: 2 };
-  const ofChild = { ...GUESS, childId: 'solve-1-r0s0' };
-  const trace = await callsOf([elsewhere, ofChild], ROW);
-  expect(trace.calls).toEqual([elsewhere, callOf(ROW), ofChild]);
+test("a call of the user's own worker stays without a row, and so do the calls of children", async () => {
+  const external = { ...PRESUMED, callId: 'unaccounted/0/2/own', worker: 'own', step: 2 };
+  const ofChild = { ...PRESUMED, childId: 'solve-1-r0s0' };
+  const trace = await callsOf([external, ofChild], ROW);
+  expect(trace.calls).toEqual([external, callOf(ROW), ofChild]);
   expect(trace.costIsLowerBound).toBe(true);
 });
 

@@ -85,6 +85,15 @@ describe('a tree of runs', () => {
     expect(runs.asked).toEqual(['solve-1']);
   });
 
+  test('has a second look at a child whose end presumes a call', async () => {
+    const runs = new Runs();
+    const presumed = { ...sampleCall({ callId: 'presumed/0/1/sol' }), childId: CHILD };
+    runs.show('solve-1', { ...ENDED, calls: [...ENDED.calls, presumed] });
+    runs.show(CHILD, runOf(CHILD, { output: 'Yes.' }));
+    const { calls } = await readTree(runs.read, 'solve-1');
+    expect(calls.map(({ callId }) => callId)).toEqual(['solve-1', CHILD]);
+  });
+
   test('a child that the server has not begun yet is none', async () => {
     const runs = new Runs();
     runs.show('solve-1', PARENT);
