@@ -2,11 +2,11 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(conductor-error|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/((methods|analysis)/|[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
+  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/((methods|analysis)/|[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
 
 /** The floors of the house, lowest first: an arrow goes down or stays on its floor, even if only types cross. */
 const floors = [
-  ['errors, turns', '(conductor-error|turns)\\.ts'],
+  ['errors, turns', '(conductor-error|reason-of|turns)\\.ts'],
   ['the plan language', 'plan'],
   ['what crosses the wire', 'protocol'],
   ['traces', 'trace'],

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EChartsOption } from 'echarts' with { 'resolution-mode': 'import' };
-import { reasonOf } from '../local/reason-of';
+import { reasonOf } from '../reason-of';
 import { say } from './terminal';
 
 /** A page of charts, and the name of its files without their endings. */

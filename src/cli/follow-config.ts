@@ -1,7 +1,7 @@
 import { closeSync, openSync, unwatchFile, watchFile } from 'node:fs';
 import { configPath } from '../config/load';
 import { changesBetween } from '../config/digest';
-import { reasonOf } from '../local/reason-of';
+import { reasonOf } from '../reason-of';
 import type { TrainableConfig } from '../training/config/schema';
 import { loadServable, type WorkOptions } from './settings';
 import { say } from './terminal';

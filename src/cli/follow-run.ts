@@ -6,7 +6,7 @@ import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
 import { followPatiently } from './follow-patiently';
 import { unlessInterrupted } from './interruption';
-import { reasonOf } from '../local/reason-of';
+import { reasonOf } from '../reason-of';
 import { watchForAbsence } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './settings';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { pollersOf } from '../client/pollers';
-import { reasonOf } from '../local/reason-of';
+import { reasonOf } from '../reason-of';
 import { UsageError } from './exit-code';
 import type { Session } from './session';
 import type { RunningWorker } from './start-worker';

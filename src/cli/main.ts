@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { reasonOf } from '../local/reason-of';
+import { reasonOf } from '../reason-of';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-code';
 import { buildProgram } from './program';
 import { say } from './terminal';

@@ -11,7 +11,8 @@ import {
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/keys';
 import { remedyOfTls, type TemporalServer } from '../local/configured-server';
-import { reasonOf, type Say } from '../local/reason-of';
+import { reasonOf } from '../reason-of';
+import type { Say } from '../local/say';
 import { ConductorPlugin } from '../plugin';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { VENDORS } from '../config/cards';
-import { reasonOf } from '../local/reason-of';
+import { reasonOf } from '../reason-of';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { UsageError } from './exit-code';
 import { keep, recall } from './memory';

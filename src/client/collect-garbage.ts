@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { SOLVE_WORKFLOW } from '../protocol/names';
+import { reasonOf } from '../reason-of';
 import { readAnswer } from '../store/answers';
 import { rowKeys } from '../store/ledger';
 import type { Store, Tally } from '../store/store';
@@ -152,7 +153,7 @@ async function decode(client: Client, { workflowId, type }: Run, payload: Payloa
     return await new HistoryDecoder(client.options.loadedDataConverter).payload(payload);
   } catch (error) {
     if (type !== SOLVE_WORKFLOW) return Buffer.from(payload.data ?? []).toString('latin1');
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(
       `the history of run ${workflowId} cannot be read (${reason}), so it is unknown which texts it needs, and nothing was removed: ` +
         'use the data converter that its worker uses',

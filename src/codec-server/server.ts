@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { AlteredPayloadError, encryptionCodec } from '../encryption/codec';
 import { type KeyRing, UnknownKeyError } from '../encryption/keys';
+import { reasonOf } from '../reason-of';
 import type { Store } from '../store/store';
 import { HttpRefusal, payloadsToJson, readPayloads, withWholeTexts } from './payloads';
 
@@ -121,7 +122,7 @@ function refusalOf(error: unknown, { say }: CodecService): HttpRefusal {
   if (error instanceof UnknownKeyError || error instanceof AlteredPayloadError) {
     return new HttpRefusal(422, error.message);
   }
-  say(`codec server: ${error instanceof Error ? error.message : String(error)}`);
+  say(`codec server: ${reasonOf(error)}`);
   return new HttpRefusal(500, 'the codec server failed; what went wrong is written where it runs');
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { reasonOf } from '../reason-of';
 import { defaultConfig, type Probe } from './default-pool';
 import { ConfigError, explainIssue, meantBy, someOf, valueAt } from './errors';
 import { noticesOf } from './notices';
@@ -135,7 +136,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new ConfigError(`${file} cannot be read: ${reason}`, { cause: error });
   }
 }

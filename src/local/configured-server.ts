@@ -1,7 +1,8 @@
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { isOurImage } from '../config/image';
-import { reasonOf, type Say } from './reason-of';
+import { reasonOf } from '../reason-of';
+import type { Say } from './say';
 
 export interface AttachOptions {
   /** Keeps the embedded server's database, log and records, e.g. `.conductor`. */

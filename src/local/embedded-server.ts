@@ -15,7 +15,8 @@ import {
   withFolderLock,
   writeServerRecord,
 } from './lease';
-import { reasonOf, type Say } from './reason-of';
+import { reasonOf } from '../reason-of';
+import type { Say } from './say';
 import { logPath, type ServerStart, spawnServer } from './server-process';
 import { findTemporalCli } from './temporal-cli';
 

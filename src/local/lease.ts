@@ -15,7 +15,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { tryLock } from 'fs-native-extensions';
 import { z } from 'zod';
 import { holdersOf, processMark, stillRuns } from './processes';
-import { codeOf, reasonOf, type Say } from './reason-of';
+import { codeOf, reasonOf } from '../reason-of';
+import type { Say } from './say';
 import { databasePath, stopServer, waitUntilServing } from './server-process';
 
 /** Contention is short, unless the other command downloads. */

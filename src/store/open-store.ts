@@ -5,6 +5,7 @@ import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
 import { readStoreUrl, STORE_URL_FORMS, type StorePlace, withoutPassword } from '../config/store-url';
 import { configuredKeys, type KeyRing } from '../encryption/keys';
+import { reasonOf } from '../reason-of';
 import { EncryptedStore } from './encrypted-store';
 import { FileStore } from './file-store';
 import { PostgresStore } from './postgres-store';
@@ -73,10 +74,6 @@ function folderToMake(url: string): string | null {
   const place = readStoreUrl(url);
   if (place?.kind === 'file') return resolve(place.path);
   return place?.kind === 'sqlite' && !existsSync(place.path) ? dirname(resolve(place.path)) : null;
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 async function checkFolder(folder: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
+import { reasonOf } from '../reason-of';
 import { Turns } from '../turns';
 import { checkKey, type Store, type StoredEntry } from './store';
 
@@ -182,7 +183,7 @@ async function importSdk(): Promise<typeof Sdk> {
   try {
     return await import('@aws-sdk/client-s3');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(
       `a store in S3 needs the package @aws-sdk/client-s3, which cannot be loaded; install it with "npm install @aws-sdk/client-s3@3" (${reason})`,
       { cause: error },

@@ -17,6 +17,7 @@ import type { Call, Problem, Usage } from '../protocol/call';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import { reasonOf } from '../reason-of';
 import { ownRound } from './run-tree';
 
 export interface StepAddress {
@@ -210,7 +211,7 @@ export function readFailure(error: unknown, who: string): CallFailure {
     const message = `worker ${who} gave no result in time (${cause.timeoutType}); whether it was billed is unknown`;
     return { problem: { type: FAILURES.timeout, message }, details: null };
   }
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = reasonOf(cause);
   return { problem: { type: 'Error', message: `worker ${who} failed: ${message}` }, details: null };
 }
 

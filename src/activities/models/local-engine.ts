@@ -7,6 +7,7 @@ import type { ChatHistoryItem, GbnfJsonObjectSchema, LlamaChat, LlamaModel } fro
 };
 import { isOurImage } from '../../config/image';
 import type { Usage } from '../../protocol/call';
+import { reasonOf } from '../../reason-of';
 import type { Message } from './model';
 
 /** How one answer is generated. */
@@ -150,7 +151,7 @@ async function importEngine(): Promise<typeof Engine> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(
       `the engine for local models, node-llama-cpp, cannot be loaded (${reason}): ${howToGetEngine()}`,
       { cause: error },

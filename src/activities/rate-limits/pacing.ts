@@ -5,6 +5,7 @@ import type { Config, ModelConfig } from '../../config/schema';
 import { durationMs } from '../../config/duration';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
+import { reasonOf } from '../../reason-of';
 import type { LedgerRow } from '../../store/ledger';
 import { OwnStates } from '../../store/shared-states';
 import type { Store } from '../../store/store';
@@ -19,7 +20,7 @@ import {
   type RateRefusal,
   type Surroundings,
 } from './limiter';
-import { type RateRequest, sentenceOf } from './rate-book';
+import type { RateRequest } from './rate-book';
 
 /** A model that this process's configuration does not name is not limited. */
 const UNLIMITED: Permit = {
@@ -132,7 +133,7 @@ function nameOf({ step, worker, card }: ModelCall): string {
 function uncounted(call: ModelCall, error: unknown, earlier: readonly LedgerRow[]): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURES.storeUnavailable,
-    message: `whether there is room for ${nameOf(call)} cannot be told, and no request was sent: ${sentenceOf(error)}`,
+    message: `whether there is room for ${nameOf(call)} cannot be told, and no request was sent: ${reasonOf(error)}`,
     details: [callDetails(earlier)],
   });
 }

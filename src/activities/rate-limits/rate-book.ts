@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from '../../reason-of';
 import type { SharedStates } from '../../store/shared-states';
 import { type Booking, LEASE_MS, MARGIN_MS, MINUTE_MS, type Rate, RateWindow } from './rate-window';
 
@@ -126,7 +127,7 @@ export class RateBook {
     return {
       confirm: async () => {
         for (let tries = 0; tries < CONFIRMATIONS && this.now() - since > STALE_MS; tries += 1) {
-          const obstacle = await move().catch(sentenceOf);
+          const obstacle = await move().catch(reasonOf);
           if (obstacle !== null) return obstacle;
         }
         return null;
@@ -216,9 +217,4 @@ export class RateBook {
       await pause(Math.random() * 10 * conflicts);
     }
   }
-}
-
-/** What a store says for itself. */
-export function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import type { Plan, PlanContext } from '../../plan/plan';
 import { say } from '../terminal';
 import { readPlan, writePlanFile } from './plan-file';

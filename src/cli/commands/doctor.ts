@@ -9,7 +9,7 @@ import { isOurImage } from '../../config/image';
 import { configuredServer, type TemporalServer } from '../../local/configured-server';
 import { readServerRecord } from '../../local/lease';
 import { runProgram, stillRuns } from '../../local/processes';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
 import { checkStore, openStore } from '../../store/open-store';
 import { type Paint, widthOf, wrap } from '../../trace/lines';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/notices';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { ConfigFollower } from '../follow-config';

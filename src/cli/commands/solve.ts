@@ -3,7 +3,7 @@ import type { SolveRequest } from '../../client/conductor-client';
 import { newRunId } from '../../client/run-id';
 import { checkQuestion } from '../../client/steer';
 import { resolveRun } from '../../config/resolve-run';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import { CONDUCTOR_ID } from '../../protocol/names';
 import { MAX_QUESTION_BYTES } from '../../protocol/solve';
 import { checkStore } from '../../store/open-store';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConductorClient } from '../../client/conductor-client';
 import { liveUsers } from '../../local/lease';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
 import { readPlan } from '../approval/plan-file';

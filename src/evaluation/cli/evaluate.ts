@@ -11,7 +11,7 @@ import { checkCostLimit, loadServable, loadSettings, type WorkOptions } from '..
 import { print, say, toJson } from '../../cli/terminal';
 import { resolveRun } from '../../config/resolve-run';
 import type { ResolvedRun } from '../../protocol/run';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import { keepLines } from '../../store/keep-lines';
 import { checkStore } from '../../store/open-store';
 import { counted, describeUsd } from '../../trace/describe';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type CsvError, type Info, parse } from 'csv-parse';
 import { ConfigError } from '../../config/errors';
-import { codeOf, reasonOf } from '../../local/reason-of';
+import { codeOf, reasonOf } from '../../reason-of';
 import type { FileRecord } from './open-file';
 
 /** Of one row. */

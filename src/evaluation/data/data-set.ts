@@ -1,4 +1,4 @@
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import { detectFormat } from './detect-format';
 import type { DataFormat, Mapped } from './format';
 import { openRecords, type Records } from './records';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../../config/errors';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 
 /** A file of questions as its first bytes show it, whatever it is called. */
 export type DataFile =

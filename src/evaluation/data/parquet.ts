@@ -1,7 +1,7 @@
 import type { AsyncBuffer, Compressors, FileMetaData } from 'hyparquet' with { 'resolution-mode': 'import' };
 import { ConfigError } from '../../config/errors';
 import { isRecord } from '../../plan/validate';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import type { FileRecord } from './open-file';
 
 /** Of one group of rows, which is read as a whole: what a worker has room for. */

@@ -1,7 +1,7 @@
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/errors';
-import { codeOf } from '../../local/reason-of';
+import { codeOf } from '../../reason-of';
 import type { Question } from '../../grading/question';
 import { type DataRow, openDataSet } from './data-set';
 import { type Candidate, drawBalanced, type Part } from './draw-balanced';

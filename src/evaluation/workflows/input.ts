@@ -2,6 +2,7 @@ import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { isRecord } from '../../plan/validate';
 import { FAILURES } from '../../protocol/failures';
 import { isBound, isListOf, isString, isWhole } from '../../protocol/messages';
+import { reasonOf } from '../../reason-of';
 import { readMethods } from '../methods/read-method';
 import { EVALUATE_WORKFLOW, MOST, QUESTION_WORKFLOW } from '../names';
 
@@ -52,7 +53,7 @@ function check(workflow: string, input: unknown, rules: Rules): void {
   try {
     readMethods(given.methods as string[], given.workers as string[]);
   } catch (error) {
-    throw refused(error instanceof Error ? error.message : String(error));
+    throw refused(reasonOf(error));
   }
 }
 

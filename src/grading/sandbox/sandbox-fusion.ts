@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { reasonOf } from '../../reason-of';
 import {
   MOST_STDERR,
   type Program,
@@ -81,7 +82,7 @@ export class SandboxFusion implements Sandbox {
       if (error instanceof SandboxError) throw error;
       const { message, cause } = error as Error;
       throw new SandboxError(
-        `${this.url} did not answer: ${cause instanceof Error ? cause.message : message}`,
+        `${this.url} did not answer: ${cause === undefined ? message : reasonOf(cause)}`,
       );
     }
   }

@@ -7,7 +7,7 @@ import { listenForInterruption, unlessInterrupted } from '../../cli/interruption
 import { checkCostLimit, loadServable } from '../../cli/settings';
 import { print, say } from '../../cli/terminal';
 import type { Question } from '../../grading/question';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import { counted, describeUsd } from '../../trace/describe';
 import { readQuestions, readRows } from '../activities/questions';
 import { type ExampleRow, exampleRowSchema, tryExample } from '../client/examples';

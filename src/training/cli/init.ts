@@ -9,7 +9,7 @@ import { defaultConfig } from '../../config/default-pool';
 import { configPath } from '../../config/load';
 import { readYaml } from '../../config/yaml-source';
 import { freePorts } from '../../local/embedded-server';
-import { codeOf } from '../../local/reason-of';
+import { codeOf } from '../../reason-of';
 import { counted } from '../../trace/describe';
 import { parseTrainable, readProfile, shippedProfiles } from '../config/load';
 import { type TrainingConfig, type TrainingInput, trainingSchema } from '../config/schema';

@@ -5,7 +5,7 @@ import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
 import { runProgram } from '../../local/processes';
-import { reasonOf } from '../../local/reason-of';
+import { reasonOf } from '../../reason-of';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { exampleSchema } from '../activities/first-checkpoint';

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { watchForAbsence } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
+import { reasonOf } from '../../reason-of';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { askForWarmStart, type Example } from '../activities/first-checkpoint';
@@ -148,7 +149,7 @@ async function readExampleFile(file: string, asked: AskedHow): Promise<Example[]
     try {
       examples.push(await writeExample(value, asked));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       throw new UsageError(`${place}: ${reason}`, { cause: error });
     }
   }

@@ -17,6 +17,7 @@ import {
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow';
+import { reasonOf } from '../../reason-of';
 import type { TrainInput } from '../contract';
 import { NIGHTLY_WORKFLOW, TRAIN_WORKFLOW } from '../names';
 import { NIGHT_PRIORITY, nightDate, nightWorkflowId } from '../night-ids';
@@ -112,7 +113,7 @@ export function rootFailure(error: unknown): RootFailure {
   const isWrapper = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   if (isWrapper && error.cause !== undefined) return rootFailure(error.cause);
   const type = error instanceof ApplicationFailure ? (error.type ?? null) : null;
-  return { type, message: error instanceof Error ? error.message : String(error) };
+  return { type, message: reasonOf(error) };
 }
 
 /** The server sends the last attempt's failure with the time-out; the SDK leaves it in the server's form. */

@@ -1,5 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { z } from 'zod';
+import { reasonOf } from '../../../reason-of';
 import { defineFormat, orJson, text } from '../format';
 import { unpickleText } from '../unpickle-text';
 
@@ -72,7 +73,7 @@ function unpack(packed: string): string {
   try {
     return unpickleText(inflateSync(Buffer.from(packed, 'base64'), { maxOutputLength: MOST_BYTES }));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new Error(`private_test_cases cannot be unpacked: ${reason}`, { cause: error });
   }
 }

@@ -7,6 +7,3 @@ export function reasonOf(error: unknown): string {
 export function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
-
-/** Takes one plain sentence for the person who waits, e.g. to print it on stderr. */
-export type Say = (line: string) => void;
