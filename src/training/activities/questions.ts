@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { isErrorLike } from '../../activities/models/http-error';
 import { ConfigError, explainIssue } from '../../config/errors';
+import { readJsonLines } from '../../evaluation/data/json-lines';
 import { normalizeQuestion } from '../../evaluation/data/question-index';
 import { readQuestionFile, refuseMistakes, type Row } from '../../evaluation/data/read-questions';
 import type { Question } from '../../grading/question';
+import { reasonOf } from '../../reason-of';
 import type { TrainingConfig } from '../config/schema';
-import { readJson } from '../policy/client';
 
 /**
  * Reads the questions to learn from and those to judge by. No id and no question may occur twice, within a file or across
@@ -52,27 +52,26 @@ function repeatsIn(rows: readonly Row<Question>[]): string[] {
 export async function readRows<T>(file: string, schema: z.ZodType<T>): Promise<readonly Row<T>[]> {
   const rows: Row<T>[] = [];
   const mistakes: string[] = [];
-  for (const [index, line] of (await readLines(file)).entries()) {
-    if (line.trim() === '') continue;
-    const place = `${file}:${index + 1}`;
-    const content = readJson(line);
-    const { success, data, error } = schema.safeParse(content);
+  for await (const { place, ...record } of readJsonLines(file, readBytes(file))) {
+    if ('problem' in record) {
+      mistakes.push(`${place}: ${record.problem}`);
+      continue;
+    }
+    const { success, data, error } = schema.safeParse(record.fields);
     if (success) rows.push({ value: data, place });
-    else if (content === null) mistakes.push(`${place}: this is no JSON: write one object a line`);
-    else mistakes.push(...error.issues.map((issue) => `${place}: ${explainIssue(issue, content)}`));
+    else mistakes.push(...error.issues.map((issue) => `${place}: ${explainIssue(issue, record.fields)}`));
   }
   refuseMistakes(mistakes);
   if (rows.length === 0) throw new ConfigError(`${file} holds no line: expected JSON lines, one row each`);
   return rows;
 }
 
-async function readLines(file: string): Promise<readonly string[]> {
+async function* readBytes(file: string): AsyncGenerator<Buffer> {
   try {
-    return (await readFile(resolve(file), 'utf8')).split(/\r?\n/);
+    yield* createReadStream(resolve(file)) as AsyncIterable<Buffer>;
   } catch (error) {
-    const reason = isErrorLike(error) ? error.message : String(error);
     throw new ConfigError(
-      `${file} cannot be read: ${reason}; training.data and training.warmStart name files as the worker sees them`,
+      `${file} cannot be read: ${reasonOf(error)}; training.data and training.warmStart name files as the worker sees them`,
       { cause: error },
     );
   }
