@@ -1,6 +1,3 @@
-import { describePolicy, type PolicyRef } from './checkpoint-ref';
-import type { CanaryDecision, GateDecision, JudgeCanaryRequest } from './contract';
-import type { GroupRecord } from './rollout';
 import {
   FEWEST_VALUES,
   lowerBound,
@@ -10,6 +7,9 @@ import {
   spreadOf,
   upperBound,
 } from '../evaluation/statistics';
+import { describePolicy } from './checkpoint-ref';
+import type { GateDecision } from './contract';
+import { gainsOf, type Pair, pairUp, type QuestionScore, type ScoredPolicy } from './scores';
 
 /** What holds for a judgement. */
 export interface GateRule {
@@ -120,7 +120,8 @@ function describe(
   ].join(', ');
 }
 
-function signed(value: number): string {
+/** With its sign, to three places. */
+export function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }
 
@@ -138,148 +139,4 @@ export function describeSmallSet(questions: number): string | null {
     `${questions} held-out questions are few: where their gains spread by ${spread}, the gate finds one of ${first} in ` +
     `the first night and of ${last} in the ${nights}th; ${gain} takes about ${PLANNED.questions} questions`
   );
-}
-
-const CANARY_RISK = 0.05;
-
-/** Weights that hardly differ from their parent's must not be taken for these by chance. */
-const STALE_RISK = 0.001;
-
-/**
- * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it:
- * where what they wrote is not what its weights would have written (the log-probabilities differ by more than is
- * tolerated, or, beyond chance, by more than from the checkpoint before it: yesterday's weights), where nothing it answers can be graded although what it replaced can, and where it is worse than that beyond chance: the upper 95 %
- * bound of the paired difference of rewards lies below 0. Twenty questions are few: they find what is broken, not what is
- * a little worse, which was the gate's matter.
- */
-export function decideCanary(
-  promoted: ScoredPolicy,
-  replaced: ScoredPolicy,
-  compared: Compared,
-): CanaryDecision {
-  const gains = gainsOf(pairUp(promoted.scores, replaced.scores));
-  const gain = meanOf(gains);
-  const isGraded = replaced.scores.some(({ reward }) => reward !== null);
-  const complaints = [
-    ...complaintsOf(compared),
-    ...((upperBound(gains, CANARY_RISK) ?? 0) < 0 ? ['it answers worse than before'] : []),
-    ...(gain === null && isGraded ? ['none of its answers could be graded'] : []),
-  ];
-  const rolledBack = complaints.length > 0;
-  const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
-  const verdict = rolledBack
-    ? `${name} gives way to ${before} again: ${complaints.join(', and ')}`
-    : `${name} serves, and was tried once more as it does`;
-  const figures =
-    gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;
-  return { rolledBack, sentence: `${verdict} (${[figures, ...describeGaps(compared)].join(', ')})` };
-}
-
-type Compared = Pick<JudgeCanaryRequest, 'probe' | 'gaps'>;
-
-const OTHER_WEIGHTS = 'the servers have other weights than were trained';
-
-function complaintsOf({ probe, gaps }: Compared): string[] {
-  if (probe !== undefined) return probe.logprobGap <= probe.tolerance ? [] : [OTHER_WEIGHTS];
-  if (!gaps) return [];
-  const { own, parent, tolerance } = gaps;
-  const further = parent === null ? [] : own.map((gap, at) => gap - (parent[at] ?? gap));
-  const isStale = (lowerBound(further, STALE_RISK) ?? 0) > 0;
-  return [
-    // Written so that NaN complains.
-    ...((meanOf(own) ?? 0) <= tolerance ? [] : [OTHER_WEIGHTS]),
-    ...(isStale ? ['the servers answer with the weights before these'] : []),
-  ];
-}
-
-function describeGaps({ probe, gaps }: Compared): string[] {
-  if (probe !== undefined) {
-    const { logprobGap, tolerance } = probe;
-    return [`log-probabilities ${logprobGap} off the trainer's, where at most ${tolerance} is allowed`];
-  }
-  if (!gaps) return [];
-  const { own, parent, tolerance } = gaps;
-  const mean = (values: readonly number[]): string => meanOf(values)?.toPrecision(2) ?? 'unknown';
-  const before = parent === null ? '' : ` and ${mean(parent)} off those of the checkpoint before it`;
-  return [`log-probabilities ${mean(own)} off its own${before}, where ${tolerance} is tolerated`];
-}
-
-type Pair = Record<'candidate' | 'baseline', QuestionScore & { readonly reward: number }>;
-
-/** The questions on which both could be graded. One on which only one of them could counts for neither. */
-function pairUp(candidate: readonly QuestionScore[], baseline: readonly QuestionScore[]): Pair[] {
-  const others = new Map(baseline.map((score) => [score.question, score]));
-  return candidate.flatMap((score) => {
-    const other = others.get(score.question);
-    if (score.reward === null || other === undefined || other.reward === null) return [];
-    return [{ candidate: { ...score, reward: score.reward }, baseline: { ...other, reward: other.reward } }];
-  });
-}
-
-function gainsOf(pairs: readonly Pair[]): number[] {
-  return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
-}
-
-/** What one policy earned on one question. */
-export interface QuestionScore {
-  /** Its id. */
-  readonly question: string;
-  /** Mean over the rollouts that could be graded; null where none could. */
-  readonly reward: number | null;
-  /** Mean cost of a rollout, all its rounds together, in 10⁻⁹ USD; null where a price is unknown. */
-  readonly nanoUsd: number | null;
-}
-
-export interface ScoredPolicy {
-  readonly policy: PolicyRef;
-  readonly scores: readonly QuestionScore[];
-}
-
-/**
- * Sums up the groups in which a policy was tried, a score for each question. One that was asked of several teams counts
- * as the mean of them.
- */
-export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] {
-  return valuesOf(groups, 'question').map((question) => {
-    const asked = groups.filter((group) => group.question === question);
-    const teams = valuesOf(asked, 'draw').map((draw) =>
-      scoreRounds(asked.filter((group) => group.draw === draw)),
-    );
-    return {
-      question,
-      reward: meanOfAll(teams.map(({ reward }) => reward)),
-      nanoUsd: meanOfAll(teams.map(({ nanoUsd }) => nanoUsd)),
-    };
-  });
-}
-
-function valuesOf<Key extends keyof GroupRecord>(
-  groups: readonly GroupRecord[],
-  key: Key,
-): GroupRecord[Key][] {
-  return [...new Set(groups.map((group) => group[key]))];
-}
-
-function meanOfAll(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length < values.length ? null : meanOf(known);
-}
-
-/**
- * Sums up the rounds of one group. Where rollouts were reviewed in a second round, its answers count in place of theirs,
- * and both are paid for: so it is when a policy serves.
- */
-export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore, 'question'> {
-  const [first, ...reviews] = rounds.toSorted((a, b) => a.round - b.round);
-  const reviewing = reviews.flatMap(({ rollouts }) => rollouts);
-  const reviewed = new Set(reviewing.map(({ root }) => root));
-  const begun = first?.rollouts ?? [];
-  const final = [...begun.filter(({ index }) => !reviewed.has(index)), ...reviewing];
-  const costs = [...begun, ...reviewing].map(({ nanoUsd }) => nanoUsd);
-  const known = costs.filter((nanoUsd) => nanoUsd !== null);
-  const isKnown = final.length > 0 && known.length === costs.length;
-  return {
-    reward: meanOf(final.flatMap(({ reward }) => reward ?? [])),
-    nanoUsd: isKnown ? known.reduce((sum, nanoUsd) => sum + nanoUsd, 0) / final.length : null,
-  };
 }

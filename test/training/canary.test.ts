@@ -1,4 +1,5 @@
-import { decideCanary, type ScoredPolicy } from '../../src/training/gate';
+import { decideCanary } from '../../src/training/canary';
+import type { ScoredPolicy } from '../../src/training/scores';
 import { CANARY_QUESTIONS, canaryQuestions } from '../../src/training/draw';
 
 const [OWN, PARENT] = [

@@ -1,11 +1,6 @@
 import { array, assert, double, integer, property, record } from 'fast-check';
-import {
-  decideGate,
-  describeSmallSet,
-  type GateRule,
-  type QuestionScore,
-  type ScoredPolicy,
-} from '../../src/training/gate';
+import { decideGate, describeSmallSet, type GateRule } from '../../src/training/gate';
+import type { QuestionScore, ScoredPolicy } from '../../src/training/scores';
 import { FEWEST_VALUES } from '../../src/evaluation/statistics';
 
 const CANDIDATE = { trainRun: 'nightly', name: '000020' };

@@ -1,4 +1,4 @@
-import { scoreQuestions } from '../../src/training/gate';
+import { scoreQuestions } from '../../src/training/scores';
 import type { GroupRecord, Rollout } from '../../src/training/rollout';
 
 function rollout(index: number, change: Partial<Rollout>): Rollout {

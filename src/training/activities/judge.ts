@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
+import { decideCanary } from '../canary';
 import { type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 import type { TrainableConfig } from '../config/schema';
 import type {
@@ -9,9 +10,10 @@ import type {
   JudgeCandidateRequest,
   Tried,
 } from '../contract';
-import { decideCanary, decideGate, type ScoredPolicy, scoreQuestions } from '../gate';
+import { decideGate } from '../gate';
 import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../keys';
 import { promote, readServing, rollback } from '../policy/serving';
+import { type ScoredPolicy, scoreQuestions } from '../scores';
 import { readGroup, readRecord } from './records';
 
 /**

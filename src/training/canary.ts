@@ -1,0 +1,70 @@
+import { lowerBound, meanOf, upperBound } from '../evaluation/statistics';
+import { describePolicy } from './checkpoint-ref';
+import type { CanaryDecision, JudgeCanaryRequest } from './contract';
+import { signed } from './gate';
+import { gainsOf, pairUp, type ScoredPolicy } from './scores';
+
+const CANARY_RISK = 0.05;
+
+/** Weights that hardly differ from their parent's must not be taken for these by chance. */
+const STALE_RISK = 0.001;
+
+/**
+ * Decides whether a checkpoint that was just promoted is taken back, tried anew through the servers that now serve it:
+ * where what they wrote is not what its weights would have written (the log-probabilities differ by more than is
+ * tolerated, or, beyond chance, by more than from the checkpoint before it: yesterday's weights), where nothing it
+ * answers can be graded although what it replaced can, and where it is worse than that beyond chance: the upper 95 %
+ * bound of the paired difference of rewards lies below 0. Twenty questions are few: they find what is broken, not what
+ * is a little worse, which was the gate's matter.
+ */
+export function decideCanary(
+  promoted: ScoredPolicy,
+  replaced: ScoredPolicy,
+  compared: Compared,
+): CanaryDecision {
+  const gains = gainsOf(pairUp(promoted.scores, replaced.scores));
+  const gain = meanOf(gains);
+  const isGraded = replaced.scores.some(({ reward }) => reward !== null);
+  const complaints = [
+    ...complaintsOf(compared),
+    ...((upperBound(gains, CANARY_RISK) ?? 0) < 0 ? ['it answers worse than before'] : []),
+    ...(gain === null && isGraded ? ['none of its answers could be graded'] : []),
+  ];
+  const rolledBack = complaints.length > 0;
+  const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
+  const verdict = rolledBack
+    ? `${name} gives way to ${before} again: ${complaints.join(', and ')}`
+    : `${name} serves, and was tried once more as it does`;
+  const figures =
+    gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;
+  return { rolledBack, sentence: `${verdict} (${[figures, ...describeGaps(compared)].join(', ')})` };
+}
+
+type Compared = Pick<JudgeCanaryRequest, 'probe' | 'gaps'>;
+
+const OTHER_WEIGHTS = 'the servers have other weights than were trained';
+
+function complaintsOf({ probe, gaps }: Compared): string[] {
+  if (probe !== undefined) return probe.logprobGap <= probe.tolerance ? [] : [OTHER_WEIGHTS];
+  if (!gaps) return [];
+  const { own, parent, tolerance } = gaps;
+  const further = parent === null ? [] : own.map((gap, at) => gap - (parent[at] ?? gap));
+  const isStale = (lowerBound(further, STALE_RISK) ?? 0) > 0;
+  return [
+    // Written so that NaN complains.
+    ...((meanOf(own) ?? 0) <= tolerance ? [] : [OTHER_WEIGHTS]),
+    ...(isStale ? ['the servers answer with the weights before these'] : []),
+  ];
+}
+
+function describeGaps({ probe, gaps }: Compared): string[] {
+  if (probe !== undefined) {
+    const { logprobGap, tolerance } = probe;
+    return [`log-probabilities ${logprobGap} off the trainer's, where at most ${tolerance} is allowed`];
+  }
+  if (!gaps) return [];
+  const { own, parent, tolerance } = gaps;
+  const mean = (values: readonly number[]): string => meanOf(values)?.toPrecision(2) ?? 'unknown';
+  const before = parent === null ? '' : ` and ${mean(parent)} off those of the checkpoint before it`;
+  return [`log-probabilities ${mean(own)} off its own${before}, where ${tolerance} is tolerated`];
+}

@@ -1,0 +1,83 @@
+import { meanOf } from '../evaluation/statistics';
+import type { PolicyRef } from './checkpoint-ref';
+import type { GroupRecord } from './rollout';
+
+/** What one policy earned on one question. */
+export interface QuestionScore {
+  /** Its id. */
+  readonly question: string;
+  /** Mean over the rollouts that could be graded; null where none could. */
+  readonly reward: number | null;
+  /** Mean cost of a rollout, all its rounds together, in 10⁻⁹ USD; null where a price is unknown. */
+  readonly nanoUsd: number | null;
+}
+
+export interface ScoredPolicy {
+  readonly policy: PolicyRef;
+  readonly scores: readonly QuestionScore[];
+}
+
+export type Pair = Record<'candidate' | 'baseline', QuestionScore & { readonly reward: number }>;
+
+/** The questions on which both could be graded. One on which only one of them could counts for neither. */
+export function pairUp(candidate: readonly QuestionScore[], baseline: readonly QuestionScore[]): Pair[] {
+  const others = new Map(baseline.map((score) => [score.question, score]));
+  return candidate.flatMap((score) => {
+    const other = others.get(score.question);
+    if (score.reward === null || other === undefined || other.reward === null) return [];
+    return [{ candidate: { ...score, reward: score.reward }, baseline: { ...other, reward: other.reward } }];
+  });
+}
+
+export function gainsOf(pairs: readonly Pair[]): number[] {
+  return pairs.map(({ candidate, baseline }) => candidate.reward - baseline.reward);
+}
+
+/**
+ * Sums up the groups in which a policy was tried, a score for each question. One that was asked of several teams counts
+ * as the mean of them.
+ */
+export function scoreQuestions(groups: readonly GroupRecord[]): QuestionScore[] {
+  return valuesOf(groups, 'question').map((question) => {
+    const asked = groups.filter((group) => group.question === question);
+    const teams = valuesOf(asked, 'draw').map((draw) =>
+      scoreRounds(asked.filter((group) => group.draw === draw)),
+    );
+    return {
+      question,
+      reward: meanOfAll(teams.map(({ reward }) => reward)),
+      nanoUsd: meanOfAll(teams.map(({ nanoUsd }) => nanoUsd)),
+    };
+  });
+}
+
+function valuesOf<Key extends keyof GroupRecord>(
+  groups: readonly GroupRecord[],
+  key: Key,
+): GroupRecord[Key][] {
+  return [...new Set(groups.map((group) => group[key]))];
+}
+
+function meanOfAll(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length < values.length ? null : meanOf(known);
+}
+
+/**
+ * Sums up the rounds of one group. Where rollouts were reviewed in a second round, its answers count in place of theirs,
+ * and both are paid for: so it is when a policy serves.
+ */
+export function scoreRounds(rounds: readonly GroupRecord[]): Omit<QuestionScore, 'question'> {
+  const [first, ...reviews] = rounds.toSorted((a, b) => a.round - b.round);
+  const reviewing = reviews.flatMap(({ rollouts }) => rollouts);
+  const reviewed = new Set(reviewing.map(({ root }) => root));
+  const begun = first?.rollouts ?? [];
+  const final = [...begun.filter(({ index }) => !reviewed.has(index)), ...reviewing];
+  const costs = [...begun, ...reviewing].map(({ nanoUsd }) => nanoUsd);
+  const known = costs.filter((nanoUsd) => nanoUsd !== null);
+  const isKnown = final.length > 0 && known.length === costs.length;
+  return {
+    reward: meanOf(final.flatMap(({ reward }) => reward ?? [])),
+    nanoUsd: isKnown ? known.reduce((sum, nanoUsd) => sum + nanoUsd, 0) / final.length : null,
+  };
+}
