@@ -2,6 +2,7 @@ import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
 import { reasonOf } from '../reason-of';
 import { Turns } from '../turns';
+import { explainS3, isDenied, isMissing, isNoBucket, statusOf } from './explain-s3';
 import { checkKey, type Store, type StoredEntry } from './store';
 
 type Opened = Awaited<ReturnType<typeof openS3Client>>;
@@ -65,7 +66,7 @@ export class S3Store implements Store {
       return true;
     } catch (error) {
       // 409: another such request for the key is under way. 404: what was to be replaced is gone.
-      if ([404, 409, 412].includes(factsOf(error).status) && !isNoBucket(error)) return false;
+      if ([404, 409, 412].includes(statusOf(error)) && !isNoBucket(error)) return false;
       throw explainS3(error, this.url);
     }
   }
@@ -131,7 +132,7 @@ export class S3Store implements Store {
   private send<T>(work: () => Promise<T>): Promise<T> {
     return this.turns.take(() =>
       work().catch((error: unknown) => {
-        if (!isDenied(factsOf(error))) throw error;
+        if (!isDenied(error)) throw error;
         return work();
       }),
     );
@@ -189,91 +190,4 @@ async function importSdk(): Promise<typeof Sdk> {
       { cause: error },
     );
   }
-}
-
-type ErrorFacts = ReturnType<typeof factsOf>;
-
-/** Codes of Node. Where the SDK has wrapped an error, only the message holds its code. */
-const NETWORK =
-  /\b(?:ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,40}|ERR_TLS\w{1,40})\b/;
-
-type Rule = readonly [
-  fits: (facts: ErrorFacts) => boolean,
-  say: (store: string, facts: ErrorFacts) => string,
-];
-
-/** The first that fits. Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
-const RULES: readonly Rule[] = [
-  [
-    ({ name }) => name === 'NoSuchBucket',
-    (store) => `the bucket of ${store} does not exist: create it, or correct "store" in the configuration`,
-  ],
-  [
-    ({ name }) => name === 'CredentialsProviderError',
-    (store) =>
-      `there are no credentials for ${store}: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
-  ],
-  [
-    ({ message }) => /^Region (is missing|not accepted)/.test(message),
-    (store) =>
-      `there is no region for ${store}: set AWS_REGION; a server of another vendor mostly takes us-east-1`,
-  ],
-  [
-    ({ name, status }) => name === 'AuthorizationHeaderMalformed' || status === 301,
-    (store, { name }) =>
-      `the bucket of ${store} lies in another region (${name}): set AWS_REGION to the bucket's own`,
-  ],
-  [
-    ({ name, message }) => name === 'RequestTimeTooSkewed' || message.includes('request time'),
-    (store) => `the clock of this machine is not that of the server of ${store}: set it right`,
-  ],
-  [
-    isDenied,
-    (store, { name }) =>
-      `access to ${store} is denied (${name}): check AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they ` +
-      'allow s3:GetObject, s3:PutObject and s3:DeleteObject on its objects and s3:ListBucket on the bucket',
-  ],
-  [
-    ({ name, code, message }) => NETWORK.test(`${code} ${message}`) || name === 'TimeoutError',
-    (store, { code, message }) =>
-      `the endpoint of ${store} cannot be reached (${NETWORK.exec(`${code} ${message}`)?.[0] ?? message}): check AWS_ENDPOINT_URL_S3, AWS_REGION and the network`,
-  ],
-];
-
-/** An error of the SDK in one sentence: what happened, in which bucket, what to do. */
-export function explainS3(error: unknown, store: string): Error {
-  const facts = factsOf(error);
-  const [, say] = RULES.find(([fits]) => fits(facts)) ?? [];
-  const { name, message } = facts;
-  return new Error(
-    say?.(store, facts) ??
-      `${store} failed with ${name}: ${message}; look at the state of the service, and try again later`,
-  );
-}
-
-/** Not every server states 403. */
-function isDenied({ name, status }: ErrorFacts): boolean {
-  return (
-    status === 401 || status === 403 || /^(?:ExpiredToken|AccessDenied|RequestTimeTooSkewed)$/.test(name)
-  );
-}
-
-function isNoBucket(error: unknown): boolean {
-  return factsOf(error).name === 'NoSuchBucket';
-}
-
-function isMissing(error: unknown): boolean {
-  return ['NoSuchKey', 'NotFound'].includes(factsOf(error).name);
-}
-
-/** By shape, since not every error of the SDK is an `Error` of this realm. */
-function factsOf(error: unknown): { name: string; message: string; code: string; status: number } {
-  const { name, message, code, $metadata } = Object(error) as Readonly<Record<string, unknown>>;
-  const { httpStatusCode } = Object($metadata) as Readonly<Record<string, unknown>>;
-  return {
-    name: typeof name === 'string' ? name.slice(0, 100) : 'Error',
-    message: (typeof message === 'string' ? message : String(error)).slice(0, 300),
-    code: typeof code === 'string' ? code.slice(0, 50) : '',
-    status: Number(httpStatusCode ?? 0),
-  };
 }

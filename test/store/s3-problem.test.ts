@@ -1,4 +1,4 @@
-import { explainS3 } from '../../src/store/s3-store';
+import { explainS3 } from '../../src/store/explain-s3';
 
 const answered = (name: string, httpStatusCode: number): object => ({
   name,
