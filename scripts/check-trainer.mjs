@@ -1,22 +1,59 @@
 // `npm run trainer:check`: style, types and tests of the Python side and of its examples, with the tools of its locked
-// environment.
-import { execFileSync, spawnSync } from 'node:child_process';
+// environment, two at a time. What each says is printed when it is over.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 const PREPARE = fileURLToPath(new URL('prepare-trainer.mjs', import.meta.url));
 const stdio = ['ignore', 'pipe', 'inherit'];
 const python = execFileSync(process.execPath, [PREPARE], { encoding: 'utf8', stdio }).trim();
-const EXAMPLES = '../examples/python';
+const cwd = fileURLToPath(new URL('../trainer', import.meta.url));
+const EXAMPLES = ['../examples/python', '../examples/learn/smollm2'];
 const config = ['--config', 'pyproject.toml'];
 const checks = [
-  ['ruff', 'check', ...config, '.', EXAMPLES],
-  ['ruff', 'format', '--check', ...config, '.', EXAMPLES],
+  ...halvesOf('tests').map((files) => ['pytest', ...files]),
+  ['ruff', 'check', ...config, '.', ...EXAMPLES],
+  ['ruff', 'format', '--check', ...config, '.', ...EXAMPLES],
   ['pyright', '--pythonpath', python],
-  ['pyright', '--pythonpath', python, EXAMPLES],
-  ['pytest'],
+  ['pyright', '--pythonpath', python, ...EXAMPLES],
 ];
-const cwd = fileURLToPath(new URL('../trainer', import.meta.url));
-for (const check of checks) {
-  const { status } = spawnSync(python, ['-m', ...check], { cwd, stdio: 'inherit' });
-  if (status !== 0) process.exit(1);
+const results = await Promise.all([takeTurns(), takeTurns()]);
+process.exitCode = results.flat().every((status) => status === 0) ? 0 : 1;
+
+async function takeTurns() {
+  const statuses = [];
+  for (let check = checks.shift(); check !== undefined; check = checks.shift())
+    statuses.push(await run(check));
+  return statuses;
+}
+
+async function run([tool, ...options]) {
+  const child = spawn(python, ['-m', tool, ...options], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [said, complaints, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  process.stdout.write(`${tool} ${options.join(' ')}\n${said}${complaints}`);
+  return status;
+}
+
+/** The files of tests, shared out by their sizes, which is about how long they take. */
+function halvesOf(folder) {
+  const files = readdirSync(`${cwd}/${folder}`)
+    .filter((name) => /^test_.*\.py$/.test(name))
+    .map((name) => ({ path: `${folder}/${name}`, size: statSync(`${cwd}/${folder}/${name}`).size }))
+    .sort((one, other) => other.size - one.size);
+  const halves = [
+    { size: 0, paths: [] },
+    { size: 0, paths: [] },
+  ];
+  for (const { path, size } of files) {
+    const [smaller] = halves.sort((one, other) => one.size - other.size);
+    smaller.paths.push(path);
+    smaller.size += size;
+  }
+  return halves.map(({ paths }) => paths);
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runSeed } from '../../examples/learn/demo/run-seed';
+import { lessonOf, runSeed } from '../../examples/learn/demo/run-seed';
 import { SMALL } from '../../examples/learn/plain/recipe';
 import { findOptimum } from '../../examples/learn/world/optimum';
 
@@ -13,7 +13,14 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('a policy that imitates bad plans learns to write the best ones, serves, and is taken back', async () => {
   const optimum = findOptimum(SMALL.world);
-  const learned = await runSeed({ recipe: SMALL, seed: 1, optimum, folder, tell: () => undefined });
+  const learned = await runSeed({
+    recipe: SMALL,
+    lesson: lessonOf(SMALL, 1),
+    seed: 1,
+    optimum,
+    folder,
+    tell: () => undefined,
+  });
   expect(learned.before.greedy.ratio).toBeLessThan(0.85);
   expect(learned.after.cool.ratio).toBeGreaterThanOrEqual(0.95);
   expect(learned.promoted).toBe(true);

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { type Recipe, recipeFor, withCycles } from '../plain/recipe';
 import { timed } from '../plain/run-course';
 import { findOptimum, type Optimum, toReward } from '../world/optimum';
-import { type Learned, runSeed } from './run-seed';
+import { type Learned, lessonOf, runSeed } from './run-seed';
 
 // A Conductor learns a simulated world, by the product's own processes and commands, on the processor of this machine:
 //   npm run train:demo [-- --seeds 3] [--first 0] [--world whole|small] [--cycles N] [--folder DIR]
@@ -34,7 +34,8 @@ async function main(): Promise<void> {
   });
   const learned: Learned[] = [];
   for (const seed of Array.from({ length: Number(seeds) }, (_, index) => Number(first) + index)) {
-    const course = { recipe, seed, optimum, folder: join(root, `seed-${seed}`), tell: timed() };
+    const lesson = lessonOf(recipe, seed);
+    const course = { recipe, lesson, seed, optimum, folder: join(root, `seed-${seed}`), tell: timed() };
     learned.push(await runSeed(course));
     sumUp(learned.slice(-1)).forEach((line) => {
       console.log(line);

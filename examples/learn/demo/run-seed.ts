@@ -28,6 +28,8 @@ export interface Learned {
 }
 
 export interface Course extends Yardstick {
+  /** The recipe as the product's own settings. */
+  readonly lesson: Lesson;
   /** Where everything is kept. */
   readonly folder: string;
   readonly tell: (line: string) => void;
@@ -40,9 +42,9 @@ export interface Course extends Yardstick {
  * @throws Error where one of them does not do what it should, or a process ends that they need
  */
 export async function runSeed(course: Course): Promise<Learned> {
-  const { recipe, seed, folder, tell } = course;
+  const { lesson, seed, folder, tell } = course;
   const began = performance.now();
-  const town = await openTown(lessonOf(recipe, seed), folder);
+  const town = await openTown(lesson, folder);
   tell(`seed ${seed}: everything runs in ${folder}; Temporal's web page is ${town.webPage}`);
   try {
     const learned = await whileAlive(town.lost, learn(course, town));
@@ -198,16 +200,15 @@ async function tryAt(
 /** Ratio of rewards, of accuracies, and the share of replies that are plans. */
 function describeWorth({ hot, cool, greedy }: Worth): string {
   const told = Object.entries({ 'T=1': hot, 'T=0.2': cool, greedy });
-  return told
-    .map(
-      ([name, { ratio, accuracyRatio, formatRate }]) =>
-        `${name} ${ratio.toFixed(3)} (of accuracy ${accuracyRatio.toFixed(3)}, plans ${formatRate.toFixed(2)})`,
-    )
-    .join('  ');
+  return told.map(([name, score]) => `${name} ${describeScore(score)}`).join('  ');
+}
+
+export function describeScore({ ratio, accuracyRatio, formatRate }: Score): string {
+  return `${ratio.toFixed(3)} (of accuracy ${accuracyRatio.toFixed(3)}, plans ${formatRate.toFixed(2)})`;
 }
 
 /** A recipe as the product's own settings. */
-function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: number): Lesson {
+export function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: number): Lesson {
   const { cycles, questions, groupSize, maxDraws, learningRate, schedule, warmupSteps, beta, iterations } =
     learning;
   return {

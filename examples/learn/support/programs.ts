@@ -56,10 +56,10 @@ export async function runPython(
   return { ...child, ready: await child.nextMessage() };
 }
 
-/** The environment in which Python finds the trainer's sources, and computes on one core. */
+/** The environment in which Python finds the trainer's sources, and computes on one core unless ours says otherwise. */
 export function trainerEnv(): NodeJS.ProcessEnv {
   const PYTHONPATH = join(ROOT, 'trainer/src');
-  return { ...process.env, PYTHONPATH, OMP_NUM_THREADS: '1', HF_HUB_OFFLINE: '1' };
+  return { OMP_NUM_THREADS: '1', ...process.env, PYTHONPATH, HF_HUB_OFFLINE: '1' };
 }
 
 let python: Promise<string> | undefined;

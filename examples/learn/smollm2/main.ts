@@ -1,0 +1,76 @@
+import { mkdtemp } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeScore, lessonOf, runSeed } from '../demo/run-seed';
+import { type Recipe, SMALL, withCycles } from '../plain/recipe';
+import { timed } from '../plain/run-course';
+import type { Lesson } from '../support/lesson';
+import { findOptimum } from '../world/optimum';
+import { smollm2Folder } from './unpack';
+
+// SmolLM2-135M-Instruct learns the small simulated world by LoRA, by the product's own processes and commands:
+//   npm run train:smollm2 [-- --seed 0] [--cycles N] [--folder DIR]
+// Takes an hour or two of two idle cores, and 3 GB of memory.
+
+/** Few and short, since a step takes minutes: what a plan looks like is learned in the warm start, the rest from rewards. */
+const RECIPE: Recipe = {
+  ...SMALL,
+  heldOut: 8,
+  warmStart: { examples: 1000, steps: 40, batch: 8, learningRate: 5e-4, warmupSteps: 4 },
+  learning: {
+    ...SMALL.learning,
+    cycles: 20,
+    questions: 4,
+    groupSize: 16,
+    maxDraws: 6,
+    learningRate: 2e-4,
+    schedule: 'constant',
+    warmupSteps: 2,
+    iterations: 1,
+  },
+};
+
+async function main(): Promise<void> {
+  const { seed, cycles, folder } = parseArgs({
+    options: {
+      seed: { type: 'string', default: '0' },
+      cycles: { type: 'string' },
+      folder: { type: 'string' },
+    },
+  }).values;
+  // Programs of the trainer compute on one core by default, which suits a tiny model.
+  process.env.OMP_NUM_THREADS ??= String(availableParallelism());
+  const recipe = withCycles(RECIPE, cycles);
+  const learned = await runSeed({
+    recipe,
+    lesson: withSmollm2(lessonOf(recipe, Number(seed)), await smollm2Folder(console.log)),
+    seed: Number(seed),
+    optimum: findOptimum(recipe.world),
+    folder: resolve(folder ?? (await mkdtemp(join(tmpdir(), 'train-smollm2-')))),
+    tell: timed(),
+  });
+  const { before, after, minutes } = learned;
+  console.log(
+    `seed ${seed}: ${learned.cycles} cycles in ${minutes.toFixed(0)} min, ${learned.promoted ? 'promoted' : 'not promoted'}; ` +
+      `T=1 from ${describeScore(before.hot)} to ${describeScore(after.hot)}`,
+  );
+}
+
+function withSmollm2(lesson: Lesson, path: string): Lesson {
+  const { training = {} } = lesson;
+  return {
+    ...lesson,
+    training: {
+      ...training,
+      base: { kind: 'folder', path },
+      trainer: { ...training.trainer, tuning: { kind: 'lora', rank: 16, alpha: 32 }, microBatch: 8 },
+    },
+  };
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  // What was under way when a process was lost would go on.
+  process.exit(1);
+});
