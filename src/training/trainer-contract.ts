@@ -187,6 +187,8 @@ export const trainerMessages = {
     warmupSteps: z.int().nonnegative(),
     config: trainerConfigSchema,
   }),
+  /** Whether updates that go on from a checkpoint will fit into the memory of the trainer's machine. */
+  preflightRequest: z.strictObject({ checkpoint: parent, config: trainerConfigSchema }),
   updateRequest: z.strictObject({
     trainRun,
     cycle: z.int().positive(),
@@ -217,6 +219,7 @@ export const trainerMessages = {
   exportRequest: z.strictObject({ checkpoint: parent, directory: z.string() }),
   checkpointResult,
   warmStartResult: checkpointResult.extend({ loss: z.number(), seconds: z.number() }),
+  preflightResult: z.strictObject({}),
   updateResult: checkpointResult.extend({ metrics: updateMetricsSchema }),
   scoreResult: z.strictObject({
     /** Mean |log p_checkpoint − log p_served| of a token, of each group of the batch, in ascending order. */
@@ -241,6 +244,7 @@ export const trainerMessages = {
 export const TRAINER_ACTIVITIES = {
   [names.INIT]: { request: 'initRequest', result: 'checkpointResult' },
   [names.WARM_START]: { request: 'warmStartRequest', result: 'warmStartResult' },
+  [names.PREFLIGHT]: { request: 'preflightRequest', result: 'preflightResult' },
   [names.UPDATE]: { request: 'updateRequest', result: 'updateResult' },
   [names.SCORE]: { request: 'scoreRequest', result: 'scoreResult' },
   [names.PUBLISH]: { request: 'publishRequest', result: 'publishResult' },

@@ -81,7 +81,16 @@ async function openNight(input: TrainInput, date: string, control: NightControl)
   }
   const request = { date, trainRun, cycles, from, config };
   const opened = await storeActivities('open the night')[names.OPEN_NIGHT](request);
-  return Night.begin(opened, await firstCheckpoint(opened), control);
+  const begun = await firstCheckpoint(opened);
+  if (!opened.isTrained && patched('memory-is-reckoned-first')) await requireMemory(opened.settings, begun);
+  return Night.begin(opened, begun, control);
+}
+
+/** Has the trainer reckon whether its updates will fit into memory, policy servers beside it included. */
+async function requireMemory(settings: TrainingSettings, checkpoint: CheckpointRef): Promise<void> {
+  const options = trainerOptions(settings, settings.budget.wallClockMs);
+  const { taskQueue: _, ...config } = settings.trainer;
+  await trainerActivities('is there memory?', options)[names.PREFLIGHT]({ checkpoint, config });
 }
 
 async function train(night: Night, input: TrainInput): Promise<void> {
