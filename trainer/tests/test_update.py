@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 from datasets import Dataset
-from safetensors.torch import load_file
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from conductor_trainer.batch import read_batch
@@ -33,6 +32,7 @@ from tiny_run import (
     pack_batch,
     rows_of_batch,
     update_request,
+    weights,
     write_batch,
 )
 
@@ -56,12 +56,6 @@ def adapted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def root(warm: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(warm, tmp_path / "checkpoints"))
-
-
-def weights(root: Path, name: str) -> dict[str, torch.Tensor]:
-    record = require_record(root, checkpoint(name))
-    (file,) = (root / record.folder).glob("*.safetensors")
-    return load_file(file)
 
 
 LOSSES = ("dapo", "grpo", "bnpo", "dr_grpo")

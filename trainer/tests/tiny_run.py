@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import CheckpointName, Config, TinyBase
@@ -99,6 +100,12 @@ def write_texts(folder: Path) -> Path:
 
 def checkpoint(name: str) -> CheckpointName:
     return CheckpointName(trainRun=RUN, name=name)
+
+
+def weights(root: Path, name: str) -> dict[str, torch.Tensor]:
+    record = require_record(root, checkpoint(name))
+    (file,) = (root / record.folder).glob("*.safetensors")
+    return load_file(file)
 
 
 def begin(root: Path, files: Path, config: Config) -> None:
