@@ -150,7 +150,7 @@ export const batchHeaderSchema = z.strictObject({
   schema: z.literal(1),
   trainRun,
   cycle: z.int().positive(),
-  /** Checkpoint that wrote the plans. */
+  /** Checkpoint that the update goes on from. */
   policy: name,
   rollouts: z.int().positive(),
   temperature: z.number().positive(),
@@ -162,6 +162,8 @@ export const batchRowSchema = z.strictObject({
   /** Rewards are compared within. */
   groupId: z.string(),
   round: z.int().nonnegative(),
+  /** Checkpoint that wrote it, `<training run>/<name>`: that one, or the one that it was made of. */
+  policy: z.string(),
   promptTokenIds: z.array(z.int().nonnegative()).min(1),
   /** The end of the reply included. */
   completionTokenIds: z.array(z.int().nonnegative()).min(1),

@@ -156,6 +156,7 @@ def rows_of_batch(
                     "rolloutId": f"{place:03}",
                     "groupId": topic,
                     "round": 0,
+                    "policy": f"{RUN}/{parent}",
                     "promptTokenIds": prompt_ids,
                     "completionTokenIds": reply_ids,
                     "sampledLogprobs": logprobs_T.clamp(max=0).tolist(),

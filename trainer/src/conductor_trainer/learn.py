@@ -11,6 +11,7 @@ from conductor_trainer.checkpoint import (
     TRAINER_FOLDER,
     Record,
     checkpoint_folder,
+    id_of,
     require_record,
 )
 from conductor_trainer.contract import JsonObject, UpdateRequest
@@ -83,6 +84,8 @@ def expected_of(request: UpdateRequest, parent: Record) -> Expected:
         train_run=request["trainRun"],
         cycle=request["cycle"],
         policy=request["parent"]["name"],
+        # One cycle behind at most.
+        writers=[id_of(each) for each in (request["parent"], parent.parent) if each is not None],
         tokenizer_sha256=parent.tokenizerSha256,
         temperature=config["temperature"],
         vocabulary=parent.vocabulary,

@@ -95,7 +95,7 @@ def learn_examples(
 class _OrderedTrainer(Trainer):
     """Takes examples in an order that is given, which says who learns what."""
 
-    def __init__(self, *, order: Sequence[Sequence[int]], **kwargs: Any) -> None:
+    def __init__(self, *, order: list[list[int]], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._order = order
 
