@@ -14,7 +14,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from conductor_trainer.batch import read_batch
 from conductor_trainer.checkpoint import MOMENTS_FILE, require_record
 from conductor_trainer.contract import Config
-from conductor_trainer.errors import BadRequest, ModelInvalid, NonFiniteLoss
+from conductor_trainer.errors import BadRequest, BatchInvalid, ModelInvalid, NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.learn import expected_of
@@ -434,3 +434,35 @@ def test_two_processes_learn_what_one_learns(
                 assert found["metrics"][name] == pytest.approx(value, abs=1e-5), name
     for name, tensor in weights(one, "000003").items():
         torch.testing.assert_close(weights(two, "000003")[name], tensor, atol=1e-5, rtol=0)
+
+
+def test_plans_of_the_checkpoint_before_are_weighed_by_how_much_likelier_they_are_now(
+    root: Path,
+) -> None:
+    config = config_of(iterations=1)
+    rows = rows_of_batch(root, "warm", config)
+    learn(root, 1, "warm", config, rows)
+    now = rows_of_batch(root, "000001", config)
+    metrics = learn(root, 2, "000001", config, rows)["metrics"]
+    pairs = [
+        (after, before)
+        for new, old in zip(now, rows, strict=True)
+        for after, before in zip(new["sampledLogprobs"], old["sampledLogprobs"], strict=True)
+    ]
+    ratios = [math.exp(after - before) for after, before in pairs]
+    # What one step of learning did, which rounding does not.
+    assert metrics["samplerGap"] > 1e-3
+    assert metrics["ratio"] == pytest.approx(sum(ratios) / len(ratios), abs=1e-5)
+    weights_of = [min(each, config["loss"]["mostWeight"]) for each in ratios]
+    assert metrics["weight"] == pytest.approx(sum(weights_of) / len(ratios), abs=1e-5)
+    # The clip is by what the step itself changes.
+    assert metrics["policyGap"] == 0
+
+
+def test_plans_of_any_older_checkpoint_are_refused(root: Path) -> None:
+    config = config_of()
+    rows = rows_of_batch(root, "warm", config)
+    learn(root, 1, "warm", config, rows)
+    learn(root, 2, "000001", config, rows)
+    with pytest.raises(BatchInvalid, match="policy: is 'night/warm', but must be one of night/000"):
+        learn(root, 3, "000002", config, rows)
