@@ -31,6 +31,7 @@ from tiny_run import (
     learn,
     pack_batch,
     rows_of_batch,
+    signed,
     update_request,
     weights,
     write_batch,
@@ -202,7 +203,7 @@ def test_steps_of_their_own_equal_one_uninterrupted_run_bit_by_bit(
     # Plans of the first policy throughout: they grow stale, so that ratios and clipping matter.
     rows = rows_of_batch(root, "warm", config, drift=0.02)
     for cycle, parent in enumerate(PARENTS, start=1):
-        learn(root, cycle, parent, config, rows)
+        learn(root, cycle, parent, config, signed(rows, f"night/{parent}"))
 
     record = require_record(root, checkpoint("warm"))
     batch = tensors_of(root, 1, "warm", config, rows)
@@ -343,7 +344,7 @@ def test_a_run_that_begins_with_another_runs_checkpoint_begins_its_schedule_anew
     rows = rows_of_batch(root, "000001", config)
     request = update_request(2, "000001", config)
     request["parent"] = {"trainRun": "elsewhere", "name": "000001"}
-    batch = write_batch(root, 2, "000001", config, rows)
+    batch = write_batch(root, 2, "000001", config, signed(rows, "elsewhere/000001"))
     update(root, request, batch, lambda _: None)
     assert require_record(root, checkpoint("000001")).step == 2
     assert require_record(root, checkpoint("000002")).step == 2
@@ -424,9 +425,10 @@ def test_two_processes_learn_what_one_learns(
         for name in ("one", "two")
     )
     config = config_of(tuning=tuning, microBatch=3, loss={"name": "bnpo"})
-    rows = rows_of_batch(one, "warm", config)
+    sampled = rows_of_batch(one, "warm", config)
     # Across cycles: the optimizer's state as well, also when a run goes on in one process again.
     for cycle, (parent, processes) in enumerate([("warm", 2), ("000001", 2), ("000002", 1)], 1):
+        rows = signed(sampled, f"night/{parent}")
         expected = learn(one, cycle, parent, config, rows)
         found = learn(two, cycle, parent, {**config, "processes": processes}, rows)
         for name, value in expected["metrics"].items():
@@ -439,7 +441,7 @@ def test_two_processes_learn_what_one_learns(
 def test_plans_of_the_checkpoint_before_are_weighed_by_how_much_likelier_they_are_now(
     root: Path,
 ) -> None:
-    config = config_of(iterations=1)
+    config = config_of(iterations=1, optimizer={"warmupSteps": 0})
     rows = rows_of_batch(root, "warm", config)
     learn(root, 1, "warm", config, rows)
     now = rows_of_batch(root, "000001", config)

@@ -167,6 +167,11 @@ def rows_of_batch(
     return rows
 
 
+def signed(rows: Sequence[dict[str, Any]], writer: str) -> list[dict[str, Any]]:
+    """The same, said to be another checkpoint's."""
+    return [{**row, "policy": writer} for row in rows]
+
+
 def pack_batch(
     root: Path, cycle: int, parent: str, config: Config, rows: Sequence[dict[str, Any]]
 ) -> bytes:
