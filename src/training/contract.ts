@@ -36,6 +36,8 @@ export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | '
   readonly startedAt: number;
   readonly begun: CheckpointRef;
   readonly checkpoint: CheckpointRef;
+  /** That the next cycle's plans are sampled from; absent where it is that one. */
+  readonly writer?: CheckpointRef;
   readonly spentNanoUsd: number;
   /** That the money was spent on, reviews not counted; absent where it was carried over by an earlier version. */
   readonly rollouts?: number;
@@ -117,6 +119,8 @@ export interface OpenedNight {
   readonly done: number;
   /** The checkpoint to go on from; null: the trainer is to make the first one. */
   readonly from: CheckpointRef | null;
+  /** What its next cycle's plans are sampled from, where that is another one. */
+  readonly writer?: CheckpointRef | null;
   readonly init: InitRequest;
   /** Supervised steps before the first cycle; null: none. */
   readonly warmStart: WarmStartRequest | null;
@@ -157,7 +161,10 @@ export interface SamplePlansResult {
 export interface WriteBatchRequest {
   readonly trainRun: string;
   readonly cycle: number;
+  /** That the update goes on from. */
   readonly checkpoint: CheckpointRef;
+  /** That the plans were sampled from; default: the same. */
+  readonly writer?: CheckpointRef;
   readonly temperature: number;
   /** Store keys of the groups to learn from. */
   readonly groups: readonly string[];
@@ -182,6 +189,8 @@ export interface CloseCycleRequest extends Pick<
 > {
   /** The one that the cycle made; where it learned nothing, the one that it began with. */
   readonly checkpoint: CheckpointRef;
+  /** What the next cycle's plans are sampled from; null or absent: that one. */
+  readonly writer?: CheckpointRef | null;
   readonly settings: TrainingSettings;
   /** Store keys of all groups, dropped ones included. */
   readonly groups: readonly string[];

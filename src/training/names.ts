@@ -40,6 +40,7 @@ export const FORGET_CHECKPOINTS = 'conductor.train.forgetCheckpoints';
 /** Activities of the trainer, a worker of its own. */
 export const INIT = 'conductor.trainer.init';
 export const WARM_START = 'conductor.trainer.warmStart';
+export const PREFLIGHT = 'conductor.trainer.preflight';
 export const UPDATE = 'conductor.trainer.update';
 export const SCORE = 'conductor.trainer.score';
 export const PUBLISH = 'conductor.trainer.publish';

@@ -11,6 +11,8 @@ export const runRecordSchema = z.object({
   done: z.int().nonnegative(),
   /** What the next night goes on from; null before the first cycle is over. */
   checkpoint: checkpoint.nullable(),
+  /** What the plans of the next cycle are sampled from, where a night was interrupted that samples ahead. */
+  writer: checkpoint.nullable().optional(),
 });
 export type RunRecord = z.infer<typeof runRecordSchema>;
 

@@ -20,6 +20,8 @@ type Sections = 'pool' | 'recursion' | 'gate' | 'keep';
 /** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */
 export interface TrainingSettings extends Pick<TrainingConfig, Numbers | Sections> {
   readonly trainRun: string;
+  /** Absent in nights that were opened by a version that had no such setting. */
+  readonly staleness?: TrainingConfig['staleness'];
   readonly maxDraws: number;
   readonly reward: RewardSettings;
   readonly policy: PolicySettings;

@@ -78,8 +78,12 @@ function mean(numbers: readonly number[]): number {
 
 export type CyclePart = GroupPart | 'update' | 'publish';
 
-/** Sums up when the parts of a cycle were under way; `whole` is the milliseconds from its first draw to its figures. */
-export function cycleTimes(spans: readonly Span<CyclePart>[], whole: number): CycleTimes {
+/**
+ * Sums up when the parts of a cycle were under way.
+ *
+ * @param from when the cycle began; what was done for it ahead was done in the cycle before
+ */
+export function cycleTimes(spans: readonly Span<CyclePart>[], from: number, to: number): CycleTimes {
   const of = (part: CyclePart): number => covered(spans.filter((span) => span.part === part));
   return {
     sampling: of('sampling'),
@@ -87,16 +91,22 @@ export function cycleTimes(spans: readonly Span<CyclePart>[], whole: number): Cy
     grading: of('grading'),
     update: of('update'),
     publish: of('publish'),
-    between: whole - covered(spans),
-    whole,
+    between:
+      to -
+      from -
+      covered(
+        spans.filter((span) => span.to > from),
+        from,
+      ),
+    whole: to - from,
   };
 }
 
 /** How long at least one of the spans was under way: what overlaps counts once. */
-function covered(spans: readonly Span[]): number {
+function covered(spans: readonly Span[], since = -Infinity): number {
   const ordered = spans.toSorted((one, other) => one.from - other.from);
   let sum = 0;
-  let end = -Infinity;
+  let end = since;
   for (const { from, to } of ordered) {
     sum += Math.max(0, to - Math.max(from, end));
     end = Math.max(end, to);

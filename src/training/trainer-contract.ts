@@ -150,7 +150,7 @@ export const batchHeaderSchema = z.strictObject({
   schema: z.literal(1),
   trainRun,
   cycle: z.int().positive(),
-  /** Checkpoint that wrote the plans. */
+  /** Checkpoint that the update goes on from. */
   policy: name,
   rollouts: z.int().positive(),
   temperature: z.number().positive(),
@@ -162,6 +162,8 @@ export const batchRowSchema = z.strictObject({
   /** Rewards are compared within. */
   groupId: z.string(),
   round: z.int().nonnegative(),
+  /** Checkpoint that wrote it, `<training run>/<name>`: that one, or the one that it was made of. */
+  policy: z.string(),
   promptTokenIds: z.array(z.int().nonnegative()).min(1),
   /** The end of the reply included. */
   completionTokenIds: z.array(z.int().nonnegative()).min(1),
@@ -187,6 +189,8 @@ export const trainerMessages = {
     warmupSteps: z.int().nonnegative(),
     config: trainerConfigSchema,
   }),
+  /** Whether updates that go on from a checkpoint will fit into the memory of the trainer's machine. */
+  preflightRequest: z.strictObject({ checkpoint: parent, config: trainerConfigSchema }),
   updateRequest: z.strictObject({
     trainRun,
     cycle: z.int().positive(),
@@ -217,6 +221,7 @@ export const trainerMessages = {
   exportRequest: z.strictObject({ checkpoint: parent, directory: z.string() }),
   checkpointResult,
   warmStartResult: checkpointResult.extend({ loss: z.number(), seconds: z.number() }),
+  preflightResult: z.strictObject({}),
   updateResult: checkpointResult.extend({ metrics: updateMetricsSchema }),
   scoreResult: z.strictObject({
     /** Mean |log p_checkpoint − log p_served| of a token, of each group of the batch, in ascending order. */
@@ -241,6 +246,7 @@ export const trainerMessages = {
 export const TRAINER_ACTIVITIES = {
   [names.INIT]: { request: 'initRequest', result: 'checkpointResult' },
   [names.WARM_START]: { request: 'warmStartRequest', result: 'warmStartResult' },
+  [names.PREFLIGHT]: { request: 'preflightRequest', result: 'preflightResult' },
   [names.UPDATE]: { request: 'updateRequest', result: 'updateResult' },
   [names.SCORE]: { request: 'scoreRequest', result: 'scoreResult' },
   [names.PUBLISH]: { request: 'publishRequest', result: 'publishResult' },

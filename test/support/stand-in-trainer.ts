@@ -13,6 +13,7 @@ export function standInTrainer(publish: (model: string) => void): TrainerActivit
   return {
     [names.INIT]: ({ trainRun }) => answer(made(trainRun, 'base')),
     [names.WARM_START]: ({ trainRun, name }) => answer({ ...made(trainRun, name), loss: 0.4, seconds: 2 }),
+    [names.PREFLIGHT]: () => answer({}),
     [names.UPDATE]: ({ trainRun, cycle }) =>
       answer({ ...made(trainRun, cycleName(cycle)), metrics: updated.metrics }),
     [names.PUBLISH]: ({ checkpoint: { trainRun, name } }) => {

@@ -18,7 +18,7 @@ it('counts what overlaps once, and what nothing covers as between', () => {
     span('update', 100, 130),
     span('publish', 130, 140),
   ];
-  expect(cycleTimes(spans, 160)).toEqual({
+  expect(cycleTimes(spans, 0, 160)).toEqual({
     sampling: 30,
     rollouts: 60,
     grading: 7,
@@ -29,6 +29,16 @@ it('counts what overlaps once, and what nothing covers as between', () => {
   });
 });
 
+it('takes nothing for between that was done ahead, in the cycle before', () => {
+  const spans = [span('sampling', 10, 30), span('rollouts', 30, 110), span('update', 120, 150)];
+  expect(cycleTimes(spans, 100, 160)).toMatchObject({
+    sampling: 20,
+    rollouts: 80,
+    between: 60 - 10 - 30,
+    whole: 60,
+  });
+});
+
 it('calls a cycle that did nothing between altogether', () => {
-  expect(cycleTimes([], 5)).toMatchObject({ sampling: 0, update: 0, between: 5, whole: 5 });
+  expect(cycleTimes([], 0, 5)).toMatchObject({ sampling: 0, update: 0, between: 5, whole: 5 });
 });

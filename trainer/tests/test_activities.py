@@ -25,6 +25,7 @@ from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner
 from policies import PROMPT, make_policy
 from test_contract import read_golden
+from tiny_run import config_of
 
 pytestmark = pytest.mark.anyio
 
@@ -99,9 +100,24 @@ async def fail(work: Any, request: Any, attempt: int = 1) -> ApplicationError:
     return caught.value
 
 
+def name_of(checkpoint: str) -> dict[str, str]:
+    return {"trainRun": RUN, "name": checkpoint}
+
+
 def publish_request(*servers: str, tolerance: float = 1e-4) -> dict[str, Any]:
-    checkpoint = {"trainRun": RUN, "name": "000001"}
-    return {"checkpoint": checkpoint, "servers": list(servers), "tolerance": tolerance}
+    return {"checkpoint": name_of("000001"), "servers": list(servers), "tolerance": tolerance}
+
+
+async def test_what_does_not_fit_into_memory_is_refused_ahead(
+    tmp_path: Path, activities: TrainerActivities, record: Record
+) -> None:
+    keep(tmp_path, "000001", record)
+    request: Any = {"checkpoint": name_of("000001"), "config": config_of()}
+    assert await ActivityEnvironment().run(activities.preflight, request) == {}
+    request["config"]["maxPromptTokens"] = 10**9
+    error = await fail(activities.preflight, request)
+    assert (error.type, error.non_retryable) == ("Trainer.OutOfMemory", True)
+    assert "for activations" in error.message
 
 
 async def test_a_checkpoint_is_published_and_proven_again_and_again(

@@ -16,6 +16,7 @@ from tiny_run import (
     learn,
     pack_batch,
     rows_of_batch,
+    signed,
 )
 
 
@@ -30,7 +31,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scored(root: Path, served_by: str, config: Config, **changes: Any) -> Any:
     """Of a server that is asked for cycle 1's checkpoint, and has other weights perhaps."""
-    rows = rows_of_batch(root, served_by, config, rewards=[0.5] * 8)
+    sampled = rows_of_batch(root, served_by, config, rewards=[0.5] * 8)
+    rows = signed(sampled, "night/000001")
     batch = root / "served.jsonl.gz"
     batch.write_bytes(pack_batch(root, 1, "000001", config, rows))
     request: Any = {

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 import torch
 from datasets import Dataset
-from safetensors.torch import load_file
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from conductor_trainer.batch import read_batch
 from conductor_trainer.checkpoint import MOMENTS_FILE, require_record
 from conductor_trainer.contract import Config
-from conductor_trainer.errors import BadRequest, ModelInvalid, NonFiniteLoss
+from conductor_trainer.errors import BadRequest, BatchInvalid, ModelInvalid, NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
 from conductor_trainer.learn import expected_of
@@ -32,7 +31,9 @@ from tiny_run import (
     learn,
     pack_batch,
     rows_of_batch,
+    signed,
     update_request,
+    weights,
     write_batch,
 )
 
@@ -56,12 +57,6 @@ def adapted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def root(warm: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(warm, tmp_path / "checkpoints"))
-
-
-def weights(root: Path, name: str) -> dict[str, torch.Tensor]:
-    record = require_record(root, checkpoint(name))
-    (file,) = (root / record.folder).glob("*.safetensors")
-    return load_file(file)
 
 
 LOSSES = ("dapo", "grpo", "bnpo", "dr_grpo")
@@ -208,7 +203,7 @@ def test_steps_of_their_own_equal_one_uninterrupted_run_bit_by_bit(
     # Plans of the first policy throughout: they grow stale, so that ratios and clipping matter.
     rows = rows_of_batch(root, "warm", config, drift=0.02)
     for cycle, parent in enumerate(PARENTS, start=1):
-        learn(root, cycle, parent, config, rows)
+        learn(root, cycle, parent, config, signed(rows, f"night/{parent}"))
 
     record = require_record(root, checkpoint("warm"))
     batch = tensors_of(root, 1, "warm", config, rows)
@@ -349,7 +344,7 @@ def test_a_run_that_begins_with_another_runs_checkpoint_begins_its_schedule_anew
     rows = rows_of_batch(root, "000001", config)
     request = update_request(2, "000001", config)
     request["parent"] = {"trainRun": "elsewhere", "name": "000001"}
-    batch = write_batch(root, 2, "000001", config, rows)
+    batch = write_batch(root, 2, "000001", config, signed(rows, "elsewhere/000001"))
     update(root, request, batch, lambda _: None)
     assert require_record(root, checkpoint("000001")).step == 2
     assert require_record(root, checkpoint("000002")).step == 2
@@ -430,9 +425,10 @@ def test_two_processes_learn_what_one_learns(
         for name in ("one", "two")
     )
     config = config_of(tuning=tuning, microBatch=3, loss={"name": "bnpo"})
-    rows = rows_of_batch(one, "warm", config)
+    sampled = rows_of_batch(one, "warm", config)
     # Across cycles: the optimizer's state as well, also when a run goes on in one process again.
     for cycle, (parent, processes) in enumerate([("warm", 2), ("000001", 2), ("000002", 1)], 1):
+        rows = signed(sampled, f"night/{parent}")
         expected = learn(one, cycle, parent, config, rows)
         found = learn(two, cycle, parent, {**config, "processes": processes}, rows)
         for name, value in expected["metrics"].items():
@@ -440,3 +436,35 @@ def test_two_processes_learn_what_one_learns(
                 assert found["metrics"][name] == pytest.approx(value, abs=1e-5), name
     for name, tensor in weights(one, "000003").items():
         torch.testing.assert_close(weights(two, "000003")[name], tensor, atol=1e-5, rtol=0)
+
+
+def test_plans_of_the_checkpoint_before_are_weighed_by_how_much_likelier_they_are_now(
+    root: Path,
+) -> None:
+    config = config_of(iterations=1, optimizer={"warmupSteps": 0})
+    rows = rows_of_batch(root, "warm", config)
+    learn(root, 1, "warm", config, rows)
+    now = rows_of_batch(root, "000001", config)
+    metrics = learn(root, 2, "000001", config, rows)["metrics"]
+    pairs = [
+        (after, before)
+        for new, old in zip(now, rows, strict=True)
+        for after, before in zip(new["sampledLogprobs"], old["sampledLogprobs"], strict=True)
+    ]
+    ratios = [math.exp(after - before) for after, before in pairs]
+    # What one step of learning did, which rounding does not.
+    assert metrics["samplerGap"] > 1e-3
+    assert metrics["ratio"] == pytest.approx(sum(ratios) / len(ratios), abs=1e-5)
+    weights_of = [min(each, config["loss"]["mostWeight"]) for each in ratios]
+    assert metrics["weight"] == pytest.approx(sum(weights_of) / len(ratios), abs=1e-5)
+    # The clip is by what the step itself changes.
+    assert metrics["policyGap"] == 0
+
+
+def test_plans_of_any_older_checkpoint_are_refused(root: Path) -> None:
+    config = config_of()
+    rows = rows_of_batch(root, "warm", config)
+    learn(root, 1, "warm", config, rows)
+    learn(root, 2, "000001", config, rows)
+    with pytest.raises(BatchInvalid, match="policy: is 'night/warm', but must be one of night/000"):
+        learn(root, 3, "000002", config, rows)

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 import torch
 
+from conductor_trainer import learn_together
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.model import load_tokenizer
 from conductor_trainer.warm_start import IGNORED, pad_examples, read_examples, warm_start
 from tiny_run import (
+    FULL,
+    LORA,
     begin,
     checkpoint,
     config_of,
@@ -19,6 +22,7 @@ from tiny_run import (
     reply_of,
     rows_of_batch,
     warm_start_request,
+    weights,
 )
 
 
@@ -98,6 +102,38 @@ def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -
         for micro in (8, 2)
     ]
     assert losses[0] == pytest.approx(losses[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("tuning", [FULL, LORA])
+def test_two_processes_learn_what_one_learns(
+    tmp_path: Path, tuning: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where neither an epoch nor a batch comes out even."""
+    run_ranks, told = learn_together.run_ranks, []
+    monkeypatch.setattr(
+        learn_together, "run_ranks", lambda *given: told.extend(run_ranks(*given)) or told
+    )
+    config = config_of(tuning=tuning, microBatch=2)
+    begin(tmp_path, tmp_path, config)
+    examples = [
+        {"prompt": prompt_of("law" * n), "completion": reply_of("x" * n, n)} for n in range(10)
+    ]
+    path = write_examples(tmp_path / "examples", *examples)
+    made = [
+        warm_start(
+            tmp_path,
+            warm_start_request(
+                {**config, "processes": processes}, name=f"by-{processes}", steps=7, batch=6
+            ),
+            path,
+            lambda _: None,
+        )
+        for processes in (1, 2)
+    ]
+    assert [len(each["losses"]) for each in told] == [7, 7]
+    assert made[1]["loss"] == pytest.approx(made[0]["loss"], abs=1e-5)
+    for name, tensor in weights(tmp_path, "by-1").items():
+        torch.testing.assert_close(weights(tmp_path, "by-2")[name], tensor, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(

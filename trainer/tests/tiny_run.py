@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 
 from conductor_trainer.checkpoint import require_record
 from conductor_trainer.contract import CheckpointName, Config, TinyBase
@@ -101,6 +102,12 @@ def checkpoint(name: str) -> CheckpointName:
     return CheckpointName(trainRun=RUN, name=name)
 
 
+def weights(root: Path, name: str) -> dict[str, torch.Tensor]:
+    record = require_record(root, checkpoint(name))
+    (file,) = (root / record.folder).glob("*.safetensors")
+    return load_file(file)
+
+
 def begin(root: Path, files: Path, config: Config) -> None:
     """Makes `base`, and `warm` from a few steps of supervised learning."""
     pairs = [(prompt_of(topic), reply_of(topic, n)) for topic in TOPICS for n in range(4)]
@@ -149,6 +156,7 @@ def rows_of_batch(
                     "rolloutId": f"{place:03}",
                     "groupId": topic,
                     "round": 0,
+                    "policy": f"{RUN}/{parent}",
                     "promptTokenIds": prompt_ids,
                     "completionTokenIds": reply_ids,
                     "sampledLogprobs": logprobs_T.clamp(max=0).tolist(),
@@ -157,6 +165,11 @@ def rows_of_batch(
                 }
             )
     return rows
+
+
+def signed(rows: Sequence[dict[str, Any]], writer: str) -> list[dict[str, Any]]:
+    """The same, said to be another checkpoint's."""
+    return [{**row, "policy": writer} for row in rows]
 
 
 def pack_batch(

@@ -6,6 +6,7 @@ import { workerMessages } from '../../../src/plan/prompt/worker';
 import type { ModelCard } from '../../../src/protocol/cards';
 import type { KeptSample } from '../../../src/training/activities/batch';
 import { samplePrompts } from '../../../src/training/activities/sample-plans';
+import { checkpointId } from '../../../src/training/checkpoint-ref';
 import { chooseGroups, drawQuestions, samplingSeed } from '../../../src/training/draw';
 import { hasSpread, rewardOf } from '../../../src/training/reward';
 import type { GroupId, RolloutId } from '../../../src/training/rollout';
@@ -150,6 +151,7 @@ async function playGroup(
       rolloutId: `${groupId}/${padded(rollout)}`,
       groupId,
       round: 0,
+      policy: checkpointId(policy.checkpoint),
       promptTokenIds: [...sample.promptTokenIds],
       completionTokenIds: [...sample.completionTokenIds],
       sampledLogprobs: [...sample.sampledLogprobs],

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Plan } from '../../../src/plan/plan';
+import { checkpointId } from '../../../src/training/checkpoint-ref';
 import { drawQuestions, drawWorkers } from '../../../src/training/draw';
 import { hasSpread } from '../../../src/training/reward';
 import type {
@@ -95,13 +96,15 @@ export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
 async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   const { recipe, seed } = lesson;
   const questions = questionSet(recipe.world, 'train', recipe.train, seed);
-  let checkpoint = from;
+  let [writer, checkpoint] = [from, from];
   for (let cycle = 1; cycle <= recipe.learning.cycles; cycle += 1) {
     const began = performance.now();
-    const { rows, rounds, draws } = await rollOut(lesson, questions, checkpoint, cycle);
+    const { rows, rounds, draws } = await rollOut(lesson, questions, writer, cycle);
     const rolledOut = performance.now();
     const updated = rows.length === 0 ? null : await update(lesson, checkpoint, cycle, rows);
-    checkpoint = updated?.checkpoint ?? checkpoint;
+    const parent = checkpoint;
+    checkpoint = updated?.checkpoint ?? parent;
+    writer = recipe.learning.staleness === 1 ? parent : checkpoint;
     const times = { rollouts: rolledOut - began, update: performance.now() - rolledOut };
     yield { cycle, checkpoint, rounds, draws, metrics: updated?.metrics ?? null, times };
   }
@@ -161,7 +164,7 @@ async function rollOut(
       temperature: 1,
     });
     for (const [round, each] of played.entries()) rounds[round]?.push(...each);
-    const rows = played.flatMap((each, round) => toRows(each, draw, round));
+    const rows = played.flatMap((each, round) => toRows(each, { checkpoint, draw, round }));
     if (rows.length > 0) groups.push(rows);
   }
   return { rows: groups.flat(), rounds: rounds.filter(({ length }) => length > 0), draws: draw };
@@ -175,13 +178,17 @@ function questionAt(questions: readonly QuestionRow[], index: number | undefined
 }
 
 /** None where there is nothing to learn from. */
-function toRows(played: readonly Played[], draw: number, round: number): BatchRow[] {
+function toRows(
+  played: readonly Played[],
+  { checkpoint, draw, round }: { checkpoint: Checkpoint; draw: number; round: number },
+): BatchRow[] {
   if (!hasSpread(played.map(({ reward }) => reward))) return [];
   const groupId = round === 0 ? padded(draw) : `${padded(draw)}/${round}`;
   return played.map(({ sample, reward }, index) => ({
     rolloutId: `${groupId}/${padded(index)}`,
     groupId,
     round,
+    policy: checkpointId(checkpoint),
     promptTokenIds: [...sample.promptTokenIds],
     completionTokenIds: [...sample.completionTokenIds],
     sampledLogprobs: [...sample.sampledLogprobs],

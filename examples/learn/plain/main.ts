@@ -16,23 +16,24 @@ import { tryOut } from './scoring';
 // Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to tell
 // what durability costs:
 //   node --require ./scripts/run-typescript.cjs examples/learn/plain/main.ts
-//     [--world small|whole] [--prior decoy|blind] [--beta 0.05] [--schedule constant|cosine|linear]
+//     [--world small|whole] [--prior decoy|blind] [--beta 0.05] [--schedule constant|cosine|linear] [--staleness 1]
 //     [--seeds 0,1,2] [--cycles N] [--folder DIR]
 // In a folder that is named, a warm start that was made before is found again.
 
 async function main(): Promise<void> {
-  const { world, prior, beta, schedule, seeds, cycles, folder } = parseArgs({
+  const { world, prior, beta, schedule, staleness, seeds, cycles, folder } = parseArgs({
     options: {
       world: { type: 'string', default: 'small' },
       prior: { type: 'string', default: 'decoy' },
       beta: { type: 'string' },
       schedule: { type: 'string' },
+      staleness: { type: 'string' },
       seeds: { type: 'string', default: '0' },
       cycles: { type: 'string' },
       folder: { type: 'string' },
     },
   }).values;
-  const planned = withLearning(recipeFor(world), { cycles, beta, schedule });
+  const planned = withLearning(recipeFor(world), { cycles, beta, schedule, staleness });
   const recipe = { ...planned, prior: priorNamed(prior) };
   const root = folder ?? (await mkdtemp(join(tmpdir(), 'plain-')));
   const optimum = findOptimum(recipe.world);

@@ -56,6 +56,8 @@ export interface Learning {
   readonly beta: number;
   /** Optimizer steps on each batch. */
   readonly iterations: number;
+  /** Cycles by which the plans of a batch are behind the policy that learns from them. */
+  readonly staleness: TrainingSettings['staleness'];
 }
 
 /** Tokens; no plan of these worlds comes near them. */
@@ -83,6 +85,7 @@ export const SMALL: Recipe = {
     warmupSteps: 8,
     beta: 0,
     iterations: 2,
+    staleness: 0,
   },
 };
 
@@ -110,15 +113,17 @@ export function withCycles(recipe: Recipe, cycles: string | undefined): Recipe {
   return withLearning(recipe, { cycles });
 }
 
+type LearningOptions = Readonly<
+  Partial<Record<'cycles' | 'beta' | 'schedule' | 'staleness', string | undefined>>
+>;
+
 /** The same, learned otherwise in what is given. */
-export function withLearning(
-  recipe: Recipe,
-  { cycles, beta, schedule }: Readonly<Partial<Record<'cycles' | 'beta' | 'schedule', string | undefined>>>,
-): Recipe {
+export function withLearning(recipe: Recipe, { cycles, beta, schedule, staleness }: LearningOptions): Recipe {
   const changes = {
     ...(cycles !== undefined && { cycles: Number(cycles) }),
     ...(beta !== undefined && { beta: Number(beta) }),
     ...(schedule !== undefined && { schedule: scheduleNamed(schedule) }),
+    ...(staleness !== undefined && { staleness: staleness === '1' ? (1 as const) : (0 as const) }),
   };
   return { ...recipe, learning: { ...recipe.learning, ...changes } };
 }

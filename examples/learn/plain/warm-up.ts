@@ -25,6 +25,7 @@ const NO_LEARNING: Learning = {
   warmupSteps: 0,
   beta: 0,
   iterations: 1,
+  staleness: 0,
 };
 
 /**

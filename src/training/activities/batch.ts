@@ -48,8 +48,8 @@ async function partOf(
   const group = await readGroup(store, key);
   const samples = group.samples === null ? null : await readSamples(store, group.samples);
   if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
-  const { checkpoint, temperature } = request;
-  const policy = checkpointId(checkpoint);
+  const { checkpoint, writer = checkpoint, temperature } = request;
+  const policy = checkpointId(writer);
   if (samples.checkpoint !== policy) {
     throw invalid(key, `its plans were sampled from ${samples.checkpoint}, and the update is of ${policy}`);
   }
@@ -77,7 +77,14 @@ function rowsOf(key: string, group: GroupRecord, samples: KeptSamples): BatchRow
       throw invalid(key, `rollout ${index} ${problem}`);
     }
     const rolloutId = `${groupId}/${sixDigits(index)}`;
-    return rowSchema.parse({ ...sample, rolloutId, groupId, round: group.round, reward });
+    return rowSchema.parse({
+      ...sample,
+      rolloutId,
+      groupId,
+      round: group.round,
+      policy: samples.checkpoint,
+      reward,
+    });
   });
 }
 

@@ -16,7 +16,7 @@ import { advanceRun, readGroup, readNight, readRecord, readRun, writeNight, writ
  * run forwards. A second attempt does the same.
  */
 export async function closeCycle(store: Store, request: CloseCycleRequest): Promise<CycleMetrics> {
-  const { settings, groups: keys, checkpoint, ...figures } = request;
+  const { settings, groups: keys, checkpoint, writer, ...figures } = request;
   const { trainRun } = settings;
   const { cycle, night } = figures;
   const groups = await Promise.all(keys.map((key) => readGroup(store, key)));
@@ -36,7 +36,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   // Only forwards: an attempt that was thought lost may still write when a later cycle is over.
   if (record !== null && Math.max(record.done, run?.done ?? 0) <= cycle) {
     await writeNight(store, { ...record, done: cycle, checkpoint });
-    await advanceRun(store, { schema: 1, trainRun, done: cycle, checkpoint });
+    await advanceRun(store, { schema: 1, trainRun, done: cycle, checkpoint, writer });
   }
   return metrics;
 }

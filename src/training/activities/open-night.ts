@@ -96,6 +96,7 @@ export async function openNight(
     isTrained,
     done,
     from,
+    writer: findWriter(request, run, { settings, from }),
     ...firstCheckpoint,
     train,
     heldOut,
@@ -161,6 +162,20 @@ async function findBeginning(
   if (asked === null) return own ?? run?.checkpoint ?? null;
   await readManifest(store, asked);
   return asked;
+}
+
+/** An interrupted night that sampled ahead goes on as if it had not been: what was sampled serves again. */
+function findWriter(
+  request: OpenNightRequest,
+  run: RunRecord | null,
+  { settings, from }: Pick<OpenedNight, 'settings' | 'from'>,
+): CheckpointRef | null {
+  const goesOn = run !== null && request.from === undefined && describe(run.checkpoint) === describe(from);
+  return settings.staleness === 1 && goesOn ? (run.writer ?? null) : null;
+}
+
+function describe(checkpoint: CheckpointRef | null): string | null {
+  return checkpoint && checkpointId(checkpoint);
 }
 
 /** @throws ConfigError also where this worker cannot judge such questions */

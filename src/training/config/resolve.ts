@@ -33,7 +33,7 @@ export function resolveTraining(
   const run = resolveRun(config, {}, day);
   checkPool(training, run);
   const verifier = resolveVerifier(config, day);
-  const { seed, questions, groupSize, window, slots, pool, recursion } = training;
+  const { seed, questions, groupSize, staleness, window, slots, pool, recursion } = training;
   const { temperature, evaluateEvery, gate, continueFrom, keep, budget } = training;
   const { scale, ...reward } = training.reward;
   const { timeout, patience, ...policy } = training.policy;
@@ -46,6 +46,7 @@ export function resolveTraining(
     cycles: options.cycles ?? training.cycles,
     window,
     slots,
+    staleness,
     maxDraws: training.maxDraws ?? 2 * questions,
     reward,
     policy: { ...policy, temperature, timeoutMs: durationMs(timeout), patienceMs: durationMs(patience) },

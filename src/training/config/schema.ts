@@ -177,6 +177,8 @@ export const trainingSchema = z
     /** Of one cycle, and plans of each. */
     questions: count.max(MOST.questions).default(4),
     groupSize: z.int().min(2).max(MOST.plans).default(64),
+    /** Whether plans of a cycle are sampled while the trainer updates: from the checkpoint before, one cycle behind. */
+    staleness: z.literal([0, 1]).default(0),
     /** Groups without spread are replaced by others, up to so many draws; default: twice as many as `questions`. */
     maxDraws: count.max(MOST.draws).exactOptional(),
     /** Rollouts of a group at once. */

@@ -1,12 +1,50 @@
 import { isCancellation, log } from '@temporalio/workflow';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
-import type { ExportInput } from '../contract';
-import { COLLECT, EXPORT, EXPORT_WORKFLOW, FORGET_CHECKPOINTS, RETIRE } from '../names';
-import type { ExportResult } from '../trainer-contract';
-import { checkNamed, storeActivities, trainerActivities, trainerOptions } from './activities';
+import type { ExportInput, KeptCheckpoint } from '../contract';
+import {
+  COLLECT,
+  EXPORT,
+  EXPORT_WORKFLOW,
+  FORGET_CHECKPOINTS,
+  KEEP_CHECKPOINT,
+  PUBLISH,
+  RETIRE,
+} from '../names';
+import type { TrainingSettings } from '../settings';
+import type { Checkpoint, ExportResult } from '../trainer-contract';
+import {
+  checkNamed,
+  storeActivities,
+  trainerActivities,
+  type TrainerCallOptions,
+  trainerOptions,
+} from './activities';
+import { TOLERANCE_BEFORE } from './gate';
 import { checkExport } from './input';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
+
+/** Has the policy server load a checkpoint, checks its weights there, and keeps how it must be asked. */
+export async function publish(
+  settings: TrainingSettings,
+  checkpoint: Checkpoint,
+  options: TrainerCallOptions,
+): Promise<KeptCheckpoint> {
+  const { baseUrl, patienceMs } = settings.policy;
+  // The trainer made the checkpoint, so only the policy server may be away.
+  const remainingMs = Math.min(options.remainingMs, patienceMs);
+  const trainer = trainerActivities(`publish ${checkpoint.name}`, { ...options, remainingMs });
+  const { model } = await trainer[PUBLISH]({
+    checkpoint: refOf(checkpoint),
+    servers: [baseUrl],
+    tolerance: settings.tolerance?.probe ?? TOLERANCE_BEFORE[settings.trainer.device],
+  });
+  return storeActivities(`keep ${checkpoint.name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });
+}
+
+export function refOf({ trainRun, name }: Checkpoint): CheckpointRef {
+  return { trainRun, name };
+}
 
 /** Has the policy server forget the run's checkpoints, all but those the night needs and those `served` beside it. */
 export function retireCheckpoints(

@@ -8,7 +8,8 @@
 export * from '../../evaluation/workflows';
 export { conductorExportCheckpoint } from './checkpoints';
 export { conductorTrainGroup } from './group';
-export { conductorTrain, conductorWarmStart } from './loop';
+export { conductorWarmStart } from './first-checkpoint';
+export { conductorTrain } from './loop';
 export {
   pauseTrainingSignal,
   progressQuery,

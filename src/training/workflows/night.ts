@@ -35,6 +35,7 @@ export class Night {
       startedAt: workflowInfo().startTime.getTime(),
       begun: checkpoint,
       checkpoint,
+      writer: opened.writer ?? checkpoint,
       done: opened.done,
       spentNanoUsd: 0,
       rollouts: 0,
@@ -126,6 +127,28 @@ export class Night {
     return isTrained || this.control.isStopped || this.remainingMs() === 0 || this.isOutOfMoney();
   }
 
+  /** Whether rollouts of a cycle may begin while the trainer makes the one before. */
+  mayGoAhead(cycle: number): boolean {
+    const { night } = this.state.opened;
+    if (!this.isStale || cycle > night.last || this.control.isPaused) return false;
+    // A long history is left at once, and not after another cycle.
+    return !this.mustEnd() && !workflowInfo().continueAsNewSuggested;
+  }
+
+  private get isStale(): boolean {
+    return this.state.opened.settings.staleness === 1;
+  }
+
+  /** The checkpoint that plans of the cycle to come are sampled from. */
+  get writer(): CheckpointRef {
+    return this.state.writer ?? this.state.checkpoint;
+  }
+
+  /** The one that those of the cycle after it are; null: the one that it makes. */
+  get nextWriter(): CheckpointRef | null {
+    return this.isStale ? this.state.checkpoint : null;
+  }
+
   warn(warning: string): void {
     this.state = { ...this.state, warning };
   }
@@ -134,7 +157,7 @@ export class Night {
   neededWith(checkpoint: CheckpointRef): readonly CheckpointRef[] {
     const { begun, best } = this.state;
     const held = best === null ? null : readCheckpointId(best.checkpoint);
-    return [begun, ...(held === null ? [] : [held]), checkpoint];
+    return [begun, held, this.nextWriter, checkpoint].filter((each) => each !== null);
   }
 
   advance(checkpoint: CheckpointRef, { cycle, rewardMean, heldOut, collapse }: CycleMetrics): void {
@@ -143,6 +166,7 @@ export class Night {
     this.state = {
       ...this.state,
       checkpoint,
+      writer: this.nextWriter ?? checkpoint,
       done: cycle,
       rewards: [...rewards, rewardMean],
       best: isBest ? { checkpoint: describePolicy(checkpoint), heldOut } : best,

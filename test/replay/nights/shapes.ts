@@ -46,6 +46,7 @@ export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
   promoted: { training: { cycles: 2 }, heldOut: 5, play: night },
   /** As `promoted`, of a version whose canary compares what was served. */
   'promoted-and-compared': { training: { cycles: 2 }, heldOut: 5, play: night },
+  'one-cycle-ahead': { training: { cycles: 3, staleness: 1 }, play: night },
   'tried-on-the-way': { training: { evaluateEvery: 1 }, play: night },
   'without-spread': {
     play: (stage) => {

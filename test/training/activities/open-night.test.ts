@@ -38,6 +38,7 @@ test('a first night: settings, cycles, questions in the store, and a base model 
       base: { kind: 'folder', path: 'models/qwen' },
     }) as object,
     warmStart: null,
+    writer: null,
     rolloutNanoUsd: null,
   });
   expect(settings).toMatchObject({ trainRun: 'sums', cycles: 3 });

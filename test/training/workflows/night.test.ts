@@ -4,7 +4,7 @@ import { readNight, readRun } from '../../../src/training/activities/records';
 import { readGroups, readMetrics } from '../../../src/training/client/read-runs';
 import type { CustomGradeRequest } from '../../../src/evaluation/contract';
 import { samplingSeed } from '../../../src/training/draw';
-import { CANNOT_LEARN, UPDATE } from '../../../src/training/names';
+import { CANNOT_LEARN, PREFLIGHT, UPDATE } from '../../../src/training/names';
 import { nightWorkflowId } from '../../../src/training/night-ids';
 import { readServing } from '../../../src/training/policy/serving';
 import { startImpatientServer } from '../../support/impatient-server';
@@ -288,6 +288,18 @@ test('a night whose trainer fails leaves what serves, and the next one trains it
   await stage.whileWorking(async () => {
     expect(await train(NEXT)).toMatchObject({ done: 1, cycles: { first: 1, last: 1 } });
   });
+});
+
+test('a night that does not fit into the memory of its trainer buys nothing, and says why', async () => {
+  await open({});
+  const lack = 'GPU 1 of 1 in training takes 145.2 GB, and there are 80.0';
+  stage.trainer[PREFLIGHT] = () =>
+    Promise.reject(ApplicationFailure.nonRetryable(lack, 'Trainer.OutOfMemory'));
+  await stage.whileWorking(async () => {
+    const failure: unknown = await train(DATE).catch((error: unknown) => error);
+    expect((failure as WorkflowFailedError).cause).toMatchObject({ cause: { message: lack } });
+  });
+  expect(stage.policy.bodiesTo('/v1/completions')).toEqual([]);
 });
 
 test('a night whose history grows long goes on in a new run, and comes to the same', async () => {

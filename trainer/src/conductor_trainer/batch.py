@@ -38,6 +38,9 @@ class Expected:
     train_run: str
     cycle: int
     policy: str
+    """Name of the checkpoint that the update goes on from."""
+    writers: Sequence[str]
+    """Checkpoints that may have written the plans, each `<training run>/<name>`."""
     tokenizer_sha256: str
     temperature: float
     vocabulary: int
@@ -103,6 +106,7 @@ def _check_header(header: _Line, expected: Expected) -> int:
 
 def _read_rollout(line: _Line, expected: Expected) -> Rollout:
     vocabulary = expected.vocabulary
+    line.one_of("policy", expected.writers)
     completion_ids = line.token_ids(
         "completionTokenIds", vocabulary, expected.most_completion_tokens
     )

@@ -83,6 +83,11 @@ def identity_of(job: str, request: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def id_of(checkpoint: CheckpointName) -> str:
+    """As rows of a batch and people call it."""
+    return f"{checkpoint['trainRun']}/{checkpoint['name']}"
+
+
 def checkpoint_folder(root: Path, checkpoint: CheckpointName) -> Path:
     """Where a checkpoint lies, or will."""
     return root / checkpoint["trainRun"] / checkpoint["name"]

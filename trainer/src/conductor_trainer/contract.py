@@ -153,6 +153,11 @@ class WarmStartRequest(TypedDict):
     config: Config
 
 
+class PreflightRequest(TypedDict):
+    checkpoint: CheckpointName
+    config: Config
+
+
 class UpdateRequest(TypedDict):
     trainRun: str
     cycle: int

@@ -49,6 +49,13 @@ class DiskFull(TrainerError):
     retryable = False
 
 
+class OutOfMemory(TrainerError):
+    """The machine has less memory than the settings take, as was reckoned before the work began."""
+
+    type = "Trainer.OutOfMemory"
+    retryable = False
+
+
 class Conflict(TrainerError):
     """A checkpoint of that name was made from another input, and checkpoints never change."""
 

@@ -25,8 +25,7 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         activation_checkpointing=not is_cpu,
         per_device_train_batch_size=config["microBatch"],
         gradient_accumulation_steps=rows // (config["microBatch"] * config["processes"]),
-        # Said alone, it makes several processes of one.
-        ddp_backend=None if config["processes"] == 1 else "gloo" if is_cpu else "nccl",
+        ddp_backend=ddp_backend_of(config),
         # The batch itself names its groups; for TRL's bookkeeping it is one group.
         num_generations=rows,
         num_iterations=config["iterations"],
@@ -53,6 +52,13 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         report_to=[],
         disable_tqdm=True,
     )
+
+
+def ddp_backend_of(config: Config) -> str | None:
+    """Said alone, it makes several processes of one."""
+    if config["processes"] == 1:
+        return None
+    return "gloo" if config["device"] == "cpu" else "nccl"
 
 
 def require_steps_left(config: Config, last_step: int) -> None:

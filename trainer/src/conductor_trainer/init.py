@@ -6,6 +6,7 @@ from conductor_trainer.checkpoint import Record, describe, identity_of
 from conductor_trainer.contract import CheckpointName, InitRequest, JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.make_once import make_once
+from conductor_trainer.memory import require_memory
 from conductor_trainer.model import add_adapter, load_model, load_tokenizer
 from conductor_trainer.record import Made, record_of, save_record
 from conductor_trainer.tiny_model import build_tiny, read_texts
@@ -50,6 +51,7 @@ def _place_base(request: InitRequest, texts: Path | None, temporary: Path) -> tu
 
 
 def _begin(made: Made, model_folder: Path) -> Record:
+    require_memory(model_folder, made.config)
     tokenizer = load_tokenizer(model_folder)
     model = load_model(model_folder)
     tuning = made.config["tuning"]

@@ -15,6 +15,7 @@ from conductor_trainer.contract import JsonObject
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.export import export
 from conductor_trainer.init import init
+from conductor_trainer.preflight import preflight
 from conductor_trainer.score import score
 from conductor_trainer.update import update
 from conductor_trainer.warm_start import warm_start
@@ -40,6 +41,8 @@ def perform(
             return init(root, request, Path(files["texts"]) if "texts" in files else None)
         case "warmStart":
             return warm_start(root, request, Path(files["examples"]), report)
+        case "preflight":
+            return preflight(root, request)
         case "update":
             return update(root, request, Path(files["batch"]), report)
         case "score":
@@ -48,5 +51,6 @@ def perform(
             return export(root, request)
         case unknown:
             raise BadRequest(
-                f"There is no job {unknown!r}: ask for init, warmStart, update, score or export."
+                f"There is no job {unknown!r}: ask for init, warmStart, preflight, update, score "
+                "or export."
             )

@@ -11,23 +11,17 @@ from conductor_trainer.checkpoint import (
     TRAINER_FOLDER,
     Record,
     checkpoint_folder,
+    id_of,
     require_record,
 )
-from conductor_trainer.contract import CheckpointName, JsonObject, UpdateRequest
+from conductor_trainer.contract import JsonObject, UpdateRequest
 from conductor_trainer.errors import NonFiniteLoss
 from conductor_trainer.grpo_config import grpo_config, require_steps_left
 from conductor_trainer.grpo_trainer import ExternalGRPOTrainer
-from conductor_trainer.model import (
-    Policy,
-    kind_of,
-    load_policy,
-    load_tokenizer,
-    pad_id_of,
-    save_policy,
-)
+from conductor_trainer.model import Policy, load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.optimizer_state import save_state
-from conductor_trainer.record import folder_of, reference_between
-from conductor_trainer.sharding import join_ranks, load_sharded
+from conductor_trainer.record import Made
+from conductor_trainer.sharding import join_ranks, load_together, save_together
 from conductor_trainer.tensors import share_of_rank, to_tensors
 from conductor_trainer.token_sums import TokenSums, add_up
 
@@ -35,15 +29,15 @@ Report = Callable[[str], None]
 
 
 def learn(
-    root: Path, request: UpdateRequest, batch: Path, temporary: Path, report: Report
+    made: Made, request: UpdateRequest, batch: Path, report: Report
 ) -> tuple[Policy, JsonObject]:
     """Learns from a batch, and saves what the next update continues from below `temporary`.
 
-    Returns the policy, and what one process has to tell. Where there are several, the policy is in
-    shards, and saved as well: only together can they do that.
+    Returns the policy, and what one process has to tell.
     """
-    config, parent = request["config"], require_record(root, request["parent"])
-    last_step = last_step_of(request, parent)
+    root, config = made.root, made.config
+    parent = require_record(root, request["parent"])
+    last_step = made.step
     require_steps_left(config, last_step)
     first = parent.first or request["parent"]
     state = checkpoint_folder(root, request["parent"]) / TRAINER_FOLDER
@@ -52,10 +46,10 @@ def learn(
     tokenizer = load_tokenizer(root / parent.folder)
     rollouts = read_batch(batch.read_bytes(), expected_of(request, parent))
     rank = join_ranks(config)
-    policy = load_sharded(root, parent, config) if rank else load_policy(root, parent, config)
+    policy = load_together(root, parent, config, rank)
     trainer = ExternalGRPOTrainer(
         model=policy,
-        args=grpo_config(config, last_step, temporary),
+        args=grpo_config(config, last_step, made.temporary),
         processing_class=tokenizer,
         batch=share_of_rank(to_tensors(rollouts, config, pad_id_of(tokenizer)), rank),
         loss=config["loss"],
@@ -67,12 +61,8 @@ def learn(
     trainer.train(resume_from_checkpoint=str(state) if goes_on else None)
     report("saving")
     steps = [entry for entry in trainer.state.log_history if "grad_norm" in entry]
-    save_state(trainer, temporary / TRAINER_FOLDER)
-    if rank is not None and (rank.number == 0 or config["tuning"]["kind"] == "full"):
-        target = CheckpointName(trainRun=request["trainRun"], name=f"{request['cycle']:06}")
-        base = reference_between(folder_of(target, config), parent.base)
-        saved = temporary / kind_of(config["tuning"])
-        save_policy(policy, base, root / parent.folder, saved)
+    save_state(trainer, made.temporary / TRAINER_FOLDER)
+    save_together(made, policy, root / parent.folder, rank)
     told = {
         "steps": steps,
         "first": asdict(trainer.first_step),
@@ -94,6 +84,8 @@ def expected_of(request: UpdateRequest, parent: Record) -> Expected:
         train_run=request["trainRun"],
         cycle=request["cycle"],
         policy=request["parent"]["name"],
+        # One cycle behind at most.
+        writers=[id_of(each) for each in (request["parent"], parent.parent) if each is not None],
         tokenizer_sha256=parent.tokenizerSha256,
         temperature=config["temperature"],
         vocabulary=parent.vocabulary,

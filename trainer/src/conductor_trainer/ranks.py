@@ -1,4 +1,4 @@
-"""`python -m conductor_trainer.ranks`: one of several processes that make an update together.
+"""`python -m conductor_trainer.ranks`: one of several processes that learn together.
 
 1. They are started by the step, of whose process group they are: what kills it kills them.
 2. The job comes on the first line of stdin, and its end is the end of the process.
@@ -110,15 +110,13 @@ def main() -> None:
     say = claim_stdout()
     try:
         # Imported here, since the worker itself must not load torch.
-        from conductor_trainer.learn import learn
+        from conductor_trainer.learn_together import learn_of
+        from conductor_trainer.record import Made
 
-        _, told = learn(
-            Path(job["root"]),
-            job["request"],
-            Path(job["batch"]),
-            Path(job["temporary"]),
-            lambda phase: say({"phase": phase}),
-        )
+        paths = {name: Path(job["made"][name]) for name in ("root", "temporary")}
+        made = Made(**job["made"] | paths)
+        learn = learn_of(job["job"])
+        _, told = learn(made, job["request"], Path(job["file"]), lambda each: say({"phase": each}))
         say({"result": told})
     except TrainerError as error:
         say({"error": type(error).__name__, "message": str(error)})

@@ -49,10 +49,16 @@ def save_record(
     outcome: JsonObject,
 ) -> Record:
     """Saves what a policy server loads, and returns its record."""
+    saved = save_made(made, policy, tokenizer_from)
+    return record_of(made, policy, tokenizer, saved, folder_of(made.target, made.config), outcome)
+
+
+def save_made(made: Made, policy: Policy, tokenizer_from: Path) -> Path:
+    """Saves weights and tokenizer, and returns where they lie for now."""
     saved = made.temporary / kind_of(made.config["tuning"])
-    folder = folder_of(made.target, made.config)
-    save_policy(policy, reference_between(folder, made.base), tokenizer_from, saved)
-    return record_of(made, policy, tokenizer, saved, folder, outcome)
+    base = _reference_between(folder_of(made.target, made.config), made.base)
+    save_policy(policy, base, tokenizer_from, saved)
+    return saved
 
 
 def folder_of(target: CheckpointName, config: Config) -> str:
@@ -60,7 +66,7 @@ def folder_of(target: CheckpointName, config: Config) -> str:
     return f"{target['trainRun']}/{target['name']}/{kind_of(config['tuning'])}"
 
 
-def reference_between(folder: str, base: str) -> str:
+def _reference_between(folder: str, base: str) -> str:
     """What an adapter is said to adapt, as seen from its folder on whichever machine."""
     return os.path.relpath(base, folder)
 

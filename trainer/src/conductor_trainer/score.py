@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from conductor_trainer.batch import Expected, Rollout, read_rollouts
-from conductor_trainer.checkpoint import Record, read_record, require_record
+from conductor_trainer.checkpoint import Record, id_of, read_record, require_record
 from conductor_trainer.contract import Config, JsonObject, ScoreRequest
 from conductor_trainer.model import load_policy, load_tokenizer, pad_id_of
 from conductor_trainer.tensors import to_tensors
@@ -37,6 +37,7 @@ def _expected_of(request: ScoreRequest, record: Record) -> Expected:
         train_run=checkpoint["trainRun"],
         cycle=request["cycle"],
         policy=checkpoint["name"],
+        writers=[id_of(checkpoint)],
         tokenizer_sha256=record.tokenizerSha256,
         temperature=request["temperature"],
         vocabulary=record.vocabulary,

@@ -13,6 +13,7 @@ from transformers.distributed.configuration_utils import DistributedConfig
 from conductor_trainer.checkpoint import Record
 from conductor_trainer.contract import Config
 from conductor_trainer.model import Policy, load_policy
+from conductor_trainer.record import Made, save_made
 from conductor_trainer.weights import SAFELY, require_safetensors
 
 _PATIENCE = timedelta(minutes=10)
@@ -27,7 +28,7 @@ class Rank(NamedTuple):
 
 
 def join_ranks(config: Config) -> Rank | None:
-    """Waits for the other processes of this update; None where there are none."""
+    """Waits for the other processes of this step; None where there are none."""
     if config["processes"] == 1:
         return None
     rank = Rank(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
@@ -39,12 +40,12 @@ def join_ranks(config: Config) -> Rank | None:
     return rank
 
 
-def load_sharded(root: Path, record: Record, config: Config) -> Policy:
-    """Each process reads and holds its part of the weights alone (FSDP2).
+def load_together(root: Path, record: Record, config: Config, rank: Rank | None) -> Policy:
+    """Each of several processes reads and holds its part of the weights alone (FSDP2).
 
     An adapter is small: each process holds all of it, and of the model below it.
     """
-    if config["tuning"]["kind"] == "lora":
+    if rank is None or config["tuning"]["kind"] == "lora":
         return load_policy(root, record, config)
     require_safetensors(root / record.folder)
     sharded = DistributedConfig(
@@ -59,3 +60,13 @@ def load_sharded(root: Path, record: Record, config: Config) -> Policy:
         distributed_config=sharded,
         **SAFELY,
     )
+
+
+def save_together(made: Made, policy: Policy, tokenizer_from: Path, rank: Rank | None) -> None:
+    """Saves what several processes hold; one alone saves its policy with the record.
+
+    Shards are saved by all of them, copies by the first.
+    """
+    is_shared = made.config["tuning"]["kind"] == "full"
+    if rank is not None and (rank.number == 0 or is_shared):
+        save_made(made, policy, tokenizer_from)

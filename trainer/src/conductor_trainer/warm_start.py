@@ -1,15 +1,17 @@
 """Supervised learning before any reward: without it a small policy writes no readable plan."""
 
+import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import gcd
 from pathlib import Path
 from typing import Any
 
 import torch
 from datasets import Dataset
+from torch.utils.data import DataLoader
 from transformers import (
     PreTrainedTokenizerBase,
     PrinterCallback,
@@ -20,16 +22,13 @@ from transformers import (
 from conductor_trainer.checkpoint import Record, describe, identity_of, require_record
 from conductor_trainer.contract import CheckpointName, JsonObject, WarmStartRequest
 from conductor_trainer.errors import BadRequest, NonFiniteLoss
-from conductor_trainer.grpo_config import StopAfter
+from conductor_trainer.grpo_config import StopAfter, ddp_backend_of
+from conductor_trainer.learn_together import learn_together
 from conductor_trainer.make_once import make_once
-from conductor_trainer.model import (
-    END_OF_TURN,
-    Policy,
-    load_policy,
-    load_tokenizer,
-    pad_id_of,
-)
-from conductor_trainer.record import Made, save_record
+from conductor_trainer.memory import require_memory
+from conductor_trainer.model import END_OF_TURN, Policy, load_tokenizer, pad_id_of
+from conductor_trainer.record import Made
+from conductor_trainer.sharding import Rank, join_ranks, load_together, save_together
 
 IGNORED = -100
 """Label of tokens that are read, but not learned."""
@@ -46,42 +45,110 @@ def warm_start(
 
     def build(temporary: Path) -> Record:
         started = time.perf_counter()
-        report("loading")
         parent = require_record(root, request["parent"])
-        parent_folder = root / parent.folder
-        tokenizer = load_tokenizer(parent_folder)
-        policy = load_policy(root, parent, request["config"])
-        learned = read_examples(examples, tokenizer)
-        loss = _learn(policy, tokenizer, learned, _arguments_of(request, temporary), report)
-        report("saving")
         made = Made(root, temporary, target, identity, parent.base, request["config"], step=0)
-        outcome = {"loss": loss, "seconds": time.perf_counter() - started}
-        return save_record(made, policy, tokenizer, parent_folder, outcome)
+
+        def outcome_of(told: Sequence[JsonObject]) -> JsonObject:
+            return {"loss": _loss_of(told[0]), "seconds": time.perf_counter() - started}
+
+        return learn_together("warmStart", made, request, examples, outcome_of, report)
 
     record, replayed = make_once(root, target, identity, build)
     return describe(target, record, replayed)
 
 
-def _learn(
-    policy: Policy,
-    tokenizer: PreTrainedTokenizerBase,
-    examples: Sequence[Example],
-    arguments: TrainingArguments,
-    report: Callable[[str], None],
-) -> float:
-    """Returns the mean loss of the last tenth of the steps, in nats a token."""
+def learn_examples(
+    made: Made, request: WarmStartRequest, examples: Path, report: Callable[[str], None]
+) -> tuple[Policy, JsonObject]:
+    """Learns from examples, alone or as one of several processes.
 
+    Returns the policy, and the losses of all steps.
+    """
+    report("loading")
+    config, parent = made.config, require_record(made.root, request["parent"])
+    folder = made.root / parent.folder
+    tokenizer = load_tokenizer(folder)
+    learned = read_examples(examples, tokenizer)
+    longest = max(len(each["input_ids"]) for each in learned)
+    whole = folder if parent.kind == "model" else made.root / parent.base
+    require_memory(whole, config, tokens=_micro_batch(request) * longest)
+    rank = join_ranks(config)
+    policy = load_together(made.root, parent, config, rank)
     pad_id = pad_id_of(tokenizer)
-    trainer = Trainer(
+    arguments = _arguments_of(request, made.temporary)
+    trainer = _OrderedTrainer(
         model=policy,
         args=arguments,
-        train_dataset=Dataset.from_list([*examples]),
+        train_dataset=Dataset.from_list([*learned, {"input_ids": [pad_id], "labels": [IGNORED]}]),
         data_collator=lambda batch: pad_examples(batch, pad_id),
         callbacks=[StopAfter(arguments.max_steps, report)],
+        order=order_of(len(learned), request, rank),
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train()
-    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    report("saving")
+    save_together(made, policy, folder, rank)
+    steps = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    return policy, {"losses": steps}
+
+
+class _OrderedTrainer(Trainer):
+    """Takes examples in an order that is given, which says who learns what."""
+
+    def __init__(self, *, order: list[list[int]], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._order = order
+
+    def get_train_dataloader(self) -> DataLoader[Any]:
+        dataset: Any = self.train_dataset
+        return DataLoader(dataset, batch_sampler=self._order, collate_fn=self.data_collator)
+
+
+def order_of(count: int, request: WarmStartRequest, rank: Rank | None) -> list[list[int]]:
+    """Which examples pass through a process at once, from the first step to the last.
+
+    Each epoch has an order of its own. It ends with a step of what is left, and the places that are
+    free in it, or in another process, are taken by the example `count`, which teaches nothing: so
+    several processes learn in each step what one does.
+    """
+    number, processes = rank or Rank(0, 1)
+    micro = _micro_batch(request)
+    passes = processes * _passes(request)
+    order: list[list[int]] = []
+    for step in _steps_of(count, request):
+        parts = [step[start : start + micro] for start in range(0, len(step), micro)]
+        parts += [[count]] * (passes - len(parts))
+        order += parts[number::processes]
+    return order
+
+
+def _steps_of(count: int, request: WarmStartRequest) -> Iterator[list[int]]:
+    """As the library orders examples for a single process."""
+    generator, batch, left = torch.Generator(), request["batch"], request["steps"]
+    for epoch in itertools.count():
+        generator.manual_seed(request["config"]["seed"] + epoch)
+        examples = torch.randperm(count, generator=generator).tolist()
+        for start in range(0, count, batch):
+            if left == 0:
+                return
+            yield examples[start : start + batch]
+            left -= 1
+
+
+def _micro_batch(request: WarmStartRequest) -> int:
+    """Examples that pass through a process at once."""
+    share = -(-request["batch"] // request["config"]["processes"])
+    return gcd(share, request["config"]["microBatch"])
+
+
+def _passes(request: WarmStartRequest) -> int:
+    """Of each process in a step."""
+    return -(-request["batch"] // (_micro_batch(request) * request["config"]["processes"]))
+
+
+def _loss_of(told: Mapping[str, Any]) -> float:
+    """The mean of the last tenth of the steps, in nats a token."""
+    losses = told["losses"]
     last = losses[-math.ceil(len(losses) / 10) :]
     loss = math.fsum(last) / len(last)
     if not math.isfinite(loss):
@@ -94,15 +161,15 @@ def _learn(
 def _arguments_of(request: WarmStartRequest, output: Path) -> TrainingArguments:
     config, optimizer = request["config"], request["config"]["optimizer"]
     is_cpu = config["device"] == "cpu"
-    micro = gcd(request["batch"], config["microBatch"])
     return TrainingArguments(
         output_dir=str(output),
         seed=config["seed"],
         use_cpu=is_cpu,
         bf16=config["precision"] == "bfloat16",
         activation_checkpointing=not is_cpu,
-        per_device_train_batch_size=micro,
-        gradient_accumulation_steps=request["batch"] // micro,
+        ddp_backend=ddp_backend_of(config),
+        per_device_train_batch_size=_micro_batch(request),
+        gradient_accumulation_steps=_passes(request),
         max_steps=request["steps"],
         learning_rate=request["learningRate"],
         lr_scheduler_type="linear",

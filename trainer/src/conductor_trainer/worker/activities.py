@@ -114,6 +114,7 @@ class TrainerActivities:
         return [
             self.init,
             self.warm_start,
+            self.preflight,
             self.update,
             self.score,
             self.publish,
@@ -138,6 +139,16 @@ class TrainerActivities:
 
         stored = {"examples": request["examples"]}
         return await self._make("warmStart", request, request["name"], stored, hold)
+
+    @_activity("conductor.trainer.preflight")
+    async def preflight(self, request: Any) -> Any:
+        """Reckons, before a night buys anything, whether its updates fit into memory."""
+        with ExitStack() as files:
+            async with _heartbeats() as report:
+                report("fetching")
+                held = self._cache.held(request["checkpoint"])
+                await asyncio.to_thread(files.enter_context, held)
+                return await self._steps.run("preflight", request, {}, report)
 
     @_activity("conductor.trainer.update")
     async def update(self, request: Any) -> Any:

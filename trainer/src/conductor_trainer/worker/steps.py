@@ -29,7 +29,8 @@ Report = Callable[[str], None]
 Job = tuple[str, Path, Any, Mapping[str, str]]
 """Its name, the folder of all checkpoints, the request, and files of what that names in the store.
 
-A job is `init`, `warmStart`, `update`, `score` or `export`. The request has been checked.
+A job is `init`, `warmStart`, `preflight`, `update`, `score` or `export`, and its request has been
+checked.
 """
 Perform = Callable[[str, Path, Any, Mapping[str, str], Report], JsonObject]
 

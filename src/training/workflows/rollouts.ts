@@ -1,0 +1,141 @@
+import { CancellationScope } from '@temporalio/workflow';
+import type { CheckpointRef } from '../checkpoint-ref';
+import type { GroupResult } from '../contract';
+import { chooseGroups, drawQuestions, drawWorkers } from '../draw';
+import { hasSpread } from '../reward';
+import type { Night } from './night';
+import { type GroupOptions, startGroup } from './start-group';
+
+/** The groups of a cycle, by draw. */
+export interface CycleRollouts {
+  /** That their plans were sampled from. */
+  readonly writer: CheckpointRef;
+  readonly groups: readonly GroupResult[];
+  /** Store keys of the rounds to learn from. */
+  readonly learnable: readonly string[];
+  /** How many groups taught nothing. */
+  readonly dropped: number;
+}
+
+/**
+ * The rollouts of a night: played when their cycle begins, or with `staleness: 1` while the trainer makes the checkpoint
+ * before.
+ *
+ * 1. None begin ahead that nobody may learn from: a night that would end now begins none.
+ * 2. What has begun ahead is learned from, whatever ends the night then; only its failure drops it.
+ * 3. Of which checkpoint plans are sampled does not depend on when: a cycle that could not begin ahead is sampled from
+ *    the same one.
+ */
+export class Rollouts {
+  private ahead: { readonly scope: CancellationScope; readonly played: Promise<CycleRollouts> } | null = null;
+
+  constructor(private readonly night: Night) {}
+
+  /** Whether some of the next cycle have begun. */
+  get areAhead(): boolean {
+    return this.ahead !== null;
+  }
+
+  /** Has those of the next cycle begin, where it will come. */
+  begin(cycle: number): void {
+    if (!this.night.mayGoAhead(cycle)) return;
+    const scope = new CancellationScope();
+    const played = scope.run(() => playGroups(this.night, cycle, this.night.state.checkpoint));
+    this.ahead = { scope, played };
+    // What fails ahead fails its own cycle.
+    played.catch(() => undefined);
+  }
+
+  /** Waits for those that are ahead, failed or not. */
+  async whenOver(): Promise<void> {
+    await this.ahead?.played.catch(() => undefined);
+  }
+
+  /** @throws ChildWorkflowFailure when a group failed, after the others were stopped */
+  of(cycle: number): Promise<CycleRollouts> {
+    const { ahead, night } = this;
+    this.ahead = null;
+    return ahead?.played ?? playGroups(night, cycle, night.writer);
+  }
+
+  /** Stops those that are ahead, since their cycle will not come. */
+  async drop(): Promise<void> {
+    this.ahead?.scope.cancel();
+    await CancellationScope.nonCancellable(() => this.whenOver());
+  }
+}
+
+/**
+ * Draws questions and plays their groups until enough have a spread, `maxDraws` is reached or the money is used up. What
+ * is drawn depends on the seed and on the groups' results, and while there is money, never on which was done first.
+ *
+ * @throws ChildWorkflowFailure when a group failed, after the others were stopped
+ */
+function playGroups(night: Night, cycle: number, writer: CheckpointRef): Promise<CycleRollouts> {
+  const { questions: wanted, maxDraws } = night.state.opened.settings;
+  return CancellationScope.cancellable(async () => {
+    const drawn: (GroupResult | null)[] = [];
+    const underWay = new Set<Promise<void>>();
+    try {
+      for (;;) {
+        const spreads = drawn.map((group) => group && learnableIn(group).length > 0);
+        const { keep, more, isOver } = chooseGroups({ wanted, maxDraws, spreads });
+        for (const options of isOver ? [] : drawGroups(night, { cycle, writer }, drawn.length, more)) {
+          const group = startGroup(night, options, wanted);
+          if (group === null) break;
+          drawn.push(null);
+          const played = group.then((result) => {
+            drawn[options.draw] = result;
+            underWay.delete(played);
+          });
+          underWay.add(played);
+        }
+        // Also where the money is used up.
+        if (underWay.size === 0) return { writer, ...sumUp(drawn, keep) };
+        await Promise.race(underWay);
+      }
+    } catch (error) {
+      CancellationScope.current().cancel();
+      await CancellationScope.nonCancellable(() => Promise.allSettled(underWay));
+      throw error;
+    }
+  });
+}
+
+function drawGroups(
+  night: Night,
+  { cycle, writer }: Pick<GroupOptions, 'cycle' | 'writer'>,
+  from: number,
+  more: number,
+): GroupOptions[] {
+  const { settings, train } = night.state.opened;
+  const { seed, questions, pool, run } = settings;
+  const drawn = drawQuestions({ seed, count: train.count, questions, cycle }, from + more).slice(from);
+  return drawn.map((index, place) => {
+    const draw = from + place;
+    return {
+      purpose: 'training',
+      cycle,
+      draw,
+      question: { set: train.set, index },
+      writer,
+      workers: drawWorkers(run.workers, { seed, cycle, draw, pool }),
+    };
+  });
+}
+
+function sumUp(
+  drawn: readonly (GroupResult | null)[],
+  keep: readonly number[],
+): Omit<CycleRollouts, 'writer'> {
+  const groups = drawn.filter((group) => group !== null);
+  return {
+    groups,
+    learnable: groups.filter(({ draw }) => keep.includes(draw)).flatMap(learnableIn),
+    dropped: groups.length - keep.length,
+  };
+}
+
+function learnableIn({ rounds }: GroupResult): readonly string[] {
+  return rounds.filter(({ rewards }) => hasSpread(rewards)).map(({ key }) => key);
+}

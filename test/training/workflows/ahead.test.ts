@@ -1,0 +1,129 @@
+import { ApplicationFailure } from '@temporalio/client';
+import { readGroups, readMetrics } from '../../../src/training/client/read-runs';
+import { readRun } from '../../../src/training/activities/records';
+import { UPDATE } from '../../../src/training/names';
+import type { TrainerActivities } from '../../../src/training/trainer-contract';
+import { startImpatientServer } from '../../support/impatient-server';
+import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
+import { standInTrainer } from '../../support/stand-in-trainer';
+import { until } from '../../support/until';
+
+jest.setTimeout(300_000);
+
+const DATE = '2026-01-10';
+const NEXT = '2026-01-11';
+const AHEAD = { cycles: 3, staleness: 1 } as const;
+
+let stage: ScriptedTraining;
+afterEach(() => stage.close());
+
+async function train(date = DATE): Promise<object> {
+  await stage.training.start({ trainRun: stage.trainRun, date });
+  return stage.result();
+}
+
+/** Which checkpoints the plans to learn from were asked of, in the order of the requests. */
+function writers(): string[] {
+  const asked = stage.policy.bodiesTo('/v1/completions').filter(({ temperature }) => temperature === 1);
+  return asked.map(({ model }) => String(model).replace(`${stage.trainRun}-`, ''));
+}
+
+const LAGGING = ['base', 'base', '000001'];
+
+/** Does something while the update of a cycle waits. */
+function duringUpdate(cycle: number, work: () => Promise<unknown>): void {
+  const update = stage.trainer[UPDATE];
+  stage.trainer[UPDATE] = async (request) => {
+    if (request.cycle === cycle) await work();
+    return update(request);
+  };
+}
+
+const asked = (count: number) =>
+  until(
+    () => stage.training.progress(stage.trainRun).then(writers),
+    ({ length }) => length === count,
+  );
+
+test('plans of a cycle are sampled from the checkpoint before while the trainer makes its own', async () => {
+  stage = await openScriptedTraining({ training: AHEAD });
+  // Else the update would wait for ever.
+  duringUpdate(1, () => asked(2));
+  duringUpdate(2, () => asked(3));
+  await stage.whileWorking(() => train());
+  expect(writers()).toEqual(LAGGING);
+  expect(await readMetrics(stage.store, stage.trainRun)).toMatchObject([
+    { checkpoint: `${stage.trainRun}/000001`, draws: 1 },
+    { checkpoint: `${stage.trainRun}/000002`, draws: 1 },
+    { checkpoint: `${stage.trainRun}/000003`, draws: 1 },
+  ]);
+});
+
+test.each([
+  ['pauses, then stops', () => stage.training.pause(stage.trainRun)],
+  ['takes the money away', () => stage.training.setBudget(stage.trainRun, { costUsd: 0 })],
+])('who %s before the rollouts of a next cycle begin has none bought', async (_, say) => {
+  stage = await openScriptedTraining({ training: AHEAD });
+  const letGo = stage.providers.hold('a');
+  await stage.whileWorking(async () => {
+    await stage.training.start({ trainRun: stage.trainRun, date: DATE });
+    await stage.providers.waitForRequest(({ model }) => model === 'a');
+    await say();
+    letGo();
+    await until(
+      () => stage.training.progress(stage.trainRun),
+      (progress) => progress?.done === 1,
+    );
+    await stage.training.stop(stage.trainRun);
+    expect(await stage.result()).toMatchObject({ status: 'done', done: 1 });
+  });
+  expect(writers()).toEqual(['base']);
+});
+
+test('what was bought ahead is learned from when a night is stopped meanwhile, and no more is', async () => {
+  stage = await openScriptedTraining({ training: AHEAD });
+  duringUpdate(1, async () => {
+    await asked(2);
+    await stage.training.stop(stage.trainRun);
+  });
+  await stage.whileWorking(async () => {
+    expect(await train()).toMatchObject({ status: 'done', done: 2 });
+    expect(writers()).toEqual(['base', 'base']);
+    // A night of its own begins with what it has.
+    expect(await readRun(stage.store, stage.trainRun)).not.toHaveProperty('writer');
+  });
+});
+
+test.each([DATE, NEXT])('a night that broke off goes on, on %s, as if it had not', async (date) => {
+  stage = await openScriptedTraining({ training: AHEAD });
+  duringUpdate(2, async () => {
+    await asked(3);
+    throw ApplicationFailure.nonRetryable('the power went', 'Trainer.Failed');
+  });
+  await stage.whileWorking(async () => {
+    await expect(train()).rejects.toThrow();
+    expect(await readRun(stage.store, stage.trainRun)).toMatchObject({ done: 1, writer: { name: 'base' } });
+    const whole: TrainerActivities = standInTrainer((model) => stage.policy.known.add(model));
+    Object.assign(stage.trainer, whole);
+    await train(date);
+  });
+  const [, second, third] = await Promise.all(
+    [1, 2, 3].map((cycle) => readGroups(stage.store, stage.trainRun, cycle)),
+  );
+  expect([second?.[0]?.checkpoint, third?.[0]?.checkpoint]).toEqual([
+    `${stage.trainRun}/base`,
+    `${stage.trainRun}/000001`,
+  ]);
+  // Nothing was sampled twice.
+  expect(writers().slice(0, 3)).toEqual(LAGGING);
+});
+
+test('a night whose history grows long samples from the same checkpoints', async () => {
+  const server = await startImpatientServer(60);
+  stage = await openScriptedTraining({ training: AHEAD, address: server.address });
+  await stage.whileWorking(() => train());
+  expect(writers()).toEqual(LAGGING);
+  await stage.close();
+  await server.stop();
+  stage = await openScriptedTraining();
+});

@@ -1,0 +1,156 @@
+"""Memory is reckoned before anything is paid; what cannot fit is refused with the sums."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import Qwen2Config
+
+from conductor_trainer import init as init_module
+from conductor_trainer import memory
+from conductor_trainer.errors import ModelInvalid, OutOfMemory
+from conductor_trainer.init import init
+from conductor_trainer.machine import Gpu, Machine
+from conductor_trainer.memory import (
+    Shape,
+    explain_lack,
+    needed_by_host,
+    needed_by_process,
+    shape_of,
+)
+from tiny_run import LORA, RUN, TINY, config_of, write_texts
+
+GB = 10**9
+EMPTY = Gpu(80 * GB, 0)
+
+
+def paper(**changes: Any) -> Any:
+    """What `profiles/paper.yaml` comes to, but for its number of processes."""
+    return config_of(
+        device="cuda",
+        precision="bfloat16",
+        rollouts=256,
+        groupSize=64,
+        microBatch=1,
+        maxPromptTokens=8192,
+        maxCompletionTokens=1024,
+        **changes,
+    )
+
+
+@pytest.fixture(scope="module")
+def seven(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Qwen2.5-7B without its weights."""
+    folder = tmp_path_factory.mktemp("seven")
+    Qwen2Config(
+        vocab_size=152_064,
+        hidden_size=3584,
+        num_hidden_layers=28,
+        num_attention_heads=28,
+        num_key_value_heads=4,
+        intermediate_size=18_944,
+    ).save_pretrained(folder)
+    return folder
+
+
+def test_weights_are_counted_without_being_loaded(seven: Path) -> None:
+    full = shape_of(seven, paper())
+    # Qwen's own figure is 7.61 billion.
+    assert full.weights == full.learned == 7_615_616_512
+    adapter = {**LORA, "rank": 32}
+    assert shape_of(seven, paper(tuning=adapter)).learned == 80_740_352
+
+
+def test_the_papers_profile_fits_its_four_gpus_and_no_single_one(seven: Path) -> None:
+    shape = shape_of(seven, paper())
+    four = Machine(512 * GB, [EMPTY] * 4)
+    assert explain_lack(shape, paper(processes=4), four) is None
+    lack = explain_lack(shape, paper(), four)
+    assert lack is not None
+    assert "GPU 1 of 1 in training takes 145.2 GB, and there are 80.0: 30.5 for weights" in lack
+    parts = [float(each) for each in re.findall(r"([\d.]+) for ", lack)]
+    assert sum(parts) == pytest.approx(145.2, abs=0.3)
+    assert "What helps: training.trainer.processes: 3; or" in lack
+    assert 'training.trainer.tuning: {"kind": "lora"}' in lack
+    assert "microBatch" not in lack
+
+
+def test_what_other_programs_hold_on_the_gpu_counts(seven: Path) -> None:
+    config = paper(tuning={**LORA, "rank": 32})
+    shape = shape_of(seven, config)
+    beside_vllm = [Gpu(80 * GB, taken) for taken in (32 * GB, 72 * GB)]
+    assert explain_lack(shape, config, Machine(512 * GB, beside_vllm[:1])) is None
+    lack = explain_lack(shape, config, Machine(512 * GB, beside_vllm[1:]))
+    assert lack is not None and "72.0 for other programs" in lack
+
+
+def test_a_process_without_a_gpu_is_told_ahead(seven: Path) -> None:
+    config = paper(processes=4)
+    lack = explain_lack(shape_of(seven, config), config, Machine(512 * GB, [EMPTY]))
+    assert lack is not None and "processes is 4, each on a GPU of its own" in lack
+
+
+def test_offloaded_state_must_fit_the_machine_itself(seven: Path) -> None:
+    config = paper(processes=2, offload=True)
+    shape = shape_of(seven, config)
+    assert explain_lack(shape, config, Machine(512 * GB, [EMPTY] * 2)) is None
+    lack = explain_lack(shape, config, Machine(64 * GB, [EMPTY] * 2))
+    assert lack is not None and "machine's own memory takes 152.3 GB" in lack
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("tuning", [{"kind": "full"}, LORA])
+@pytest.mark.parametrize("beta", [0.0, 0.1])
+@pytest.mark.parametrize("offload", [False, True])
+def test_more_processes_never_need_more_of_each(
+    precision: str, tuning: Any, beta: float, offload: bool
+) -> None:
+    # Also a model that is nothing but two layers, all of which are put together at once.
+    for layers, layer, outside in ((2, 1000, 0), (28, 233_057_792, 1_090_000_000), (1, 10, 10**6)):
+        weights = layers * layer + outside
+        learned = weights if tuning["kind"] == "full" else weights // 50
+        shape = Shape(weights, learned, layers, layer, hidden=64, feed_forward=128, vocabulary=300)
+        needs = [
+            sum(
+                needed_by_process(
+                    shape,
+                    config_of(
+                        device="cuda",
+                        precision=precision,
+                        tuning=tuning,
+                        offload=offload,
+                        processes=processes,
+                        loss={"beta": beta},
+                    ),
+                ).values()
+            )
+            for processes in range(1, 65)
+        ]
+        assert needs == sorted(needs, reverse=True)
+
+
+def test_a_reference_is_loaded_by_every_process(seven: Path) -> None:
+    config = paper(processes=4, loss={"beta": 0.1})
+    host = needed_by_host(shape_of(seven, config), config)
+    assert host["the policy that beta pulls towards"] == 4 * 4 * 7_615_616_512
+
+
+def test_a_tiny_model_fits_a_cpu_and_a_large_one_is_refused_before_it_is_loaded(
+    seven: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "this_machine", lambda _: Machine(2 * GB, []))
+    tiny: Any = {"trainRun": RUN, "base": TINY, "config": config_of()}
+    assert init(tmp_path / "tiny", tiny, write_texts(tmp_path))["checkpoint"]
+    monkeypatch.setattr(init_module, "load_tokenizer", lambda _: pytest.fail("it went on"))
+    large: Any = {**tiny, "base": {"kind": "folder", "path": str(seven)}}
+    with pytest.raises(
+        OutOfMemory, match=r"on the CPU with processes: 1 takes .* are 2\.0"
+    ) as lack:
+        init(tmp_path / "large", large, None)
+    assert not lack.value.retryable
+
+
+def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelInvalid, match=r"config\.json describes no model"):
+        shape_of(tmp_path, config_of())
