@@ -69,11 +69,15 @@ function summary(cycles: readonly Cycle[], optimum: Optimum): string {
 }
 
 /** Of each topic, the share of its plans that have the shape (the kinds of its steps) of the best one. */
-function describeShapes(played: readonly Played[], { topics }: Optimum): string {
-  const shares = topics.map(({ topic, best }) => {
+export function describeShapes(
+  played: readonly Pick<Played, 'topic' | 'plan'>[],
+  { topics }: Optimum,
+): string {
+  const shares = topics.flatMap(({ topic, best }) => {
     const plans = played.flatMap((each) => (each.topic === topic ? (each.plan ?? []) : []));
+    if (plans.length === 0) return [];
     const share = mean(plans.map((plan) => (shapeOf(plan) === shapeOf(best.plan) ? 1 : 0)));
-    return `${topic} ${share.toFixed(3)}`;
+    return [`${topic} ${share.toFixed(3)}`];
   });
   return shares.join(' ');
 }
@@ -95,7 +99,10 @@ export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
 /** Cycles of rollouts and update, one after the other, from a checkpoint on: what training does, in a plain loop. */
 async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   const { recipe, seed } = lesson;
-  const questions = questionSet(recipe.world, 'train', recipe.train, seed);
+  const { topics = recipe.world.topics.map(({ name }) => name) } = recipe;
+  const questions = questionSet(recipe.world, 'train', recipe.train, seed).filter(({ topic }) =>
+    topics.includes(topic),
+  );
   let [writer, checkpoint] = [from, from];
   for (let cycle = 1; cycle <= recipe.learning.cycles; cycle += 1) {
     const began = performance.now();

@@ -6,8 +6,8 @@ import type { Checkpoint } from '../../../src/training/trainer-contract';
 import { findOptimum, type Optimum } from '../world/optimum';
 import { questionSet } from '../world/questions';
 import { priorNamed } from '../world/warm-start';
-import { sampleRound } from './group';
-import { teach } from './learn';
+import { planIn, type Played, sampleRound } from './group';
+import { describeShapes, teach } from './learn';
 import { type Lesson, openLesson } from './lesson';
 import { type Recipe, recipeFor, withLearning } from './recipe';
 import { timed } from './run-course';
@@ -17,27 +17,41 @@ import { tryOut } from './scoring';
 // what durability costs:
 //   node --require ./scripts/run-typescript.cjs examples/learn/plain/main.ts
 //     [--world small|whole] [--prior decoy|blind] [--beta 0.05] [--schedule constant|cosine|linear] [--staleness 1]
-//     [--seeds 0,1,2] [--cycles N] [--folder DIR]
-// In a folder that is named, a warm start that was made before is found again.
+//     [--topics code,law] [--seeds 0,1,2] [--cycles N] [--folder DIR]
+// With topics, it learns from questions of these alone. In a folder that is named, a warm start that was made before is
+// found again.
 
 async function main(): Promise<void> {
-  const { world, prior, beta, schedule, staleness, seeds, cycles, folder } = parseArgs({
+  const { world, prior, beta, schedule, staleness, topics, seeds, cycles, folder } = parseArgs({
     options: {
       world: { type: 'string', default: 'small' },
       prior: { type: 'string', default: 'decoy' },
       beta: { type: 'string' },
       schedule: { type: 'string' },
       staleness: { type: 'string' },
+      topics: { type: 'string' },
       seeds: { type: 'string', default: '0' },
       cycles: { type: 'string' },
       folder: { type: 'string' },
     },
   }).values;
   const planned = withLearning(recipeFor(world), { cycles, beta, schedule, staleness });
-  const recipe = { ...planned, prior: priorNamed(prior) };
+  const recipe = {
+    ...planned,
+    prior: priorNamed(prior),
+    ...(topics !== undefined && { topics: topicsNamed(topics, planned) }),
+  };
   const root = folder ?? (await mkdtemp(join(tmpdir(), 'plain-')));
   const optimum = findOptimum(recipe.world);
   for (const seed of seeds.split(',')) await run(recipe, Number(seed), root, optimum);
+}
+
+function topicsNamed(list: string, { world }: Recipe): string[] {
+  const known = world.topics.map(({ name }): string => name);
+  const named = list.split(',');
+  const unknown = named.find((name) => !known.includes(name));
+  if (unknown === undefined) return named;
+  throw new Error(`--topics takes ${known.join(', ')}, with commas between them, not "${unknown}".`);
 }
 
 async function run(recipe: Recipe, seed: number, root: string, optimum: Optimum): Promise<void> {
@@ -65,8 +79,26 @@ async function tellScores(
       `${['T=1', 'T=0.2', 'greedy'][index]} ${ratio.toFixed(3)}/${accuracyRatio.toFixed(3)} (plans ${formatRate.toFixed(2)})`,
   );
   tell(told.join('  '));
+  tell(`best shape at T=1: ${await describeAtLarge(lesson, optimum, checkpoint)}`);
   await tellPlans(lesson, checkpoint, tell);
   return { cool: asked[1]?.ratio ?? 0, greedy: asked[2]?.ratio ?? 0 };
+}
+
+/** The shares of best shapes on held-out questions, also of topics that it does not learn from. */
+async function describeAtLarge(lesson: Lesson, optimum: Optimum, checkpoint: Checkpoint): Promise<string> {
+  const { recipe, workers, seed } = lesson;
+  const written: Pick<Played, 'topic' | 'plan'>[] = [];
+  for (const [place, { question, topic }] of questionSet(
+    recipe.world,
+    'heldOut',
+    recipe.heldOut,
+    seed,
+  ).entries()) {
+    const round = { question, workers, plans: 32 };
+    const samples = await sampleRound(lesson, checkpoint, round, { seed: place, temperature: 1 });
+    written.push(...samples.map(({ text }) => ({ topic, plan: planIn(recipe.world, text) })));
+  }
+  return describeShapes(written, optimum);
 }
 
 /** The likeliest reply to one question of each topic. */

@@ -15,6 +15,8 @@ export interface Recipe {
   readonly train: number;
   /** Questions to be tried on. */
   readonly heldOut: number;
+  /** Of the questions that are learned from; default: all. A warm start has all of them. */
+  readonly topics?: readonly string[];
   /** What the prompt tells of the workers; notes are measured on the training questions. */
   readonly describe: Manifest['describe'];
   /** Which of the workers each group is given. */
