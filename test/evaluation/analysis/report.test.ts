@@ -1,3 +1,4 @@
+import { picturesOf } from '../../../src/evaluation/cli/pictures';
 import { renderReport } from '../../../src/evaluation/cli/report';
 import type { Manifest, MethodRecord } from '../../../src/evaluation/records';
 import { summarize } from '../../../src/evaluation/summarize';
@@ -64,6 +65,11 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
     topologies: { single: 3, chain: 2 },
     failures: { spoilt: 1, lost: 1, 'wrong worker': 1, 'vain review': 1 },
   });
+  const shapes = picturesOf(summary).find(({ file }) => file === 'topology-shares');
+  expect(shapes?.option.series).toMatchObject([
+    { name: 'one shot', data: [0.6, 1] },
+    { name: 'a chain', data: [0.4, 0] },
+  ]);
   const report = renderReport(summary, []);
   expect(report).toContain(
     '| conductor | single 3, chain 2 | spoilt 1, lost 1, wrong worker 1, vain review 1 |',
