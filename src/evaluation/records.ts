@@ -47,6 +47,11 @@ export const methodRecordSchema = z.object({
   workers: z.record(z.string(), z.int()),
   /** The first plan that was carried out. */
   plan,
+  /**
+   * Where the answer is wrong and a rule judged it: round by round the outputs of the steps, as if each were the answer. Of
+   * a method that makes attempts, all attempts are one round.
+   */
+  outputs: z.array(z.array(verdict)).exactOptional(),
   /** Plans that were carried out, corrections included. */
   rounds: z.int().nonnegative(),
   degraded: z.boolean(),
@@ -54,6 +59,19 @@ export const methodRecordSchema = z.object({
   stoppedBy: z.string().nullable(),
 });
 export type MethodRecord = z.infer<typeof methodRecordSchema>;
+
+/** What a learned router learned from: answers of workers alone, in an earlier evaluation. */
+const learnedSchema = z.object({
+  /** Its id. */
+  from: z.string(),
+  questions: z.int().positive(),
+  answers: z.int().positive(),
+  /** Questions that were left out, since they are asked now. */
+  repeated: z.int().nonnegative(),
+  /** What the answers cost; null where a price is unknown. */
+  nanoUsd: z.int().nonnegative().nullable(),
+});
+export type Learned = z.infer<typeof learnedSchema>;
 
 /** An evaluation as it was asked for. */
 export const manifestSchema = z.object({
@@ -67,5 +85,6 @@ export const manifestSchema = z.object({
   workers: z.array(z.string()),
   seed: z.int(),
   startedAt: z.string(),
+  learned: learnedSchema.exactOptional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

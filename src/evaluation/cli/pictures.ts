@@ -1,16 +1,19 @@
 import type { CustomSeriesOption, CustomSeriesRenderItem, EChartsOption } from 'echarts' with {
   'resolution-mode': 'import',
 };
-import { type Drawing, FAINT, FONTS, GREY, headline, HUES, PAPER, TEXT } from '../../cli/draw';
+import { TOPOLOGIES, TOPOLOGY_NAMES } from '../../plan/topology';
+import { type Drawing, FAINT, FONTS, GREY, headline, HUES, PAGE_WIDTH, PAPER, TEXT } from '../../cli/draw';
 import type { MethodSummary, Summary } from '../summarize';
 
 /** The pictures of an evaluation: those for which there is something to be seen. */
 export function picturesOf(summary: Summary): Drawing[] {
   const scored = summary.methods.filter(({ score }) => score !== null);
   const byDepth = scored.filter(({ method }) => /^conductor(?::\d)?$/.test(method));
+  const planned = scored.filter(({ topologies }) => Object.keys(topologies).length > 0);
   return [
     ...(scored.length > 0 ? [scoreAgainstCost(summary, scored)] : []),
     ...(scored.length > 0 ? [workerShares(summary, scored)] : []),
+    ...(planned.length > 0 ? [topologyShares(summary, planned)] : []),
     ...(byDepth.length > 1 ? [scoreByDepth(summary, byDepth)] : []),
   ];
 }
@@ -138,14 +141,51 @@ function overlap(one: Label, other: Label): boolean {
 }
 
 function workerShares(summary: Summary, methods: readonly MethodSummary[]): Drawing {
+  const rows = methods.map(({ method, workerShares: shares }) => ({ method, shares }));
+  return drawShares('worker-shares', {
+    parts: summary.workers.map((part, index) => ({ part, name: part, colour: colourOf(index) })),
+    rows,
+    option: page(summary, 'Who answers', 'share of all answered steps, by worker'),
+  });
+}
+
+function topologyShares(summary: Summary, methods: readonly MethodSummary[]): Drawing {
+  const rows = methods.map(({ method, topologies }) => {
+    const plans = Object.values(topologies).reduce((sum, count) => sum + count, 0);
+    const shares = Object.entries(topologies).map(([name, count]): [string, number] => [name, count / plans]);
+    return { method, shares: Object.fromEntries(shares) };
+  });
+  const parts = TOPOLOGIES.map((part, index) => ({
+    part,
+    name: TOPOLOGY_NAMES[part],
+    colour: HUES[index] ?? GREY,
+  }));
+  return drawShares('topology-shares', {
+    parts: parts.filter(({ part }) => rows.some(({ shares }) => part in shares)),
+    rows,
+    option: page(summary, 'Shape of plans', 'share of all first plans, by their graph'),
+  });
+}
+
+interface Shares {
+  /** In the order in which they stand, each with its name in the legend and a colour of its own. */
+  readonly parts: readonly { readonly part: string; readonly name: string; readonly colour: string }[];
+  readonly rows: readonly { readonly method: string; readonly shares: Readonly<Record<string, number>> }[];
+  readonly option: EChartsOption;
+}
+
+const SIDE = 190;
+
+/** A bar for each method, which its parts fill. */
+function drawShares(file: string, { parts, rows, option }: Shares): Drawing {
   return {
-    file: 'worker-shares',
-    height: HEAD + 56 + methods.length * ROW,
+    file,
+    height: HEAD + 56 + rows.length * ROW,
     option: {
-      ...page(summary, 'Who answers', 'share of all answered steps, by worker'),
-      grid: { left: 150, right: 150, top: HEAD + 8, bottom: 32 },
+      ...option,
+      grid: { left: SIDE, right: SIDE, top: HEAD + 8, bottom: 32 },
       legend: {
-        right: EDGE,
+        left: PAGE_WIDTH - SIDE + EDGE,
         top: HEAD + 8,
         orient: 'vertical',
         icon: 'roundRect',
@@ -163,17 +203,17 @@ function workerShares(summary: Summary, methods: readonly MethodSummary[]): Draw
       yAxis: {
         type: 'category',
         inverse: true,
-        data: methods.map(({ method }) => method),
+        data: rows.map(({ method }) => method),
         axisTick: { show: false },
         axisLabel: { color: TEXT, fontSize: 11 },
       },
-      series: summary.workers.map((worker, index) => ({
+      series: parts.map(({ part, name, colour }) => ({
         type: 'bar',
-        stack: 'workers',
-        name: worker,
+        stack: 'shares',
+        name,
         barWidth: 14,
-        color: colourOf(index),
-        data: methods.map(({ workerShares: shares }) => shares[worker] ?? 0),
+        color: colour,
+        data: rows.map(({ shares }) => shares[part] ?? 0),
       })),
     },
   };

@@ -1,7 +1,7 @@
 import { ChildWorkflowCancellationType, executeChild, ParentClosePolicy } from '@temporalio/workflow';
 import type { Grade } from '../../grading/verdict';
 import type { Plan } from '../../plan/plan';
-import type { LimitsInput } from '../../protocol/activities';
+import type { ConductorChange, LimitsInput } from '../../protocol/activities';
 import type { Problem } from '../../protocol/call';
 import type { SolveInput } from '../../protocol/input';
 import { SOLVE_WORKFLOW } from '../../protocol/names';
@@ -12,6 +12,7 @@ import { isOwnCancellation } from '../../workflows/failures';
 import type { OpenedQuestion, QuestionInput } from '../contract';
 import { slugOf } from '../keys';
 import { GRADE_ANSWERS } from '../names';
+import type { MethodRecord } from '../records';
 import { gradingActivities } from './activities';
 import { askGrader } from './ask-grader';
 
@@ -32,6 +33,8 @@ export interface Played {
   readonly answer: Text | null;
   /** Set where the answer was graded on the way. */
   readonly grade?: Grade;
+  /** Of what was found on the way, likewise. */
+  readonly outputs?: MethodRecord['outputs'];
   /** Why there is nothing to be judged, though no solve of it failed. */
   readonly reason?: string;
 }
@@ -44,6 +47,7 @@ interface SolveOptions {
   /** Default: one that the Conductor writes. */
   readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
   readonly limits?: LimitsInput;
+  readonly conductor?: ConductorChange | undefined;
   /** Number of the solve, from 1, where a method takes more than one. */
   readonly part?: number;
 }
@@ -63,7 +67,7 @@ export class Trial {
   }
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  async solve(method: string, { given, limits, part }: SolveOptions): Promise<SolveRun | null> {
+  async solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
     const { id: evaluation, question: ref, pool, seed } = this.input;
     const money = this.moneyLimit();
     if (money?.costUsd === 0) return null;
@@ -73,6 +77,7 @@ export class Trial {
       seed,
       limits: { ...this.input.limits, ...limits, ...money },
       ...(given && { given }),
+      ...(conductor && { conductor }),
     };
     const place = `${evaluation}-${ref.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;
@@ -95,10 +100,14 @@ export class Trial {
     return this.solve(method, { given: { plan, outputs }, limits, part });
   }
 
-  async grade(answers: readonly (Text | null)[]): Promise<readonly Grade[]> {
+  /** @param onTheWay judged behind them where the first answer is wrong and a rule judges it */
+  async grade(
+    answers: readonly (Text | null)[],
+    onTheWay: readonly (Text | null)[] = [],
+  ): Promise<readonly Grade[]> {
     const { question, input } = this;
     const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
-    const graded = await grade({ question: input.question, answers });
+    const graded = await grade({ question: input.question, answers, onTheWay });
     if (!('activity' in graded)) return graded;
     const judged = await askGrader(graded, { question, answers, window: AT_ONCE });
     return judged.map((each): Grade => {
