@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { solvingDigestOf } from '../config/digest';
-import { resolveRun } from '../config/resolve-run';
+import { narrowRun, resolveRun } from '../config/resolve-run';
 import { jsonBytes } from '../plan/plan';
 import type { ConductorActivities, ResolveRunRequest, ResolveRunResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
@@ -39,14 +39,24 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
  * client may start a run, and none of them sees this configuration.
  */
 async function resolveForRun(
-  { config, store, policy }: Dependencies,
-  { question, pool, limits }: ResolveRunRequest,
+  { config, earlier = [], store, policy }: Dependencies,
+  { question, pool, limits, run: given }: ResolveRunRequest,
 ): Promise<ResolveRunResult> {
-  const run = resolveRun(config, { pool, limits });
+  const whole = await readText(store, question);
+  if (given === undefined) {
+    const run = resolveRun(config, { pool, limits });
+    return {
+      run: policy === undefined ? run : await policy.bind(run),
+      config: solvingDigestOf(config),
+      question: await keepText(store, whole),
+    };
+  }
+  checkRun([config, ...earlier], given);
+  const run = narrowRun(given, { pool, limits });
+  const isOpen = run.conductor.provider === 'policy' && run.conductor.checkpoint === undefined;
   return {
-    run: policy === undefined ? run : await policy.bind(run),
-    config: solvingDigestOf(config),
-    question: await keepText(store, await readText(store, question)),
+    run: isOpen && policy !== undefined ? await policy.bind(run) : run,
+    question: await keepText(store, whole),
   };
 }
 

@@ -32,6 +32,8 @@ export interface ResolveRunRequest {
   readonly question: Text;
   readonly pool?: PoolFilter;
   readonly limits?: LimitsInput;
+  /** In place of what is configured. */
+  readonly run?: ResolvedRun;
 }
 
 /** A short hash of each part of a configuration, by the name of the part, e.g. `limits.costUsd`. */

@@ -45,6 +45,10 @@ export function signed(value: number): string {
 }
 
 export function describeP({ p }: Comparison): string {
+  return describeChance(p);
+}
+
+export function describeChance(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
@@ -53,7 +57,7 @@ export function describeSmallest({ smallestGain }: Comparison): string {
   return smallestGain === null || smallestGain >= 1 ? 'none' : smallestGain.toFixed(3);
 }
 
-function seconds(milliseconds: number): string {
+export function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 

@@ -1,5 +1,5 @@
 import { renderReport } from '../../../src/evaluation/cli/report';
-import type { Manifest, MethodRecord } from '../../../src/evaluation/records';
+import type { MethodRecord } from '../../../src/evaluation/records';
 import { summarize } from '../../../src/evaluation/summarize';
 
 const spent = { calls: 1, inputTokens: 1, outputTokens: 1, nanoUsd: 1 };
@@ -31,16 +31,13 @@ const record = (method: string, index: number, changes: Partial<MethodRecord> = 
 });
 
 test('a report tells plans by their graph and wrong answers by what went wrong, workers alone asked for it', () => {
-  const manifest: Manifest = {
-    schema: 1,
+  const manifest = {
     id: 'e',
     file: 'f',
-    set: 's',
     questions: 3,
     methods: ['conductor', 'worker:b'],
     workers: ['a', 'b'],
     seed: 1,
-    startedAt: '',
   };
   const summary = summarize(manifest, [
     record('conductor', 0, { plan: planOf('a') }),
