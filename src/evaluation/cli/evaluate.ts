@@ -6,11 +6,12 @@ import { listenForInterruption } from '../../cli/interruption';
 import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
 import { checkCostLimit, loadServable, loadSettings, type WorkOptions } from '../../cli/settings';
-import { print, say, toJson } from '../../cli/terminal';
+import { columnsOf, print, say, toJson } from '../../cli/terminal';
 import { configuredKeys } from '../../encryption/keys';
 import { reasonOf } from '../../reason-of';
 import { checkStore, openStore } from '../../store/open-store';
 import { describeUsd } from '../../trace/describe';
+import { wrap } from '../../trace/lines';
 import type { TrainableConfig } from '../../training/config/schema';
 import { readResults } from '../activities/read-results';
 import { resultsFolder } from '../keys';
@@ -21,7 +22,7 @@ import { followEvaluation } from './follow';
 import { picturesOf } from './pictures';
 import { type PlanOptions, planForFile, planForLog } from './plan-evaluation';
 import { findingsOf, renderReport } from './report';
-import { plainTable, tableOf } from './table';
+import { shownTable, tableOf } from './table';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions, BeginOptions {
   readonly out?: string;
@@ -107,8 +108,16 @@ async function showResults({ store }: Session, manifest: Manifest, options: Eval
   const pictures = await keepPictures(summary, folder);
   await writeFile(join(folder, 'report.md'), renderReport(summary, pictures));
   if (options.json === true) await print(toJson(summary));
-  else await print([plainTable(tableOf(summary)), '', ...findingsOf(summary)].join('\n'));
+  else await print(showSummary(summary, columnsOf(process.stdout)));
   say(`Everything is in ${folder}: report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`);
+}
+
+/** What is printed. @param columns of the terminal; undefined: there is none */
+export function showSummary(summary: Summary, columns: number | undefined): string {
+  const sentences = findingsOf(summary);
+  const lines =
+    columns === undefined ? sentences : sentences.flatMap((sentence) => wrap([sentence], columns));
+  return [shownTable(tableOf(summary), columns), '', ...lines].join('\n');
 }
 
 /** The SVGs, by name; without them where nothing here can draw. */
