@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { listenForInterruption } from '../../cli/interruption';
 import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
-import { checkCostLimit, loadServable, loadSettings, type WorkOptions } from '../../cli/settings';
+import { loadServable, loadSettings, type WorkOptions } from '../../cli/settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
 import { configuredKeys } from '../../encryption/keys';
 import { reasonOf } from '../../reason-of';
@@ -20,7 +20,7 @@ import { summarize, type Summary } from '../summarize';
 import { begin, type BeginOptions, checkConfiguration, findManifest, keepPlan } from './begin';
 import { followEvaluation } from './follow';
 import { picturesOf } from './pictures';
-import { type PlanOptions, planForFile, planForLog } from './plan-evaluation';
+import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
 import { findingsOf, renderReport } from './report';
 import { shownTable, tableOf } from './table';
 
@@ -35,7 +35,6 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   const interruption = listenForInterruption();
   const { config, detach = false, allow, deny } = options;
   const loaded = await (detach ? loadSettings(config) : loadServable(options, { allow, deny }));
-  if (typeof options.maxCost === 'number') checkCostLimit(loaded, { allow, deny });
   await checkStore(loaded.store);
   const prepare = await prepareEvaluation(file, options, loaded);
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
@@ -87,6 +86,7 @@ async function prepareEvaluation(
     const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
     const manifest = await findManifest(store, resume);
     checkConfiguration(manifest, config, !detach);
+    checkBudget(manifest, options);
     return () => Promise.resolve(manifest);
   }
   if (fromTraces) return async (session) => keepPlan(session.store, await planForLog(session, file, options));

@@ -1,5 +1,6 @@
 import { UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
+import { checkCostLimit } from '../../cli/settings';
 import { say } from '../../cli/terminal';
 import { newEvaluationId } from '../../client/run-id';
 import { resolveRun } from '../../config/resolve-run';
@@ -83,6 +84,8 @@ function plan(
     `${counted(questions.length, 'question')} × ${counted(methods.length, 'method')}: ${describeEstimate(estimate)}`,
   );
   refuseUnbounded(estimate, options);
+  const judging = isNeeded && verifier !== null ? { verifier } : {};
+  checkBudget({ run, ...judging }, options);
   const manifest = {
     schema: 1,
     id: newEvaluationId(),
@@ -93,11 +96,25 @@ function plan(
     seed: options.seed,
     startedAt: new Date().toISOString(),
     run,
-    ...(isNeeded && verifier !== null && { verifier }),
+    ...judging,
     ...(compares && { compares }),
     ...(log && { log }),
   } as const;
   return { manifest, questions };
+}
+
+/** @throws UsageError where a price is unknown that a budget needs */
+export function checkBudget(
+  { run, verifier }: Pick<Manifest, 'run' | 'verifier'>,
+  { maxCost }: Pick<PlanOptions, 'maxCost'>,
+): void {
+  if (typeof maxCost !== 'number') return;
+  checkCostLimit(run);
+  if (verifier?.price !== null) return;
+  throw new UsageError(
+    `--max-cost cannot be enforced, since no price is known of the verifier ${verifier.model}: add "price: { input, output }", ` +
+      'in USD per million tokens, to it in conductor.yaml',
+  );
 }
 
 function noVerifier(question: EvaluatedQuestion | undefined): string {
