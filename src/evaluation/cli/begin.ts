@@ -13,7 +13,7 @@ import type { ResolvedRun } from '../../protocol/run';
 import { keepLines } from '../../store/keep-lines';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { Config } from '../../config/schema';
 import { readManifest, readResults } from '../activities/read-results';
 import type { EvaluateInput } from '../contract';
 import { manifestKey, questionSetKey, resultsFolder } from '../keys';
@@ -52,7 +52,7 @@ export async function findManifest(store: Store, id: string): Promise<Manifest> 
  */
 export function checkConfiguration(
   { id, run, verifier, workers }: Manifest,
-  config: TrainableConfig,
+  config: Config,
   makesCalls: boolean,
 ): void {
   const now = resolveRun(config);

@@ -12,7 +12,7 @@ import { reasonOf } from '../../reason-of';
 import { checkStore, openStore } from '../../store/open-store';
 import { describeUsd } from '../../trace/describe';
 import { wrap } from '../../trace/lines';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { Config } from '../../config/schema';
 import { readResults } from '../activities/read-results';
 import { resultsFolder } from '../keys';
 import type { Manifest } from '../records';
@@ -77,7 +77,7 @@ function comeBack(id: string, { config }: EvaluateOptions): string {
 async function prepareEvaluation(
   file: string | undefined,
   options: EvaluateOptions,
-  config: TrainableConfig,
+  config: Config,
 ): Promise<(session: Session) => Promise<Manifest>> {
   const { resume, fromTraces = false, detach = false } = options;
   if (resume !== undefined) {

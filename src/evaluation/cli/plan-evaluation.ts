@@ -6,7 +6,7 @@ import { newEvaluationId } from '../../client/run-id';
 import { resolveRun } from '../../config/resolve-run';
 import { resolveVerifier } from '../../config/verifier';
 import { counted, describeUsd } from '../../trace/describe';
-import type { TrainableConfig } from '../../training/config/schema';
+import type { Config } from '../../config/schema';
 import type { EvaluatedQuestion } from '../contract';
 import { readMethods, REFERENCE } from '../methods/read-method';
 import type { LogFacts, Manifest } from '../records';
@@ -38,7 +38,7 @@ export interface PlannedEvaluation {
 export async function planForFile(
   file: string,
   options: PlanOptions,
-  config: TrainableConfig,
+  config: Config,
 ): Promise<PlannedEvaluation> {
   if (options.judge === true)
     throw new UsageError('--judge is for questions without a right answer: use it with --from-traces');
@@ -70,7 +70,7 @@ interface Found {
 function plan(
   { file, questions, methods: named, log }: Found,
   options: PlanOptions,
-  config: TrainableConfig,
+  config: Config,
 ): PlannedEvaluation {
   const run = resolveRun(config, { pool: options });
   const verifier = resolveVerifier(config);
