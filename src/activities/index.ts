@@ -1,9 +1,16 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { ConfigError } from '../config/errors';
 import { solvingDigestOf } from '../config/digest';
 import { resolveRun } from '../config/resolve-run';
 import { jsonBytes } from '../plan/plan';
-import type { ConductorActivities, ResolveRunRequest, ResolveRunResult } from '../protocol/activities';
+import type {
+  ConductorActivities,
+  ConductorChange,
+  ResolveRunRequest,
+  ResolveRunResult,
+} from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
+import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
 import type { Store } from '../store/store';
@@ -11,7 +18,7 @@ import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
 import { callWorker } from './call-worker';
 import { checkRun } from './check-run';
-import type { Dependencies } from './dependencies';
+import type { Dependencies, PolicyProvider } from './dependencies';
 import { whileHeartbeating } from './heartbeat';
 import { writePlan } from './write-plan';
 
@@ -40,14 +47,33 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
  */
 async function resolveForRun(
   { config, store, policy }: Dependencies,
-  { question, pool, limits }: ResolveRunRequest,
+  { question, pool, limits, conductor = {} }: ResolveRunRequest,
 ): Promise<ResolveRunResult> {
-  const run = resolveRun(config, { pool, limits });
+  const run = await bindConductor(resolveRun(config, { pool, limits }), conductor, policy);
   return {
-    run: policy === undefined ? run : await policy.bind(run),
+    run,
     config: solvingDigestOf(config),
     question: await keepText(store, await readText(store, question)),
   };
+}
+
+async function bindConductor(
+  run: ResolvedRun,
+  { checkpoint, examples }: ConductorChange,
+  policy: PolicyProvider | undefined,
+): Promise<ResolvedRun> {
+  if (checkpoint !== undefined && policy === undefined) {
+    throw new ConfigError(
+      `the run asks for the checkpoint ${checkpoint}, and ConductorPlugin serves no checkpoints: mount TrainingPlugin of ` +
+        'temporal-conductor/training instead, or add a section "training:" to the configuration of the command line',
+    );
+  }
+  const bound = policy === undefined ? run : await policy.bind(run, checkpoint);
+  if (examples === undefined) return bound;
+  if (bound.conductor.prompt !== 'compact') return { ...bound, conductor: { ...bound.conductor, examples } };
+  throw new ConfigError(
+    `the run asks for other examples, and the prompt of checkpoint ${bound.conductor.checkpoint ?? ''} is compact: it shows none`,
+  );
 }
 
 /** A payload of Temporal's may have 2 MB: half of one for the answer, the other half for the trace around it. */
