@@ -1,4 +1,5 @@
 import type { Grade, Verdict } from '../grading/grade';
+import type { Question } from '../grading/question';
 import type { LimitsInput, PoolFilter } from '../protocol/activities';
 import type { Text } from '../protocol/text';
 import type { MethodRecord } from './records';
@@ -42,6 +43,9 @@ export interface AskedQuestion {
   readonly topic?: string | undefined;
   readonly text: Text;
 }
+
+/** A question of an evaluation's set, for which a router may have chosen a worker. */
+export type EvaluatedQuestion = Question & { readonly routed?: string };
 
 /** What holds for every method on every question of an evaluation. */
 interface EvaluationSettings {
@@ -106,6 +110,8 @@ export interface QuestionOutcome {
 export interface OpenedQuestion extends AskedQuestion {
   /** What was found by an earlier run of the evaluation. */
   readonly known: readonly MethodRecord[];
+  /** Id of the worker that the learned router chose; absent where none did. */
+  readonly routed?: string | undefined;
 }
 
 /** One grade for each answer, or who gives them. */

@@ -55,6 +55,19 @@ export const methodRecordSchema = z.object({
 });
 export type MethodRecord = z.infer<typeof methodRecordSchema>;
 
+/** What a learned router learned from: answers of workers alone, in an earlier evaluation. */
+const learnedSchema = z.object({
+  /** Its id. */
+  from: z.string(),
+  questions: z.int().positive(),
+  answers: z.int().positive(),
+  /** Questions that were left out, since they are asked now. */
+  repeated: z.int().nonnegative(),
+  /** What the answers cost; null where a price is unknown. */
+  nanoUsd: z.int().nonnegative().nullable(),
+});
+export type Learned = z.infer<typeof learnedSchema>;
+
 /** An evaluation as it was asked for. */
 export const manifestSchema = z.object({
   schema: z.literal(1),
@@ -67,5 +80,6 @@ export const manifestSchema = z.object({
   workers: z.array(z.string()),
   seed: z.int(),
   startedAt: z.string(),
+  learned: learnedSchema.exactOptional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

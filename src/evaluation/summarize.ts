@@ -32,7 +32,7 @@ export interface MethodSummary {
 }
 
 /** What an evaluation found. */
-export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers'> {
+export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'learned'> {
   readonly questions: number;
   /** Questions that every method was tried on: those that are compared. */
   readonly complete: number;
@@ -48,7 +48,7 @@ export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'worker
 
 /** Sums up what was found, on the questions that every method was tried on. */
 export function summarize(manifest: Manifest, records: readonly MethodRecord[]): Summary {
-  const { id, file, seed, workers, questions, methods } = manifest;
+  const { id, file, seed, workers, questions, methods, learned } = manifest;
   const byQuestion = groupBy(records, ({ index }) => index);
   const whole = [...byQuestion.values()].filter((found) => found.length === methods.length);
   const byMethod = groupBy(whole.flat(), ({ method }) => method);
@@ -75,6 +75,7 @@ export function summarize(manifest: Manifest, records: readonly MethodRecord[]):
       best === null || reference !== REFERENCE ? null : compare(of(REFERENCE), best, of(best)),
     usd: totalUsd(records),
     lost: records.reduce((sum, record) => sum + record.lost, 0),
+    ...(learned && { learned }),
   };
 }
 

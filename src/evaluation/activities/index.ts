@@ -5,7 +5,7 @@ import type { Grade } from '../../grading/verdict';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
-import type { Graded, OpenedQuestion, QuestionRef } from '../contract';
+import type { EvaluatedQuestion, Graded, OpenedQuestion, QuestionRef } from '../contract';
 import { questionFolder, resultKey } from '../keys';
 import * as names from '../names';
 import type { MethodRecord } from '../records';
@@ -44,9 +44,9 @@ async function openQuestion(
   questions: QuestionSets,
   { evaluation, ref }: OpenQuestionRequest,
 ): Promise<OpenedQuestion> {
-  const { id, question, topic } = await questions.read(ref);
+  const { id, question, topic, routed }: EvaluatedQuestion = await questions.read(ref);
   const known = await readResults(store, questionFolder(evaluation, ref.index));
-  return { id, topic, text: await keepText(store, question), known };
+  return { id, topic, text: await keepText(store, question), known, routed };
 }
 
 interface GradeRequest {

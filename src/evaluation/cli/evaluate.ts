@@ -24,6 +24,8 @@ import type { Manifest } from '../records';
 import { summarize, type Summary } from '../summarize';
 import { type Estimate, estimateEvaluation } from './estimate';
 import { followEvaluation } from './follow';
+import { checkLearning, routeQuestions } from './learn';
+import { checkCheckpoints } from './checkpoints';
 import { picturesOf } from './pictures';
 import { readQuestions } from './questions';
 import { findingsOf, renderReport } from './report';
@@ -38,6 +40,8 @@ interface EvaluateOptions extends WorkOptions {
   readonly window: number;
   /** USD; null: no limit. */
   readonly maxCost?: number | null;
+  /** Id of an earlier evaluation. */
+  readonly learnFrom?: string;
   readonly out?: string;
   readonly json?: boolean;
   readonly detach?: boolean;
@@ -53,10 +57,12 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   await checkStore(loaded.store);
   const run = resolveRun(loaded, { pool: { allow, deny } });
   const plan = options.resume === undefined ? await planEvaluation(file, options, run) : null;
-  const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
+  const place = detach
+    ? ({ role: 'look', outliving: '--detach' } as const)
+    : ({ role: 'work', servesCheckpoints: true } as const);
   return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
     const manifest =
-      plan === null ? await findManifest(session, options.resume ?? '') : await keep(session, plan);
+      plan === null ? await findManifest(session, options.resume ?? '') : await keep(session, plan, options);
     const isUnderWay = await begin(session, manifest, run, options);
     if (detach) {
       await print(manifest.id);
@@ -102,6 +108,7 @@ async function planEvaluation(
   const { seed, sample } = options;
   const workers = run.workers.map(({ id }) => id);
   const methods = namedMethods(options.methods, workers);
+  checkLearning(methods, options.learnFrom);
   const questions = await readQuestions(file, { sample, seed });
   const estimate = estimateEvaluation(methods, questions, run);
   say(
@@ -144,9 +151,19 @@ function refuseUnbounded({ usd }: Estimate, { maxCost }: EvaluateOptions): void 
   );
 }
 
-async function keep({ store }: Session, { manifest, questions }: PlannedEvaluation): Promise<Manifest> {
+async function keep(
+  { store }: Session,
+  { manifest, questions: asked }: PlannedEvaluation,
+  { learnFrom }: EvaluateOptions,
+): Promise<Manifest> {
+  await checkCheckpoints(store, manifest.methods);
+  const routed =
+    learnFrom === undefined
+      ? { questions: asked }
+      : await routeQuestions(store, learnFrom, { questions: asked, workers: manifest.workers });
+  const { questions, ...learned } = routed;
   const { key } = await keepLines(store, questions, questionSetKey);
-  const kept: Manifest = { ...manifest, set: key };
+  const kept: Manifest = { ...manifest, set: key, ...learned };
   await store.write(manifestKey(kept.id), Buffer.from(JSON.stringify(kept)));
   return kept;
 }

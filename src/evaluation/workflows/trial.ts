@@ -1,7 +1,7 @@
 import { ChildWorkflowCancellationType, executeChild, ParentClosePolicy } from '@temporalio/workflow';
 import type { Grade } from '../../grading/verdict';
 import type { Plan } from '../../plan/plan';
-import type { LimitsInput } from '../../protocol/activities';
+import type { ConductorChange, LimitsInput } from '../../protocol/activities';
 import type { Problem } from '../../protocol/call';
 import type { SolveInput } from '../../protocol/input';
 import { SOLVE_WORKFLOW } from '../../protocol/names';
@@ -44,6 +44,7 @@ interface SolveOptions {
   /** Default: one that the Conductor writes. */
   readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
   readonly limits?: LimitsInput;
+  readonly conductor?: ConductorChange | undefined;
   /** Number of the solve, from 1, where a method takes more than one. */
   readonly part?: number;
 }
@@ -63,7 +64,7 @@ export class Trial {
   }
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  async solve(method: string, { given, limits, part }: SolveOptions): Promise<SolveRun | null> {
+  async solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
     const { id: evaluation, question: ref, pool, seed } = this.input;
     const money = this.moneyLimit();
     if (money?.costUsd === 0) return null;
@@ -73,6 +74,7 @@ export class Trial {
       seed,
       limits: { ...this.input.limits, ...limits, ...money },
       ...(given && { given }),
+      ...(conductor && { conductor }),
     };
     const place = `${evaluation}-${ref.index + 1}-${slugOf(method)}`;
     const id = part === undefined ? place : `${place}-${part}`;

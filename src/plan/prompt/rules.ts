@@ -16,9 +16,11 @@ export interface RulesInput {
 
 export function conductorRules(input: RulesInput): string {
   const { workers, maxSteps, format, examples: set = 'everyday' } = input;
-  const examples = EXAMPLE_SETS[set].filter(({ plan }) => plan.steps.length <= maxSteps).map(
-    (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
-  );
+  const examples = EXAMPLE_SETS[set]
+    .filter(({ plan }) => plan.steps.length <= maxSteps)
+    .map(
+      (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
+    );
   return [ROLE, planRules(input), ADVICE, FORMATS[format], ...examples, team(input)].join('\n\n');
 }
 
