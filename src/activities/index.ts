@@ -31,7 +31,8 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
     [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
     [CHECK_RUN]: (run) =>
       asFailure(() => {
-        checkRun([dependencies.config, ...(dependencies.earlier ?? [])], run);
+        const { config, earlier = [], policy } = dependencies;
+        checkRun([config, ...earlier], run, { servesCheckpoints: policy !== undefined });
         return Promise.resolve();
       }),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
