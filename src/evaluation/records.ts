@@ -47,6 +47,11 @@ export const methodRecordSchema = z.object({
   workers: z.record(z.string(), z.int()),
   /** The first plan that was carried out. */
   plan,
+  /**
+   * Where the answer is wrong and a rule judged it: round by round the outputs of the steps, as if each were the answer. Of
+   * a method that makes attempts, all attempts are one round.
+   */
+  outputs: z.array(z.array(verdict)).exactOptional(),
   /** Plans that were carried out, corrections included. */
   rounds: z.int().nonnegative(),
   degraded: z.boolean(),

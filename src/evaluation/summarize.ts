@@ -128,16 +128,21 @@ function tally(words: readonly string[]): Record<string, number> {
 
 /** What workers know alone is told by the others' records of the same question, where workers were tried alone. */
 function failureIn(
-  { plan, rounds, verdict }: MethodRecord,
+  { plan, runs, rounds, outputs, verdict }: MethodRecord,
   workers: readonly string[],
   others: readonly MethodRecord[],
 ): Failure | null {
   if (plan === null) return null;
   const aloneOf = (worker: string): MethodRecord['verdict'] | null =>
     others.find(({ method }) => method === `worker:${worker}`)?.verdict ?? null;
-  const first = { plan, outputs: [], answer: null };
+  // Several solves are attempts, not reviews.
+  const judged = outputs ?? (rounds > 1 && runs.length === 1 ? [[], []] : [[]]);
   return failureOf({
-    rounds: rounds > 1 ? [first, { ...first, plan: { steps: [] } }] : [first],
+    rounds: judged.map((found, place) => ({
+      plan: place === 0 ? plan : { steps: [] },
+      outputs: found,
+      answer: place < judged.length - 1 ? (found.at(-1) ?? null) : null,
+    })),
     answer: verdict,
     pool: Object.fromEntries(workers.map((worker) => [worker, aloneOf(worker)])),
   });

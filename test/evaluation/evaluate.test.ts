@@ -184,6 +184,25 @@ test.each([
   });
 });
 
+test('a right answer that the last step lost is told, and so are votes for it', async () => {
+  const answer = String(QUESTIONS[0]?.answer);
+  const say = (text: string): string => `It is <answer>${text}</answer>`;
+  stage.providers.script('coder', [say(answer), say('0')]);
+  stage.providers.script('scholar', [say('0')]);
+  stage.providers.script('clerk', [say(answer), ...Array<string>(20).fill(say('0'))]);
+  const methods = ['conductor', 'vote:clerk', 'worker:clerk'];
+  const input = await stage.inputOf('eval-lost', methods, { questions: 1 });
+  await stage.whileWorking(() => stage.run(input));
+  const records = await stage.results(input.id);
+  const outputsOf = (name: string): unknown => records.find(({ method }) => method === name)?.outputs;
+  // The Conductor has the coder answer, the scholar check, and the coder decide.
+  expect(outputsOf('conductor')).toEqual([['correct', 'wrong', 'wrong']]);
+  expect(outputsOf('vote:clerk')).toEqual([expect.arrayContaining(['correct', 'wrong'])]);
+  expect(outputsOf('worker:clerk')).toEqual([['wrong']]);
+  const { methods: found } = await stage.summary(input);
+  expect(found.map(({ failures }) => failures)).toMatchObject([{ lost: 1 }, { lost: 1 }, {}]);
+});
+
 test('a provider that fails says nothing about a method', async () => {
   stage.providers.answer('clerk', { fault: 'bad-request' });
   const input = await stage.inputOf('eval-fault', ['worker:clerk', 'worker:coder'], { questions: 1 });

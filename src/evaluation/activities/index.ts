@@ -52,22 +52,36 @@ async function openQuestion(
 interface GradeRequest {
   readonly question: QuestionRef;
   readonly answers: readonly (Text | null)[];
+  /** Judged likewise where the first answer is wrong, and a rule judges it: what was found on the way to it. */
+  readonly onTheWay?: readonly (Text | null)[];
 }
 
 const CUSTOM_TIMEOUT_SECONDS = 600;
 
-/** Activity `conductor.evaluate.gradeAnswers`: judges each answer; one that is none (null) is wrong. */
+/**
+ * Activity `conductor.evaluate.gradeAnswers`: judges each answer; one that is none (null) is wrong. Grades of what was
+ * found on the way come behind those of the answers.
+ */
 async function gradeAnswers(store: Store, questions: QuestionSets, request: GradeRequest): Promise<Graded> {
   const question = await questions.read(request.question);
   if (question.grader === 'custom') {
     const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;
     return { activity, taskQueue, right, timeoutMs: timeoutSeconds * 1000 };
   }
-  const grades: Grade[] = [];
-  for (const answer of request.answers) {
-    grades.push(answer === null ? NO_ANSWER : await gradeTwice(question, await readText(store, answer)));
-  }
-  return grades;
+  const known = new Map<string, Grade>();
+  const gradeAll = async (answers: readonly (Text | null)[]): Promise<Grade[]> => {
+    const grades: Grade[] = [];
+    for (const answer of answers) {
+      const text = answer === null ? null : await readText(store, answer);
+      const found = text === null ? NO_ANSWER : (known.get(text) ?? (await gradeTwice(question, text)));
+      if (text !== null) known.set(text, found);
+      grades.push(found);
+    }
+    return grades;
+  };
+  const grades = await gradeAll(request.answers);
+  const isWrong = grades[0]?.verdict === 'wrong';
+  return isWrong ? [...grades, ...(await gradeAll(request.onTheWay ?? []))] : grades;
 }
 
 const NO_ANSWER: Grade = {

@@ -6,6 +6,7 @@ import { limitIn } from '../../workflows/failures';
 import type { Method } from '../methods/method';
 import type { MethodRecord } from '../records';
 import { addSpent, isLost, NOTHING_SPENT, spentOn } from '../spent';
+import { gradeWithSteps } from './outputs';
 import type { Played, SolveRun, Trial } from './trial';
 
 interface Recorded {
@@ -22,7 +23,7 @@ export async function recordOf(trial: Trial, recorded: Recorded): Promise<Method
   const { runs, answer } = played;
   const traces = runs.flatMap(({ trace }) => trace ?? []);
   const calls = traces.flatMap((trace) => trace.calls);
-  const grade = await gradeOf(trial, played);
+  const { outputs, ...grade } = await gradeOf(trial, played);
   // A changed plan had to be written all the same.
   const inherited = method.kind === 'rewrite' && reference !== null ? reference.planning : NOTHING_SPENT;
   const planning = spentOn(calls.filter(({ purpose }) => purpose !== 'step'));
@@ -44,24 +45,27 @@ export async function recordOf(trial: Trial, recorded: Recorded): Promise<Method
     latencyMs: sum(runs.map(({ latencyMs }) => latencyMs)),
     workers: countWorkers(traces),
     plan: (traces[0] && ownRound(traces[0], 0)?.plan) ?? null,
+    ...(outputs && { outputs }),
     rounds: sum(traces.map(({ rounds }) => rounds.filter(({ steps }) => steps.length > 0).length)),
     degraded: traces.some(({ degraded }) => degraded),
     stoppedBy: traces.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
   };
 }
 
-type Judgement = Omit<Grade, 'graderVersion'> & Pick<MethodRecord, 'graderVersion'>;
+type Judgement = Omit<Grade, 'graderVersion'> & Pick<MethodRecord, 'graderVersion' | 'outputs'>;
 
 /**
  * A method that reaches its limit without an answer, or whose models gave none, was not right: all have the same limits.
  * A provider's failure says nothing about it.
  */
-async function gradeOf(trial: Trial, { answer, grade, reason, runs }: Played): Promise<Judgement> {
-  if (grade !== undefined) return grade;
-  if (answer !== null) {
-    const [first] = await trial.grade([answer]);
-    if (first !== undefined) return first;
-  }
+async function gradeOf(trial: Trial, played: Played): Promise<Judgement> {
+  const { answer, grade, outputs, runs } = played;
+  if (grade !== undefined) return outputs === undefined ? grade : { ...grade, outputs };
+  const judged = answer === null ? null : await gradeWithSteps(trial, answer, runs);
+  return judged ?? withoutGrade(played);
+}
+
+function withoutGrade({ reason, runs }: Played): Judgement {
   const failed = runs.find(({ problem }) => problem !== null);
   return {
     verdict: failed !== undefined && isOwnFailure(failed) ? 'wrong' : 'ungraded',

@@ -12,6 +12,7 @@ import { isOwnCancellation } from '../../workflows/failures';
 import type { OpenedQuestion, QuestionInput } from '../contract';
 import { slugOf } from '../keys';
 import { GRADE_ANSWERS } from '../names';
+import type { MethodRecord } from '../records';
 import { gradingActivities } from './activities';
 import { askGrader } from './ask-grader';
 
@@ -32,6 +33,8 @@ export interface Played {
   readonly answer: Text | null;
   /** Set where the answer was graded on the way. */
   readonly grade?: Grade;
+  /** Of what was found on the way, likewise. */
+  readonly outputs?: MethodRecord['outputs'];
   /** Why there is nothing to be judged, though no solve of it failed. */
   readonly reason?: string;
 }
@@ -97,10 +100,14 @@ export class Trial {
     return this.solve(method, { given: { plan, outputs }, limits, part });
   }
 
-  async grade(answers: readonly (Text | null)[]): Promise<readonly Grade[]> {
+  /** @param onTheWay judged behind them where the first answer is wrong and a rule judges it */
+  async grade(
+    answers: readonly (Text | null)[],
+    onTheWay: readonly (Text | null)[] = [],
+  ): Promise<readonly Grade[]> {
     const { question, input } = this;
     const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
-    const graded = await grade({ question: input.question, answers });
+    const graded = await grade({ question: input.question, answers, onTheWay });
     if (!('activity' in graded)) return graded;
     const judged = await askGrader(graded, { question, answers, window: AT_ONCE });
     return judged.map((each): Grade => {
