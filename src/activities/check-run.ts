@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/errors';
 import { resolveRun } from '../config/resolve-run';
 import type { Config } from '../config/schema';
+import type { ModelProvider } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
 
 /**
@@ -10,8 +11,14 @@ import type { ResolvedRun } from '../protocol/run';
  *
  * @throws ConfigError that says what is unknown
  */
-export function checkRun(configs: readonly Config[], run: ResolvedRun): void {
+export function checkRun(
+  configs: readonly Config[],
+  run: ResolvedRun,
+  { servesCheckpoints = false }: { readonly servesCheckpoints?: boolean } = {},
+): void {
   const known = configs.flatMap((config) => namedBy(resolveRun(config)));
+  if (servesCheckpoints && configs.some(({ temporal }) => temporal.queuePerProvider))
+    known.push(ownQueue('policy'));
   const unknown = namedBy(run).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new ConfigError(
@@ -22,9 +29,13 @@ export function checkRun(configs: readonly Config[], run: ResolvedRun): void {
 
 function namedBy({ conductor, workers, queuePerProvider }: ResolvedRun): string[] {
   const models = [conductor, ...workers.filter((worker) => worker.kind === 'model')];
-  const queues = models.map(({ provider }) => `a queue of its own for provider ${provider}`);
+  const queues = models.map(({ provider }) => ownQueue(provider));
   const external = workers.flatMap((worker) =>
     worker.kind === 'model' ? [] : `the ${worker.kind} ${worker.type} on task queue ${worker.taskQueue}`,
   );
   return queuePerProvider ? [...external, ...queues] : external;
+}
+
+function ownQueue(provider: ModelProvider): string {
+  return `a queue of its own for provider ${provider}`;
 }

@@ -24,8 +24,11 @@ export interface Dependencies {
 
 /** Serves a Conductor that was trained. The core knows nothing of checkpoints: an add-on brings this. */
 export interface PolicyProvider {
-  /** Fixes which checkpoint writes a run's plans, or throws ConfigError where none serves; other runs stay as they are. */
-  bind(run: ResolvedRun): Promise<ResolvedRun>;
+  /**
+   * Fixes which checkpoint writes a run's plans: the one that is named, else the configured one, else the one that serves.
+   * It throws ConfigError where there is none; a run whose Conductor is prompted stays as it is.
+   */
+  bind(run: ResolvedRun, checkpoint?: string): Promise<ResolvedRun>;
   readonly complete: Complete;
 }
 

@@ -1,9 +1,16 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { ConfigError } from '../config/errors';
 import { solvingDigestOf } from '../config/digest';
 import { narrowRun, resolveRun } from '../config/resolve-run';
 import { jsonBytes } from '../plan/plan';
-import type { ConductorActivities, ResolveRunRequest, ResolveRunResult } from '../protocol/activities';
+import type {
+  ConductorActivities,
+  ConductorChange,
+  ResolveRunRequest,
+  ResolveRunResult,
+} from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
+import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from '../protocol/names';
 import type { Store } from '../store/store';
@@ -11,7 +18,7 @@ import { keepText, readText } from '../store/texts';
 import { asFailure } from './as-failure';
 import { callWorker } from './call-worker';
 import { checkRun } from './check-run';
-import type { Dependencies } from './dependencies';
+import type { Dependencies, PolicyProvider } from './dependencies';
 import { whileHeartbeating } from './heartbeat';
 import { writePlan } from './write-plan';
 
@@ -24,7 +31,8 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
     [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
     [CHECK_RUN]: (run) =>
       asFailure(() => {
-        checkRun([dependencies.config, ...(dependencies.earlier ?? [])], run);
+        const { config, earlier = [], policy } = dependencies;
+        checkRun([config, ...earlier], run, { servesCheckpoints: policy !== undefined });
         return Promise.resolve();
       }),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
@@ -40,24 +48,34 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
  */
 async function resolveForRun(
   { config, earlier = [], store, policy }: Dependencies,
-  { question, pool, limits, run: given }: ResolveRunRequest,
+  { question, pool, limits, run: given, conductor = {} }: ResolveRunRequest,
 ): Promise<ResolveRunResult> {
-  const whole = await readText(store, question);
-  if (given === undefined) {
-    const run = resolveRun(config, { pool, limits });
-    return {
-      run: policy === undefined ? run : await policy.bind(run),
-      config: solvingDigestOf(config),
-      question: await keepText(store, whole),
-    };
-  }
-  checkRun([config, ...earlier], given);
-  const run = narrowRun(given, { pool, limits });
-  const isOpen = run.conductor.provider === 'policy' && run.conductor.checkpoint === undefined;
+  if (given !== undefined) checkRun([config, ...earlier], given);
+  const run = given === undefined ? resolveRun(config, { pool, limits }) : narrowRun(given, { pool, limits });
   return {
-    run: isOpen && policy !== undefined ? await policy.bind(run) : run,
-    question: await keepText(store, whole),
+    run: await bindConductor(run, conductor, policy),
+    ...(given === undefined && { config: solvingDigestOf(config) }),
+    question: await keepText(store, await readText(store, question)),
   };
+}
+
+async function bindConductor(
+  run: ResolvedRun,
+  { checkpoint, examples }: ConductorChange,
+  policy: PolicyProvider | undefined,
+): Promise<ResolvedRun> {
+  if (checkpoint !== undefined && policy === undefined) {
+    throw new ConfigError(
+      `the run asks for the checkpoint ${checkpoint}, and ConductorPlugin serves no checkpoints: mount TrainingPlugin of ` +
+        'temporal-conductor/training instead, or add a section "training:" to the configuration of the command line',
+    );
+  }
+  const bound = policy === undefined ? run : await policy.bind(run, checkpoint);
+  if (examples === undefined) return bound;
+  if (bound.conductor.prompt !== 'compact') return { ...bound, conductor: { ...bound.conductor, examples } };
+  throw new ConfigError(
+    `the run asks for other examples, and the prompt of checkpoint ${bound.conductor.checkpoint ?? ''} is compact: it shows none`,
+  );
 }
 
 /** A payload of Temporal's may have 2 MB: half of one for the answer, the other half for the trace around it. */

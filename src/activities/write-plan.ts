@@ -86,6 +86,7 @@ async function messagesOf(store: Store, request: WritePlanRequest, maxSteps: num
   const { conductor: card, workers } = run;
   return conductorMessages({
     style: card.prompt ?? 'full',
+    examples: card.examples,
     workers,
     describe: card.describe,
     maxSteps,

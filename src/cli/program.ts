@@ -188,6 +188,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--window <number>', 'questions that are under way together', readWindow, 8)
     .option('--max-cost <usd>', 'for all of it; none: no limit', readUsd)
     .option('--out <folder>', 'for the report, every verdict and pictures (default: named by its id)')
+    .option('--learn-from <id>', 'an earlier evaluation of the workers alone, for the method learned-router')
     .option('--resume <id>', 'go on with an evaluation, or show what it found')
     .option('--json', 'print what was found as JSON')
     .addOption(

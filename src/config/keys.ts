@@ -42,6 +42,9 @@ export function keyFor(
 }
 
 function isConfigured(card: Card, config: Config): boolean {
+  // A checkpoint without an address of its own is asked where its manifest says, in the store of this process.
+  const isInStore = card.provider === 'policy' && card.baseUrl === null && card.apiKeyEnv === null;
+  if (isInStore) return true;
   return ownCards(config).some(
     (own) =>
       own.apiKeyEnv === card.apiKeyEnv &&

@@ -46,7 +46,11 @@ export type LoggedSolve = Omit<
 >;
 
 /** A question of an evaluation's set: of a file or of the log, where hardly any has a right answer. */
-export type EvaluatedQuestion = (Question | UnknownAnswer) & { readonly solved?: LoggedSolve };
+export type EvaluatedQuestion = (Question | UnknownAnswer) & {
+  readonly solved?: LoggedSolve;
+  /** Id of the worker that the learned router chose; absent where none did. */
+  readonly routed?: string;
+};
 
 interface UnknownAnswer extends Pick<Question, 'id' | 'question' | 'topic'> {
   readonly grader: 'none';
@@ -152,6 +156,8 @@ export interface OpenedQuestion extends AskedQuestion {
   readonly solved?: LoggedSolve;
   /** Whether there is a right answer to judge by; absent: yes. */
   readonly isOpen?: true;
+  /** Id of the worker that the learned router chose; absent where none did. */
+  readonly routed?: string | undefined;
 }
 
 /** One grade for each answer, or who gives them. */

@@ -22,7 +22,10 @@ export const questionFolder = (evaluation: string, index: number): string =>
 export const resultKey = (evaluation: string, index: number, method: string): string =>
   `${questionFolder(evaluation, index)}${slugOf(method)}.json`;
 
-/** A method as a part of keys and workflow ids: `vote:gpt` is `vote-gpt`. */
+/** A method as a part of keys and workflow ids: `vote:gpt` is `vote-gpt`, and `conductor:a/b:1` is `conductor-a_b.1`. */
 export function slugOf(method: string): string {
-  return method.replace(/[^A-Za-z0-9._]+/g, '-');
+  return method
+    .replace('/', '_')
+    .replace(/^(conductor:[^:]*):/, '$1.')
+    .replace(/[^A-Za-z0-9._]+/g, '-');
 }

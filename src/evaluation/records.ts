@@ -63,6 +63,11 @@ export const methodRecordSchema = z.object({
   workers: z.record(z.string(), z.int()),
   /** The first plan that was carried out. */
   plan,
+  /**
+   * Where the answer is wrong and a rule judged it: round by round the outputs of the steps, as if each were the answer. Of
+   * a method that makes attempts, all attempts are one round.
+   */
+  outputs: z.array(z.array(verdict)).exactOptional(),
   /** Plans that were carried out, corrections included. */
   rounds: z.int().nonnegative(),
   degraded: z.boolean(),
@@ -81,6 +86,18 @@ const logSchema = z.object({
   known: z.int().nonnegative(),
 });
 export type LogFacts = z.infer<typeof logSchema>;
+/** What a learned router learned from: answers of workers alone, in an earlier evaluation. */
+const learnedSchema = z.object({
+  /** Its id. */
+  from: z.string(),
+  questions: z.int().positive(),
+  answers: z.int().positive(),
+  /** Questions that were left out, since they are asked now. */
+  repeated: z.int().nonnegative(),
+  /** What the answers cost; null where a price is unknown. */
+  nanoUsd: z.int().nonnegative().nullable(),
+});
+export type Learned = z.infer<typeof learnedSchema>;
 
 /** An evaluation as it was asked for. */
 export const manifestSchema = z.object({
@@ -101,5 +118,6 @@ export const manifestSchema = z.object({
   compares: z.boolean().exactOptional(),
   /** Absent where the questions are those of a file alone. */
   log: logSchema.exactOptional(),
+  learned: learnedSchema.exactOptional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -40,10 +40,13 @@ export interface Preferences extends Readonly<Record<Preference['outcome'], numb
   readonly p: number;
 }
 
-type Evaluated = Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log'>;
+type Evaluated = Pick<
+  Manifest,
+  'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log' | 'learned'
+>;
 
 /** What an evaluation found. */
-export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'log'> {
+export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'log' | 'learned'> {
   readonly questions: number;
   /** Questions that every method was tried on: those that are compared. */
   readonly complete: number;
@@ -59,7 +62,7 @@ export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'worker
 
 /** Sums up what was found, on the questions that every method was tried on. */
 export function summarize(manifest: Evaluated, records: readonly MethodRecord[]): Summary {
-  const { id, file, seed, workers, questions, methods, log } = manifest;
+  const { id, file, seed, workers, questions, methods, log, learned } = manifest;
   const byQuestion = groupBy(records, ({ index }) => index);
   const whole = [...byQuestion.values()].filter((found) => found.length === methods.length);
   const byMethod = groupBy(whole.flat(), ({ method }) => method);
@@ -91,6 +94,7 @@ export function summarize(manifest: Evaluated, records: readonly MethodRecord[])
       best === null || reference !== REFERENCE ? null : compare(of(REFERENCE), best, of(best)),
     usd: totalUsd([...paid.map(({ spent }) => spent), ...records.flatMap(({ judging }) => judging ?? [])]),
     lost: records.reduce((sum, record) => sum + record.lost, 0),
+    ...(learned && { learned }),
   };
 }
 
@@ -143,16 +147,21 @@ function tally(words: readonly string[]): Record<string, number> {
 
 /** What workers know alone is told by the others' records of the same question, where workers were tried alone. */
 function failureIn(
-  { plan, rounds, verdict }: MethodRecord,
+  { plan, runs, rounds, outputs, verdict }: MethodRecord,
   workers: readonly string[],
   others: readonly MethodRecord[],
 ): Failure | null {
   if (plan === null) return null;
   const aloneOf = (worker: string): MethodRecord['verdict'] | null =>
     others.find(({ method }) => method === `worker:${worker}`)?.verdict ?? null;
-  const first = { plan, outputs: [], answer: null };
+  // Several solves are attempts, not reviews.
+  const judged = outputs ?? (rounds > 1 && runs.length === 1 ? [[], []] : [[]]);
   return failureOf({
-    rounds: rounds > 1 ? [first, { ...first, plan: { steps: [] } }] : [first],
+    rounds: judged.map((found, place) => ({
+      plan: place === 0 ? plan : { steps: [] },
+      outputs: found,
+      answer: place < judged.length - 1 ? (found.at(-1) ?? null) : null,
+    })),
     answer: verdict,
     pool: Object.fromEntries(workers.map((worker) => [worker, aloneOf(worker)])),
   });

@@ -62,6 +62,10 @@ export interface Message {
  */
 export type Layout = 'tagged' | 'chat' | 'plain';
 
+/** Which questions with their plans the Conductor is shown: of everyday subjects, of the paper's tasks, some of both, or none. */
+export const EXAMPLE_SET_NAMES = ['everyday', 'in-domain', 'mixed', 'none'] as const;
+export type ExampleSet = (typeof EXAMPLE_SET_NAMES)[number];
+
 /** A JSON schema (2020-12 subset: objects, arrays, strings, integers) with the name vendors ask for. */
 export interface OutputSchema {
   readonly name: string;

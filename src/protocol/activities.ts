@@ -1,4 +1,4 @@
-import type { Plan } from '../plan/plan';
+import type { ExampleSet, Plan } from '../plan/plan';
 import type { Call, CallPurpose, Problem } from './call';
 import { FAILURES } from './failures';
 import type { CALL_WORKER, CHECK_RUN, KEEP_TEXT, READ_TEXT, RESOLVE_RUN, WRITE_PLAN } from './names';
@@ -10,6 +10,13 @@ import type { Text } from './text';
 export interface PoolFilter {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
+}
+
+/** In what the Conductor of one run differs from the configured one. */
+export interface ConductorChange {
+  /** `<training run>/<name>` of the checkpoint that writes its plans. */
+  readonly checkpoint?: string;
+  readonly examples?: ExampleSet;
 }
 
 /** Limits of one run that replace the configured ones; null: no such limit. */
@@ -34,6 +41,7 @@ export interface ResolveRunRequest {
   readonly limits?: LimitsInput;
   /** In place of what is configured. */
   readonly run?: ResolvedRun;
+  readonly conductor?: ConductorChange;
 }
 
 /** A short hash of each part of a configuration, by the name of the part, e.g. `limits.costUsd`. */

@@ -1,4 +1,4 @@
-import type { Layout, Plan } from '../plan/plan';
+import type { ExampleSet, Layout, Plan } from '../plan/plan';
 
 /** What a model's API can be asked for. A setting it lacks is left out of the request and recorded as dropped. */
 export interface Capabilities {
@@ -84,6 +84,8 @@ export interface ConductorCard extends ModelSettings {
   readonly checkpoint?: string;
   /** How much it is told beside the question, see `ConductorPrompt`. @default 'full' */
   readonly prompt?: 'full' | 'compact';
+  /** Shown in a full prompt. @default 'everyday' */
+  readonly examples?: ExampleSet;
   /** The first plan of every solve, for which no model is asked. */
   readonly plan?: Plan;
 }

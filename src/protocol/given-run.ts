@@ -1,3 +1,4 @@
+import { EXAMPLE_SET_NAMES } from '../plan/plan';
 import { findShapeProblem, isRecord } from '../plan/validate';
 import type { Parent, ReviewedRound } from './activities';
 import type { ConductorCard, ExternalCard, ModelCard, ModelProvider, Rates } from './cards';
@@ -99,6 +100,7 @@ const CONDUCTOR: Checks<ConductorCard> = {
   describe: oneOf('ordinals', 'names', 'notes'),
   checkpoint: orAbsent(isString),
   prompt: oneOf('full', 'compact', undefined),
+  examples: oneOf(...EXAMPLE_SET_NAMES, undefined),
   plan: orAbsent(isPlan),
 };
 

@@ -1,7 +1,7 @@
-import type { Plan } from '../plan/plan';
+import { EXAMPLE_SET_NAMES, type Plan } from '../plan/plan';
 import { quoteBriefly } from '../plan/plan-error';
 import { findShapeProblem, isRecord } from '../plan/validate';
-import type { LimitsInput, Parent, PoolFilter } from './activities';
+import type { ConductorChange, LimitsInput, Parent, PoolFilter } from './activities';
 import { isParent, isRun } from './given-run';
 import { isListOf, isString, isWhole, LIMIT_RULES, MAX_CALLS, MAX_STEPS, type Rule } from './messages';
 import type { ResolvedRun } from './run';
@@ -17,6 +17,8 @@ export interface SolveInput {
   readonly pool?: PoolFilter;
   /** Replace the configured ones for this run. */
   readonly limits?: LimitsInput;
+  /** Replaces parts of the configured Conductor for this run. */
+  readonly conductor?: ConductorChange;
   /** Whether a person sees a plan before any of it is run: the first one, or those of children too. */
   readonly approval?: 'plan' | 'all';
   /** 1 is served first, 5 last; Temporal's default is 3. */
@@ -104,6 +106,10 @@ const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
       `(steps at most ${MAX_STEPS}, calls at most ${MAX_CALLS}), an amount of USD, and durations such as "10m"; ` +
       'depth, tokens and costUsd may be null for no limit',
   },
+  conductor: {
+    isMet: (value) => hasOnly(value, { checkpoint: isString, examples: isExampleSet }),
+    expected: `{ checkpoint?, examples? }: <training run>/<name>, and one of ${EXAMPLE_SET_NAMES.join(', ')}`,
+  },
   approval: { isMet: (value) => value === 'plan' || value === 'all', expected: '"plan" or "all"' },
   priority: { isMet: (value) => isWhole(value, 1, 5), expected: 'a whole number from 1 (first) to 5 (last)' },
   tenant: {
@@ -130,6 +136,10 @@ function isGiven(value: unknown): boolean {
     outputs.length === (plan as Plan).steps.length &&
     outputs.every((output) => output === null || isText(output))
   );
+}
+
+function isExampleSet(value: unknown): boolean {
+  return EXAMPLE_SET_NAMES.some((name) => name === value);
 }
 
 function isDuration(value: unknown): boolean {

@@ -81,19 +81,26 @@ function pluginsBeside({ plugins = [], connection }: WorkerOptions, ours: Worker
 export function providerQueues(
   configs: readonly [Config, ...Config[]],
   taskQueue: string,
-  activities: object,
+  { activities, servesCheckpoints }: { readonly activities: object; readonly servesCheckpoints: boolean },
 ): SideQueue[] {
   const { callsPerSecond } = configs[0].temporal;
-  return [...new Set(configs.flatMap(providersApart))].map((provider) => ({
-    taskQueue: providerQueue(taskQueue, provider),
-    activities,
-    adapt: (options) => forCalls(options, callsPerSecond?.[provider]),
-  }));
+  return [...new Set(configs.flatMap((config) => providersApart(config, servesCheckpoints)))].map(
+    (provider) => ({
+      taskQueue: providerQueue(taskQueue, provider),
+      activities,
+      adapt: (options) => forCalls(options, callsPerSecond?.[provider]),
+    }),
+  );
 }
 
-function providersApart({ conductor, workers, temporal }: Config): Config['conductor']['provider'][] {
+/** A run may name a checkpoint, whatever its Conductor is by the configuration. */
+function providersApart(
+  { conductor, workers, temporal }: Config,
+  servesCheckpoints: boolean,
+): Config['conductor']['provider'][] {
   const models = workers.flatMap((each) => ('model' in each ? each.provider : []));
-  return temporal.queuePerProvider ? [conductor.provider, ...models] : [];
+  const checkpoints = servesCheckpoints ? (['policy'] as const) : [];
+  return temporal.queuePerProvider ? [conductor.provider, ...checkpoints, ...models] : [];
 }
 
 function forCalls(options: WorkerOptions, perSecond: number | undefined): WorkerOptions {

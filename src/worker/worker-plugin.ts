@@ -57,7 +57,10 @@ export abstract class WorkerPlugin extends SimplePlugin {
     this.encryption = config.encryption;
     this.solving = solving;
     this.sideWorkers = new SideWorkers((taskQueue) => [
-      ...providerQueues([config, ...earlier], taskQueue, solving),
+      ...providerQueues([config, ...earlier], taskQueue, {
+        activities: solving,
+        servesCheckpoints: addOn !== undefined,
+      }),
       ...(addOn?.queuesBeside(taskQueue, solving) ?? []),
     ]);
   }

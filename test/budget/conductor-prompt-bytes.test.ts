@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { conductorPromptBytes } from '../../src/budget/worst-case';
+import { EXAMPLE_SET_NAMES } from '../../src/plan/plan';
 import { planOutputSchema, renderPlan } from '../../src/plan/render';
 import { conductorMessages } from '../../src/plan/prompt/conductor';
 import type { ResolvedRun } from '../../src/protocol/run';
@@ -33,6 +34,7 @@ function sentBytes(request: Request, run: ResolvedRun): number {
     maxSteps: run.limits.steps,
     format: jsonSchema ? 'json' : 'lists',
     style: run.conductor.prompt,
+    examples: run.conductor.examples,
     mayCallItself,
     background: background?.map(({ subtask, output }) => ({ subtask, output: wholeOf(output) })),
     review: review && { plan: review.plan, answer: wholeOf(review.answer) },
@@ -78,11 +80,12 @@ const runs = fc
     jsonSchema: fc.boolean(),
     prompt: fc.constantFrom('full', 'compact'),
     describe: fc.constantFrom('ordinals', 'names', 'notes'),
+    examples: fc.constantFrom(undefined, ...EXAMPLE_SET_NAMES),
     steps: fc.constantFrom(1, 5, 50),
   })
-  .map(({ workers, jsonSchema, prompt, describe, steps }) => {
+  .map(({ workers, jsonSchema, steps, ...told }) => {
     const run = runWith(workers, jsonSchema);
-    return { ...run, conductor: { ...run.conductor, prompt, describe }, limits: { ...run.limits, steps } };
+    return { ...run, conductor: { ...run.conductor, ...told }, limits: { ...run.limits, steps } };
   });
 
 test('a prompt with its schema is never longer than its bound, whatever its texts hold and wherever they lie', () => {

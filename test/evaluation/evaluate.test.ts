@@ -2,14 +2,22 @@ import { questionsOf } from '../../examples/evaluate/world';
 import { ConductorPlugin } from '../../src';
 import type { ConfigInput } from '../../src/config/schema';
 import type { EvaluateInput } from '../../src/evaluation/contract';
-import { questionSetKey } from '../../src/evaluation/keys';
+import { TrainingPlugin } from '../../src/training';
+import { writeManifest } from '../../src/training/policy/serving';
+import { checkCheckpoints } from '../../src/evaluation/cli/checkpoints';
+import { routeQuestions } from '../../src/evaluation/cli/learn';
+import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
+import { renderPlan } from '../../src/plan/render';
+import { keepLines } from '../../src/store/keep-lines';
+import { aManifest } from '../support/a-manifest';
+import { startScriptedPolicy } from '../support/scripted-policy';
+import { step } from '../support/stage';
 import { METHODS } from '../../src/evaluation/methods/read-method';
 import type { MethodSummary, Summary } from '../../src/evaluation/summarize';
 import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
-import { keepLines } from '../../src/store/keep-lines';
 import { CALL_NANO_USD, type EvaluationStage, openEvaluation } from './open-evaluation';
 
-const QUESTIONS = questionsOf(2);
+const QUESTIONS = questionsOf(2).map((question) => ({ ...question, routed: 'coder' }));
 
 let stage: EvaluationStage;
 beforeEach(async () => {
@@ -19,7 +27,13 @@ afterEach(async () => {
   await stage.close();
 });
 
-const ALL = ['workers', 'conductor:1', ...Object.keys(METHODS).filter((name) => name !== 'worker')];
+const ALL = [
+  'workers',
+  'conductor:1',
+  'examples:in-domain',
+  'examples:mixed',
+  ...Object.keys(METHODS).filter((name) => name !== 'worker'),
+];
 
 test('every method is tried on a question, judged, and kept with its cost and its trace', async () => {
   const input = await stage.inputOf('eval-all', ALL, { questions: 1 });
@@ -32,7 +46,7 @@ test('every method is tried on a question, judged, and kept with its cost and it
   const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
   expect(progress.spentNanoUsd).toBe(paid);
   const inherited = records.filter(
-    ({ runs, planning }) => planning.calls > 0 && !/conductor|router/.test(runs[0] ?? ''),
+    ({ runs, planning }) => planning.calls > 0 && !/conductor|router|examples/.test(runs[0] ?? ''),
   );
   expect(inherited.map(({ method }) => method)).toEqual(
     expect.arrayContaining(['generic', 'silent', 'one-model:scholar', 'permuted']),
@@ -50,6 +64,74 @@ test('every method is tried on a question, judged, and kept with its cost and it
   expect(trace.rounds[0]?.plan?.steps).toHaveLength(5);
   expect(await stage.client.list({ taskQueue: stage.taskQueue })).toMatchObject({ runs: [] });
 }, 120_000);
+
+test('what was learned of an earlier evaluation decides who answers, and its cost is told', async () => {
+  const earlier = await stage.inputOf('eval-earlier', ['workers'], { questions: 1 });
+  await stage.whileWorking(() => stage.run(earlier));
+  const manifest = { ...earlier, schema: 1, file: 'earlier.jsonl', startedAt: '' };
+  await stage.store.write(manifestKey(earlier.id), Buffer.from(JSON.stringify(manifest)));
+  const asked = { workers: earlier.workers, questions: questionsOf(2) };
+  const { questions, learned } = await routeQuestions(stage.store, earlier.id, {
+    ...asked,
+    questions: questionsOf(2).slice(1),
+  });
+  expect(learned).toEqual({
+    from: 'eval-earlier',
+    questions: 1,
+    answers: 3,
+    repeated: 0,
+    nanoUsd: 3 * CALL_NANO_USD,
+  });
+  const right = (await stage.results(earlier.id)).filter(({ verdict }) => verdict === 'correct');
+  expect(right.map(({ method }) => method)).toContain(`worker:${questions[0]?.routed ?? ''}`);
+
+  const { key: set } = await keepLines(stage.store, questions, questionSetKey);
+  const later = await stage.inputOf('eval-later', ['workers', 'learned-router'], { questions: 1, set });
+  await stage.whileWorking(() => stage.run(later));
+  const records = await stage.results(later.id);
+  const routed = records.find(({ method }) => method === 'learned-router');
+  expect(routed?.workers).toEqual({ [questions[0]?.routed ?? '']: 1 });
+  const alone = records.find(({ method }) => method === `worker:${questions[0]?.routed ?? ''}`);
+  expect(routed).toMatchObject({ verdict: alone?.verdict, answer: alone?.answer });
+
+  await expect(routeQuestions(stage.store, 'eval-none', asked)).rejects.toThrow(
+    'has no evaluation "eval-none" to learn from',
+  );
+  const repeated = { ...asked, questions: questionsOf(1) };
+  await expect(routeQuestions(stage.store, earlier.id, repeated)).rejects.toThrow(
+    'tells nothing about scholar, coder, clerk alone on questions that are not asked now (of 1, 1 are)',
+  );
+});
+
+test('a checkpoint of any training run is a method, and one that is not there is told', async () => {
+  const policy = await startScriptedPolicy('nightly-000001');
+  try {
+    const name = '000001';
+    const manifest = aManifest({ name, model: 'nightly-000001', servers: [policy.baseUrl] });
+    await writeManifest(stage.store, manifest);
+    policy.script(renderPlan({ steps: [step('clerk', 'Answer it.')] }, ['scholar', 'coder', 'clerk']));
+    await checkCheckpoints(stage.store, ['conductor', 'conductor:nightly/000001']);
+    const input = await stage.inputOf('eval-checkpoint', ['conductor', 'conductor:nightly/1'], {
+      questions: 1,
+    });
+    const plugins = [new TrainingPlugin({ config: stage.config, store: stage.store })];
+    await stage.whileWorking(() => stage.run(input), { plugins });
+    const records = await stage.results(input.id);
+    const [prompted, trained] = input.methods.map((name) => records.find(({ method }) => method === name));
+    expect(prompted?.plan?.steps).toHaveLength(3);
+    expect(trained).toMatchObject({ method: 'conductor:nightly/000001', workers: { clerk: 1 } });
+    const trace = await stage.client.trace(trained?.runs[0] ?? '');
+    expect(trace.checkpoint).toBe('nightly/000001');
+  } finally {
+    await policy.close();
+  }
+  await expect(checkCheckpoints(stage.store, ['conductor:nightly/000009'])).rejects.toThrow(
+    'there is no checkpoint nightly/000009: training run nightly has 000001',
+  );
+  await expect(checkCheckpoints(stage.store, ['conductor:other/000001'])).rejects.toThrow(
+    'there is no checkpoint other/000001: no night was trained in the store',
+  );
+});
 
 test('two evaluations with one seed give identical tables', async () => {
   const methods = ['conductor', 'vote:clerk', 'random', 'permuted', 'mixture'];
@@ -103,6 +185,25 @@ test.each([
       cause: { message: expect.stringContaining(sentence) as string },
     });
   });
+});
+
+test('a right answer that the last step lost is told, and so are votes for it', async () => {
+  const answer = String(QUESTIONS[0]?.answer);
+  const say = (text: string): string => `It is <answer>${text}</answer>`;
+  stage.providers.script('coder', [say(answer), say('0')]);
+  stage.providers.script('scholar', [say('0')]);
+  stage.providers.script('clerk', [say(answer), ...Array<string>(20).fill(say('0'))]);
+  const methods = ['conductor', 'vote:clerk', 'worker:clerk'];
+  const input = await stage.inputOf('eval-lost', methods, { questions: 1 });
+  await stage.whileWorking(() => stage.run(input));
+  const records = await stage.results(input.id);
+  const outputsOf = (name: string): unknown => records.find(({ method }) => method === name)?.outputs;
+  // The Conductor has the coder answer, the scholar check, and the coder decide.
+  expect(outputsOf('conductor')).toEqual([['correct', 'wrong', 'wrong']]);
+  expect(outputsOf('vote:clerk')).toEqual([expect.arrayContaining(['correct', 'wrong'])]);
+  expect(outputsOf('worker:clerk')).toEqual([['wrong']]);
+  const { methods: found } = await stage.summary(input);
+  expect(found.map(({ failures }) => failures)).toMatchObject([{ lost: 1 }, { lost: 1 }, {}]);
 });
 
 test('a provider that fails says nothing about a method', async () => {

@@ -1,4 +1,5 @@
 import { randomFrom } from '../../src/evaluation/chance';
+import { slugOf } from '../../src/evaluation/keys';
 import type { Team } from '../../src/evaluation/methods/method';
 import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
 import { mostFrequent } from '../../src/evaluation/methods/samples';
@@ -38,9 +39,35 @@ test.each([
   ['worker:o3', 'method "worker:o3" is not understood: expected one of gpt, sonnet, qwen'],
   ['conductor:10', 'method "conductor:10" is not understood: expected a depth from 0 to 9'],
   ['random:gpt', 'method "random:gpt" is not understood: expected nothing behind its name'],
-  ['vote:gpt:5', 'there is no method "vote:gpt:5"'],
+  ['vote:gpt:5', 'method "vote:gpt:5" is not understood: expected one of gpt, sonnet, qwen'],
+  ['conductor:Nightly/000040', 'or a checkpoint such as nightly/000040, or both, nightly/000040:1'],
+  ['conductor:nightly/000040:10', 'method "conductor:nightly/000040:10" is not understood'],
+  ['conductor:/000040', 'method "conductor:/000040" is not understood'],
+  ['examples:some', 'method "examples:some" is not understood: expected none, in-domain or mixed'],
 ])('%s is refused with what is expected', (text, sentence) => {
   expect(() => readMethod(text, workers)).toThrow(sentence);
+});
+
+test('a checkpoint is named as "train list" does, or by the number of its cycle, and may call itself', () => {
+  const read = (text: string) => readMethod(text, workers);
+  const method = { kind: 'conductor', depth: 0, change: { checkpoint: 'nightly/000040' } };
+  expect(read('conductor:nightly/000040')).toEqual({ name: 'conductor:nightly/000040', method });
+  expect(read('conductor:nightly/40')).toEqual({ name: 'conductor:nightly/000040', method });
+  expect(read('conductor:nightly/40:2')).toEqual({
+    name: 'conductor:nightly/000040:2',
+    method: { ...method, depth: 2 },
+  });
+  expect(read('conductor:nightly/40:0').name).toBe('conductor:nightly/000040');
+  // No two of them are kept in the same place.
+  const names = ['conductor:a/b-1', 'conductor:a/b:1', 'conductor:a-b/1', 'conductor:a-b/1:1', 'conductor:1'];
+  expect(new Set(names.map(slugOf)).size).toBe(names.length);
+});
+
+test('other examples are those that are named, by default none', () => {
+  const read = (text: string) => readMethod(text, workers);
+  const shown = (examples: string) => ({ kind: 'conductor', depth: 0, change: { examples } });
+  expect(read('examples')).toEqual({ name: 'examples:none', method: shown('none') });
+  expect(read('examples:mixed')).toEqual({ name: 'examples:mixed', method: shown('mixed') });
 });
 
 test.each(Object.keys(METHODS).filter((name) => name !== 'worker'))(

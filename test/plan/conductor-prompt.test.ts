@@ -1,6 +1,6 @@
 import { parsePlan } from '../../src/plan/parse';
 import { conductorMessages, type ConductorPrompt } from '../../src/plan/prompt/conductor';
-import { exampleReply, EXAMPLES } from '../../src/plan/prompt/rules';
+import { type Example, EXAMPLE_SETS, exampleReply } from '../../src/plan/prompt/examples';
 
 const PROMPT: ConductorPrompt = {
   question: 'Why is the sky blue?',
@@ -19,6 +19,8 @@ function textOf(prompt: Partial<ConductorPrompt>): string {
     .map(({ text }) => text)
     .join('\n');
 }
+
+const EXAMPLES = [...EXAMPLE_SETS.everyday, ...EXAMPLE_SETS['in-domain']];
 
 describe.each(['lists', 'json'] as const)('examples as %s', (format) => {
   test.each(EXAMPLES.map((example) => [example.question, example] as const))('%s', (_, example) => {
@@ -39,8 +41,26 @@ describe.each(['lists', 'json'] as const)('examples as %s', (format) => {
   });
 });
 
-test('the examples have one to four steps', () => {
-  expect(EXAMPLES.map(({ plan }) => plan.steps.length)).toEqual([1, 2, 3, 4]);
+test('every set of examples has plans of the same graphs, of one to four steps', () => {
+  const graphsOf = (examples: readonly Example[]): unknown =>
+    examples.map(({ plan }) => plan.steps.map(({ worker, sees }) => [worker, sees]));
+  const { everyday, mixed, none } = EXAMPLE_SETS;
+  expect(everyday.map(({ plan }) => plan.steps.length)).toEqual([1, 2, 3, 4]);
+  expect(graphsOf(EXAMPLE_SETS['in-domain'])).toEqual(graphsOf(everyday));
+  expect(graphsOf(mixed)).toEqual(graphsOf(everyday));
+  expect(none).toEqual([]);
+});
+
+test('the Conductor is shown the examples that it is to be shown, and the rest of its prompt stays', () => {
+  const shown = (examples?: ConductorPrompt['examples']): number[] => {
+    const text = textOf({ examples });
+    return EXAMPLES.flatMap(({ question }, place) => (text.includes(question) ? [place] : []));
+  };
+  expect(shown()).toEqual([0, 1, 2, 3]);
+  expect(shown('in-domain')).toEqual([4, 5, 6, 7]);
+  expect(shown('mixed')).toEqual([0, 2, 5, 7]);
+  expect(shown('none')).toEqual([]);
+  expect(textOf({ examples: 'none' })).toBe(textOf({}).replace(/Example question[^]*?(?=The team)/, ''));
 });
 
 test('the question comes last, after what all questions share', () => {

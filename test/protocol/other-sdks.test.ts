@@ -6,6 +6,7 @@ import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { planSchema } from '../../src/plan/schema';
 import type {
+  ConductorChange,
   Background,
   LimitsInput,
   PoolFilter,
@@ -56,6 +57,7 @@ test('every field of the input is in the page, and no other', () => {
   const parts = [
     ...fields<PoolFilter>('pool.', { allow: true, deny: true }),
     ...fields<LimitsInput>('limits.', { ...limits, wallClock: true, approval: true }),
+    ...fields<ConductorChange>('conductor.', { checkpoint: true, examples: true }),
     ...fields<NonNullable<SolveInput['given']>>('given.', { plan: true, outputs: true }),
   ];
   expect(namesIn('## Input')).toEqual([...known, ...parts].sort());

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { findInputProblem } from '../../src/protocol/input';
 import { MAX_CALLS, MAX_COST_USD, MAX_STEPS } from '../../src/protocol/messages';
 import { solveInputSchema } from '../../src/protocol/solve';
+import { EXAMPLE_SET_NAMES } from '../../src/plan/plan';
 import { planSchema } from '../../src/plan/schema';
 
 const word = fc.constantFrom(
@@ -62,6 +63,9 @@ const schema = z.strictObject({
       approval: z.string().optional(),
     })
     .optional(),
+  conductor: z
+    .strictObject({ checkpoint: z.string().optional(), examples: z.enum(EXAMPLE_SET_NAMES).optional() })
+    .optional(),
   approval: z.enum(['plan', 'all']).optional(),
   priority: z.int().min(1).max(5).optional(),
   tenant: z.string().min(1).max(64).optional(),
@@ -81,6 +85,13 @@ const nearlyInput = fc.record(
       fc.constant({ steps: 2, wallClock: '5m' }),
       fc.record(
         { depth: value, calls: fc.oneof(fc.constantFrom(200, 201), value), costUsd: value, tokens: value },
+        { requiredKeys: [] },
+      ),
+      value,
+    ),
+    conductor: fc.oneof(
+      fc.record(
+        { checkpoint: value, examples: fc.oneof(fc.constantFrom('none', 'all'), value) },
         { requiredKeys: [] },
       ),
       value,

@@ -57,7 +57,7 @@ async function openQuestion(
   questions: Questions,
   { evaluation, ref }: OpenQuestionRequest,
 ): Promise<OpenedQuestion> {
-  const { id, question, topic, grader, solved } = await questions.read(ref);
+  const { id, question, topic, grader, solved, routed } = await questions.read(ref);
   const known = await readResults(store, questionFolder(evaluation, ref.index));
   return {
     id,
@@ -65,6 +65,7 @@ async function openQuestion(
     text: await keepText(store, question),
     known,
     solved,
+    routed,
     ...(grader === 'none' && { isOpen: true }),
   };
 }
@@ -74,27 +75,42 @@ interface GradeRequest {
   readonly answers: readonly (Text | null)[];
   /** The verifier has the last word where the question says so. */
   readonly verifies?: boolean;
+  /** Judged likewise where the first answer is wrong, and a rule judges it: what was found on the way to it. */
+  readonly onTheWay?: readonly (Text | null)[];
 }
 
 const CUSTOM_TIMEOUT_SECONDS = 600;
 
-/** Activity `conductor.evaluate.gradeAnswers`: judges each answer; one that is none (null) is wrong. */
+/**
+ * Activity `conductor.evaluate.gradeAnswers`: judges each answer; one that is none (null) is wrong. Grades of what was
+ * found on the way come behind those of the answers, by rules alone.
+ */
 async function gradeAnswers(
   store: Store,
   questions: Questions,
-  { question: ref, answers, verifies = false }: GradeRequest,
+  { question: ref, answers, onTheWay = [], verifies = false }: GradeRequest,
 ): Promise<Graded> {
   const question = await questions.read(ref);
   if (question.grader === 'custom') {
     const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;
     return { activity, taskQueue, right, timeoutMs: timeoutSeconds * 1000 };
   }
-  const grades: RuleGrade[] = [];
-  for (const answer of answers) grades.push(answer === null ? NO_ANSWER : await judge(answer));
-  return grades;
+  const known = new Map<string, RuleGrade>();
+  const gradeAll = async (texts: readonly (Text | null)[]): Promise<RuleGrade[]> => {
+    const grades: RuleGrade[] = [];
+    for (const answer of texts) {
+      const text = answer === null ? null : await readText(store, answer);
+      const found = text === null ? NO_ANSWER : (known.get(text) ?? (await judge(text)));
+      if (text !== null) known.set(text, found);
+      grades.push(found);
+    }
+    return grades;
+  };
+  const grades = await gradeAll(answers);
+  const isWrong = grades[0]?.verdict === 'wrong';
+  return isWrong ? [...grades, ...(await gradeAll(onTheWay))] : grades;
 
-  async function judge(answer: Text): Promise<RuleGrade> {
-    const text = await readText(store, answer);
+  async function judge(text: string): Promise<RuleGrade> {
     if (question.grader === 'none') return notKnown(text);
     const found = await gradeTwice(question, text);
     const isOpen = found.verdict === 'wrong' && question.grader === 'freeform' && question.verify === true;

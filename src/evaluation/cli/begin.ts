@@ -19,7 +19,9 @@ import type { EvaluateInput } from '../contract';
 import { manifestKey, questionSetKey, resultsFolder } from '../keys';
 import { EVALUATE_WORKFLOW, EVALUATION_PRIORITY } from '../names';
 import type { Manifest } from '../records';
-import type { PlannedEvaluation } from './plan-evaluation';
+import { checkCheckpoints } from './checkpoints';
+import { routeQuestions } from './learn';
+import type { PlannedEvaluation, PlanOptions } from './plan-evaluation';
 
 export interface BeginOptions {
   readonly window: number;
@@ -28,9 +30,19 @@ export interface BeginOptions {
   readonly resume?: string;
 }
 
-export async function keepPlan(store: Store, { manifest, questions }: PlannedEvaluation): Promise<Manifest> {
+export async function keepPlan(
+  store: Store,
+  { manifest, questions: asked }: PlannedEvaluation,
+  { learnFrom }: Pick<PlanOptions, 'learnFrom'>,
+): Promise<Manifest> {
+  await checkCheckpoints(store, manifest.methods);
+  const routed =
+    learnFrom === undefined
+      ? { questions: asked }
+      : await routeQuestions(store, learnFrom, { questions: asked, workers: manifest.workers });
+  const { questions, ...learned } = routed;
   const { key } = await keepLines(store, questions, questionSetKey);
-  const kept: Manifest = { ...manifest, set: key };
+  const kept: Manifest = { ...manifest, set: key, ...learned };
   await store.write(manifestKey(kept.id), Buffer.from(JSON.stringify(kept)));
   return kept;
 }

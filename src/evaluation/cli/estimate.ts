@@ -74,6 +74,8 @@ function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estim
     }
     case 'rewrite':
       return steps;
+    case 'routed':
+      return times(1, meanCall(run.workers, tokens));
     case 'samples':
       return add(planning, steps);
     case 'plan': {

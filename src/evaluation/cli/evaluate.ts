@@ -37,7 +37,9 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
   const loaded = await (detach ? loadSettings(config) : loadServable(options, { allow, deny }));
   await checkStore(loaded.store);
   const prepare = await prepareEvaluation(file, options, loaded);
-  const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
+  const place = detach
+    ? ({ role: 'look', outliving: '--detach' } as const)
+    : ({ role: 'work', servesCheckpoints: true } as const);
   return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
     const manifest = await prepare(session);
     const isUnderWay = await begin(session, manifest, options);
@@ -89,12 +91,13 @@ async function prepareEvaluation(
     checkBudget(manifest, options);
     return () => Promise.resolve(manifest);
   }
-  if (fromTraces) return async (session) => keepPlan(session.store, await planForLog(session, file, options));
+  if (fromTraces)
+    return async (session) => keepPlan(session.store, await planForLog(session, file, options), options);
   if (file === undefined) {
     throw new UsageError('which questions? Name a file, --from-traces, or an evaluation with --resume');
   }
   const plan = await planForFile(file, options, config);
-  return ({ store }) => keepPlan(store, plan);
+  return ({ store }) => keepPlan(store, plan, options);
 }
 
 /** Prints the table, and writes all that was found into the folder. */

@@ -12,6 +12,7 @@ import { readMethods, REFERENCE } from '../methods/read-method';
 import type { LogFacts, Manifest } from '../records';
 import { findBestWorker } from './best-worker';
 import { type Estimate, estimateEvaluation } from './estimate';
+import { checkLearning } from './learn';
 import { drawFromLog } from './log';
 import { needsVerifier, readQuestions } from './questions';
 
@@ -27,6 +28,8 @@ export interface PlanOptions {
   readonly maxCost?: number | null;
   readonly fromTraces?: boolean;
   readonly judge?: boolean;
+  /** Id of an earlier evaluation. */
+  readonly learnFrom?: string;
 }
 
 export interface PlannedEvaluation {
@@ -78,6 +81,7 @@ function plan(
   if (isNeeded && verifier === null) throw new UsageError(noVerifier(questions.find(needsVerifier)));
   const workers = run.workers.map(({ id }) => id);
   const methods = namedMethods(named, workers);
+  checkLearning(methods, options.learnFrom);
   const compares = options.judge === true;
   const estimate = estimateEvaluation(methods, questions, { run, verifier, compares });
   say(

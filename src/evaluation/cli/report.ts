@@ -1,6 +1,7 @@
 import { TOPOLOGIES } from '../../plan/topology';
 import { counted, describeUsd } from '../../trace/describe';
 import { FAILURES } from '../analysis/failure';
+import type { Learned } from '../records';
 import type { Summary } from '../summarize';
 import { findingsOfLog } from './report-of-log';
 import { compareSentence } from './sentences';
@@ -8,7 +9,7 @@ import { markdownTable, tableOf } from './table';
 
 /** What the numbers say, a sentence each. */
 export function findingsOf(summary: Summary): string[] {
-  const { complete, questions, methods, reference, againstBestWorker, usd, lost } = summary;
+  const { complete, questions, methods, reference, againstBestWorker, usd, lost, learned } = summary;
   const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
   const unknown = (summary.log ? summary.questions - summary.log.known : 0) * methods.length;
   return [
@@ -18,6 +19,7 @@ export function findingsOf(summary: Summary): string[] {
     ...(againstBestWorker === null
       ? []
       : [compareSentence(reference, againstBestWorker, ', the best worker alone on these questions')]),
+    ...(learned === undefined ? [] : [describeLearned(learned)]),
     ...(lost === 0
       ? []
       : [`${counted(lost, 'call')} were lost in crashes or time-outs: what they cost is not in it.`]),
@@ -27,6 +29,16 @@ export function findingsOf(summary: Summary): string[] {
           `${counted(ungraded - unknown, 'answer')} could not be judged, and count neither way: see results.jsonl.`,
         ]),
   ];
+}
+
+function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learned): string {
+  const cost = nanoUsd === null ? 'at a cost that is unknown' : `for ${describeUsd(nanoUsd / 1e9)}`;
+  const left =
+    repeated === 0 ? '' : ` ${counted(repeated, 'question')} of it are asked here, and were left out.`;
+  return (
+    `learned-router learned from ${counted(answers, 'answer')} to ${counted(questions, 'question')} of evaluation ${from}, ` +
+    `made ${cost}, which is not in its USD.${left}`
+  );
 }
 
 const LEGEND = [

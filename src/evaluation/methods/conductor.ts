@@ -1,15 +1,52 @@
+import type { ExampleSet } from '../../plan/plan';
 import type { MethodEntry } from './method';
 
-/** The configured Conductor, which writes each plan; it may call itself as deep as the argument says. */
+/** The Conductor writes each plan: the configured one, or any checkpoint; it may call itself as deep as is said. */
 export const conductor: MethodEntry = {
-  description: 'the Conductor of the configuration; conductor:1 may call itself, conductor:2 twice as deep',
-  argument: 'depth',
-  make: (depth) => ({ kind: 'conductor', depth: Number(depth === '' ? 0 : depth) }),
+  description:
+    'the Conductor of the configuration; conductor:1 may call itself, conductor:2 twice as deep; ' +
+    'conductor:nightly/000040 is that checkpoint, conductor:nightly/000040:1 may call itself',
+  argument: 'policy',
+  make: (argument) => {
+    const { checkpoint, depth } = readPolicy(argument) ?? { checkpoint: null, depth: 0 };
+    return { kind: 'conductor', depth, ...(checkpoint !== null && { change: { checkpoint } }) };
+  },
 };
+
+/** Which checkpoint is meant, null for the configured Conductor, and how deep it may call itself. */
+export interface AskedPolicy {
+  readonly checkpoint: string | null;
+  readonly depth: number;
+}
+
+/** Reads `1`, `nightly/000040` and `nightly/40:1`, where 40 is the number of a cycle; null for anything else. */
+export function readPolicy(argument: string): AskedPolicy | null {
+  const found =
+    /^(?:(?<run>[a-z0-9][a-z0-9-]{0,62})\/(?<name>[a-z0-9][a-z0-9-]{0,62}))?(?:(?:^|:)(?<depth>\d))?$/.exec(
+      argument,
+    );
+  if (found === null) return null;
+  const { run, name = '', depth = '0' } = found.groups ?? {};
+  const whole = /^\d{1,6}$/.test(name) ? name.padStart(6, '0') : name;
+  return { checkpoint: run === undefined ? null : `${run}/${whole}`, depth: Number(depth) };
+}
+
+/** As its method is named, behind the colon. */
+export function policyName({ checkpoint, depth }: AskedPolicy): string {
+  const parts = [...(checkpoint === null ? [] : [checkpoint]), ...(depth === 0 ? [] : [String(depth)])];
+  return parts.join(':');
+}
 
 /** The Conductor's model chooses one worker for each question, and no more: what a prompted router does. */
 export const router: MethodEntry = {
   description: 'the Conductor chooses one worker for each question, and that one answers',
   argument: 'none',
   make: () => ({ kind: 'conductor', depth: 0, steps: 1 }),
+};
+
+/** The Conductor, shown other examples of plans than usual, or none (the paper's ablation of few-shot examples). */
+export const examples: MethodEntry = {
+  description: 'the Conductor without examples of plans, with examples:in-domain or examples:mixed',
+  argument: 'examples',
+  make: (set) => ({ kind: 'conductor', depth: 0, change: { examples: set as ExampleSet } }),
 };

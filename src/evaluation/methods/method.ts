@@ -1,4 +1,5 @@
 import type { Plan } from '../../plan/plan';
+import type { ConductorChange } from '../../protocol/activities';
 
 /** What a method may know of a question that it is tried on, beside the question. */
 export interface Team {
@@ -11,25 +12,34 @@ export interface Team {
 /**
  * One way to answer questions, compared with others by the same calls, ledger and limits.
  *
- * - `conductor`: the configured Conductor writes the plan.
+ * - `conductor`: the configured Conductor, or one that differs from it, writes the plan.
  * - `plan`: a plan that no model wrote.
  * - `rewrite`: the plan that the Conductor wrote for this very question, changed in one respect. Writing it counts for what
  *   such a method costs, and is not paid again.
+ * - `routed`: the worker that was chosen for the question beforehand answers it.
  * - `samples`: one worker is asked again and again, for as much as the Conductor cost on this question.
  */
 export type Method =
-  | { readonly kind: 'conductor'; readonly depth: number; readonly steps?: number }
+  | ConductorMethod
   | { readonly kind: 'plan'; readonly write: (team: Team) => Plan }
   | { readonly kind: 'rewrite'; readonly rewrite: (plan: Plan, team: Team) => Plan }
+  | { readonly kind: 'routed' }
   | { readonly kind: 'samples'; readonly worker: string; readonly choose: 'judge' | 'vote' };
+
+interface ConductorMethod {
+  readonly kind: 'conductor';
+  readonly depth: number;
+  readonly steps?: number;
+  readonly change?: ConductorChange;
+}
 
 /** A method as people name it: `best-of:gpt` is `best-of` with the argument `gpt`. */
 export interface MethodEntry {
   /** One line of the command's help. */
   readonly description: string;
   /** What may stand behind the colon: a worker that must be named, or in whose place the first one or any stands. */
-  readonly argument: 'none' | 'depth' | 'worker' | 'first worker' | 'any worker';
-  /** @param argument a worker of the pool, or a depth; '' where there is none */
+  readonly argument: 'none' | 'examples' | 'policy' | 'worker' | 'first worker' | 'any worker';
+  /** @param argument in its full form; '' where there is none */
   readonly make: (argument: string) => Method;
 }
 

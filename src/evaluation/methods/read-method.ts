@@ -1,5 +1,7 @@
 import { generic, oneModel, permuted, silent } from './ablations';
-import { conductor, router } from './conductor';
+import { EXAMPLE_SET_NAMES } from '../../plan/plan';
+import { conductor, examples, policyName, readPolicy, router } from './conductor';
+import { learnedRouter } from './learned-router';
 import type { Method, MethodEntry } from './method';
 import { mixture } from './mixture';
 import { randomPlan } from './random';
@@ -15,17 +17,17 @@ export const METHODS: Readonly<Record<string, MethodEntry>> = {
   reflection,
   mixture,
   router,
+  'learned-router': learnedRouter,
   random: randomPlan,
   generic,
   silent,
   'one-model': oneModel,
   permuted,
+  examples,
 };
 
 /** The method that others are held against: its plans are rewritten, and its cost is what samples may cost. */
 export const REFERENCE = 'conductor';
-
-const DEPTHS = Array.from({ length: 10 }, (_, depth) => String(depth));
 
 /**
  * The method that is meant by a name, in its full form: `vote` is `vote:gpt` where the pool begins with `gpt`.
@@ -33,43 +35,48 @@ const DEPTHS = Array.from({ length: 10 }, (_, depth) => String(depth));
  * @throws RangeError with a sentence for what names none
  */
 export function readMethod(text: string, workers: readonly string[]): { name: string; method: Method } {
-  const [name = '', argument = '', ...rest] = text.split(':');
+  const [name = '', ...rest] = text.split(':');
   const entry = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
-  if (entry === undefined || rest.length > 0) {
+  if (entry === undefined) {
     throw new RangeError(
       `there is no method ${JSON.stringify(text)}: name some of ${Object.keys(METHODS).join(', ')}, or workers`,
     );
   }
-  const value = checkArgument(text, entry, { argument, workers });
+  const value = readArgument(entry.argument, rest.join(':'), workers);
+  if (value === null) {
+    const expected = EXPECTED[entry.argument] ?? `one of ${workers.join(', ')} behind the colon`;
+    throw new RangeError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
+  }
   return { name: value === '' ? name : `${name}:${value}`, method: entry.make(value) };
 }
 
-/** The method's argument in its full form; '' for none. */
-function checkArgument(
-  text: string,
-  { argument: kind }: MethodEntry,
-  { argument, workers }: { readonly argument: string; readonly workers: readonly string[] },
-): string {
-  const [known, expected] = argumentsOf(kind, workers);
-  const standIn = kind === 'first worker' ? (workers[0] ?? '') : '';
-  const value = argument === '' ? standIn : argument;
-  const isNeeded = kind === 'worker';
-  if (value === '' ? !isNeeded : known.includes(value)) return value === '0' ? '' : value;
-  throw new RangeError(`method ${JSON.stringify(text)} is not understood: expected ${expected}`);
-}
+const EXPECTED: Readonly<Partial<Record<MethodEntry['argument'], string>>> = {
+  none: 'nothing behind its name',
+  examples: 'none, in-domain or mixed behind the colon',
+  policy:
+    'a depth from 0 to 9 behind the colon, or a checkpoint such as nightly/000040, or both, nightly/000040:1',
+};
 
-function argumentsOf(
+/** The method's argument in its full form; '' for none, null for one that it does not take. */
+function readArgument(
   kind: MethodEntry['argument'],
+  argument: string,
   workers: readonly string[],
-): readonly [known: readonly string[], expected: string] {
-  switch (kind) {
-    case 'none':
-      return [[], 'nothing behind its name'];
-    case 'depth':
-      return [DEPTHS, 'a depth from 0 to 9 behind the colon'];
-    default:
-      return [workers, `one of ${workers.join(', ')} behind the colon`];
+): string | null {
+  if (kind === 'policy') {
+    const policy = readPolicy(argument);
+    return policy && policyName(policy);
   }
+  const usual = { examples: 'none', 'first worker': workers[0] ?? '' } as const;
+  const value = argument === '' && (kind === 'examples' || kind === 'first worker') ? usual[kind] : argument;
+  const known = {
+    none: [''],
+    examples: EXAMPLE_SET_NAMES,
+    worker: workers,
+    'first worker': workers,
+    'any worker': ['', ...workers],
+  } satisfies Record<typeof kind, readonly string[]>;
+  return (known[kind] as readonly string[]).includes(value) ? value : null;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Step } from '../../plan/plan';
+import type { Plan, Step } from '../../plan/plan';
 import { ANSWER, type MethodEntry } from './method';
 
 /** One worker answers alone. */
@@ -7,9 +7,14 @@ export const worker: MethodEntry = {
   argument: 'worker',
   make: (id) => ({
     kind: 'plan',
-    write: () => ({ steps: [{ worker: id, subtask: ANSWER, sees: [] }] }),
+    write: () => alone(id),
   }),
 };
+
+/** The plan of a worker that answers alone. */
+export function alone(id: string): Plan {
+  return { steps: [{ worker: id, subtask: ANSWER, sees: [] }] };
+}
 
 const TURNS = 5;
 const REFLECT =

@@ -1,4 +1,5 @@
 import type { Method, Team } from '../methods/method';
+import { alone } from '../methods/single';
 import type { MethodRecord } from '../records';
 import { playSamples } from './play-samples';
 import { nothingOf, type Played, type SolveRun, type Trial } from './trial';
@@ -16,8 +17,9 @@ export function playMethod(trial: Trial, tried: Tried): Promise<Played | null> {
   const { method, name, team, reference } = tried;
   switch (method.kind) {
     case 'conductor': {
-      const { depth, steps } = method;
-      return playOnce(trial.solve(name, { limits: { depth, ...(steps !== undefined && { steps }) } }));
+      const { depth, steps, change } = method;
+      const limits = { depth, ...(steps !== undefined && { steps }) };
+      return playOnce(trial.solve(name, { limits, conductor: change }));
     }
     case 'plan':
       return playOnce(trial.runPlan(name, method.write(team)));
@@ -27,9 +29,18 @@ export function playMethod(trial: Trial, tried: Tried): Promise<Played | null> {
         return Promise.resolve(nothingOf('the Conductor wrote no plan that could be changed'));
       return playOnce(trial.runPlan(name, method.rewrite(plan, team)));
     }
+    case 'routed':
+      return playRouted(trial, name);
     case 'samples':
       return playSamples(trial, name, method, reference);
   }
+}
+
+function playRouted(trial: Trial, name: string): Promise<Played | null> {
+  const { routed } = trial.question;
+  return routed === undefined
+    ? Promise.resolve(nothingOf('the evaluation learned from no earlier one who is to answer'))
+    : playOnce(trial.runPlan(name, alone(routed)));
 }
 
 async function playOnce(solving: Promise<SolveRun | null>): Promise<Played | null> {

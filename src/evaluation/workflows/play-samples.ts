@@ -82,10 +82,15 @@ function outputsOf(trace: SolveTrace): readonly (Text | null)[] {
 async function countVotes(
   trial: Trial,
   answers: readonly (Text | null)[],
-): Promise<Pick<Played, 'answer' | 'grade'>> {
+): Promise<Pick<Played, 'answer' | 'grade' | 'outputs'>> {
   const grades = await trial.grade(answers);
   const place = mostFrequent(grades.map(({ extracted }) => extracted)) ?? 0;
-  return { answer: answers[place] ?? null, grade: grades[place] };
+  const outputs = [grades.map(({ verdict }) => verdict)];
+  return {
+    answer: answers[place] ?? null,
+    grade: grades[place],
+    ...(grades[place]?.verdict === 'wrong' && { outputs }),
+  };
 }
 
 /** What failed is shown as an empty output. */

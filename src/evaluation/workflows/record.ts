@@ -7,6 +7,7 @@ import type { Method } from '../methods/method';
 import type { MethodRecord, Spent } from '../records';
 import { addSpent, NOTHING_SPENT } from '../spent';
 import { compare, verify } from './judge';
+import { type GradeWithSteps, gradeWithSteps } from './outputs';
 import type { Played, SolveRun, Trial } from './trial';
 
 interface Recorded {
@@ -45,7 +46,7 @@ export async function recordLogged(
 }
 
 /** A grade, and what it cost beside the method itself. */
-interface Judgement {
+interface Judgement extends Pick<MethodRecord, 'outputs'> {
   readonly grade: Omit<Grade, 'graderVersion'> & Pick<MethodRecord, 'graderVersion'>;
   readonly judging: Spent;
 }
@@ -54,13 +55,24 @@ interface Judgement {
  * A method that reaches its limit without an answer, or whose models gave none, was not right: all have the same limits.
  * A provider's failure says nothing about it.
  */
-async function judgementOf(
+async function judgementOf(trial: Trial, name: string, played: Played): Promise<Judgement | null> {
+  const judged = await gradedOf(trial, played);
+  if (judged === null) return withoutGrade(played);
+  const { outputs, ...byRule } = judged;
+  const verified = await verify(trial, name, byRule);
+  // What a verifier took for right was not lost on the way.
+  return verified && { ...verified, ...(verified.grade.verdict === 'wrong' && { outputs }) };
+}
+
+async function gradedOf(
   trial: Trial,
-  name: string,
-  { answer, grade, reason, runs }: Played,
-): Promise<Judgement | null> {
-  const byRule = grade ?? (answer === null ? undefined : (await trial.grade([answer]))[0]);
-  if (byRule !== undefined) return verify(trial, name, byRule);
+  { answer, grade, outputs, runs }: Played,
+): Promise<GradeWithSteps | null> {
+  if (grade !== undefined) return { ...grade, outputs };
+  return answer === null ? null : gradeWithSteps(trial, answer, runs);
+}
+
+function withoutGrade({ reason, runs }: Played): Judgement {
   const failed = runs.find(({ problem }) => problem !== null);
   return {
     grade: {
@@ -96,7 +108,7 @@ async function keep(
   const { input, question } = trial;
   const compared = judgement && (await compare(trial, name, solved.answer, reference));
   if (judgement === null || compared === null) return null;
-  const { grade, judging } = judgement;
+  const { grade, judging, outputs } = judgement;
   const { preference } = compared;
   const spent = addSpent(judging, compared.judging);
   return {
@@ -107,6 +119,7 @@ async function keep(
     topic: question.topic ?? null,
     ...grade,
     ...solved,
+    ...(outputs && { outputs }),
     ...(spent.calls > 0 && { judging: spent }),
     ...(preference !== null && { preference }),
   };

@@ -1,7 +1,7 @@
 import { ChildWorkflowCancellationType, executeChild, ParentClosePolicy } from '@temporalio/workflow';
 import type { Grade } from '../../grading/verdict';
 import type { Plan } from '../../plan/plan';
-import type { LimitsInput } from '../../protocol/activities';
+import type { ConductorChange, LimitsInput } from '../../protocol/activities';
 import type { Problem } from '../../protocol/call';
 import type { ModelCard } from '../../protocol/cards';
 import type { SolveInput } from '../../protocol/input';
@@ -14,6 +14,7 @@ import type { OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
 import { slugOf } from '../keys';
 import { JUDGE } from '../last-line';
 import { GRADE_ANSWERS } from '../names';
+import type { MethodRecord } from '../records';
 import { gradingActivities } from './activities';
 import { askGrader } from './ask-grader';
 
@@ -34,6 +35,8 @@ export interface Played {
   readonly answer: Text | null;
   /** Set where the answer was graded on the way. */
   readonly grade?: RuleGrade;
+  /** Of what was found on the way, likewise. */
+  readonly outputs?: MethodRecord['outputs'];
   /** Why there is nothing to be judged, though no solve of it failed. */
   readonly reason?: string;
 }
@@ -46,6 +49,7 @@ interface SolveOptions {
   /** Default: one that the Conductor writes. */
   readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
   readonly limits?: LimitsInput;
+  readonly conductor?: ConductorChange | undefined;
   /** Number of the solve, from 1, where a method takes more than one. */
   readonly part?: number;
 }
@@ -65,12 +69,20 @@ export class Trial {
   }
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  solve(method: string, { given, limits, part }: SolveOptions): Promise<SolveRun | null> {
+  solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
     const { pool, run, seed } = this.input;
     const place = this.placeOf(method);
     const id = part === undefined ? place : `${place}-${part}`;
-    const input = { question: this.question.text, pool, run, seed, ...(given && { given }) };
-    return this.start(id, { ...input, limits: { ...this.input.limits, ...limits } }, method);
+    const input: SolveInput = {
+      question: this.question.text,
+      pool,
+      run,
+      seed,
+      limits: { ...this.input.limits, ...limits },
+      ...(given && { given }),
+      ...(conductor && { conductor }),
+    };
+    return this.start(id, input, method);
   }
 
   /** Has the verifier answer a prompt, by a solve in which it is the only worker. @param part what the call is for */
@@ -113,11 +125,15 @@ export class Trial {
     return this.solve(method, { given: { plan, outputs }, limits, part });
   }
 
-  async grade(answers: readonly (Text | null)[]): Promise<readonly RuleGrade[]> {
+  /** @param onTheWay judged behind them where the first answer is wrong and a rule judges it */
+  async grade(
+    answers: readonly (Text | null)[],
+    onTheWay: readonly (Text | null)[] = [],
+  ): Promise<readonly RuleGrade[]> {
     const { question, input } = this;
     const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
     const verifies = input.verifier !== undefined;
-    const graded = await grade({ question: input.question, answers, verifies });
+    const graded = await grade({ question: input.question, answers, onTheWay, verifies });
     if (!('activity' in graded)) return graded;
     const judged = await askGrader(graded, { question, answers, window: AT_ONCE });
     return judged.map((each): Grade => {

@@ -1,5 +1,5 @@
-import type { Plan } from '../plan';
-import { renderPlan, renderPlanAsJson } from '../render';
+import type { ExampleSet } from '../plan';
+import { EXAMPLE_SETS, exampleReply } from './examples';
 
 /** What decides the Conductor's instructions: the same for every question to the same pool. */
 export interface RulesInput {
@@ -10,14 +10,18 @@ export interface RulesInput {
   /** The Conductor is a worker itself, the last ordinal. */
   readonly mayCallItself?: boolean;
   readonly format: 'lists' | 'json';
+  /** @default 'everyday' */
+  readonly examples?: ExampleSet;
 }
 
 export function conductorRules(input: RulesInput): string {
-  const { workers, maxSteps, format } = input;
-  const examples = EXAMPLES.filter(({ plan }) => plan.steps.length <= maxSteps).map(
-    (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
-  );
-  return [ROLE, planRules(input), ADVICE, FORMATS[format], examples.join('\n\n'), team(input)].join('\n\n');
+  const { workers, maxSteps, format, examples: set = 'everyday' } = input;
+  const examples = EXAMPLE_SETS[set]
+    .filter(({ plan }) => plan.steps.length <= maxSteps)
+    .map(
+      (example) => `Example question: ${example.question}\n${exampleReply(example, workers.length, format)}`,
+    );
+  return [ROLE, planRules(input), ADVICE, FORMATS[format], ...examples, team(input)].join('\n\n');
 }
 
 const ROLE =
@@ -85,60 +89,4 @@ const ITSELF =
 
 function oneLine(notes: string): string {
   return notes.replace(/\s+/g, ' ').trim();
-}
-
-/**
- * One step, a draft and its polish, independent attempts and a judge, and checks side by side. Their subjects are
- * everyday ones on purpose: in the paper, examples from outside the tasks' domain did better than examples from inside
- * it (its ablation of few-shot examples).
- */
-export const EXAMPLES = [
-  {
-    question: 'Which river flows through Vienna?',
-    reasoning: 'A well-known fact, so one worker is enough.',
-    plan: planOf(['0', 'Name the river that flows through Vienna. Reply with its name only.']),
-  },
-  {
-    question: 'Write a two-line rhyme for the door of a school library.',
-    reasoning: 'Several drafts first; then another eye picks one and mends its rhythm.',
-    plan: planOf(
-      ['1', 'Write four different two-line rhymes that invite children to read.'],
-      ['0', 'Pick the best rhyme, mend its rhythm, and reply with that rhyme only.', 0],
-    ),
-  },
-  {
-    question: 'Roughly how many umbrellas are sold each year in a rainy city of one million people?',
-    reasoning: 'An estimate gains from two independent attempts and a third worker that weighs them.',
-    plan: planOf(
-      ['0', 'Estimate from how many people own an umbrella and how long it lasts.'],
-      ['1', 'Estimate from the number of shops and their likely daily sales.'],
-      ['2', 'Weigh both estimates, correct mistakes, and give one number and why.', 0, 1],
-    ),
-  },
-  {
-    question: 'Plan a dinner for six under 40 euros; one guest must not eat nuts.',
-    reasoning: 'A menu first; then its safety and its cost are checked; then one worker writes it up.',
-    plan: planOf(
-      ['2', 'Propose a menu of three courses for six, with a shopping list.'],
-      ['0', 'List every ingredient that may hold nuts or traces, with a safe substitute.', 0],
-      ['1', 'Price the shopping list. If it exceeds 40 euros, name cheaper choices.', 0],
-      ['2', 'Write the final menu and shopping list with all corrections applied.', 0, 1, 2],
-    ),
-  },
-];
-
-function planOf(...steps: readonly [worker: string, subtask: string, ...sees: number[]][]): Plan {
-  return { steps: steps.map(([worker, subtask, ...sees]) => ({ worker, subtask, sees })) };
-}
-
-/** An example as the reply that the Conductor should have given, with no worker beyond the pool's last. */
-export function exampleReply(
-  { reasoning, plan }: (typeof EXAMPLES)[number],
-  workers: number,
-  format: RulesInput['format'],
-): string {
-  const ordinals = Array.from({ length: workers }, (_, ordinal) => `${ordinal}`);
-  const steps = plan.steps.map((step) => ({ ...step, worker: `${Number(step.worker) % workers}` }));
-  if (format === 'json') return renderPlanAsJson({ steps }, ordinals, reasoning);
-  return `${reasoning}\n${renderPlan({ steps }, ordinals)}`;
 }

@@ -1,7 +1,9 @@
 import type { PolicyProvider } from '../../activities/dependencies';
 import type { Complete } from '../../activities/models/model';
+import { resolveConductor } from '../../config/cards';
 import { ConfigError } from '../../config/errors';
 import type { Config } from '../../config/schema';
+import { quoteBriefly } from '../../plan/plan-error';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoint-ref';
@@ -14,19 +16,22 @@ import { readManifest, readServing } from './serving';
 /**
  * Serves the checkpoints that a store knows as Conductors of runs.
  *
- * Which one writes a run's plans is fixed when the run begins: the one that `conductor.yaml` names, else the one that
- * serves at this moment. How it is asked is what its manifest says, so that it is served exactly as it was trained.
+ * Which one writes a run's plans is fixed when the run begins: the one that it names itself, else the one that
+ * `conductor.yaml` names, else the one that serves at this moment. How it is asked is what its manifest says, so that it is served exactly as it was trained.
  */
 export function createPolicyProvider(store: Store, { conductor }: Pick<Config, 'conductor'>): PolicyProvider {
   return {
-    bind: async (run) => {
-      if (conductor.provider !== 'policy') return run;
-      const manifest = await findManifest(store, conductor.checkpoint);
+    bind: async (run, named) => {
+      const isPrompted = run.conductor.provider !== 'policy';
+      if (isPrompted && named === undefined) return run;
+      const configured = conductor.provider === 'policy' ? conductor.checkpoint : undefined;
+      const manifest = await findManifest(store, named ?? run.conductor.checkpoint ?? configured);
+      const card = isPrompted ? resolveConductor(POLICY, new Date()) : run.conductor;
       const { model, temperature, maxOutputTokens, describe, prompt } = manifest;
       const asked = { model, temperature, maxOutputTokens, describe, prompt };
       return {
         ...run,
-        conductor: { ...run.conductor, ...asked, checkpoint: checkpointId(manifest) },
+        conductor: { ...card, ...asked, checkpoint: checkpointId(manifest) },
         limits: { ...run.limits, steps: Math.min(run.limits.steps, manifest.maxSteps) },
       };
     },
@@ -34,8 +39,14 @@ export function createPolicyProvider(store: Store, { conductor }: Pick<Config, '
   };
 }
 
+/** For a run that names a checkpoint where the configured Conductor is prompted. */
+const POLICY = { provider: 'policy', timeout: '10m' } as const;
+
 async function findManifest(store: Store, fixed: string | undefined): Promise<Manifest> {
   const named = fixed === undefined ? null : readCheckpointId(fixed);
+  if (fixed !== undefined && named === null) {
+    throw new ConfigError(`${quoteBriefly(fixed)} names no checkpoint: expected <training run>/<name>`);
+  }
   const checkpoint = named ?? (await readServing(store)).serving;
   if (checkpoint !== null) return manifestOf(store, checkpoint);
   throw new ConfigError(

@@ -34,25 +34,38 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
   const manifest = {
     id: 'e',
     file: 'f',
-    questions: 3,
+    questions: 5,
     methods: ['conductor', 'worker:b'],
     workers: ['a', 'b'],
     seed: 1,
   };
   const summary = summarize(manifest, [
     record('conductor', 0, { plan: planOf('a') }),
-    record('conductor', 1, { plan: planOf('a'), rounds: 2 }),
+    record('conductor', 1, { plan: planOf('a'), rounds: 2, runs: ['e-1'] }),
     record('conductor', 2, { plan: planOf('a', 'b'), verdict: 'correct' }),
+    record('conductor', 3, { plan: planOf('a', 'b'), outputs: [['correct', 'wrong']] }),
+    record('conductor', 4, { plan: planOf('a'), rounds: 2, outputs: [['correct'], ['wrong']] }),
     record('worker:b', 0, { verdict: 'correct' }),
     record('worker:b', 1),
     record('worker:b', 2),
+    // Two solves are two attempts, and no review.
+    record('worker:b', 3, { plan: planOf('b'), rounds: 2, runs: ['e-1', 'e-2'] }),
+    record('worker:b', 4, {
+      plan: planOf('b'),
+      rounds: 2,
+      runs: ['e-1', 'e-2'],
+      outputs: [['wrong', 'wrong']],
+    }),
   ]);
   expect(summary.methods[0]).toMatchObject({
-    topologies: { single: 2, chain: 1 },
-    failures: { 'wrong worker': 1, 'vain review': 1 },
+    topologies: { single: 3, chain: 2 },
+    failures: { spoilt: 1, lost: 1, 'wrong worker': 1, 'vain review': 1 },
   });
   const report = renderReport(summary, []);
-  expect(report).toContain('| conductor | single 2, chain 1 | wrong worker 1, vain review 1 |');
+  expect(report).toContain(
+    '| conductor | single 3, chain 2 | spoilt 1, lost 1, wrong worker 1, vain review 1 |',
+  );
+  expect(report).toContain('| worker:b | single 2 | unsolved 2 |');
   expect(report).not.toContain('| worker:b |  |');
 });
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../../src/config/errors';
+import { keyFor } from '../../../src/config/keys';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableInput } from '../../../src/training/config/schema';
@@ -62,6 +63,25 @@ test('a fixed checkpoint that the store does not know is the fault of the config
   const bound = bind({ provider: 'policy', checkpoint: 'nightly/000009' });
   await expect(bound).rejects.toBeInstanceOf(ConfigError);
   await expect(bound).rejects.toThrow('checkpoint nightly/000009 has no manifest');
+});
+
+test('a checkpoint that a run names goes before whatever is configured, and what the run keeps before what serves', async () => {
+  const workers = [{ id: 'a', provider: 'local', model: 'x.gguf' } as const];
+  const named = 'nightly/000002';
+  for (const conductor of [
+    { provider: 'policy' },
+    { provider: 'policy', checkpoint: 'nightly/000001' },
+    { provider: 'local', model: 'x.gguf' },
+  ] as const) {
+    const config = parseTrainable({ conductor, workers });
+    const provider = createPolicyProvider(store, config);
+    const run = await provider.bind(resolveRun(config), named);
+    expect(run.conductor).toMatchObject({ provider: 'policy', checkpoint: named, model: 'm-000002' });
+    expect((await provider.bind(run)).conductor.checkpoint).toBe(named);
+    expect(keyFor(run.conductor, config, {})).toBeNull();
+    await expect(provider.bind(run, 'nightly')).rejects.toThrow('"nightly" names no checkpoint');
+    await expect(provider.bind(run, 'nightly/9')).rejects.toThrow('checkpoint nightly/9 has no manifest');
+  }
 });
 
 test('a prompted Conductor stays as it is', async () => {
