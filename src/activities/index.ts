@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ConfigError } from '../config/errors';
 import { solvingDigestOf } from '../config/digest';
-import { resolveRun } from '../config/resolve-run';
+import { narrowRun, resolveRun } from '../config/resolve-run';
 import { jsonBytes } from '../plan/plan';
 import type {
   ConductorActivities,
@@ -47,13 +47,14 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
  * client may start a run, and none of them sees this configuration.
  */
 async function resolveForRun(
-  { config, store, policy }: Dependencies,
-  { question, pool, limits, conductor = {} }: ResolveRunRequest,
+  { config, earlier = [], store, policy }: Dependencies,
+  { question, pool, limits, run: given, conductor = {} }: ResolveRunRequest,
 ): Promise<ResolveRunResult> {
-  const run = await bindConductor(resolveRun(config, { pool, limits }), conductor, policy);
+  if (given !== undefined) checkRun([config, ...earlier], given);
+  const run = given === undefined ? resolveRun(config, { pool, limits }) : narrowRun(given, { pool, limits });
   return {
-    run,
-    config: solvingDigestOf(config),
+    run: await bindConductor(run, conductor, policy),
+    ...(given === undefined && { config: solvingDigestOf(config) }),
     question: await keepText(store, await readText(store, question)),
   };
 }

@@ -31,7 +31,8 @@ An <id> may be the beginning of one that no other run has, or "last": the run th
 Exit codes: 0 answered, 1 failed, 2 bad usage or configuration, 3 stopped by a limit, 130 interrupted.
 The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's own, started when needed.`;
 
-const METHODS_HELP = 'e.g. conductor,workers,best-of,vote (see docs/evaluation.md for all)';
+const METHODS_HELP =
+  'e.g. conductor,workers,best-of,vote: see docs/evaluation.md for all (default: conductor,workers)';
 
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
 
@@ -174,7 +175,12 @@ export function buildProgram(version: string, settle: Settle): Command {
   add('eval', 'try methods on questions with known answers, and compare what they find and cost')
     .argument('[file]', 'questions, as data inspect knows them')
     .option(...TRUST)
-    .option('--methods <names>', METHODS_HELP, readNames, ['conductor', 'workers'])
+    .option(
+      '--from-traces',
+      'have the best worker alone answer questions of the log, and compare what it cost',
+    )
+    .option('--judge', 'with --from-traces: have the verifier compare answers where no right one is known')
+    .option('--methods <names>', METHODS_HELP, readNames)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
     .option('--deny <ids>', 'do not use these workers', readIds)
     .option('--sample <number>', 'so many of the questions, drawn by chance', readCount)

@@ -8,6 +8,7 @@ import { resolveRun } from '../config/resolve-run';
 import { EARLIER_STORE } from '../config/store-url';
 import { configuredKeys } from '../encryption/keys';
 import type { PoolFilter } from '../protocol/activities';
+import type { ResolvedRun } from '../protocol/run';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
 import { notSaidToday } from './memory';
@@ -107,8 +108,8 @@ function mentions(file: string, word: string): boolean {
 }
 
 /** Refuses `--max-cost` where it cannot be enforced: a caller who asks for it by name relies on it. */
-export function checkCostLimit(config: TrainableConfig, pool: PoolFilter): void {
-  const unpriced = unpricedOf(resolveRun(config, { pool }));
+export function checkCostLimit(run: ResolvedRun): void {
+  const unpriced = unpricedOf(run);
   if (unpriced.length === 0) return;
   const remedies = unpriced.flatMap(({ worker }) =>
     worker === null ? [] : `leave it out with --deny ${worker}`,

@@ -43,6 +43,7 @@ export interface RunList {
   readonly unlisted: number;
 }
 
+const MOST_A_PAGE = 1_000;
 /** More unfinished runs than these are counted, not read. */
 const MOST_UNFINISHED = 100;
 
@@ -89,6 +90,20 @@ export async function listRuns(
   return {
     runs: [...runs.filter(isGoing), ...runs.filter((run) => !isGoing(run)).slice(0, ended)],
     unlisted,
+  };
+}
+
+/** Solves of the log that came to an answer, the newest first. */
+export async function completedSolves(
+  client: Client,
+  taskQueue: string,
+  most: number,
+): Promise<{ readonly solves: readonly Found[]; readonly ended: number }> {
+  const ended = [`TaskQueue = ${quoted(taskQueue)}`, "ExecutionStatus != 'Running'"];
+  return {
+    solves: await findRuns(client, [...ended, "ExecutionStatus = 'Completed'"], most),
+    /** Those without an answer included. */
+    ended: await countRuns(client, ended),
   };
 }
 
@@ -155,7 +170,10 @@ async function findRuns(
   if (most === 0) return [];
   const query = queryOf(conditions, parent);
   const runs: Found[] = [];
-  for await (const { workflowId: id, ...run } of client.workflow.list({ query, pageSize: most })) {
+  for await (const { workflowId: id, ...run } of client.workflow.list({
+    query,
+    pageSize: Math.min(most, MOST_A_PAGE),
+  })) {
     if (runs.push({ ...run, id }) === most) break;
   }
   return runs;

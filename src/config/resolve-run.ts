@@ -1,12 +1,12 @@
 import { ESTIMATOR } from '../budget/worst-case';
 import type { LimitsInput, PoolFilter, ResolveRunRequest } from '../protocol/activities';
-import type { ResolvedRun, RunLimits } from '../protocol/run';
+import type { ResolvedRun, RunLimits, RunWorker } from '../protocol/run';
 import { resolveConductor, resolveWorker } from './cards';
 import type { Plan } from '../plan/plan';
 import { PlanError, quoteBriefly } from '../plan/plan-error';
 import { validatePlan } from '../plan/validate';
 import { ConfigError, someOf } from './errors';
-import type { Config, WorkerConfig } from './schema';
+import type { Config } from './schema';
 import { durationMs } from './duration';
 import { durationSchema } from './settings';
 
@@ -21,23 +21,40 @@ export function resolveRun(
   { pool, limits }: Pick<ResolveRunRequest, 'pool' | 'limits'> = {},
   day = new Date(),
 ): ResolvedRun {
-  const members = membersOf(config.workers, pool);
-  const allowed = new Set(members.map(({ id }) => id));
   const conductor = resolveConductor(config.conductor, day);
-  const runLimits = limitsOf(config.limits, limits);
-  if (conductor.plan !== undefined) checkPlan(conductor.plan, [...allowed], runLimits.steps);
-  return {
-    conductor,
-    workers: members.map((member) => {
-      const card = resolveWorker(member, day);
-      return { ...card, fallback: card.fallback.filter((id) => allowed.has(id)) };
-    }),
-    limits: runLimits,
-    recursion: config.recursion,
-    heartbeatMs: durationMs(config.temporal.heartbeat),
-    queuePerProvider: config.temporal.queuePerProvider,
-    estimator: ESTIMATOR,
-  };
+  const run = narrowRun(
+    {
+      conductor,
+      workers: config.workers.map((worker) => resolveWorker(worker, day)),
+      limits: configuredLimits(config.limits),
+      recursion: config.recursion,
+      heartbeatMs: durationMs(config.temporal.heartbeat),
+      queuePerProvider: config.temporal.queuePerProvider,
+      estimator: ESTIMATOR,
+    },
+    { pool, limits },
+  );
+  const ids = run.workers.map(({ id }) => id);
+  if (conductor.plan !== undefined) checkPlan(conductor.plan, ids, run.limits.steps);
+  return run;
+}
+
+/**
+ * The same run with some of its workers, and with other limits.
+ *
+ * @throws ConfigError for an unknown worker, an empty pool or a wall clock that is no duration
+ */
+export function narrowRun(
+  run: ResolvedRun,
+  { pool, limits = {} }: Pick<ResolveRunRequest, 'pool' | 'limits'>,
+): ResolvedRun {
+  const members = membersOf(run.workers, pool);
+  const allowed = new Set(members.map(({ id }) => id));
+  const workers = members.map((card) => ({
+    ...card,
+    fallback: card.fallback.filter((id) => allowed.has(id)),
+  }));
+  return { ...run, workers, limits: changedLimits(run.limits, limits) };
 }
 
 function checkPlan(plan: Plan, workers: readonly string[], maxSteps: number): void {
@@ -49,20 +66,33 @@ function checkPlan(plan: Plan, workers: readonly string[], maxSteps: number): vo
   }
 }
 
-function limitsOf(configured: Config['limits'], asked: LimitsInput = {}): RunLimits {
-  const { steps, depth, calls, tokens, costUsd, wallClock, approval } = { ...configured, ...asked };
+function configuredLimits({ costUsd, wallClock, approval, ...counts }: Config['limits']): RunLimits {
   return {
-    steps,
-    depth,
-    calls,
-    tokens,
-    nanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9),
+    ...counts,
+    nanoUsd: nanoUsd(costUsd),
     wallClockMs: askedMs('wallClock', wallClock),
     approvalMs: askedMs('approval', approval),
   };
 }
 
-function membersOf(workers: readonly WorkerConfig[], { allow, deny = [] }: PoolFilter = {}): WorkerConfig[] {
+function changedLimits(
+  limits: RunLimits,
+  { costUsd, wallClock, approval, ...counts }: LimitsInput,
+): RunLimits {
+  return {
+    ...limits,
+    ...counts,
+    ...(costUsd !== undefined && { nanoUsd: nanoUsd(costUsd) }),
+    ...(wallClock !== undefined && { wallClockMs: askedMs('wallClock', wallClock) }),
+    ...(approval !== undefined && { approvalMs: askedMs('approval', approval) }),
+  };
+}
+
+function nanoUsd(usd: number | null): number | null {
+  return usd === null ? null : Math.round(usd * 1e9);
+}
+
+function membersOf(workers: readonly RunWorker[], { allow, deny = [] }: PoolFilter = {}): RunWorker[] {
   const ids = workers.map(({ id }) => id);
   const unknown = [...(allow ?? []), ...deny].filter((id) => !ids.includes(id));
   if (unknown.length > 0) {

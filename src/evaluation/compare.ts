@@ -67,7 +67,7 @@ export function comparePairs(
     pairs: pairs.length,
     gain,
     interval,
-    p: exactMcNemar(better, worse),
+    p: coinOdds(better, worse),
     smallestGain: smallestGain(pairs.length, spreadWithin(differences), RISK / 2),
   };
 }
@@ -87,8 +87,11 @@ function intervalOfDifferences(differences: readonly number[]): Interval | null 
   return first > 0 ? [low, high] : [-high, -low];
 }
 
-/** Of the questions that told both apart, either may have won as a coin falls. */
-function exactMcNemar(better: number, worse: number): number {
+/**
+ * How often a coin would fall as unevenly, two-sided: of the questions that told two methods apart, either may have won.
+ * It is the sign test, and of verdicts McNemar's exact one.
+ */
+export function coinOdds(better: number, worse: number): number {
   const count = better + worse;
   let tail = 0;
   // Logarithms: the coefficients of a few hundred questions are beyond every number.

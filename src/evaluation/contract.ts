@@ -1,6 +1,8 @@
 import type { Grade, Verdict } from '../grading/grade';
 import type { Question } from '../grading/question';
 import type { LimitsInput, PoolFilter } from '../protocol/activities';
+import type { ModelCard } from '../protocol/cards';
+import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import type { MethodRecord } from './records';
 
@@ -16,6 +18,43 @@ export interface QuestionRef {
 
 /** What came of one answer; an object where it could not be judged. */
 export type Judged = Exclude<Verdict, 'ungraded'> | { readonly ungradedBecause: string };
+
+/** A rule's grade; with what the verifier is asked where that is to have the last word. */
+export interface RuleGrade extends Grade {
+  readonly verification?: Verification;
+}
+
+/** An answer that the verifier is to judge: what it is asked, and the two words that its reply may end with. */
+export interface Verification {
+  readonly prompt: Text;
+  readonly correct: string;
+  readonly wrong: string;
+}
+
+/** Two answers that the verifier is to compare: what it is asked, and the words that its reply may end with. */
+export interface Comparing {
+  readonly prompt: Text;
+  readonly first: string;
+  readonly second: string;
+  readonly equal: string;
+}
+
+/** A solve of the log: what the Conductor made of its question, and what that cost. */
+export type LoggedSolve = Omit<
+  MethodRecord,
+  'evaluation' | 'method' | 'question' | 'index' | 'topic' | 'judging' | 'preference' | keyof Grade
+>;
+
+/** A question of an evaluation's set: of a file or of the log, where hardly any has a right answer. */
+export type EvaluatedQuestion = (Question | UnknownAnswer) & {
+  readonly solved?: LoggedSolve;
+  /** Id of the worker that the learned router chose; absent where none did. */
+  readonly routed?: string;
+};
+
+interface UnknownAnswer extends Pick<Question, 'id' | 'question' | 'topic'> {
+  readonly grader: 'none';
+}
 
 /** The activity of the user's that judges the answers to a question. */
 export interface CustomGrader {
@@ -55,6 +94,13 @@ interface EvaluationSettings {
   readonly methods: readonly string[];
   /** Ids of the workers in the order of the configuration. */
   readonly workers: readonly string[];
+  /** Of every solve, whatever is configured meanwhile; absent in histories of before. */
+  readonly run?: ResolvedRun;
+  /** Judges what rules cannot; from outside the pool. */
+  readonly verifier?: ModelCard;
+  /** It also compares the answers to questions whose right answer is not known. */
+  readonly compares?: boolean;
+  /** For inputs without `run`. */
   readonly pool?: PoolFilter;
   /** Replace the configured ones for each run. */
   readonly limits?: LimitsInput;
@@ -110,9 +156,12 @@ export interface QuestionOutcome {
 export interface OpenedQuestion extends AskedQuestion {
   /** What was found by an earlier run of the evaluation. */
   readonly known: readonly MethodRecord[];
+  readonly solved?: LoggedSolve;
+  /** Whether there is a right answer to judge by; absent: yes. */
+  readonly isOpen?: true;
   /** Id of the worker that the learned router chose; absent where none did. */
   readonly routed?: string | undefined;
 }
 
 /** One grade for each answer, or who gives them. */
-export type Graded = readonly Grade[] | CustomGrader;
+export type Graded = readonly RuleGrade[] | CustomGrader;

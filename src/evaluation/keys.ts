@@ -3,9 +3,14 @@
 /** A set of questions, JSON lines under the SHA-256 of their bytes. */
 export const questionSetKey = (sha256: string): string => `questions/${sha256}.jsonl`;
 
-const folder = (evaluation: string): string => `evaluations/${evaluation}/`;
+/** Everything of every evaluation. */
+export const EVALUATIONS = 'evaluations/';
+
+const folder = (evaluation: string): string => `${EVALUATIONS}${evaluation}/`;
 
 export const manifestKey = (evaluation: string): string => `${folder(evaluation)}evaluation.json`;
+
+export const isManifestKey = (key: string): boolean => /^evaluations\/[^/]+\/evaluation\.json$/.test(key);
 
 /** A record for each method and question, and nothing else. */
 export const resultsFolder = (evaluation: string): string => `${folder(evaluation)}results/`;

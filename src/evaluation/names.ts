@@ -9,6 +9,7 @@ export const PROGRESS_QUERY = 'progress';
 
 export const OPEN_QUESTION = 'conductor.evaluate.openQuestion';
 export const GRADE_ANSWERS = 'conductor.evaluate.gradeAnswers';
+export const COMPARE_ANSWERS = 'conductor.evaluate.compareAnswers';
 export const KEEP_RESULT = 'conductor.evaluate.keepResult';
 
 /** Evaluations give way to people who wait: Temporal's last priority. */

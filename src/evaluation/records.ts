@@ -2,6 +2,9 @@ import { z } from 'zod';
 import type { Verdict } from '../grading/verdict';
 import type { Plan } from '../plan/plan';
 import { planSchema } from '../plan/schema';
+import type { ModelCard } from '../protocol/cards';
+import { isRun, isWorker } from '../protocol/given-run';
+import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 
 const plan: z.ZodType<Plan | null> = planSchema.nullable();
@@ -19,6 +22,16 @@ const spentSchema = z.object({
   nanoUsd: z.int().nonnegative().nullable(),
 });
 export type Spent = z.infer<typeof spentSchema>;
+
+/** What a judge said of two answers to a question whose right answer is not known, asked in both orders. */
+const preferenceSchema = z.object({
+  /** The other method. */
+  over: z.string(),
+  /** `tied` too where the judge took the one that stood first, or second, both times. */
+  outcome: z.enum(['won', 'lost', 'tied', 'unjudged']),
+  reason: z.string(),
+});
+export type Preference = z.infer<typeof preferenceSchema>;
 
 /** What one method made of one question: a line of `results.jsonl`. */
 export const methodRecordSchema = z.object({
@@ -39,6 +52,9 @@ export const methodRecordSchema = z.object({
   spent: spentSchema,
   /** Calls that are not in it: lost in a crash or a time-out, at a cost that is unknown. */
   lost: z.int().nonnegative(),
+  /** What judging it cost beside that; absent where no model was asked. */
+  judging: spentSchema.exactOptional(),
+  preference: preferenceSchema.exactOptional(),
   /** The part of it that wrote plans. */
   planning: spentSchema,
   /** From the start of the first solve to the end of the last, waits in queues included. */
@@ -60,6 +76,16 @@ export const methodRecordSchema = z.object({
 });
 export type MethodRecord = z.infer<typeof methodRecordSchema>;
 
+/** Where questions of the log come from. */
+const logSchema = z.object({
+  /** Solves that had an answer when the sample was drawn. */
+  answered: z.int().positive(),
+  /** Those that ended without one. */
+  unanswered: z.int().nonnegative(),
+  /** Of the questions, those whose right answer is known. */
+  known: z.int().nonnegative(),
+});
+export type LogFacts = z.infer<typeof logSchema>;
 /** What a learned router learned from: answers of workers alone, in an earlier evaluation. */
 const learnedSchema = z.object({
   /** Its id. */
@@ -85,6 +111,13 @@ export const manifestSchema = z.object({
   workers: z.array(z.string()),
   seed: z.int(),
   startedAt: z.string(),
+  /** What it may use from its beginning to its end, whatever is configured meanwhile. */
+  run: z.custom<ResolvedRun>(isRun),
+  verifier: z.custom<ModelCard>(isWorker).exactOptional(),
+  /** Whether the verifier compares answers where no right one is known. */
+  compares: z.boolean().exactOptional(),
+  /** Absent where the questions are those of a file alone. */
+  log: logSchema.exactOptional(),
   learned: learnedSchema.exactOptional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -1,7 +1,7 @@
 import { type Failure, failureOf } from './analysis/failure';
-import { type Comparison, comparePairs, type Interval, intervalOf, percentile } from './compare';
+import { type Comparison, comparePairs, coinOdds, type Interval, intervalOf, percentile } from './compare';
 import { REFERENCE } from './methods/read-method';
-import type { Manifest, MethodRecord } from './records';
+import type { Manifest, MethodRecord, Preference, Spent } from './records';
 import { topologyOf } from '../plan/topology';
 import { meanOf } from './statistics';
 
@@ -18,6 +18,10 @@ export interface MethodSummary {
   readonly ungraded: number;
   /** Against the Conductor, or the first method where that is not among them. */
   readonly comparison: Comparison | null;
+  /** What it cost less that other one, question by question; null for that one itself, and where a price is unknown. */
+  readonly costGain: { readonly usd: number; readonly interval: Interval } | null;
+  /** How often a judge preferred it to the Conductor, where no right answer is known; null where none was asked. */
+  readonly preferences: Preferences | null;
   /** Means of a question. */
   readonly usd: number | null;
   readonly tokens: number;
@@ -31,8 +35,18 @@ export interface MethodSummary {
   readonly failures: Readonly<Record<string, number>>;
 }
 
+export interface Preferences extends Readonly<Record<Preference['outcome'], number>> {
+  /** How often chance alone would prefer one of both as often as this: the sign test, two-sided. */
+  readonly p: number;
+}
+
+type Evaluated = Pick<
+  Manifest,
+  'id' | 'file' | 'seed' | 'workers' | 'questions' | 'methods' | 'log' | 'learned'
+>;
+
 /** What an evaluation found. */
-export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'learned'> {
+export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'workers' | 'log' | 'learned'> {
   readonly questions: number;
   /** Questions that every method was tried on: those that are compared. */
   readonly complete: number;
@@ -47,8 +61,8 @@ export interface Summary extends Pick<Manifest, 'id' | 'file' | 'seed' | 'worker
 }
 
 /** Sums up what was found, on the questions that every method was tried on. */
-export function summarize(manifest: Manifest, records: readonly MethodRecord[]): Summary {
-  const { id, file, seed, workers, questions, methods, learned } = manifest;
+export function summarize(manifest: Evaluated, records: readonly MethodRecord[]): Summary {
+  const { id, file, seed, workers, questions, methods, log, learned } = manifest;
   const byQuestion = groupBy(records, ({ index }) => index);
   const whole = [...byQuestion.values()].filter((found) => found.length === methods.length);
   const byMethod = groupBy(whole.flat(), ({ method }) => method);
@@ -60,20 +74,25 @@ export function summarize(manifest: Manifest, records: readonly MethodRecord[]):
       of(method).flatMap((record) => failureIn(record, workers, byQuestion.get(record.index) ?? []) ?? []),
     ),
     comparison: method === reference ? null : compare(of(method), reference, of(reference)),
+    costGain: method === reference ? null : compareCosts(of(method), of(reference)),
+    preferences: countPreferences(of(method)),
   }));
+  // What the log knows was paid before.
+  const paid = log === undefined ? records : records.filter(({ method }) => method !== REFERENCE);
   const best = bestWorker(summaries);
   return {
     id,
     file,
     seed,
     workers,
+    ...(log && { log }),
     questions,
     complete: whole.length,
     reference,
     methods: summaries,
     againstBestWorker:
       best === null || reference !== REFERENCE ? null : compare(of(REFERENCE), best, of(best)),
-    usd: totalUsd(records),
+    usd: totalUsd([...paid.map(({ spent }) => spent), ...records.flatMap(({ judging }) => judging ?? [])]),
     lost: records.reduce((sum, record) => sum + record.lost, 0),
     ...(learned && { learned }),
   };
@@ -95,13 +114,13 @@ function groupBy<Key>(
 function summarizeMethod(
   method: string,
   records: readonly MethodRecord[],
-): Omit<MethodSummary, 'comparison' | 'failures'> {
+): Omit<MethodSummary, 'comparison' | 'costGain' | 'preferences' | 'failures'> {
   const scores = records.flatMap((record) => scoreOf(record) ?? []);
   const count = (verdict: MethodRecord['verdict']): number =>
     records.filter((record) => record.verdict === verdict).length;
   const latencies = records.map(({ latencyMs }) => latencyMs);
   const mean = (valueOf: (record: MethodRecord) => number): number => meanOf(records.map(valueOf)) ?? 0;
-  const usd = totalUsd(records);
+  const usd = totalUsd(records.map(({ spent }) => spent));
   return {
     method,
     questions: records.length,
@@ -167,8 +186,33 @@ function compare(
   return comparePairs(against, pairs);
 }
 
+function compareCosts(
+  own: readonly MethodRecord[],
+  others: readonly MethodRecord[],
+): MethodSummary['costGain'] {
+  const other = new Map(others.map(({ index, spent }) => [index, spent.nanoUsd]));
+  const gains = own.map(({ index, spent }) => {
+    const [one, two] = [spent.nanoUsd, other.get(index) ?? null];
+    return one === null || two === null ? null : (one - two) / 1e9;
+  });
+  const known = gains.filter((gain) => gain !== null);
+  const usd = meanOf(known);
+  if (usd === null || known.length < gains.length) return null;
+  const isEqual = known.every((gain) => gain === usd);
+  return { usd, interval: isEqual ? [usd, usd] : (intervalOf(known) ?? [usd, usd]) };
+}
+
+function countPreferences(records: readonly MethodRecord[]): Preferences | null {
+  const outcomes = records.flatMap(({ preference }) => preference?.outcome ?? []);
+  if (outcomes.length === 0) return null;
+  const count = (outcome: Preference['outcome']): number =>
+    outcomes.filter((each) => each === outcome).length;
+  const [won, lost] = [count('won'), count('lost')];
+  return { won, lost, tied: count('tied'), unjudged: count('unjudged'), p: coinOdds(won, lost) };
+}
+
 /** The worker with the highest score alone; of equals the first. */
-function bestWorker(summaries: readonly Pick<MethodSummary, 'method' | 'score'>[]): string | null {
+export function bestWorker(summaries: readonly Pick<MethodSummary, 'method' | 'score'>[]): string | null {
   const alone = summaries.filter(({ method }) => method.startsWith('worker:'));
   const [best] = alone.toSorted((one, other) => (other.score ?? -1) - (one.score ?? -1));
   return best?.method ?? null;
@@ -185,8 +229,8 @@ function sharesOf(records: readonly MethodRecord[]): Record<string, number> {
   return Object.fromEntries([...counts].map(([worker, count]) => [worker, count / all]));
 }
 
-function totalUsd(records: readonly MethodRecord[]): number | null {
-  const amounts = records.map(({ spent }) => spent.nanoUsd);
+function totalUsd(spent: readonly Spent[]): number | null {
+  const amounts = spent.map(({ nanoUsd }) => nanoUsd);
   const known = amounts.filter((amount) => amount !== null);
   return known.length < amounts.length ? null : known.reduce((sum, amount) => sum + amount, 0) / 1e9;
 }

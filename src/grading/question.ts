@@ -69,7 +69,7 @@ export const questionSchema = z.discriminatedUnion('grader', [
     /** A quantity with its unit, per cent sign or currency, a list in any order, or the same text. */
     grader: z.literal('freeform'),
     answer: answer(isFreeForm, 'a quantity, a list or a text'),
-    /** Where that says no, the model that the configuration names as `verifier` is asked, in a training night. */
+    /** Where that says no, the model that the configuration names as `verifier` is asked. */
     verify: z.boolean().exactOptional(),
   }),
   z.strictObject({

@@ -39,6 +39,8 @@ export interface ResolveRunRequest {
   readonly question: Text;
   readonly pool?: PoolFilter;
   readonly limits?: LimitsInput;
+  /** In place of what is configured. */
+  readonly run?: ResolvedRun;
   readonly conductor?: ConductorChange;
 }
 

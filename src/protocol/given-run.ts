@@ -154,6 +154,11 @@ const RUN: Checks<ResolvedRun> = {
   heartbeatMs: isDurationMs,
 };
 
+/** Whether a value is a resolved run, which any client may have written. */
+export function isRun(value: unknown): boolean {
+  return holds(value, RUN);
+}
+
 const REVIEW: Checks<ReviewedRound> = {
   plan: isPlan,
   answer: (answer) => isText(answer),
@@ -164,7 +169,7 @@ const PARENT: Checks<Parent> = {
   depth: isCount,
   round: (round) => isWhole(round, 0),
   step: orAbsent((step) => isWhole(step, 0)),
-  run: (run) => holds(run, RUN),
+  run: isRun,
   background: isListOf((text) =>
     holds(text, { subtask: isStringOrNull, output: (output: unknown) => isText(output) }),
   ),

@@ -2,8 +2,9 @@ import { EXAMPLE_SET_NAMES, type Plan } from '../plan/plan';
 import { quoteBriefly } from '../plan/plan-error';
 import { findShapeProblem, isRecord } from '../plan/validate';
 import type { ConductorChange, LimitsInput, Parent, PoolFilter } from './activities';
-import { isParent } from './given-run';
+import { isParent, isRun } from './given-run';
 import { isListOf, isString, isWhole, LIMIT_RULES, MAX_CALLS, MAX_STEPS, type Rule } from './messages';
+import type { ResolvedRun } from './run';
 import { INLINE_BYTES, isText, type Text } from './text';
 
 /** A longer question lies in the store: with the answer it must fit a result. */
@@ -29,6 +30,8 @@ export interface SolveInput {
    * null where the step is to be run.
    */
   readonly given?: { readonly plan: Plan; readonly outputs: readonly (Text | null)[] };
+  /** What it may use, as it was resolved before: whatever is configured now, that holds. */
+  readonly run?: ResolvedRun;
   /** Only in a solve that another one started. */
   readonly parent?: Parent;
   /** Sent to models that take one. */
@@ -119,6 +122,7 @@ const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
       `{ plan: { steps: [{ worker, subtask, sees }] }, outputs }, with null or an output of at most ${INLINE_BYTES} ` +
       'bytes (or a reference to one in the store) for each step',
   },
+  run: { isMet: isRun, expected: 'a run as the activity conductor.resolveRun returns it' },
   parent: { isMet: isParent, expected: 'what a solve gives to a solve that it starts' },
   seed: { isMet: (value) => isWhole(value, -Infinity), expected: 'a whole number' },
 };

@@ -144,13 +144,6 @@ export interface SamplePlansRequest extends Omit<
   readonly earlier?: readonly { readonly plan: SampledPlan['plan']; readonly answer: Text }[];
 }
 
-/** An answer that the verifier is to judge: what it is asked, and the two words that its reply may end with. */
-export interface Verification {
-  readonly prompt: Text;
-  readonly correct: string;
-  readonly wrong: string;
-}
-
 export interface SamplePlansResult {
   readonly question: AskedQuestion;
   /** Store key of prompts, token ids and log-probabilities. */

@@ -91,8 +91,8 @@ async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> 
   return { ...start, input, question, run, limits, rootId, depth, round, background };
 }
 
-function resolve({ question, pool, limits, conductor }: SolveInput): Promise<ResolveRunResult> {
-  return orFail(() => configurationActivities()[RESOLVE_RUN]({ question, pool, limits, conductor }));
+function resolve({ question, pool, limits, run, conductor }: SolveInput): Promise<ResolveRunResult> {
+  return orFail(() => configurationActivities()[RESOLVE_RUN]({ question, pool, limits, run, conductor }));
 }
 
 /**

@@ -1,4 +1,7 @@
 import { questionsOf } from '../../examples/evaluate/world';
+import { ConductorPlugin } from '../../src';
+import type { ConfigInput } from '../../src/config/schema';
+import type { EvaluateInput } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
 import { checkCheckpoints } from '../../src/evaluation/cli/checkpoints';
@@ -212,4 +215,110 @@ test('a provider that fails says nothing about a method', async () => {
   expect(failed).toMatchObject({ method: 'worker:clerk', verdict: 'ungraded', answer: null });
   expect(failed?.reason).toContain('clerk');
   expect(failed?.runs).toEqual(['eval-fault-1-worker-clerk']);
+});
+
+/** The words that a judge is to choose from, and the texts that stand between its marks. */
+function readPrompt(text: string): { words: readonly string[]; partOf: (name: string) => string } {
+  const words = /nothing else: (\S+) or (\S+)(?: or (\S+))?/.exec(text)?.slice(1) ?? [];
+  const [, mark = ''] = (words[0] ?? '').split('-');
+  const partOf = (name: string): string =>
+    text.split(`--- ${mark}: ${name} ---\n`)[1]?.split(`\n--- ${mark}: end of ${name} ---`)[0] ?? '';
+  return { words, partOf };
+}
+
+async function keepQuestions(questions: readonly object[]): Promise<Partial<EvaluateInput>> {
+  const { key } = await keepLines(stage.store, questions, questionSetKey);
+  return { set: key, questions: questions.length };
+}
+
+test('a verifier has the last word where the question says so, its calls booked apart and within the budget', async () => {
+  const question = { grader: 'freeform', answer: 'the Danube', verify: true };
+  const set = await keepQuestions(
+    ['a', 'b'].map((id) => ({ id, question: `Which river flows through Vienna (${id})?`, ...question })),
+  );
+  stage.providers.answer('clerk', 'the Donau');
+  stage.providers.answer('coder', 'the Danube');
+  stage.providers.answer('judge', ({ text }) => {
+    const { words, partOf } = readPrompt(text);
+    return `${partOf('answer to judge')} it is.\n${words[0] ?? ''}`;
+  });
+  const input = await stage.inputOf('eval-verified', ['worker:clerk', 'worker:coder'], set);
+  const progress = await stage.whileWorking(() => stage.run({ ...input, verifier: stage.verifier }));
+  expect(progress.scores).toEqual([
+    { correct: 2, graded: 2 },
+    { correct: 2, graded: 2 },
+  ]);
+  const records = await stage.results('eval-verified');
+  const [clerk, coder] = records;
+  expect(clerk).toMatchObject({ graderVersion: 'freeform/1 verifier/judge', judging: { calls: 1 } });
+  expect(coder).toMatchObject({ method: 'worker:coder', graderVersion: 'freeform/1' });
+  expect(coder?.judging).toBeUndefined();
+  expect(await stage.rows('eval-verified-1-worker-clerk-verifier')).toMatchObject([{ worker: 'verifier' }]);
+  const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
+  expect(progress.spentNanoUsd).toBe(paid);
+  const { usd, methods } = await stage.summary(input);
+  expect(usd).toBeCloseTo(paid / 1e9, 9);
+  expect(methods[0]?.calls).toBe(1);
+});
+
+test('without a verifier the rule has the last word', async () => {
+  const question = { id: 'a', grader: 'freeform', answer: 'the Danube', verify: true };
+  const set = await keepQuestions([{ ...question, question: 'Which river flows through Vienna?' }]);
+  stage.providers.answer('clerk', 'the Donau');
+  const input = await stage.inputOf('eval-ruled', ['worker:clerk'], set);
+  await stage.whileWorking(() => stage.run(input));
+  expect(await stage.results('eval-ruled')).toMatchObject([{ verdict: 'wrong' }]);
+});
+
+test('what the log knows is not asked again, and a judge that prefers a place prefers nothing', async () => {
+  const spent = { calls: 3, inputTokens: 30, outputTokens: 3, nanoUsd: 5 };
+  const solved = {
+    ...{ answer: 'better', runs: ['solve-1'], spent, lost: 0, planning: spent, latencyMs: 7 },
+    ...{ workers: {}, plan: null, rounds: 1, degraded: false, stoppedBy: null },
+  };
+  const set = await keepQuestions(
+    ['better', 'same', 'worse', 'first', 'silent'].map((id) => ({
+      ...{ id, question: `How is the other answer: ${id}?`, grader: 'none', solved },
+    })),
+  );
+  stage.providers.answer('clerk', ({ text }) => /answer: (\w+)\?/.exec(text)?.[1] ?? '');
+  stage.providers.answer('judge', ({ text }) => {
+    const { words, partOf } = readPrompt(text);
+    const [first = '', second = '', equal = ''] = words;
+    const other = partOf('first answer') === 'better' ? partOf('second answer') : partOf('first answer');
+    const place = partOf('first answer') === 'better' ? [first, second] : [second, first];
+    const said: Record<string, string | undefined> = { better: equal, same: equal, worse: place[0], first };
+    return `I compare.\n${said[other] ?? 'nothing'}`;
+  });
+  const changes = { ...set, verifier: stage.verifier, compares: true };
+  const input = await stage.inputOf('eval-log', ['conductor', 'worker:clerk'], changes);
+  await stage.whileWorking(() => stage.run(input));
+  const models = stage.providers.log.map(({ model }) => model);
+  expect(models.filter((model) => model === 'conductor')).toEqual([]);
+  expect(models.filter((model) => model === 'judge')).toHaveLength(10);
+  const records = await stage.results('eval-log');
+  expect(records.filter(({ method }) => method === 'conductor')).toMatchObject(
+    Array(5).fill({ verdict: 'ungraded', runs: ['solve-1'], spent }),
+  );
+  const preferences = records.flatMap(({ question, preference }) =>
+    preference === undefined ? [] : [[question, preference.outcome]],
+  );
+  expect(Object.fromEntries(preferences)).toEqual({
+    ...{ better: 'tied', same: 'tied', worse: 'lost', first: 'tied', silent: 'unjudged' },
+  });
+  const summary = await stage.summary(input);
+  expect(summary.methods[1]).toMatchObject({
+    preferences: { won: 0, lost: 1, tied: 3, unjudged: 1 },
+  });
+});
+
+test('an evaluation goes on with the configuration that it began with', async () => {
+  const input = await stage.inputOf('eval-kept', ['conductor', 'worker:clerk'], { questions: 1 });
+  const worker = new ConductorPlugin({
+    config: { ...(stage.config as ConfigInput), limits: { steps: 1 }, recursion: 'never' },
+    store: stage.store,
+  });
+  await stage.whileWorking(() => stage.run(input), { plugins: [worker] });
+  const [conductor] = await stage.results('eval-kept');
+  expect(conductor?.plan?.steps).toHaveLength(3);
 });

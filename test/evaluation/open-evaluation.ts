@@ -7,7 +7,11 @@ import { readMethods } from '../../src/evaluation/methods/read-method';
 import { EVALUATE_WORKFLOW } from '../../src/evaluation/names';
 import type { MethodRecord } from '../../src/evaluation/records';
 import { summarize, type Summary } from '../../src/evaluation/summarize';
+import { parseConfig } from '../../src/config/load';
+import { resolveRun } from '../../src/config/resolve-run';
+import { resolveVerifier } from '../../src/config/verifier';
 import { keepLines } from '../../src/store/keep-lines';
+import type { ModelCard } from '../../src/protocol/cards';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 
 /** What each call costs, in 10⁻⁹ USD: a plan has twice as many tokens as an answer, at half the price. */
@@ -20,6 +24,7 @@ const IDS = Object.keys(WORKERS);
 const PRICES = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: CONDUCTOR_PRICE };
 
 export interface EvaluationStage extends Stage {
+  readonly verifier: ModelCard;
   run(input: EvaluateInput, client?: Client): Promise<EvaluationProgress>;
   inputOf(id: string, methods: readonly string[], changes?: Partial<EvaluateInput>): Promise<EvaluateInput>;
   results(id: string): Promise<readonly MethodRecord[]>;
@@ -34,18 +39,23 @@ export async function openEvaluation(
   const stage = await openStage({
     ...options,
     workers: IDS,
-    simulation: { models: modelsOf(questions, PRICES) },
+    simulation: { models: { ...modelsOf(questions, PRICES), judge: { price: WORKER_PRICE, answer: '' } } },
     configure: (config) => ({
       ...config,
       recursion: 'review',
       conductor: { ...config.conductor, price: CONDUCTOR_PRICE } as typeof config.conductor,
+      verifier: { ...config.conductor, model: 'judge', price: WORKER_PRICE } as typeof config.verifier,
       workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
     }),
   });
   const results = (id: string): Promise<readonly MethodRecord[]> =>
     readResults(stage.store, resultsFolder(id));
+  const config = parseConfig(stage.config);
+  const [run, verifier] = [resolveRun(config), resolveVerifier(config)];
+  if (verifier === null) throw new Error('the stage has a verifier');
   return {
     ...stage,
+    verifier,
     results,
     run: async (input, { workflow } = stage.temporal.client) => {
       const options = { workflowId: input.id, taskQueue: stage.taskQueue, args: [input] };
@@ -61,6 +71,7 @@ export async function openEvaluation(
         set: key,
         questions: questions.length,
         window: 4,
+        run,
         runNanoUsd: null,
         nanoUsd: null,
         ...changes,

@@ -33,18 +33,23 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-/** Starts a child that was given `change` of the run that the configuration resolves to. */
-async function solveGiven(id: string, change: (run: ResolvedRun) => Partial<ResolvedRun>): Promise<unknown> {
-  const run = resolveRun(parseConfig(stage.config));
+/** Starts a child, or a solve of its own, that was given `change` of the run that the configuration resolves to. */
+async function solveGiven(
+  id: string,
+  change: (run: ResolvedRun) => Partial<ResolvedRun>,
+  isChild = true,
+): Promise<unknown> {
+  const configured = resolveRun(parseConfig(stage.config));
+  const run = { ...configured, ...change(configured) };
   const parent: Parent = {
     rootId: id,
     depth: 1,
     round: 0,
-    run: { ...run, ...change(run) },
+    run,
     background: [],
     hints: [],
   };
-  const input: SolveInput = { question: 'Who are you?', parent };
+  const input: SolveInput = { question: 'Who are you?', ...(isChild ? { parent } : { run }) };
   return stage.temporal.client.workflow.execute(SOLVE_WORKFLOW, {
     workflowId: `${stage.taskQueue}-${id}`,
     taskQueue: stage.taskQueue,
@@ -94,10 +99,18 @@ test('a given run keeps no queues by provider that the configuration does not', 
   expect((failure as ApplicationFailure).message).toContain('a queue of its own for provider openai');
 });
 
-test('what the configuration names is called', async () => {
+test('a run that is given to no child names nothing unknown either', async () => {
+  const change = withAgent({ taskQueue: OTHERS });
+  const solved = stage.whileWorking(() => solveGiven('root', change, false));
+  const failure = await solved.catch((error: unknown) => (error as WorkflowFailedError).cause);
+  expect(failure).toMatchObject({ type: 'Configuration.Invalid' });
+  expect((failure as ApplicationFailure).message).toContain(`research on task queue ${OTHERS}`);
+});
+
+test.each([true, false])('what the configuration names is called, of a child: %j', async (isChild) => {
   stage.plan([step('agent', 'Do it.')]);
   const calls: string[] = [];
-  const solved = await whileListening(AGENTS, calls, () => solveGiven('known', withAgent({})));
+  const solved = await whileListening(AGENTS, calls, () => solveGiven('known', withAgent({}), isChild));
   expect(solved).toMatchObject({ status: 'completed', answer: 'done' });
   expect(calls).toEqual(['research']);
 });

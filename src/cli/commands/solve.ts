@@ -37,7 +37,7 @@ export async function solve(argument: string, options: SolveOptions): Promise<Ex
   const interruption = listenForInterruption();
   const { config: file, detach = false, allow, deny, maxCost } = options;
   const loaded = await (detach ? loadSettings(file) : loadServable(options, { allow, deny }));
-  if (typeof maxCost === 'number') checkCostLimit(loaded, { allow, deny });
+  if (typeof maxCost === 'number') checkCostLimit(resolveRun(loaded, { pool: { allow, deny } }));
   const question = argument === '-' ? await readAll(process.stdin) : argument;
   checkQuestion(question);
   await checkStore(loaded.store);
@@ -102,7 +102,7 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
   const interruption = listenForInterruption();
   const { config: file, from, worker, subtask, maxCost: costUsd } = options;
   const loaded = await loadServable(options);
-  if (typeof costUsd === 'number') checkCostLimit(loaded, {});
+  if (typeof costUsd === 'number') checkCostLimit(resolveRun(loaded));
   // Throws where there is no such worker; the Conductor is one of another kind.
   if (worker !== undefined && worker !== CONDUCTOR_ID) resolveRun(loaded, { pool: { allow: [worker] } });
   await checkStore(loaded.store);

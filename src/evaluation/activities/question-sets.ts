@@ -6,20 +6,20 @@ import type { QuestionRef } from '../contract';
 const KEPT_SETS = 4;
 
 /** Reads questions by reference. One for a process: it keeps the sets it read last, which never change. */
-export class QuestionSets {
-  private readonly sets = new Map<string, Promise<readonly Question[]>>();
+export class QuestionSets<Row = Question> {
+  private readonly sets = new Map<string, Promise<readonly Row[]>>();
 
   constructor(private readonly store: Store) {}
 
   /** @throws Error for an unknown set or line */
-  async read({ set, index }: QuestionRef): Promise<Question> {
+  async read({ set, index }: QuestionRef): Promise<Row> {
     const questions = await (this.sets.get(set) ?? this.load(set));
     const question = questions[index];
     if (question !== undefined) return question;
     throw new Error(`question ${index} is asked for, and the set ${set} has ${questions.length}`);
   }
 
-  private load(set: string): Promise<readonly Question[]> {
+  private load(set: string): Promise<readonly Row[]> {
     const questions = this.fetch(set);
     this.sets.set(set, questions);
     questions.catch(() => this.sets.delete(set));
@@ -27,7 +27,7 @@ export class QuestionSets {
     return questions;
   }
 
-  private async fetch(set: string): Promise<readonly Question[]> {
+  private async fetch(set: string): Promise<readonly Row[]> {
     const bytes = await this.store.read(set);
     if (bytes === null) {
       throw new Error(
@@ -35,6 +35,6 @@ export class QuestionSets {
       );
     }
     const lines = bytes.toString('utf8').split('\n').slice(0, -1);
-    return lines.map((line) => JSON.parse(line) as Question);
+    return lines.map((line) => JSON.parse(line) as Row);
   }
 }

@@ -1,11 +1,12 @@
 import { nanoUsdOf } from '../../budget/nano-usd';
-import type { ConductorCard } from '../../protocol/cards';
+import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import type { ResolvedRun, RunWorker } from '../../protocol/run';
-import type { Question } from '../../grading/question';
 import { utf8Bytes } from '../../plan/plan';
 import { randomFrom } from '../chance';
+import type { EvaluatedQuestion } from '../contract';
 import type { Method } from '../methods/method';
-import { readMethod } from '../methods/read-method';
+import { readMethod, REFERENCE } from '../methods/read-method';
+import { needsVerifier } from './questions';
 
 /** What an evaluation will probably come to. */
 export interface Estimate {
@@ -19,27 +20,48 @@ export interface Estimate {
 /** Bytes that are a token, in most languages and for most models. */
 const BYTES_A_TOKEN = 4;
 /** Instructions around a question. */
-const PROMPT_TOKENS = { conductor: 1_000, worker: 150 } as const;
+const PROMPT_TOKENS = { conductor: 1_000, worker: 150, verifier: 300 } as const;
 const ANSWER_TOKENS = 600;
 /** Steps of a plan, in the mean (paper, section 4). */
 const PLAN_STEPS = 3;
 
+interface EstimateOptions {
+  readonly run: ResolvedRun;
+  readonly verifier: ModelCard | null;
+  /** The verifier compares answers where no right one is known. */
+  readonly compares: boolean;
+}
+
 /** What the calls of all methods on all questions will probably come to. */
 export function estimateEvaluation(
   methods: readonly string[],
-  questions: readonly Question[],
-  run: ResolvedRun,
+  questions: readonly EvaluatedQuestion[],
+  { run, verifier, compares }: EstimateOptions,
 ): Estimate {
   const workers = run.workers.map(({ id }) => id);
   const bytes = questions.reduce((sum, { question }) => sum + utf8Bytes(question), 0);
   const tokens = bytes / questions.length / BYTES_A_TOKEN;
-  const perQuestion = methods.map((name) => estimateMethod(readMethod(name, workers).method, run, tokens));
-  const sum = perQuestion.reduce(add, { calls: 0, usd: 0 });
-  return {
-    calls: Math.round(sum.calls * questions.length),
-    usd: sum.usd === null ? null : sum.usd * questions.length,
-  };
+  // What the Conductor made of a question of the log is paid already.
+  const tried = questions.some(({ solved }) => solved)
+    ? methods.filter((name) => name !== REFERENCE)
+    : methods;
+  const perQuestion = tried
+    .map((name) => estimateMethod(readMethod(name, workers).method, run, tokens))
+    .reduce(add, NOTHING);
+  const verified = methods.length * questions.filter(needsVerifier).length;
+  const compared = compares
+    ? 2 * tried.length * questions.filter(({ grader }) => grader === 'none').length
+    : 0;
+  const judging = times(
+    verified + compared,
+    callOf(verifier, PROMPT_TOKENS.verifier + tokens + 2 * ANSWER_TOKENS),
+  );
+  const { calls, usd } = perQuestion;
+  const sum = add({ calls: calls * questions.length, usd: usd && usd * questions.length }, judging);
+  return { ...sum, calls: Math.round(sum.calls) };
 }
+
+const NOTHING: Estimate = { calls: 0, usd: 0 };
 
 function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estimate {
   const planning = times(1, callOf(run.conductor, PROMPT_TOKENS.conductor + tokens));
@@ -62,14 +84,14 @@ function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estim
         const card = run.workers.find(({ id }) => id === worker);
         return times(1, callOf(card, PROMPT_TOKENS.worker + tokens + sees.length * ANSWER_TOKENS));
       });
-      return asked.reduce(add, { calls: 0, usd: 0 });
+      return asked.reduce(add, NOTHING);
     }
   }
 }
 
 /** USD of one call; null where no price is known. */
-function callOf(card: RunWorker | ConductorCard | undefined, inputTokens: number): number | null {
-  if (card === undefined || !('price' in card) || card.price === null) return null;
+function callOf(card: RunWorker | ConductorCard | null | undefined, inputTokens: number): number | null {
+  if (!card || !('price' in card) || card.price === null) return null;
   const outputTokens = Math.min(ANSWER_TOKENS, card.maxOutputTokens);
   const usage = {
     inputTokens: Math.round(inputTokens),
@@ -87,7 +109,7 @@ function meanCall(workers: readonly RunWorker[], tokens: number): number | null 
 }
 
 function times(calls: number, usd: number | null): Estimate {
-  return { calls, usd: usd === null ? null : calls * usd };
+  return { calls, usd: calls === 0 ? 0 : usd && calls * usd };
 }
 
 function add(one: Estimate, other: Estimate): Estimate {

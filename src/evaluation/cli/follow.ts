@@ -4,8 +4,9 @@ import { breakdownOf } from '../../cli/follow-run';
 import { unlessInterrupted } from '../../cli/interruption';
 import { watchForAbsence } from '../../cli/queues';
 import type { Session } from '../../cli/session';
-import { harmless, type Screen } from '../../cli/terminal';
+import { columnsOf, harmless, type Screen } from '../../cli/terminal';
 import { describeUsd, joinFacts } from '../../trace/describe';
+import { wrapFacts } from '../../trace/lines';
 import type { EvaluationProgress } from '../contract';
 import { PROGRESS_QUERY } from '../names';
 import type { Manifest } from '../records';
@@ -48,23 +49,23 @@ async function look(work: () => Promise<void>, stop: AbortSignal): Promise<void>
   }
 }
 
-/** `12 of 100 questions · $0.12 · about 3 min left · conductor 0.83 · worker:gpt 0.71` */
-function describeProgress(
+/** `12 of 100 questions`, `$0.12`, `about 3 min left`, `conductor 0.83`, `worker:gpt 0.71` */
+export function describeProgress(
   { questions, methods }: Pick<Manifest, 'questions' | 'methods'>,
   { done, spentNanoUsd, startedAt, scores }: EvaluationProgress,
   now: number,
-): string {
+): readonly string[] {
   const left = done === 0 ? null : ((now - startedAt) / done) * (questions - done);
   const shown = methods.flatMap((method, place) => {
     const { correct, graded } = scores[place] ?? { correct: 0, graded: 0 };
     return graded === 0 ? [] : [`${method} ${(correct / graded).toFixed(2)}`];
   });
-  return joinFacts(
+  return [
     `${done} of ${questions} questions`,
     describeUsd(spentNanoUsd / 1e9),
-    left !== null && done < questions && `about ${describeTime(left)} left`,
+    ...(left !== null && done < questions ? [`about ${describeTime(left)} left`] : []),
     ...shown,
-  );
+  ];
 }
 
 function describeTime(milliseconds: number): string {
@@ -74,8 +75,10 @@ function describeTime(milliseconds: number): string {
   return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+const PLAIN_COLUMNS = 80;
+
 interface View {
-  readonly show: (line: string) => void;
+  readonly show: (facts: readonly string[]) => void;
   readonly close: () => void;
 }
 
@@ -84,8 +87,8 @@ async function openView(screen: Screen): Promise<View> {
   const { createLogUpdate } = await import('log-update');
   const update = createLogUpdate(screen);
   return {
-    show: (line) => {
-      update(harmless(line));
+    show: (facts) => {
+      update(harmless(wrapFacts(facts, columnsOf(screen) ?? PLAIN_COLUMNS).join('\n')));
     },
     close: () => {
       update.done();
@@ -97,9 +100,9 @@ async function openView(screen: Screen): Promise<View> {
 function openPlainView(screen: Screen): View {
   let last = '';
   return {
-    show: (line) => {
-      const [count = ''] = line.split(' · ');
-      if (count !== last) screen.write(`${harmless(line)}\n`);
+    show: (facts) => {
+      const [count = ''] = facts;
+      if (count !== last) screen.write(`${harmless(joinFacts(...facts))}\n`);
       last = count;
     },
     close: () => undefined,

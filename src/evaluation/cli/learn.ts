@@ -1,5 +1,4 @@
 import { UsageError } from '../../cli/exit-code';
-import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
 import { QuestionSets } from '../activities/question-sets';
 import { readManifest, readResults } from '../activities/read-results';
@@ -31,7 +30,7 @@ export function checkLearning(methods: readonly string[], from: string | undefin
 export async function routeQuestions(
   store: Store,
   from: string,
-  { questions, workers }: { readonly questions: readonly Question[]; readonly workers: readonly string[] },
+  { questions, workers }: { readonly questions: readonly EvaluatedQuestion[]; readonly workers: readonly string[] },
 ): Promise<{ readonly questions: EvaluatedQuestion[]; readonly learned: Learned }> {
   const manifest = await readManifest(store, from);
   if (manifest === null) {

@@ -1,9 +1,8 @@
 import type { Question } from '../../grading/question';
 import { graderProblem } from '../../grading/grade';
 import { UsageError } from '../../cli/exit-code';
-import { say } from '../../cli/terminal';
-import { counted } from '../../trace/describe';
 import { randomFrom, shuffled } from '../chance';
+import type { EvaluatedQuestion } from '../contract';
 import { readQuestionFile } from '../data/read-questions';
 
 /**
@@ -20,7 +19,6 @@ export async function readQuestions(
   refuseRepeats(file, all);
   const problem = await graderProblem(all);
   if (problem !== null) throw new UsageError(problem);
-  sayUnverified(all);
   if (sample === undefined || sample >= all.length) return all;
   const drawn = new Set(shuffled(all, randomFrom(seed, 'sample')).slice(0, sample));
   return all.filter((question) => drawn.has(question));
@@ -34,11 +32,7 @@ function refuseRepeats(file: string, questions: readonly Question[]): void {
   }
 }
 
-function sayUnverified(questions: readonly Question[]): void {
-  const asking = questions.filter((question) => question.grader === 'freeform' && question.verify === true);
-  if (asking.length === 0) return;
-  say(
-    `${counted(asking.length, 'question')} with "verify": judged here by the rules alone, since only nights ask the verifier. ` +
-      'A right answer in other words counts as wrong.',
-  );
+/** Whether a model may be asked to judge answers to it. */
+export function needsVerifier(question: EvaluatedQuestion): boolean {
+  return question.grader === 'freeform' && question.verify === true;
 }

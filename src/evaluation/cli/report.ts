@@ -1,28 +1,33 @@
 import { TOPOLOGIES } from '../../plan/topology';
 import { counted, describeUsd } from '../../trace/describe';
 import { FAILURES } from '../analysis/failure';
-import type { Comparison } from '../compare';
 import type { Learned } from '../records';
 import type { Summary } from '../summarize';
-import { describeP, describeSmallest, markdownTable, signed, tableOf } from './table';
+import { findingsOfLog } from './report-of-log';
+import { compareSentence } from './sentences';
+import { markdownTable, tableOf } from './table';
 
 /** What the numbers say, a sentence each. */
 export function findingsOf(summary: Summary): string[] {
   const { complete, questions, methods, reference, againstBestWorker, usd, lost, learned } = summary;
   const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
+  const unknown = (summary.log ? summary.questions - summary.log.known : 0) * methods.length;
   return [
     `${counted(complete, 'question')} of ${questions}, seed ${summary.seed}, ` +
       (usd === null ? 'cost unknown, since a price is.' : `${describeUsd(usd)} in all.`),
+    ...findingsOfLog(summary),
     ...(againstBestWorker === null
       ? []
-      : [compareSentence(reference, againstBestWorker, 'the best worker alone')]),
+      : [compareSentence(reference, againstBestWorker, ', the best worker alone on these questions')]),
     ...(learned === undefined ? [] : [describeLearned(learned)]),
     ...(lost === 0
       ? []
       : [`${counted(lost, 'call')} were lost in crashes or time-outs: what they cost is not in it.`]),
-    ...(ungraded === 0
+    ...(ungraded <= unknown
       ? []
-      : [`${counted(ungraded, 'answer')} could not be judged, and count neither way: see results.jsonl.`]),
+      : [
+          `${counted(ungraded - unknown, 'answer')} could not be judged, and count neither way: see results.jsonl.`,
+        ]),
   ];
 }
 
@@ -34,21 +39,6 @@ function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learne
     `learned-router learned from ${counted(answers, 'answer')} to ${counted(questions, 'question')} of evaluation ${from}, ` +
     `made ${cost}, which is not in its USD.${left}`
   );
-}
-
-function compareSentence(one: string, comparison: Comparison, whom: string): string {
-  const { against, gain, interval, p, pairs } = comparison;
-  const [low, high] = interval;
-  const found =
-    `${one} against ${against}, ${whom} on these questions: ${signed(gain)}, between ${signed(low)} and ` +
-    `${signed(high)}, p ${describeP(comparison)}`;
-  if (p < 0.05) return `${found}.`;
-  const smallest = describeSmallest(comparison);
-  const could =
-    smallest === 'none'
-      ? `${counted(pairs, 'question')} are too few to find any difference`
-      : `a difference of ${smallest} could have been found`;
-  return `${found}: it may be chance, and ${could}.`;
 }
 
 const LEGEND = [

@@ -1,4 +1,5 @@
 import { describeUsd } from '../../trace/describe';
+import { widthOf, wrap, wrapFacts } from '../../trace/lines';
 import type { Comparison } from '../compare';
 import type { MethodSummary, Summary } from '../summarize';
 
@@ -17,20 +18,24 @@ const HEAD = [
   'not judged',
 ] as const;
 
-/** The table of a summary, a row for each method: cells as text. */
+const NOTHING = '–';
+
+/** The table of a summary, a row for each method: cells as text, without columns in which nothing stands. */
 export function tableOf(summary: Summary): readonly (readonly string[])[] {
-  return [HEAD, ...summary.methods.map(rowOf)];
+  const rows = summary.methods.map(rowOf);
+  const isFilled = HEAD.map((_, column) => rows.some((row) => row[column] !== NOTHING));
+  return [HEAD, ...rows].map((row) => row.filter((_, column) => isFilled[column]));
 }
 
 function rowOf(method: MethodSummary): readonly string[] {
   const { score, interval, comparison, usd, tokens, calls, latencyMs, ungraded } = method;
   return [
     method.method,
-    score === null ? '–' : score.toFixed(3),
-    interval === null ? '–' : `${interval[0].toFixed(3)}–${interval[1].toFixed(3)}`,
-    comparison === null ? '–' : signed(comparison.gain),
-    comparison === null ? '–' : describeP(comparison),
-    comparison === null ? '–' : describeSmallest(comparison),
+    score === null ? NOTHING : score.toFixed(3),
+    interval === null ? NOTHING : `${interval[0].toFixed(3)}–${interval[1].toFixed(3)}`,
+    comparison === null ? NOTHING : signed(comparison.gain),
+    comparison === null ? NOTHING : describeP(comparison),
+    comparison === null ? NOTHING : describeSmallest(comparison),
     usd === null ? 'unknown' : describeUsd(usd),
     Math.round(tokens).toLocaleString('en-US'),
     calls.toFixed(1),
@@ -45,6 +50,10 @@ export function signed(value: number): string {
 }
 
 export function describeP({ p }: Comparison): string {
+  return describeChance(p);
+}
+
+export function describeChance(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
@@ -53,12 +62,35 @@ export function describeSmallest({ smallestGain }: Comparison): string {
   return smallestGain === null || smallestGain >= 1 ? 'none' : smallestGain.toFixed(3);
 }
 
-function seconds(milliseconds: number): string {
+export function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** For a terminal: columns of equal width. */
-export function plainTable(rows: readonly (readonly string[])[]): string {
+/** For a terminal: where the table is too wide for it, a paragraph for each row. @param columns undefined: no terminal */
+export function shownTable(rows: readonly (readonly string[])[], columns: number | undefined): string {
+  const table = plainTable(rows);
+  const isNarrow = columns !== undefined && table.split('\n').some((line) => widthOf(line) > columns);
+  if (!isNarrow) return table;
+  const [head = [], ...methods] = rows;
+  return methods.flatMap((row) => paragraphOf(head, row, columns)).join('\n');
+}
+
+const INDENT = 2;
+
+/** Its first cell is its name; the others stand below, each beside the head of its column. */
+function paragraphOf(
+  head: readonly string[],
+  [name = '', ...cells]: readonly string[],
+  columns: number,
+): string[] {
+  const facts = cells.flatMap((cell, column) =>
+    cell === NOTHING ? [] : [`${head[column + 1] ?? ''} ${cell}`],
+  );
+  const below = wrapFacts(facts, columns - INDENT).map((line) => ' '.repeat(INDENT) + line);
+  return [...wrap([name], columns), ...below];
+}
+
+function plainTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   );

@@ -114,11 +114,14 @@ function addVerdict(
 
 /** Behind people who wait for an answer: the solves below inherit the priority. */
 function askAbout(input: EvaluateInput, index: number, nanoUsd: number | null): Promise<QuestionOutcome> {
-  const { id, methods, workers, pool, limits, seed, runNanoUsd, set } = input;
+  const { id, methods, workers, run, verifier, compares, pool, limits, seed, runNanoUsd, set } = input;
   const question: QuestionInput = {
     id,
     methods,
     workers,
+    run,
+    verifier,
+    compares,
     pool,
     limits,
     seed,

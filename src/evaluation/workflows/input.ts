@@ -1,6 +1,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { isRecord } from '../../plan/validate';
 import { FAILURES } from '../../protocol/failures';
+import { isRun, isWorker } from '../../protocol/given-run';
 import { isBound, isListOf, isString, isWhole } from '../../protocol/messages';
 import { reasonOf } from '../../reason-of';
 import { readMethods } from '../methods/read-method';
@@ -18,6 +19,11 @@ const SETTINGS: Rules = {
   seed: [(value) => isWhole(value, 0), 'a whole number from 0'],
   runNanoUsd: [isBound, 'a whole number from 0, or null for no limit'],
   nanoUsd: [isBound, 'a whole number from 0, or null for no limit'],
+  run: [
+    (value) => value === undefined || isRun(value),
+    'a run as the activity conductor.resolveRun returns it',
+  ],
+  verifier: [(value) => value === undefined || isWorker(value), 'the card of a model'],
 };
 
 /**

@@ -1,15 +1,17 @@
-import type { Grade } from '../../grading/verdict';
 import type { Text } from '../../protocol/text';
 import { roundsOf } from '../../trace/run-tree';
+import type { RuleGrade } from '../contract';
 import type { MethodRecord } from '../records';
 import type { SolveRun, Trial } from './trial';
+
+export type GradeWithSteps = RuleGrade & Pick<MethodRecord, 'outputs'>;
 
 /** The grade of an answer; where it is wrong, those of the outputs that led to it, too. */
 export async function gradeWithSteps(
   trial: Trial,
   answer: Text,
   runs: readonly SolveRun[],
-): Promise<(Grade & Pick<MethodRecord, 'outputs'>) | null> {
+): Promise<GradeWithSteps | null> {
   const rounds = outputsOf(runs);
   const [grade, ...onTheWay] = await trial.grade([answer], rounds.flat());
   if (grade === undefined || onTheWay.length === 0) return grade ?? null;

@@ -1,12 +1,13 @@
 import type { Grade } from '../../grading/verdict';
 import { FAILURES } from '../../protocol/failures';
-import type { SolveTrace } from '../../protocol/solve';
-import { ownRound } from '../../trace/run-tree';
 import { limitIn } from '../../workflows/failures';
+import type { LoggedSolve } from '../contract';
+import { factsOf } from '../facts';
 import type { Method } from '../methods/method';
-import type { MethodRecord } from '../records';
-import { addSpent, isLost, NOTHING_SPENT, spentOn } from '../spent';
-import { gradeWithSteps } from './outputs';
+import type { MethodRecord, Spent } from '../records';
+import { addSpent, NOTHING_SPENT } from '../spent';
+import { compare, verify } from './judge';
+import { type GradeWithSteps, gradeWithSteps } from './outputs';
 import type { Played, SolveRun, Trial } from './trial';
 
 interface Recorded {
@@ -16,62 +17,71 @@ interface Recorded {
   readonly reference: MethodRecord | null;
 }
 
-/** What is kept of a method on a question, its answer judged. */
-export async function recordOf(trial: Trial, recorded: Recorded): Promise<MethodRecord> {
-  const { input, question } = trial;
+/** What is kept of a method on a question, its answer judged; null where the money did not last for that. */
+export async function recordOf(trial: Trial, recorded: Recorded): Promise<MethodRecord | null> {
   const { name, method, played, reference } = recorded;
   const { runs, answer } = played;
-  const traces = runs.flatMap(({ trace }) => trace ?? []);
-  const calls = traces.flatMap((trace) => trace.calls);
-  const { outputs, ...grade } = await gradeOf(trial, played);
+  const facts = factsOf(runs.flatMap(({ trace }) => trace ?? []));
   // A changed plan had to be written all the same.
   const inherited = method.kind === 'rewrite' && reference !== null ? reference.planning : NOTHING_SPENT;
-  const planning = spentOn(calls.filter(({ purpose }) => purpose !== 'step'));
-  return {
-    evaluation: input.id,
-    method: name,
-    question: question.id,
-    index: input.question.index,
-    topic: question.topic ?? null,
-    verdict: grade.verdict,
-    extracted: grade.extracted,
-    reason: grade.reason,
-    graderVersion: grade.graderVersion,
+  const solved: LoggedSolve = {
+    ...facts,
     answer,
     runs: runs.map(({ id }) => id),
-    spent: addSpent(inherited, spentOn(calls)),
-    lost: calls.filter(isLost).length,
-    planning: addSpent(inherited, planning),
-    latencyMs: sum(runs.map(({ latencyMs }) => latencyMs)),
-    workers: countWorkers(traces),
-    plan: (traces[0] && ownRound(traces[0], 0)?.plan) ?? null,
-    ...(outputs && { outputs }),
-    rounds: sum(traces.map(({ rounds }) => rounds.filter(({ steps }) => steps.length > 0).length)),
-    degraded: traces.some(({ degraded }) => degraded),
-    stoppedBy: traces.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
+    spent: addSpent(inherited, facts.spent),
+    planning: addSpent(inherited, facts.planning),
+    latencyMs: runs.reduce((total, { latencyMs }) => total + latencyMs, 0),
   };
+  return keep(trial, name, { solved, judgement: await judgementOf(trial, name, played), reference });
 }
 
-type Judgement = Omit<Grade, 'graderVersion'> & Pick<MethodRecord, 'graderVersion' | 'outputs'>;
+/** The same of what the log knows already. */
+export async function recordLogged(
+  trial: Trial,
+  name: string,
+  solved: LoggedSolve,
+): Promise<MethodRecord | null> {
+  const judgement = await judgementOf(trial, name, { runs: [], answer: solved.answer });
+  return keep(trial, name, { solved, judgement, reference: null });
+}
+
+/** A grade, and what it cost beside the method itself. */
+interface Judgement extends Pick<MethodRecord, 'outputs'> {
+  readonly grade: Omit<Grade, 'graderVersion'> & Pick<MethodRecord, 'graderVersion'>;
+  readonly judging: Spent;
+}
 
 /**
  * A method that reaches its limit without an answer, or whose models gave none, was not right: all have the same limits.
  * A provider's failure says nothing about it.
  */
-async function gradeOf(trial: Trial, played: Played): Promise<Judgement> {
-  const { answer, grade, outputs, runs } = played;
-  if (grade !== undefined) return outputs === undefined ? grade : { ...grade, outputs };
-  const judged = answer === null ? null : await gradeWithSteps(trial, answer, runs);
-  return judged ?? withoutGrade(played);
+async function judgementOf(trial: Trial, name: string, played: Played): Promise<Judgement | null> {
+  const judged = await gradedOf(trial, played);
+  if (judged === null) return withoutGrade(played);
+  const { outputs, ...byRule } = judged;
+  const verified = await verify(trial, name, byRule);
+  // What a verifier took for right was not lost on the way.
+  return verified && { ...verified, ...(verified.grade.verdict === 'wrong' && { outputs }) };
+}
+
+async function gradedOf(
+  trial: Trial,
+  { answer, grade, outputs, runs }: Played,
+): Promise<GradeWithSteps | null> {
+  if (grade !== undefined) return { ...grade, outputs };
+  return answer === null ? null : gradeWithSteps(trial, answer, runs);
 }
 
 function withoutGrade({ reason, runs }: Played): Judgement {
   const failed = runs.find(({ problem }) => problem !== null);
   return {
-    verdict: failed !== undefined && isOwnFailure(failed) ? 'wrong' : 'ungraded',
-    extracted: null,
-    reason: failed?.problem?.message ?? reason ?? 'it led to no answer',
-    graderVersion: null,
+    grade: {
+      verdict: failed !== undefined && isOwnFailure(failed) ? 'wrong' : 'ungraded',
+      extracted: null,
+      reason: failed?.problem?.message ?? reason ?? 'it led to no answer',
+      graderVersion: null,
+    },
+    judging: NOTHING_SPENT,
   };
 }
 
@@ -84,17 +94,33 @@ function isOwnFailure({ trace, problem }: SolveRun): boolean {
   return steps.length > 0 && steps.every(({ error }) => error === null || OWN_FAILURES.has(error.type));
 }
 
-function countWorkers(traces: readonly SolveTrace[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { rounds } of traces) {
-    for (const step of rounds.flatMap((round) => round.steps)) {
-      if (step.startedAt === null || step.error !== null) continue;
-      counts[step.worker] = (counts[step.worker] ?? 0) + 1;
-    }
-  }
-  return counts;
+interface Kept {
+  readonly solved: LoggedSolve;
+  readonly judgement: Judgement | null;
+  readonly reference: MethodRecord | null;
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+async function keep(
+  trial: Trial,
+  name: string,
+  { solved, judgement, reference }: Kept,
+): Promise<MethodRecord | null> {
+  const { input, question } = trial;
+  const compared = judgement && (await compare(trial, name, solved.answer, reference));
+  if (judgement === null || compared === null) return null;
+  const { grade, judging, outputs } = judgement;
+  const { preference } = compared;
+  const spent = addSpent(judging, compared.judging);
+  return {
+    evaluation: input.id,
+    method: name,
+    question: question.id,
+    index: input.question.index,
+    topic: question.topic ?? null,
+    ...grade,
+    ...solved,
+    ...(outputs && { outputs }),
+    ...(spent.calls > 0 && { judging: spent }),
+    ...(preference !== null && { preference }),
+  };
 }

@@ -3,14 +3,16 @@ import type { Grade } from '../../grading/verdict';
 import type { Plan } from '../../plan/plan';
 import type { ConductorChange, LimitsInput } from '../../protocol/activities';
 import type { Problem } from '../../protocol/call';
+import type { ModelCard } from '../../protocol/cards';
 import type { SolveInput } from '../../protocol/input';
 import { SOLVE_WORKFLOW } from '../../protocol/names';
 import type { SolveTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
-import type { OpenedQuestion, QuestionInput } from '../contract';
+import type { OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
 import { slugOf } from '../keys';
+import { JUDGE } from '../last-line';
 import { GRADE_ANSWERS } from '../names';
 import type { MethodRecord } from '../records';
 import { gradingActivities } from './activities';
@@ -32,7 +34,7 @@ export interface Played {
   readonly runs: readonly SolveRun[];
   readonly answer: Text | null;
   /** Set where the answer was graded on the way. */
-  readonly grade?: Grade;
+  readonly grade?: RuleGrade;
   /** Of what was found on the way, likewise. */
   readonly outputs?: MethodRecord['outputs'];
   /** Why there is nothing to be judged, though no solve of it failed. */
@@ -67,22 +69,45 @@ export class Trial {
   }
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
-  async solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
-    const { id: evaluation, question: ref, pool, seed } = this.input;
-    const money = this.moneyLimit();
-    if (money?.costUsd === 0) return null;
+  solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
+    const { pool, run, seed } = this.input;
+    const place = this.placeOf(method);
+    const id = part === undefined ? place : `${place}-${part}`;
     const input: SolveInput = {
       question: this.question.text,
       pool,
+      run,
       seed,
-      limits: { ...this.input.limits, ...limits, ...money },
+      limits: { ...this.input.limits, ...limits },
       ...(given && { given }),
       ...(conductor && { conductor }),
     };
-    const place = `${evaluation}-${ref.index + 1}-${slugOf(method)}`;
-    const id = part === undefined ? place : `${place}-${part}`;
+    return this.start(id, input, method);
+  }
+
+  /** Has the verifier answer a prompt, by a solve in which it is the only worker. @param part what the call is for */
+  ask(verifier: ModelCard, prompt: Text, method: string, part: string): Promise<SolveRun | null> {
+    const { run } = this.input;
+    const plan = { steps: [{ worker: verifier.id, subtask: JUDGE, sees: [] }] };
+    const input: SolveInput = {
+      question: prompt,
+      run: run && { ...run, workers: [verifier], queuePerProvider: false },
+      given: { plan, outputs: [null] },
+      limits: { steps: 1, depth: 0 },
+    };
+    return this.start(`${this.placeOf(method)}-${part}`, input, `${part} of ${method}`);
+  }
+
+  private placeOf(method: string): string {
+    return `${this.input.id}-${this.input.question.index + 1}-${slugOf(method)}`;
+  }
+
+  private async start(id: string, input: SolveInput, what: string): Promise<SolveRun | null> {
+    const money = this.moneyLimit();
+    if (money?.costUsd === 0) return null;
     const startedAt = Date.now();
-    const ended = await runSolve(id, input, `${method}, question ${ref.index + 1}`);
+    const summary = `${what}, question ${this.input.question.index + 1}`;
+    const ended = await runSolve(id, { ...input, limits: { ...input.limits, ...money } }, summary);
     const isShort = money !== null && ended.trace?.stoppedBy === 'cost';
     this.spent += spentAtMost(ended.trace);
     if (isShort) return null;
@@ -104,10 +129,11 @@ export class Trial {
   async grade(
     answers: readonly (Text | null)[],
     onTheWay: readonly (Text | null)[] = [],
-  ): Promise<readonly Grade[]> {
+  ): Promise<readonly RuleGrade[]> {
     const { question, input } = this;
     const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
-    const graded = await grade({ question: input.question, answers, onTheWay });
+    const verifies = input.verifier !== undefined;
+    const graded = await grade({ question: input.question, answers, onTheWay, verifies });
     if (!('activity' in graded)) return graded;
     const judged = await askGrader(graded, { question, answers, window: AT_ONCE });
     return judged.map((each): Grade => {

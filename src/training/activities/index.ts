@@ -4,8 +4,14 @@ import { grade, type RightAnswer } from '../../grading/grade';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
-import type { AskedQuestion, CustomGrader, Judged, QuestionRef } from '../../evaluation/contract';
-import type { SamplePlansRequest, Verification } from '../contract';
+import type {
+  AskedQuestion,
+  CustomGrader,
+  Judged,
+  QuestionRef,
+  Verification,
+} from '../../evaluation/contract';
+import type { SamplePlansRequest } from '../contract';
 import * as names from '../names';
 import type { AskPolicy } from '../policy/ask';
 import { asFailure } from '../policy/errors';
@@ -18,7 +24,7 @@ import { openNight } from './open-night';
 import { QuestionSets } from '../../evaluation/activities/question-sets';
 import { keepGroup } from './records';
 import { samplePlans } from './sample-plans';
-import { verificationOf } from './verification';
+import { verificationOf } from '../../evaluation/activities/verification';
 
 export interface TrainingDependencies {
   readonly config: TrainableConfig;

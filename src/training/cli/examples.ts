@@ -1,4 +1,5 @@
 import { appendFile, readFile } from 'node:fs/promises';
+import { resolveRun } from '../../config/resolve-run';
 import { describeConductor } from '../../config/notices';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { findRun } from '../../cli/find-run';
@@ -56,7 +57,7 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
   const { train: questions } = await readQuestions(training.data);
   await loadServable(options);
   const { maxCost = DEFAULT_USD } = options;
-  if (typeof options.maxCost === 'number') checkCostLimit(config, {});
+  if (typeof options.maxCost === 'number') checkCostLimit(resolveRun(config));
   const most = Math.min(options.questions, questions.length);
   const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
   const conductor = describeConductor(config.conductor);

@@ -4,11 +4,8 @@ import type { Text } from '../../protocol/text';
 import { storeActivities } from '../../workflows/activities';
 import type { RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
-import type { Judged } from '../../evaluation/contract';
-import type { Verification } from '../contract';
-
-/** What the verifier is sent before the texts. */
-const TASK = 'Judge an answer.';
+import type { Judged, Verification } from '../../evaluation/contract';
+import { JUDGE, lastLineOf } from '../../evaluation/last-line';
 
 /**
  * Has a model from outside the pool judge an answer, as the one step of a plan of its own: its call is reserved, retried,
@@ -28,7 +25,7 @@ export async function askVerifier(
     run: { ...context.run, workers: [verifier], queuePerProvider: false },
   };
   const { recorder, round, depth } = context;
-  const plan = { steps: [{ worker: verifier.id, subtask: TASK, sees: [] }] };
+  const plan = { steps: [{ worker: verifier.id, subtask: JUDGE, sees: [] }] };
   recorder.record({ kind: 'plan-asked', round, depth });
   recorder.record({ kind: 'planned', round, plan, degraded: false });
   await runPlan(asked, plan);
@@ -45,10 +42,4 @@ export async function askVerifier(
 
 async function readWhole(text: Text): Promise<string> {
   return typeof text === 'string' ? text : storeActivities('read a verdict')[READ_TEXT](text);
-}
-
-/** Without typesetting. */
-function lastLineOf(reply: string): string {
-  const line = reply.trimEnd().slice(-200).split('\n').at(-1) ?? '';
-  return line.replace(/[`*.]/g, '').trim();
 }

@@ -1,6 +1,6 @@
 import { picturesOf } from '../../../src/evaluation/cli/pictures';
 import { renderReport } from '../../../src/evaluation/cli/report';
-import type { Manifest, MethodRecord } from '../../../src/evaluation/records';
+import type { MethodRecord } from '../../../src/evaluation/records';
 import { summarize } from '../../../src/evaluation/summarize';
 
 const spent = { calls: 1, inputTokens: 1, outputTokens: 1, nanoUsd: 1 };
@@ -32,16 +32,13 @@ const record = (method: string, index: number, changes: Partial<MethodRecord> = 
 });
 
 test('a report tells plans by their graph and wrong answers by what went wrong, workers alone asked for it', () => {
-  const manifest: Manifest = {
-    schema: 1,
+  const manifest = {
     id: 'e',
     file: 'f',
-    set: 's',
     questions: 5,
     methods: ['conductor', 'worker:b'],
     workers: ['a', 'b'],
     seed: 1,
-    startedAt: '',
   };
   const summary = summarize(manifest, [
     record('conductor', 0, { plan: planOf('a') }),
@@ -76,4 +73,42 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
   );
   expect(report).toContain('| worker:b | single 2 | unsolved 2 |');
   expect(report).not.toContain('| worker:b |  |');
+});
+
+test('of the log it says what is not known: prices, quality, and what could not be drawn', () => {
+  const log = { answered: 9, unanswered: 3, known: 1 };
+  const manifest = {
+    id: 'e',
+    file: 'the log',
+    questions: 2,
+    methods: ['conductor', 'worker:b'],
+    seed: 1,
+    log,
+  };
+  const ungraded = { verdict: 'ungraded' } as const;
+  const preference = { over: 'conductor', outcome: 'won', reason: '' } as const;
+  const judging = { ...spent, nanoUsd: 2e9 };
+  const logged = [record('conductor', 0), record('conductor', 1, ungraded)];
+  const alone = [record('worker:b', 0), record('worker:b', 1, { ...ungraded, judging, preference })];
+  const summaryOf = (records: readonly MethodRecord[]) => summarize({ ...manifest, workers: ['b'] }, records);
+
+  const judged = renderReport(summaryOf([...logged, ...alone]), []);
+  expect(judged).toContain('2 questions of 2, seed 1, $2.00 in all.');
+  expect(judged).toContain(
+    '9 solves of the log that have an answer; 3 ended without one and cannot be drawn',
+  );
+  expect(judged).toContain(
+    'the Conductor cost $0.00 more (with 95 % confidence just that), 1.0 times as much',
+  );
+  expect(judged).toContain('Where the right answer is known: worker:b against conductor, 1 question: +0.000');
+  expect(judged).toContain('conductor 0 times, that of worker:b once, and neither 0 times: p 1.000');
+  expect(judged).not.toMatch(/was not judged|could not be judged/);
+
+  const unpriced = { spent: { ...spent, nanoUsd: null }, preference: undefined };
+  const unknown = renderReport(
+    summaryOf([...logged, ...alone.map((each) => ({ ...each, ...unpriced }))]),
+    [],
+  );
+  expect(unknown).toContain('what both cost cannot be compared, since a price is unknown');
+  expect(unknown).toContain('Quality was not judged on 1 question:');
 });

@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SimulatedRequest } from '../../../src/testing';
+import type { Summary } from '../../../src/evaluation/summarize';
+import { type EvaluationFolder, openEvaluationFolder } from './commands';
+
+let stage: EvaluationFolder;
+beforeAll(async () => {
+  stage = await openEvaluationFolder(4, { judge: { price: { input: 1, output: 1 }, answer: judge } });
+});
+afterAll(() => stage.close());
+
+const readWords = (text: string): readonly string[] =>
+  /nothing else: (\S+) or (\S+) or (\S+)/.exec(text)?.slice(1) ?? [];
+
+/** Knows the world, and prefers what is right. */
+function judge({ text }: SimulatedRequest): string {
+  const words = readWords(text);
+  const question = stage.questions.find((each) => text.includes(each.question));
+  const isRight = (name: string): boolean => text.includes(`${name} answer ---\n${question?.answer ?? ''}\n`);
+  const [first, second] = [isRight('first'), isRight('second')];
+  const place = first === second ? 2 : first ? 0 : 1;
+  return `I know that it is ${question?.answer ?? ''}.\n\n${words[place] ?? ''}`;
+}
+
+/** Of the solves, in the order of their questions. */
+const ids: string[] = [];
+
+const asked = (since: number): string[] => stage.providers.log.slice(since).map(({ model }) => model ?? '');
+
+test('questions of the log are answered by a worker alone as well, and their quality is not judged by itself', async () => {
+  const refused = await stage.run(['eval', '--from-traces', '--max-cost', '1']);
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.stderr).toContain('name it with --methods (worker:scholar, worker:coder, worker:clerk)');
+  const empty = await stage.run(['eval', '--from-traces', '--methods', 'workers', '--max-cost', '1']);
+  expect(empty).toMatchObject({ code: 2 });
+  expect(empty.stderr).toContain('the log has no solve with an answer');
+
+  for (const { question } of stage.questions) {
+    const solve = await stage.run(['solve', question, '--json']);
+    ids.push((JSON.parse(solve.stdout) as { id: string }).id);
+  }
+  const before = stage.providers.log.length;
+  const unbounded = await stage.run(['eval', '--from-traces', '--methods', 'worker:clerk']);
+  expect(unbounded).toMatchObject({ code: 2 });
+  expect(unbounded.stderr).toMatch(/4 questions × 2 methods: some 4 calls, some \$0\.00\d+\.\n.*--max-cost/);
+  expect(asked(before)).toEqual([]);
+
+  const args = ['eval', '--from-traces', '--methods', 'worker:clerk', '--max-cost', '1', '--out', 'one'];
+  const alone = await stage.run(args);
+  expect(alone).toMatchObject({ code: 0 });
+  expect(asked(before)).toEqual(Array(4).fill('clerk'));
+  expect(alone.stdout.split('\n')[0]).toMatch(/^method +USD +tokens +calls +median +95 % +not judged$/);
+  expect(alone.stdout).toMatch(
+    /\nworker:clerk would have cost: \$0\.\d+ a question instead of \$0\.\d+: the Conductor cost \$0\.\d+ more .*times as much\./,
+  );
+  expect(alone.stdout).toContain('\nQuality was not judged on 4 questions');
+  const records = await stage.results('one');
+  const logged = records.filter(({ method }) => method === 'conductor');
+  expect(logged.flatMap(({ runs }) => runs).sort()).toEqual(ids.toSorted());
+  const [run = ''] = records.find(({ method }) => method === 'worker:clerk')?.runs ?? [];
+  const trace = await stage.run(['trace', run]);
+  expect(trace.stdout).toContain('clerk');
+}, 180_000);
+
+test('right answers that are known are judged by, a judge compares the rest, and an earlier evaluation names the worker', async () => {
+  const all = await stage.run([
+    ...['eval', 'questions.jsonl', '--methods', 'workers', '--max-cost', '1', '--json'],
+  ]);
+  const { methods } = JSON.parse(all.stdout) as Summary;
+  const [best] = methods.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0));
+  const worker = best?.method.slice('worker:'.length) ?? '';
+  const [, , solved = ''] = ids;
+  const [sum] = stage.questions;
+  const gold = [
+    { ...sum, id: 'by-text', question: `  ${sum?.question.toUpperCase() ?? ''}` },
+    { ...stage.questions[2], id: solved, question: 'By its id alone.' },
+    { ...sum, id: 'of-no-solve', question: 'Something else?' },
+  ];
+  await stage.folder.write('gold.jsonl', gold.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const before = stage.providers.log.length;
+  const args = ['eval', 'gold.jsonl', '--from-traces', '--judge', '--max-cost', '1', '--out', 'two'];
+  const { code, stdout, stderr } = await stage.run(args);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stderr).toContain(`worker:${worker} was the best worker alone in eval-`);
+  expect(stderr).toContain('4 questions × 2 methods: some 8 calls');
+  expect(asked(before).filter((model) => model === worker)).toHaveLength(4);
+  expect(asked(before).filter((model) => model === 'judge')).toHaveLength(4);
+  expect(asked(before)).toHaveLength(8);
+  expect(stdout).toMatch(/\nWhere the right answer is known: worker:\w+ against conductor, 2 questions: /);
+  expect(stdout).toMatch(
+    /\nWhere it is not, the verifier, asked in both orders, preferred the answer of conductor /,
+  );
+  expect(stdout).not.toContain('was not judged');
+  const records = await stage.results('two');
+  const judged = records.filter(({ verdict }) => verdict !== 'ungraded').map(({ question }) => question);
+  expect(new Set(judged).size).toBe(2);
+  expect(judged).toContain(solved);
+  for (const { question, method, preference } of records) {
+    const isCompared = method !== 'conductor' && !judged.includes(question);
+    expect(preference?.outcome === undefined).toBe(!isCompared);
+  }
+  const costs = await stage.run(['cost', '--by', 'worker']);
+  expect(costs.stdout).toMatch(/verifier/);
+  expect(await readFile(join(stage.folder.path, 'two', 'report.md'), 'utf8')).toContain("a model's opinion");
+}, 180_000);
+
+test('a judge that is not configured is asked for by name', async () => {
+  await stage.configure({ verifier: undefined });
+  const { code, stderr } = await stage.run([
+    ...['eval', '--from-traces', '--judge', '--methods', 'worker:clerk', '--max-cost', '1'],
+  ]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--judge asks a model that judges answers, and the configuration names none');
+}, 60_000);

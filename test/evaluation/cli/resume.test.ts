@@ -1,0 +1,101 @@
+import type { EvaluateInput } from '../../../src/evaluation/contract';
+import { type EvaluationFolder, openEvaluationFolder } from './commands';
+
+let stage: EvaluationFolder;
+beforeEach(async () => {
+  stage = await openEvaluationFolder(6);
+});
+afterEach(() => stage.close());
+
+const WORKERS = ['eval', 'questions.jsonl', '--methods', 'workers', '--window', '2'];
+/** Of three workers on six questions. */
+const CALLS = 18;
+
+function idIn(text: string): EvaluateInput['id'] {
+  return /eval --resume (\S+)/.exec(text)?.[1] ?? '';
+}
+
+test('what its budget stopped goes on with another one, and pays for nothing twice', async () => {
+  const short = await stage.run([...WORKERS, '--max-cost', '0.008']);
+  expect(short).toMatchObject({ code: 3 });
+  const id = idIn(short.stderr);
+  const unbounded = await stage.run(['eval', '--resume', id]);
+  expect(unbounded).toMatchObject({ code: 2 });
+  expect(unbounded.stderr).toContain('say what the rest may cost at most with --max-cost USD, or none');
+  const known = (await stage.results(id)).map(({ method, index }) => `${method} ${index}`);
+  const before = stage.providers.log.length;
+  const whole = await stage.run(['eval', '--resume', id, '--max-cost', '1']);
+  expect(whole).toMatchObject({ code: 0 });
+  expect(stage.providers.log.length - before).toBe(CALLS - known.length);
+  expect(await stage.results(id)).toHaveLength(CALLS);
+  const again = await stage.run(['eval', '--resume', id]);
+  expect(again).toMatchObject({ code: 0, stdout: whole.stdout });
+  expect(stage.providers.log.length - before).toBe(CALLS - known.length);
+}, 180_000);
+
+test('Ctrl-C leaves it as it is, and --resume goes on', async () => {
+  const evaluating = stage.start([...WORKERS, '--max-cost', '1']);
+  await evaluating.hear(/[1-5] of 6 questions/);
+  evaluating.signal('SIGINT');
+  const left = await evaluating.ended;
+  expect(left).toMatchObject({ code: 130, stdout: '' });
+  const whole = await stage.run(['eval', '--resume', idIn(left.stderr)]);
+  expect(whole).toMatchObject({ code: 0 });
+  expect(await stage.results(idIn(left.stderr))).toHaveLength(CALLS);
+}, 180_000);
+
+test('--detach leaves it to running workers, and --resume shows what they found', async () => {
+  const alone = await stage.run([...WORKERS, '--max-cost', '1', '--detach']);
+  expect(alone).toMatchObject({ code: 2, stdout: '' });
+  expect(alone.stderr).toContain('temporal-conductor up');
+  const up = stage.start(['up']);
+  await up.hear(/Ready/);
+  const detached = await stage.run([...WORKERS, '--max-cost', '1', '--detach']);
+  expect(detached).toMatchObject({ code: 0 });
+  const id = detached.stdout.trim();
+  expect(idIn(detached.stderr)).toBe(id);
+  const shown = await stage.run(['eval', '--resume', id]);
+  expect(shown).toMatchObject({ code: 0 });
+  expect(await stage.results(id)).toHaveLength(CALLS);
+  expect(stage.providers.log).toHaveLength(CALLS);
+  up.signal('SIGINT');
+  await up.ended;
+}, 180_000);
+
+test('under a changed configuration it goes on with what it began with, or says what has changed', async () => {
+  const short = await stage.run([...WORKERS, '--max-cost', '0.008', '--deny', 'clerk']);
+  expect(short).toMatchObject({ code: 3 });
+  const id = idIn(short.stderr);
+  const place = { provider: 'openai', apiKeyEnv: 'POOL_KEY' } as const;
+  const elsewhere = { ...place, baseUrl: 'http://127.0.0.1:1/v1' };
+  const coder = { id: 'coder', model: 'coder', ...elsewhere };
+  await stage.configure({
+    conductor: { ...elsewhere, model: 'conductor' },
+    workers: [coder],
+    verifier: undefined,
+  });
+  const refused = await stage.run(['eval', '--resume', id, '--max-cost', '1', '--trust']);
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.stderr).toMatch(
+    /has changed since evaluation \S+ began \(conductor, workers\.scholar, workers\.coder\), and does not serve/,
+  );
+
+  await stage.configure({ workers: [coder], limits: { calls: 3 } });
+  const whole = await stage.run(['eval', '--resume', id, '--max-cost', '1', '--trust']);
+  expect(whole).toMatchObject({ code: 0 });
+  expect(whole.stderr).toContain(
+    `The configuration has changed since evaluation ${id} began (workers.scholar, workers.coder, limits.calls): it goes on`,
+  );
+  // None asked where no one answers, or by nobody's price.
+  const records = await stage.results(id);
+  expect(records).toHaveLength(12);
+  for (const { spent } of records) expect(spent.nanoUsd).toBeGreaterThan(0);
+}, 180_000);
+
+test('--resume has questions of its own', async () => {
+  const { code, stderr } = await stage.run(['eval', 'questions.jsonl', '--resume', 'eval-x']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('leave others out');
+  const unknown = await stage.run(['eval', '--resume', 'eval-x']);
+  expect(unknown.stderr).toContain('has no evaluation "eval-x"');
+});
