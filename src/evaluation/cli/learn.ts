@@ -30,7 +30,10 @@ export function checkLearning(methods: readonly string[], from: string | undefin
 export async function routeQuestions(
   store: Store,
   from: string,
-  { questions, workers }: { readonly questions: readonly EvaluatedQuestion[]; readonly workers: readonly string[] },
+  {
+    questions,
+    workers,
+  }: { readonly questions: readonly EvaluatedQuestion[]; readonly workers: readonly string[] },
 ): Promise<{ readonly questions: EvaluatedQuestion[]; readonly learned: Learned }> {
   const manifest = await readManifest(store, from);
   if (manifest === null) {
