@@ -83,9 +83,6 @@ export interface AskedQuestion {
   readonly text: Text;
 }
 
-/** A question of an evaluation's set, for which a router may have chosen a worker. */
-export type EvaluatedQuestion = Question & { readonly routed?: string };
-
 /** What holds for every method on every question of an evaluation. */
 interface EvaluationSettings {
   /** Also the id of its workflow. */

@@ -19,8 +19,6 @@ import type { Manifest } from '../records';
 import { summarize, type Summary } from '../summarize';
 import { begin, type BeginOptions, checkConfiguration, findManifest, keepPlan } from './begin';
 import { followEvaluation } from './follow';
-import { checkLearning, routeQuestions } from './learn';
-import { checkCheckpoints } from './checkpoints';
 import { picturesOf } from './pictures';
 import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
 import { findingsOf, renderReport } from './report';
