@@ -27,6 +27,10 @@ const rolloutSchema = sampledPlanSchema.extend({
   root: z.int().nonnegative(),
   answer: text.nullable(),
   verdict: verdictSchema,
+  /** What the grader took the answer to be, why it judged so, and its version; absent where no rule judged it. */
+  extracted: z.string().nullable().exactOptional(),
+  reason: z.string().exactOptional(),
+  graderVersion: z.string().exactOptional(),
   /** null: outside its group's baseline, with advantage 0. */
   reward: z.number().nullable(),
   /** Of its workers. */

@@ -1,18 +1,41 @@
 import { questionsOf, withHelp, WORKERS } from '../../examples/evaluate/world';
+import { routeQuestions } from '../../src/evaluation/cli/learn';
+import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
+import type { MethodRecord } from '../../src/evaluation/records';
 import { meanOf } from '../../src/evaluation/statistics';
+import { keepLines } from '../../src/store/keep-lines';
 import { CALL_NANO_USD, openEvaluation } from './open-evaluation';
 
 // Wrong answers of these topics all differ, so that a vote can be reckoned on paper.
-const TOPICS = ['sums', 'letters'] as const;
-const QUESTIONS = questionsOf(270)
-  .filter(({ topic }) => topic !== 'capitals')
-  .slice(120);
+const QUESTIONS = questionsOf(360).filter(({ topic }) => topic !== 'capitals');
+/** Each of its own questions. */
+const SEEDS = [1, 2] as const;
 
-type Topic = (typeof TOPICS)[number];
+type Topic = 'sums' | 'letters';
 
-/** The mean over topics, of which there are as many questions each. */
-const overTopics = (scoreOf: (topic: Topic) => number): number => meanOf(TOPICS.map(scoreOf)) ?? NaN;
-const skill = (worker: string, topic: Topic): number => WORKERS[worker]?.[topic] ?? NaN;
+const skill = (worker: string, topic: string): number => WORKERS[worker]?.[topic as Topic] ?? NaN;
+
+/** How often all judgements of this file together may call a method wrong that is right. */
+const FALSE_ALARMS = 0.001;
+
+/**
+ * How often chance alone leads at least as far away as this, on the same side, where each question is answered rightly with
+ * a chance of its own: exactly, since the normal distribution is no good so far out.
+ */
+function tailOf(correct: number, chances: readonly number[]): number {
+  let odds = [1];
+  for (const chance of chances) {
+    odds = [...odds, 0].map((same, count) => same * (1 - chance) + (odds[count - 1] ?? 0) * chance);
+  }
+  const sum = (part: readonly number[]): number => part.reduce((total, each) => total + each, 0);
+  return Math.min(sum(odds.slice(0, correct + 1)), sum(odds.slice(correct)));
+}
+
+test('the tail is that of a binomial distribution where all chances are equal', () => {
+  expect(tailOf(10, Array<number>(10).fill(0.5))).toBeCloseTo(2 ** -10, 12);
+  expect(tailOf(1, [0.5, 0.5, 0.5])).toBeCloseTo(0.5, 12);
+  expect(tailOf(0, [0.2, 0.9])).toBeCloseTo(0.8 * 0.1, 12);
+});
 
 /** A worker that sees answers of which one is right as often as `shown`. */
 const after = (shown: number, own: number): number => shown * withHelp(own) + (1 - shown) * own;
@@ -43,41 +66,99 @@ function mixture(topic: Topic): number {
   return meanOf(skills.map((own) => after(anyOf(...skills), own))) ?? NaN;
 }
 
-const ON_PAPER: Readonly<Record<string, number>> = {
-  conductor: overTopics(conductor),
-  'worker:scholar': overTopics((topic) => skill('scholar', topic)),
-  'worker:coder': overTopics((topic) => skill('coder', topic)),
-  'worker:clerk': overTopics((topic) => skill('clerk', topic)),
-  'vote:clerk': overTopics((topic) => vote(skill('clerk', topic))),
+const ON_PAPER: Readonly<Record<string, (topic: Topic) => number>> = {
+  conductor,
+  'worker:scholar': (topic) => skill('scholar', topic),
+  'worker:coder': (topic) => skill('coder', topic),
+  'worker:clerk': (topic) => skill('clerk', topic),
+  'vote:clerk': (topic) => vote(skill('clerk', topic)),
   // A plan and three steps: three attempts, and a call that chooses.
-  'best-of:clerk': overTopics((topic) => {
+  'best-of:clerk': (topic) => {
     const own = skill('clerk', topic);
     return after(anyOf(own, own, own), own);
-  }),
-  'reflection:clerk': overTopics((topic) => reflection(skill('clerk', topic))),
-  mixture: overTopics(mixture),
-  generic: overTopics(conductor),
-  silent: overTopics((topic) => Math.max(...Object.keys(WORKERS).map((worker) => skill(worker, topic)))),
+  },
+  'reflection:clerk': (topic) => reflection(skill('clerk', topic)),
+  mixture,
+  generic: conductor,
+  silent: (topic) => Math.max(...Object.keys(WORKERS).map((worker) => skill(worker, topic))),
 };
+
+/** Each method beside the router, and the router; both sides of each. */
+const JUDGEMENTS = 2 * (Object.keys(ON_PAPER).length + 1);
+
+function expectChance(method: string, records: readonly MethodRecord[], chances: readonly number[]): void {
+  const of = records.filter((record) => record.method === method);
+  const count = (verdict: string): number => of.filter((record) => record.verdict === verdict).length;
+  expect({ method, tried: of.length, ungraded: count('ungraded') }).toEqual({
+    method,
+    tried: chances.length,
+    ungraded: 0,
+  });
+  const correct = count('correct');
+  const tail = tailOf(correct, chances);
+  const isChance = tail > FALSE_ALARMS / JUDGEMENTS;
+  const paper = meanOf(chances);
+  expect({ method, correct, paper, tail, isChance }).toEqual({
+    method,
+    correct,
+    paper,
+    tail,
+    isChance: true,
+  });
+}
 
 test('each score is what the skills make it, and methods of equal cost cost the same within one call', async () => {
   const stage = await openEvaluation(QUESTIONS);
   try {
-    const input = await stage.inputOf('eval-skills', Object.keys(ON_PAPER), { window: 8 });
-    await stage.whileWorking(() => stage.run(input));
-    const { methods } = await stage.summary(input);
-    for (const { method, score, ungraded, usd } of methods) {
-      const paper = ON_PAPER[method] ?? NaN;
-      expect({ method, ungraded }).toEqual({ method, ungraded: 0 });
-      // 99 % of all draws, of which these are one: there are ten methods.
-      const most = 2.58 * Math.sqrt((paper * (1 - paper)) / QUESTIONS.length);
-      const isNear = Math.abs((score ?? NaN) - paper) <= most;
-      expect({ method, paper, score, isNear }).toEqual({ method, paper, score, isNear: true });
-      if (!/best-of|vote/.test(method)) continue;
-      const reference = methods.find((each) => each.method === 'conductor')?.usd ?? NaN;
-      expect(Math.abs((usd ?? NaN) - reference)).toBeLessThanOrEqual(CALL_NANO_USD / 1e9);
+    const records: MethodRecord[] = [];
+    const each = QUESTIONS.length / SEEDS.length;
+    for (const [place, seed] of SEEDS.entries()) {
+      const questions = QUESTIONS.slice(place * each, (place + 1) * each);
+      const { key: set } = await keepLines(stage.store, questions, questionSetKey);
+      const changes = { window: 8, seed, set, questions: each };
+      const input = await stage.inputOf(`eval-skills-${seed}`, Object.keys(ON_PAPER), changes);
+      await stage.whileWorking(() => stage.run(input));
+      records.push(...(await stage.results(input.id)));
+    }
+    for (const [method, paper] of Object.entries(ON_PAPER)) {
+      expectChance(
+        method,
+        records,
+        QUESTIONS.map(({ topic }) => paper(topic as Topic)),
+      );
+    }
+    const costOf = (name: string): number =>
+      meanOf(records.flatMap(({ method, spent }) => (method === name ? (spent.nanoUsd ?? NaN) : []))) ?? NaN;
+    for (const method of ['best-of:clerk', 'vote:clerk']) {
+      expect(Math.abs(costOf(method) - costOf('conductor'))).toBeLessThanOrEqual(CALL_NANO_USD);
     }
   } finally {
     await stage.close();
   }
 }, 900_000);
+
+test('what was learned of the workers on other questions chooses better than any of them alone, and scores what its choices make it', async () => {
+  const all = questionsOf(240);
+  const [earlier, later] = [all.slice(0, 120), all.slice(120)];
+  const stage = await openEvaluation(all);
+  try {
+    const { key } = await keepLines(stage.store, earlier, questionSetKey);
+    const changes = { window: 8, set: key, questions: earlier.length };
+    const learned = await stage.inputOf('eval-learned', ['workers'], changes);
+    const manifest = { ...learned, schema: 1, file: 'earlier.jsonl', startedAt: '' };
+    await stage.store.write(manifestKey(learned.id), Buffer.from(JSON.stringify(manifest)));
+    await stage.whileWorking(() => stage.run(learned));
+
+    const workers = Object.keys(WORKERS);
+    const { questions } = await routeQuestions(stage.store, learned.id, { workers, questions: later });
+    const { key: set } = await keepLines(stage.store, questions, questionSetKey);
+    const input = await stage.inputOf('eval-routed', ['learned-router'], { ...changes, set });
+    await stage.whileWorking(() => stage.run(input));
+    const chances = questions.map(({ routed = '', topic = '' }) => skill(routed, topic));
+    expectChance('learned-router', await stage.results(input.id), chances);
+    const alone = workers.map((worker) => meanOf(later.map(({ topic = '' }) => skill(worker, topic))) ?? NaN);
+    expect(meanOf(chances)).toBeGreaterThan(Math.max(...alone) + 0.08);
+  } finally {
+    await stage.close();
+  }
+}, 300_000);

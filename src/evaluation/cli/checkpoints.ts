@@ -7,7 +7,7 @@ import { checkpointsFolder, manifestKey } from '../../training/keys';
 import { readPolicy } from '../methods/conductor';
 
 /** The checkpoints that methods name, `<training run>/<name>`. */
-export function checkpointsOf(methods: readonly string[]): string[] {
+function checkpointsOf(methods: readonly string[]): string[] {
   const named = methods.flatMap((method) => {
     const [name, ...argument] = method.split(':');
     return name === 'conductor' ? (readPolicy(argument.join(':'))?.checkpoint ?? []) : [];

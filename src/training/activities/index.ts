@@ -1,6 +1,7 @@
 import type { TrainableConfig } from '../config/schema';
 import { whileHeartbeating } from '../../activities/heartbeat';
 import { grade, type RightAnswer } from '../../grading/grade';
+import { type Grade, shown } from '../../grading/verdict';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
@@ -114,15 +115,15 @@ const CUSTOM_TIMEOUT_SECONDS = 600;
 export async function gradeAnswers(
   { store, questions }: Asked,
   request: GradeAnswersRequest,
-): Promise<readonly (Judged | Verification)[] | CustomGrader> {
+): Promise<readonly (Judged | Grade | Verification)[] | CustomGrader> {
   const question = await questions.read(request.question);
   if (question.grader === 'custom') {
     const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;
     return { activity, taskQueue, right, timeoutMs: timeoutSeconds * 1000 };
   }
   const end = Date.now() + MOST_GRADING_MS;
-  const known = new Map<string, Judged | Verification>();
-  const judged: (Judged | Verification)[] = [];
+  const known = new Map<string, Judged | Grade | Verification>();
+  const judged: (Judged | Grade | Verification)[] = [];
   for (const answer of request.answers) {
     const text = answer === null ? null : await readText(store, answer);
     const found = text === null ? 'wrong' : (known.get(text) ?? (await judge(text)));
@@ -131,20 +132,24 @@ export async function gradeAnswers(
   }
   return judged;
 
-  async function judge(text: string): Promise<Judged | Verification> {
-    const verdict = await gradeBefore(end, question, text);
-    const isOpen = verdict === 'wrong' && question.grader === 'freeform' && question.verify === true;
-    return (isOpen ? await verificationOf(store, question, text) : null) ?? verdict;
+  async function judge(text: string): Promise<Judged | Grade | Verification> {
+    const judged = await gradeBefore(end, question, text);
+    const isWrong = typeof judged === 'object' && 'verdict' in judged && judged.verdict === 'wrong';
+    const isOpen = isWrong && question.grader === 'freeform' && question.verify === true;
+    return (isOpen ? await verificationOf(store, question, text) : null) ?? judged;
   }
 }
 
 /** A grader that fails is asked once more. */
-async function gradeBefore(end: number, question: RightAnswer, text: string): Promise<Judged> {
+async function gradeBefore(end: number, question: RightAnswer, text: string): Promise<Judged | Grade> {
   let ungradedBecause = `its group was judged for ${MOST_GRADING_MS / 60_000} minutes before its turn came`;
   for (let attempt = 0; attempt < 2 && Date.now() < end; attempt += 1) {
-    const { verdict, reason } = await grade(question, text);
-    if (verdict !== 'ungraded') return verdict === 'unparseable' ? 'wrong' : verdict;
-    ungradedBecause = reason;
+    const found = await grade(question, text);
+    const { verdict } = found;
+    const reason = shown(found.reason);
+    if (verdict !== 'ungraded')
+      return { ...found, reason, verdict: verdict === 'correct' ? verdict : 'wrong' };
+    ungradedBecause = found.reason;
   }
   return { ungradedBecause };
 }

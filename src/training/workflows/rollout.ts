@@ -1,4 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import type { Grade } from '../../grading/verdict';
 import type { Plan } from '../../plan/plan';
 import type { Background } from '../../protocol/activities';
 import { FAILURES } from '../../protocol/failures';
@@ -148,7 +149,9 @@ async function judge(group: GroupContext, rollouts: readonly NotJudged[]): Promi
   return rollouts.map((rollout) => {
     const judged = grades[gradable.indexOf(rollout)];
     if (typeof judged === 'object') {
-      return { ...rollout, verdict: 'ungraded', invalidBecause: judged.ungradedBecause };
+      return 'verdict' in judged
+        ? { ...rollout, ...judged }
+        : { ...rollout, verdict: 'ungraded', invalidBecause: judged.ungradedBecause };
     }
     const withoutGrade =
       rollout.invalidBecause === null && rollout.plan === null ? 'unparseable' : 'ungraded';
@@ -156,7 +159,10 @@ async function judge(group: GroupContext, rollouts: readonly NotJudged[]): Promi
   });
 }
 
-async function gradeAll(group: GroupContext, answers: readonly (Text | null)[]): Promise<readonly Judged[]> {
+async function gradeAll(
+  group: GroupContext,
+  answers: readonly (Text | null)[],
+): Promise<readonly (Judged | Grade)[]> {
   const { input, question } = group;
   const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
   const graded = await grade({ question: input.question, answers });
@@ -164,15 +170,15 @@ async function gradeAll(group: GroupContext, answers: readonly (Text | null)[]):
   return graded.every(isJudged) ? graded : verifyAll(group, graded);
 }
 
-function isJudged(judged: Judged | Verification): judged is Judged {
-  return typeof judged !== 'object' || 'ungradedBecause' in judged;
+function isJudged(judged: Judged | Grade | Verification): judged is Judged | Grade {
+  return typeof judged !== 'object' || !('prompt' in judged);
 }
 
 /** Of the same answers one is asked about. */
 function verifyAll(
   group: GroupContext,
-  graded: readonly (Judged | Verification)[],
-): Promise<readonly Judged[]> {
+  graded: readonly (Judged | Grade | Verification)[],
+): Promise<readonly (Judged | Grade)[]> {
   const { verifier, window } = group.input;
   const asked = new Map<string, Promise<Judged>>();
   return inWindow(graded, window, (judged, index) => {

@@ -19,7 +19,13 @@ test('each answer by itself: right, wrong, none, and one that lies in the store'
     { store, questions: new QuestionSets(store) },
     { question: { set: train.set, index: 0 }, answers: ['4', '5', null, long] },
   );
-  expect(verdicts).toEqual(['correct', 'wrong', 'wrong', 'correct']);
+  const graderVersion = expect.stringMatching(/^number\//) as string;
+  expect(verdicts).toEqual([
+    { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion },
+    { verdict: 'wrong', extracted: '5', reason: 'it is another number than 4', graderVersion },
+    'wrong',
+    { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion },
+  ]);
 });
 
 async function judge(
@@ -37,14 +43,17 @@ async function judge(
 }
 
 test('an answer that settles on nothing is wrong: only a plan can be unparseable', async () => {
-  expect(await judge({ grader: 'choice', answer: 'B' }, ['B', 'A or B'])).toEqual(['correct', 'wrong']);
+  expect(await judge({ grader: 'choice', answer: 'B' }, ['B', 'A or B'])).toMatchObject([
+    { verdict: 'correct' },
+    { verdict: 'wrong' },
+  ]);
 });
 
 test('an answer that its grader cannot judge is ungraded, with the reason', async () => {
   process.env.CONDUCTOR_PYTHON = '/no/python';
   const [right, unreadable] = (await judge({ grader: 'math' }, ['4.0', '\\foo{'])) as readonly Judged[];
   delete process.env.CONDUCTOR_PYTHON;
-  expect(right).toBe('correct');
+  expect(right).toMatchObject({ verdict: 'correct' });
   expect(unreadable).toEqual({
     ungradedBecause: expect.stringContaining('pip install math-verify') as string,
   });
@@ -72,15 +81,15 @@ test('what a verifier is asked about an answer that no rule takes for right, and
   const answers = ['the Danube', 'Donau', '', 'x'.repeat(8_001)];
   const judged = await judge(freeform, answers, { ...config, verifier });
   const mark = /^correct-(\w{12})$/;
-  expect(judged).toEqual([
-    'correct',
+  expect(judged).toMatchObject([
+    { verdict: 'correct' },
     {
       prompt: expect.stringContaining('Donau') as string,
       correct: expect.stringMatching(mark) as string,
       wrong: expect.stringMatching(/^wrong-/) as string,
     },
-    'wrong',
-    'wrong',
+    { verdict: 'wrong' },
+    { verdict: 'wrong' },
   ]);
 });
 

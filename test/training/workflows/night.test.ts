@@ -77,6 +77,18 @@ test('a group without spread gives way to another, in the order of draws, and te
   );
   await stage.whileWorking(() => train(DATE));
   expect(await cycles()).toMatchObject([{ draws: 4, dropped: 2, verdicts: { correct: 6, wrong: 2 } }]);
+  // Why an answer was judged so stands beside the verdict.
+  const rollouts = (await readGroups(stage.store, stage.trainRun, 1)).flatMap((group) => group.rollouts);
+  expect(rollouts).toHaveLength(8);
+  for (const { verdict, reason, extracted, graderVersion } of rollouts) {
+    const sentence = verdict === 'correct' ? /^it is the same/ : /^it is another/;
+    expect({ verdict, reason, extracted, graderVersion }).toEqual({
+      verdict,
+      reason: expect.stringMatching(sentence) as string,
+      extracted: expect.any(String) as string,
+      graderVersion: expect.stringMatching(/\/\d/) as string,
+    });
+  }
 });
 
 /** Answers the questions of a night whose grader is an activity of the test's own. */
