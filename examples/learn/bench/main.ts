@@ -10,12 +10,12 @@ import { measureStep } from './measure-step';
 import { type PlainUpdate, playPlainly } from './plain-loop';
 import { openPlainSetting } from './plain-setting';
 import { type NightFigures, playNight, serverOf } from './play-night';
-import { costRows, type Figures, type Row, shareRows, stepRows, wallRow } from './tables';
+import { aheadRow, costRows, type Figures, type Row, shareRows, stepRows, wallRow } from './tables';
 
 // What durability costs in training, in one run on this machine:
 //   npm run bench:training [-- --quick]
-// The product's night, and then a plain loop that does the same work with the same servers; an update, and bare TRL's. It
-// asserts nothing: a missed target is printed as missed.
+// The product's night, and then a plain loop that does the same work with the same servers; a night with rollouts one
+// cycle ahead; an update, and bare TRL's. It asserts nothing: a missed target is printed as missed.
 
 const TARGET = ['target', ''];
 
@@ -45,6 +45,8 @@ async function measure(extent: Extent, root: string): Promise<void> {
       ...costRows(fast.plain, fast.night),
     ],
   );
+  const lagging = await playAhead(extent, join(root, 'ahead'));
+  printTable([cycle, 'staleness: 0', 'staleness: 1', 'times 0'], [aheadRow(slowMs, slow.night, lagging)]);
   const { update, checkpoints } = fast;
   const step = await measureStep(checkpoints, update, extent.steps);
   printTable(
@@ -79,6 +81,18 @@ async function compare(extent: Extent, folder: string, delayMs: number): Promise
   }
 }
 
+/** The same night with rollouts one cycle ahead. The last cycle has none beside it, and is not counted. */
+async function playAhead(extent: Extent, folder: string): Promise<NightFigures> {
+  const cycles = extent.cycles + 1;
+  const town = await openTown(lessonOf({ ...extent, cycles }, 1), folder, extent.slowMs);
+  try {
+    const night = await whileAlive(town.lost, playNight(town, await serverOf(folder), cycles));
+    return { ...night, cycles: night.cycles.slice(0, -1), times: night.times.slice(0, -1) };
+  } finally {
+    await town.close();
+  }
+}
+
 /** Whether the two did the same work: if so, they learned the same. */
 function describeWork(night: Figures, plain: Figures): string {
   const same = night.cycles.filter(
@@ -97,12 +111,6 @@ function printTable(columns: Row, rows: readonly Row[]): void {
   rows.forEach(print);
   console.log();
 }
-
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  // What was under way when a process was lost would go on.
-  process.exit(1);
-});
 
 /** How much is measured. */
 export interface Extent {
@@ -141,7 +149,7 @@ export const QUICK: Extent = {
 };
 
 /** What is learned meanwhile. The gate, which is not measured, gets as few questions as it takes. */
-export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent): Lesson {
+export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent, staleness: 0 | 1 = 0): Lesson {
   return {
     world: SMALL_WORLD,
     seed: 0,
@@ -151,6 +159,7 @@ export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent): 
       cycles,
       questions,
       groupSize: plans,
+      staleness,
       // So many that some group has a spread, however few there are.
       maxDraws: 2 * questions + 8,
       window: 10,
@@ -158,3 +167,9 @@ export function lessonOf({ questions, plans, cycles, warmStartSteps }: Extent): 
     },
   };
 }
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  // What was under way when a process was lost would go on.
+  process.exit(1);
+});

@@ -43,6 +43,12 @@ export function wallRow(latencyMs: number, plain: Figures, night: Figures): Row 
   return [`${latencyMs} ms calls: a cycle`, seconds(others), seconds(own), times(own / others)];
 }
 
+/** Wall-clock time of a cycle whose rollouts go on beside the update before, beside one that waits for it. */
+export function aheadRow(latencyMs: number, waiting: Figures, ahead: Figures): Row {
+  const [after, before] = [meanWallMs(ahead), meanWallMs(waiting)];
+  return [`${latencyMs} ms calls: a cycle`, seconds(before), seconds(after), times(after / before)];
+}
+
 /** What rollouts cost where calls take no time. */
 export function costRows(plain: Figures, night: Figures): Row[] {
   const rowOf = (

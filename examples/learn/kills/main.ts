@@ -11,26 +11,28 @@ import { type NightFacts, type PlannedKill, playNight, type Victim } from './nig
 
 // `npm run train:kills -- --seeds 3 --kills 5`: plays a night undisturbed, and for each seed once more while its
 // processes are killed at moments of that seed. Ends with 0 where every night came to the same, with 1 where one did not.
-// With `--store s3://bucket/prefix` the disturbed ones keep all that they have there, each below a prefix of its own.
+// With `--ahead` rollouts are one cycle ahead. With `--store s3://bucket/prefix` the disturbed ones keep all that they have there, each below a prefix of its own.
 
 async function main(): Promise<void> {
-  const { seeds, kills, store } = parseArgs({
+  const { seeds, kills, store, ahead } = parseArgs({
     options: {
       seeds: { type: 'string', default: '3' },
       kills: { type: 'string', default: '5' },
       store: { type: 'string' },
+      ahead: { type: 'boolean', default: false },
     },
   }).values;
+  const lesson = { ...LESSON, training: { ...LESSON.training, staleness: ahead ? 1 : 0 } } as const;
   const folder = await mkdtemp(join(tmpdir(), 'kills-bundle-'));
   try {
     const bundle = await bundleWorkflows(folder);
-    const undisturbed = await playNight(LESSON, bundle, []);
+    const undisturbed = await playNight(lesson, bundle, []);
     const { length } = undisturbed.requests;
     console.log(`undisturbed: ${undisturbed.cycles.length} cycles, ${length} calls of workers`);
     for (let seed = 1; seed <= Number(seeds); seed += 1) {
       const planned = drawKills(seed, Number(kills), Math.floor(length * SHARE_WITH_KILLS));
       const place = store && `${store}/${Date.now().toString(36)}-${seed}`;
-      const disturbed = await playNight(LESSON, bundle, planned, place);
+      const disturbed = await playNight(lesson, bundle, planned, place);
       const difference = compareNights(undisturbed, disturbed);
       console.log(lineOf(seed, planned, disturbed.cycles.length, difference));
       if (Object.values(difference).some((found: readonly unknown[]) => found.length > 0)) {

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { FileStore } from '../../../src/store/file-store';
 import { writeBatch } from '../../../src/training/activities/batch';
 import { keepGroup } from '../../../src/training/activities/records';
+import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 import type { GroupRecord } from '../../../src/training/rollout';
 import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer-contract';
 import { groupOf, keepSamplesOf } from './group-records';
@@ -18,8 +19,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const write = (groups: readonly string[]) =>
+const write = (groups: readonly string[], writer?: CheckpointRef) =>
   writeBatch(store, {
+    ...(writer && { writer }),
     trainRun: 'sums',
     cycle: 7,
     checkpoint: { trainRun: 'sums', name: '000006' },
@@ -90,6 +92,16 @@ test('the same groups in another order give the same bytes', async () => {
   const groups = await keep(groupOf(0, [1, 0]), groupOf(1, [0.5, 1]));
   const first = await write(groups);
   expect(await write(groups.toReversed())).toEqual(first);
+});
+
+test('each row tells which checkpoint wrote it, where that is the one before', async () => {
+  const group = groupOf(0, [1, 0]);
+  const keys = await keep(group);
+  await keepSamplesOf(store, group, { checkpoint: 'sums/000005' });
+  const { key } = await write(keys, { trainRun: 'sums', name: '000005' });
+  const [header, ...rows] = await linesOf(key);
+  expect(header).toMatchObject({ policy: '000006' });
+  expect(rows).toMatchObject([{ policy: 'sums/000005' }, { policy: 'sums/000005' }]);
 });
 
 describe('no batch is made of', () => {
