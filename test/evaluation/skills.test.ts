@@ -135,7 +135,7 @@ test('each score is what the skills make it, and methods of equal cost cost the 
   } finally {
     await stage.close();
   }
-}, 900_000);
+}, 1_800_000);
 
 test('what was learned of the workers on other questions chooses better than any of them alone, and scores what its choices make it', async () => {
   const all = questionsOf(240);
@@ -161,4 +161,4 @@ test('what was learned of the workers on other questions chooses better than any
   } finally {
     await stage.close();
   }
-}, 300_000);
+}, 900_000);
