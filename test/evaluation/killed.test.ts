@@ -26,7 +26,7 @@ async function finishedCalls(stage: EvaluationStage): Promise<ReadonlySet<string
   return new Set(keys.map((key) => key.replace(/^.*\/|\.json$/g, '')));
 }
 
-test.each([1, 2, 3, 4, 5])(
+test.each([1, 2])(
   'worker and server killed at moments of seed %d: the same verdicts, and nothing finished is paid again',
   async (seed) => {
     const folder = await freshFolder();
