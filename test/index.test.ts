@@ -51,7 +51,7 @@ describe('a worker', () => {
   const SOLVING = ['resolveRun', 'checkRun', 'writePlan', 'callWorker', 'keepText', 'readText'].map(
     (name) => `conductor.${name}`,
   );
-  const EVALUATING = ['openQuestion', 'gradeAnswers', 'keepResult'].map(
+  const EVALUATING = ['compareAnswers', 'openQuestion', 'gradeAnswers', 'keepResult'].map(
     (name) => `conductor.evaluate.${name}`,
   );
   const registeredBy = (plugin: door.ConductorPlugin | trainingDoor.TrainingPlugin): string[] =>
