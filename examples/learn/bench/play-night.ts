@@ -8,6 +8,7 @@ import { TrainingClient } from '../../../src/training/client/training-client';
 import type { CycleMetrics, CycleTimes } from '../../../src/training/progress';
 import type { Town } from '../demo/town';
 import { TRAIN_RUN } from '../support/lesson';
+import { childrenOf } from '../support/surroundings';
 import { type CycleFigures, type Figures, sum } from './tables';
 import { FOLDER } from '../../../src/cli/settings';
 
@@ -74,8 +75,11 @@ function figuresOf(
   };
 }
 
+/** Of `up` and its worker, and of the server, whichever of them started it. */
 async function processorTimes({ up }: Town, server: number) {
-  return { ownMs: await processorTimeOf(up), serverMs: await processorTimeOf(server) };
+  const own = [up, ...childrenOf(up)].filter((pid) => pid !== server);
+  const ownMs = sum(await Promise.all(own.map(processorTimeOf)));
+  return { ownMs, serverMs: await processorTimeOf(server) };
 }
 
 /** A tick of Linux's count of processor time, in milliseconds. */
