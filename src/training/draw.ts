@@ -7,8 +7,8 @@ import type { TrainingSettings } from './settings';
 type Pool = TrainingSettings['pool'];
 
 interface QuestionSource extends Pick<TrainingSettings, 'seed' | 'questions'> {
-  /** Questions in the set. */
-  readonly count: number;
+  /** How many questions of the set are of each topic, in the order in which they stand there. */
+  readonly topics: readonly number[];
   readonly cycle: number;
 }
 
@@ -16,15 +16,16 @@ interface QuestionSource extends Pick<TrainingSettings, 'seed' | 'questions'> {
  * The first `draws` draws of a cycle, as indices into the set. More draws of the same cycle only add to them.
  *
  * The first `questions` of them go through the set epoch by epoch, each epoch in an order of its own: after n cycles
- * every question was drawn as often as any other, give or take one. Further draws, in place of groups without spread,
- * are other questions in an order of the cycle's own; only when all have had their turn do they begin again. So they
- * depend on the seed and their number alone, and not on what other cycles had to top up.
+ * every question was drawn as often as any other, give or take one. The topics take turns, so each has its share of every
+ * cycle: with shares left to chance, what a cycle has none of is forgotten for what it has much of. Further draws, in
+ * place of groups without spread, are other questions in an order of the cycle's own; only when all have had their turn do
+ * they begin again. So they depend on the seed and their number alone, and not on what other cycles had to top up.
  */
 export function drawQuestions(source: QuestionSource, draws: number): number[] {
   const regular = regularDraws(source);
   if (draws <= regular.length) return regular.slice(0, draws);
-  const { seed, count, cycle } = source;
-  const order = orderOf(count, seed, 'top-up', cycle);
+  const { seed, topics, cycle } = source;
+  const order = orderOf(topics, seed, 'top-up', cycle);
   const others = [
     ...order.filter((index) => !regular.includes(index)),
     ...order.filter((index) => regular.includes(index)),
@@ -34,11 +35,12 @@ export function drawQuestions(source: QuestionSource, draws: number): number[] {
   return drawn;
 }
 
-function regularDraws({ seed, count, questions, cycle }: QuestionSource): number[] {
+function regularDraws({ seed, topics, questions, cycle }: QuestionSource): number[] {
+  const count = topics.reduce((sum, each) => sum + each, 0);
   const drawn: number[] = [];
   let place = (cycle - 1) * questions;
   while (drawn.length < questions) {
-    const order = orderOf(count, seed, 'epoch', Math.floor(place / count));
+    const order = orderOf(topics, seed, 'epoch', Math.floor(place / count));
     const part = order.slice(place % count, (place % count) + questions - drawn.length);
     drawn.push(...part);
     place += part.length;
@@ -46,8 +48,33 @@ function regularDraws({ seed, count, questions, cycle }: QuestionSource): number
   return drawn;
 }
 
-function orderOf(count: number, ...key: readonly (string | number)[]): number[] {
-  return shuffled([...Array(count).keys()], randomFrom(...key));
+/** Those of each topic are spread evenly over the whole, each in an order by chance. */
+function orderOf(topics: readonly number[], ...key: readonly (string | number)[]): number[] {
+  const random = randomFrom(...key);
+  let first = 0;
+  const placed = topics.flatMap((count) => {
+    const own = shuffled([...Array(count).keys()], random);
+    const [from, start] = [first, random()];
+    first += count;
+    return own.map((index, turn) => ({ index: from + index, place: (turn + start) / count }));
+  });
+  return placed.sort((one, other) => one.place - other.place).map(({ index }) => index);
+}
+
+/** Questions topic by topic, and how many there are of each: those without one are a topic, too. */
+export function sortByTopic<Row extends { readonly topic?: string | undefined }>(
+  questions: readonly Row[],
+): { readonly questions: readonly Row[]; readonly topics: readonly number[] } {
+  const groups = new Map<string | undefined, Row[]>();
+  for (const question of questions) {
+    const group = groups.get(question.topic);
+    if (group) group.push(question);
+    else groups.set(question.topic, [question]);
+  }
+  return {
+    questions: [...groups.values()].flat(),
+    topics: [...groups.values()].map(({ length }) => length),
+  };
 }
 
 /** How many held-out questions a checkpoint that was just promoted is tried on again. */

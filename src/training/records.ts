@@ -31,7 +31,8 @@ export const nightRecordSchema = z.object({
   checkpoint: checkpoint.nullable(),
   /** Where it began; absent in records of versions that did not note it. */
   begun: checkpoint.nullable().optional(),
-  train: questions,
+  /** `topics`: how many there are of each topic, which lie together; absent in nights of 0.3. */
+  train: questions.extend({ topics: z.array(z.int().positive()).readonly().optional() }),
   heldOut: questions,
   openedAt: z.string(),
   /** null while it is under way, or was interrupted. */

@@ -31,6 +31,12 @@ const baseSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
+/** `wsd`: warmup, stable, decay; the rate falls to 0 over the last third. */
+export const SCHEDULES = ['constant', 'cosine', 'linear', 'wsd'] as const;
+
+/** Which weights a warm start changes: those that the run's tuning changes, or all. */
+export const warmedWeights = z.enum(['tuned', 'all']);
+
 export const CORRECTIONS = [
   'none',
   'token_truncate',
@@ -73,7 +79,7 @@ export const trainerConfigSchema = z.strictObject({
     epsilon: z.number().positive(),
     weightDecay: z.number().nonnegative(),
     maxGradNorm: z.number().positive(),
-    schedule: z.enum(['constant', 'cosine', 'linear']),
+    schedule: z.enum(SCHEDULES),
     warmupSteps: z.int().nonnegative(),
     /** Of the whole training run, for schedules that end. */
     totalSteps: z.int().positive(),
@@ -187,6 +193,8 @@ export const trainerMessages = {
     batch: z.int().positive(),
     learningRate: z.number().positive(),
     warmupSteps: z.int().nonnegative(),
+    /** With `all`, the adapters of a run adapt what was made here. */
+    weights: warmedWeights,
     config: trainerConfigSchema,
   }),
   /** Whether updates that go on from a checkpoint will fit into the memory of the trainer's machine. */

@@ -136,6 +136,27 @@ def test_a_connection_that_stalls_is_closed(answers: Answers, begun: bytes) -> N
     assert answers.asked == []
 
 
+def test_a_connection_too_many_is_told_to_come_again() -> None:
+    def respond(route: str, sent: bytes, is_wanted: IsWanted) -> Reply:
+        return as_json({})
+
+    with AnsweringServer(("127.0.0.1", 0), respond, most=2) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        address = ("127.0.0.1", server.server_address[1])
+
+        def ask() -> int:
+            return httpx.get(f"http://127.0.0.1:{address[1]}/v1/models").status_code
+
+        with socket.create_connection(address), socket.create_connection(address):
+            # Accepted in their order: the third is one too many.
+            assert ask() == 503
+        # The places of those that left are free as soon as their threads have noticed.
+        assert 200 in iter(ask, None)
+        server.shutdown()
+        thread.join()
+
+
 @pytest.mark.parametrize("answers", [0.5], indirect=True)
 def test_a_body_that_trickles_is_not_waited_for(answers: Answers) -> None:
     with socket.create_connection(answers.address, timeout=60) as connection:

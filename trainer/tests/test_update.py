@@ -314,6 +314,18 @@ def test_the_learning_rate_follows_the_schedule_of_the_whole_run(root: Path) -> 
         learn(root, 3, "000002", config, rows)
 
 
+def test_a_rate_of_three_stages_falls_over_the_last_third(root: Path) -> None:
+    config = config_of(optimizer={"schedule": "wsd", "warmupSteps": 1, "totalSteps": 6})
+    rows = rows_of_batch(root, "warm", config)
+    rates = [
+        learn(root, cycle, parent, config, signed(rows, f"night/{parent}"))["metrics"][
+            "learningRate"
+        ]
+        for cycle, parent in enumerate(PARENTS, start=1)
+    ]
+    assert rates == pytest.approx([1e-2, 1e-2, 1e-2 / 2])
+
+
 def test_settings_that_change_hold_from_the_next_update_on(root: Path) -> None:
     rows = rows_of_batch(root, "warm", config_of())
     learn(root, 1, "warm", config_of(), rows)

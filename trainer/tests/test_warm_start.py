@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from conductor_trainer import learn_together
 from conductor_trainer.checkpoint import require_record
@@ -18,6 +19,7 @@ from tiny_run import (
     begin,
     checkpoint,
     config_of,
+    learn,
     prompt_of,
     reply_of,
     rows_of_batch,
@@ -86,6 +88,31 @@ def test_the_same_examples_make_the_same_weights(root: Path, tmp_path: Path) -> 
     assert again["loss"] == first.outcome["loss"]
     assert phases[0] == "loading"
     assert phases[-2:] == ["step 30 of 30", "saving"]
+
+
+def test_an_adapter_of_a_run_adapts_what_a_warm_start_of_all_weights_made(
+    root: Path, tmp_path: Path
+) -> None:
+    begin(tmp_path, tmp_path, config_of(tuning=LORA), weights="all")
+    record = require_record(tmp_path, checkpoint("warm"))
+    assert (record.kind, record.base) == ("adapter", "night/warm/model")
+    learned, alone = load_file(tmp_path / record.base / "model.safetensors"), weights(root, "warm")
+    assert all(torch.equal(tensor, learned[name]) for name, tensor in alone.items())
+    # The adapter changes nothing yet, so the plans of both are equally likely.
+    assert record.probe == require_record(root, checkpoint("warm")).probe
+    config = config_of(tuning=LORA)
+    learn(tmp_path, 1, "warm", config, rows_of_batch(tmp_path, "warm", config))
+    assert require_record(tmp_path, checkpoint("000001")).base == record.base
+
+
+def test_a_warm_start_of_all_weights_takes_no_adapter_that_has_learned(tmp_path: Path) -> None:
+    config = config_of(tuning=LORA)
+    begin(tmp_path, tmp_path, config)
+    request = warm_start_request(
+        config, weights="all", parent=checkpoint("warm"), name="warm-again"
+    )
+    with pytest.raises(BadRequest, match="goes on from night/base, not from night/warm"):
+        warm_start(tmp_path, request, tmp_path / "examples.jsonl", lambda _: None)
 
 
 def test_a_batch_passes_through_the_model_in_parts(root: Path, tmp_path: Path) -> None:

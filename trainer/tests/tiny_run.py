@@ -108,7 +108,7 @@ def weights(root: Path, name: str) -> dict[str, torch.Tensor]:
     return load_file(file)
 
 
-def begin(root: Path, files: Path, config: Config) -> None:
+def begin(root: Path, files: Path, config: Config, **changes: Any) -> None:
     """Makes `base`, and `warm` from a few steps of supervised learning."""
     pairs = [(prompt_of(topic), reply_of(topic, n)) for topic in TOPICS for n in range(4)]
     examples = files / "examples.jsonl"
@@ -116,7 +116,7 @@ def begin(root: Path, files: Path, config: Config) -> None:
         "".join(json.dumps({"prompt": p, "completion": r}) + "\n" for p, r in pairs)
     )
     init(root, {"trainRun": RUN, "base": TINY, "config": config}, write_texts(files))
-    warm_start(root, warm_start_request(config), examples, lambda _: None)
+    warm_start(root, warm_start_request(config, **changes), examples, lambda _: None)
 
 
 def warm_start_request(config: Config, **changes: Any) -> Any:
@@ -129,6 +129,7 @@ def warm_start_request(config: Config, **changes: Any) -> Any:
         "batch": 8,
         "learningRate": 1e-2,
         "warmupSteps": 3,
+        "weights": "tuned",
         "config": config,
         **changes,
     }

@@ -72,9 +72,10 @@ async function learn(course: Course, town: Town): Promise<Omit<Learned, 'seed' |
 
 /** The first checkpoint, which serves from then on. */
 async function warmUp({ recipe: { warmStart }, tell }: Course, { command }: Town): Promise<CheckpointRef> {
-  const { steps, learningRate, batch, warmupSteps } = warmStart;
+  const { steps, learningRate, batch, warmupSteps, weights } = warmStart;
   const options = { steps, 'learning-rate': learningRate, batch, 'warmup-steps': warmupSteps };
   const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  if (weights === 'all') given.push('--all-weights');
   const printed = await command('train', 'warm-start', '--examples', 'examples.jsonl', ...given);
   const checkpoint = readCheckpointId(printed);
   if (checkpoint === null) throw new Error(`"train warm-start" printed no checkpoint: ${printed}`);
@@ -85,13 +86,10 @@ async function warmUp({ recipe: { warmStart }, tell }: Course, { command }: Town
 
 async function spendNight(course: Course, town: Town) {
   await town.command('train', 'start', '--date', NIGHT);
-  return followNight(town, NIGHT, {
-    look: async ({ done, last, checkpoint }) => {
-      if (checkpoint === null) return 0;
-      const { ratio } = await tryAt(course, town, checkpoint, 0.2);
-      course.tell(`cycle ${done}/${last}: ratio ${ratio.toFixed(3)} at temperature 0.2`);
-      return ratio;
-    },
+  return followNight(town, NIGHT, async ({ done, last, checkpoint }) => {
+    if (checkpoint === null) return;
+    const { ratio } = await tryAt(course, town, checkpoint, 0.2);
+    course.tell(`cycle ${done}/${last}: ratio ${ratio.toFixed(3)} at temperature 0.2`);
   });
 }
 
@@ -126,43 +124,23 @@ async function solveOnce({ recipe, seed }: Course, { command }: Town): Promise<s
 
 /** Cycles between two looks at what was learned. */
 const EVERY = 10;
-/** No look is worth much while a night has only begun. */
-const LEAST_SHARE = 0.4;
 const POLL_MS = 1_000;
 
-/** What somebody who follows a night does. */
-export interface Follower {
-  /** Tries the checkpoint that the night has come to, and returns its ratio. */
-  readonly look: (night: NightRecord) => Promise<number>;
-}
-
-/** Follows a night to its end, looking in every few cycles; tells it to stop once nothing more is gained. */
-async function followNight(town: Town, date: string, { look }: Follower): Promise<NightRecord> {
-  const looks: number[] = [];
-  let isStopped = false;
-  for (;;) {
+/** Follows a night to its end, looking in every few cycles. */
+async function followNight(
+  town: Town,
+  date: string,
+  look: (night: NightRecord) => Promise<void>,
+): Promise<NightRecord> {
+  for (let next = EVERY; ;) {
     const night = await readNight(town.store, TRAIN_RUN, date);
     if (night !== null && night.closedAt !== null) return night;
-    if (night !== null && night.done >= (looks.length + 1) * EVERY) {
-      looks.push(await look(night));
-      if (!isStopped && night.done >= LEAST_SHARE * night.last && isFlat(looks)) {
-        await town.command('train', 'stop');
-        isStopped = true;
-      }
+    if (night !== null && night.done >= next) {
+      await look(night);
+      next += EVERY;
     }
     await setTimeout(POLL_MS);
   }
-}
-
-/** Looks without a gain after which a curve is flat. */
-const PATIENCE = 3;
-/** What counts as a gain. */
-const GAIN = 0.005;
-
-/** Whether a curve has stopped to rise: none of its last looks is better than the best one before them. */
-export function isFlat(looks: readonly number[]): boolean {
-  const earlier = looks.slice(0, -PATIENCE);
-  return earlier.length > 0 && Math.max(...looks.slice(-PATIENCE)) < Math.max(...earlier) + GAIN;
 }
 
 /** What a policy's plans are compared with. */
@@ -209,8 +187,8 @@ export function describeScore({ ratio, accuracyRatio, formatRate }: Score): stri
 
 /** A recipe as the product's own settings. */
 export function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe, seed: number): Lesson {
-  const { cycles, questions, groupSize, maxDraws, learningRate, schedule, warmupSteps, beta, iterations } =
-    learning;
+  const { cycles, questions, groupSize, maxDraws, tuning, iterations } = learning;
+  const { learningRate, schedule, warmupSteps, beta } = learning;
   return {
     world,
     seed,
@@ -223,6 +201,7 @@ export function lessonOf({ world, train, heldOut, warmStart, learning }: Recipe,
       groupSize,
       maxDraws,
       trainer: {
+        tuning,
         loss: { name: 'dapo', epsilonHigh: 0.28, beta },
         optimizer: { learningRate, schedule, warmupSteps },
         microBatch: questions * groupSize,

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Plan } from '../../../src/plan/plan';
 import { checkpointId } from '../../../src/training/checkpoint-ref';
-import { drawQuestions, drawWorkers } from '../../../src/training/draw';
+import { drawQuestions, drawWorkers, sortByTopic } from '../../../src/training/draw';
 import { hasSpread } from '../../../src/training/reward';
 import type {
   BatchHeader,
@@ -100,13 +100,12 @@ export interface Cycle extends Pick<RolledOut, 'rounds' | 'draws'> {
 async function* learn(lesson: Lesson, from: Checkpoint): AsyncGenerator<Cycle> {
   const { recipe, seed } = lesson;
   const { topics = recipe.world.topics.map(({ name }) => name) } = recipe;
-  const questions = questionSet(recipe.world, 'train', recipe.train, seed).filter(({ topic }) =>
-    topics.includes(topic),
-  );
+  const set = questionSet(recipe.world, 'train', recipe.train, seed);
+  const source = sortByTopic(set.filter(({ topic }) => topics.includes(topic)));
   let [writer, checkpoint] = [from, from];
   for (let cycle = 1; cycle <= recipe.learning.cycles; cycle += 1) {
     const began = performance.now();
-    const { rows, rounds, draws } = await rollOut(lesson, questions, writer, cycle);
+    const { rows, rounds, draws } = await rollOut(lesson, source, writer, cycle);
     const rolledOut = performance.now();
     const updated = rows.length === 0 ? null : await update(lesson, checkpoint, cycle, rows);
     const parent = checkpoint;
@@ -150,13 +149,13 @@ export interface RolledOut {
 /** Draws questions until there are enough groups with a spread, one after the other. */
 async function rollOut(
   lesson: Lesson,
-  questions: readonly QuestionRow[],
+  { questions, topics }: ReturnType<typeof sortByTopic<QuestionRow>>,
   checkpoint: Checkpoint,
   cycle: number,
 ): Promise<RolledOut> {
   const { seed, recipe, workers } = lesson;
   const { questions: wanted, groupSize: plans, maxDraws } = recipe.learning;
-  const drawn = drawQuestions({ seed, count: questions.length, questions: wanted, cycle }, maxDraws);
+  const drawn = drawQuestions({ seed, topics, questions: wanted, cycle }, maxDraws);
   const groups: BatchRow[][] = [];
   const rounds: Played[][] = [[], []];
   let draw = 0;

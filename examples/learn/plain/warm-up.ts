@@ -14,8 +14,8 @@ import { baseOf, configOf, type Learning, type Recipe } from './recipe';
 /** How many of the examples the tokenizer is made from. */
 const TEXTS = 1500;
 
-/** What a warm start is asked with: of all this it heeds the size of a batch alone, so it is the same for every recipe. */
-const NO_LEARNING: Learning = {
+/** What a warm start is asked with: beside the tuning it heeds the size of a batch alone, so it is the same for many recipes. */
+const NO_LEARNING: Omit<Learning, 'tuning'> = {
   cycles: 1,
   questions: 2,
   groupSize: 16,
@@ -62,12 +62,13 @@ export async function warmUp({ recipe, seed, workers, steps, folder }: Lesson): 
     .map(({ prompt, completion }) => JSON.stringify(prompt + completion));
   const texts = await handOver(folder, 'texts.jsonl', `${spelled.join('\n')}\n`);
   const taught = await handOver(folder, 'examples.jsonl', toJsonLines(examples));
-  const config = configOf({ ...recipe, learning: NO_LEARNING }, seed);
+  const { tuning } = recipe.learning;
+  const config = configOf({ ...recipe, learning: { ...NO_LEARNING, tuning } }, seed);
   const request = { base: baseOf(texts.stored), config };
   const trainRun = `warm-${shortHash([request, taught.stored, how])}`;
   await steps.init({ trainRun, ...request }, texts.path);
   const parent = { trainRun, name: 'base' };
-  const asked = { trainRun, parent, name: 'warm', examples: taught.stored, config: request.config, ...how };
+  const asked = { trainRun, parent, name: 'warm', examples: taught.stored, config, ...how };
   const { checkpoint } = await steps.warmStart(asked, taught.path);
   return checkpoint;
 }

@@ -11,21 +11,29 @@ import { smollm2Folder } from './unpack';
 
 // SmolLM2-135M-Instruct learns the small simulated world by LoRA, by the product's own processes and commands:
 //   npm run train:smollm2 [-- --seed 0] [--cycles N] [--folder DIR]
-// Takes an hour or two of two idle cores, and 3 GB of memory.
+// Takes about an hour of two cores, and 7 GB of memory.
 
 /** Few and short, since a step takes minutes: what a plan looks like is learned in the warm start, the rest from rewards. */
 const RECIPE: Recipe = {
   ...SMALL,
   heldOut: 8,
-  warmStart: { examples: 1000, steps: 40, batch: 8, learningRate: 5e-4, warmupSteps: 4 },
+  warmStart: {
+    examples: 1000,
+    steps: 40,
+    batch: 8,
+    learningRate: 5e-4,
+    warmupSteps: 4,
+    weights: 'tuned',
+  },
   learning: {
     ...SMALL.learning,
-    cycles: 20,
+    cycles: 12,
+    tuning: { kind: 'lora', rank: 16, alpha: 32, targets: 'all-linear' },
     questions: 4,
     groupSize: 16,
     maxDraws: 6,
-    learningRate: 2e-4,
-    schedule: 'constant',
+    learningRate: 1e-4,
+    schedule: 'linear',
     warmupSteps: 2,
     iterations: 1,
   },
@@ -64,7 +72,7 @@ function withSmollm2(lesson: Lesson, path: string): Lesson {
     training: {
       ...training,
       base: { kind: 'folder', path },
-      trainer: { ...training.trainer, tuning: { kind: 'lora', rank: 16, alpha: 32 }, microBatch: 8 },
+      trainer: { ...training.trainer, microBatch: 8 },
     },
   };
 }

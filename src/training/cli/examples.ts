@@ -3,7 +3,7 @@ import { resolveRun } from '../../config/resolve-run';
 import { describeConductor } from '../../config/notices';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { findRun } from '../../cli/find-run';
-import { breakdownOf } from '../../cli/follow-run';
+import { breakdownOf, sayResumed } from '../../cli/follow-run';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { checkCostLimit, loadServable } from '../../cli/settings';
 import { print, say } from '../../cli/terminal';
@@ -63,6 +63,7 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
   const conductor = describeConductor(config.conductor);
   return withTraining(options, { role: 'work', trust: options.trust }, async (session) => {
     const { temporal, store, worker } = session;
+    await sayResumed(session, options.config);
     const settings = settingsFor(session, options.samples);
     const groups: GroupRecord[] = [];
     say(`Asking the Conductor (${conductor}) for plans of ${counted(most, 'question')}, ${bound}.`);

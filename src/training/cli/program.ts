@@ -132,6 +132,7 @@ export function addTraining(train: Command, settle: Settle): void {
     .requiredOption('--learning-rate <number>', 'e.g. 1e-5', readAmount)
     .option('--batch <number>', 'examples of a step', readCount, 32)
     .option('--warmup-steps <number>', 'over which the learning rate rises', readWhole, 0)
+    .option('--all-weights', 'change the whole model, which adapters of the run then adapt')
     .action(run(async () => (await import('./trainer-jobs.js')).warmStart));
 
   addOf('promote', 'have a checkpoint serve from the next solve on, whatever the gate says')

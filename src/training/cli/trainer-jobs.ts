@@ -92,6 +92,7 @@ interface WarmStartOptions extends TrainOptions {
   readonly learningRate: number;
   readonly batch: number;
   readonly warmupSteps: number;
+  readonly allWeights?: true;
 }
 
 export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
@@ -105,7 +106,8 @@ export function warmStart(options: WarmStartOptions): Promise<ExitCode> {
       settings: { ...policy, maxSteps: run.limits.steps },
     });
     const { steps, learningRate, batch, warmupSteps } = options;
-    const lesson = { steps, learningRate, batch, warmupSteps };
+    const weights = options.allWeights ? ('all' as const) : ('tuned' as const);
+    const lesson = { steps, learningRate, batch, warmupSteps, weights };
     const digest = createHash('sha256').update(JSON.stringify([lesson, examples, trainer]));
     // Another lesson makes another checkpoint.
     const name = `warm-${digest.digest('hex').slice(0, 8)}`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ConfigInput, configSchema } from '../../config/schema';
 import { baseUrlSchema, durationSchema } from '../../config/settings';
 import { MAX_CYCLE, MOST, TRAINER_TASK_QUEUE } from '../names';
-import { CORRECTIONS } from '../trainer-contract';
+import { CORRECTIONS, SCHEDULES, warmedWeights } from '../trainer-contract';
 
 const count = z.int().positive();
 const path = z.string().min(1);
@@ -40,6 +40,7 @@ const warmStartSchema = z.strictObject({
   batch: count.default(32),
   learningRate: z.number().positive(),
   warmupSteps: z.int().nonnegative().default(0),
+  weights: warmedWeights.default('tuned'),
 });
 
 const tuningSchema = z.discriminatedUnion('kind', [
@@ -78,7 +79,7 @@ const optimizerSchema = z.strictObject({
   epsilon: z.number().positive().default(1e-8),
   weightDecay: z.number().nonnegative().default(0),
   maxGradNorm: z.number().positive().default(1),
-  schedule: z.enum(['constant', 'cosine', 'linear']).default('cosine'),
+  schedule: z.enum(SCHEDULES).default('cosine'),
   warmupSteps: z.int().nonnegative().default(6),
 });
 

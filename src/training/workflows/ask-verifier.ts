@@ -5,7 +5,7 @@ import { storeActivities } from '../../workflows/activities';
 import type { RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import type { Judged, Verification } from '../../evaluation/contract';
-import { JUDGE, lastLineOf } from '../../evaluation/last-line';
+import { lastLineOf, planToJudge } from '../../evaluation/judging';
 
 /**
  * Has a model from outside the pool judge an answer, as the one step of a plan of its own: its call is reserved, retried,
@@ -25,7 +25,7 @@ export async function askVerifier(
     run: { ...context.run, workers: [verifier], queuePerProvider: false },
   };
   const { recorder, round, depth } = context;
-  const plan = { steps: [{ worker: verifier.id, subtask: JUDGE, sees: [] }] };
+  const plan = planToJudge(verifier.id);
   recorder.record({ kind: 'plan-asked', round, depth });
   recorder.record({ kind: 'planned', round, plan, degraded: false });
   await runPlan(asked, plan);

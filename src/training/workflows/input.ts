@@ -115,6 +115,13 @@ function name(at: string): Rule {
   return { at, isMet: isName, expected: 'up to 63 small letters, digits and dashes' };
 }
 
+/** What the trainer is handed out of the store is what was kept for it, and nothing else that lies there. */
+function keptIn(at: string, folder: string): Rule {
+  const isMet = (value: unknown): boolean =>
+    isText(value, 100) && value.startsWith(`${folder}/`) && /^[a-z-]+\/[0-9a-f]{64}\.jsonl$/.test(value);
+  return { at, isMet, expected: `the key of a text in ${folder}/` };
+}
+
 const trainRun = name('trainRun');
 
 const NIGHT: readonly Rule[] = [
@@ -186,12 +193,16 @@ const GROUP: readonly Rule[] = [
 
 const QUEUE_CHARACTERS = 1_000;
 
+const TEXTS = keptIn('init.base.texts.key', 'tokenizer-texts');
+
 const WARM_START: readonly Rule[] = [
   name('warmStart.trainRun'),
   name('warmStart.name'),
   whole('warmStart.steps', 1, MAX_STEPS),
   whole('warmStart.batch', 1, MAX_STEPS),
   whole('warmStart.warmupSteps', 0, MAX_STEPS),
+  keptIn('warmStart.examples.key', 'examples'),
+  { ...TEXTS, isMet: optional(TEXTS.isMet) },
   text('settings.trainer.taskQueue', QUEUE_CHARACTERS),
   text('settings.policy.baseUrl', 2_048),
   { ...text('init.base.path', 4_096), isMet: optional((value) => isText(value, 4_096)) },

@@ -110,7 +110,10 @@ function drawGroups(
 ): GroupOptions[] {
   const { settings, train } = night.state.opened;
   const { seed, questions, pool, run } = settings;
-  const drawn = drawQuestions({ seed, count: train.count, questions, cycle }, from + more).slice(from);
+  const drawn = drawQuestions(
+    { seed, topics: train.topics ?? [train.count], questions, cycle },
+    from + more,
+  ).slice(from);
   return drawn.map((index, place) => {
     const draw = from + place;
     return {

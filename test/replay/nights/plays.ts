@@ -62,7 +62,15 @@ export const warmStart: Play = async ({ config, store, temporal: { client }, tas
   const checked = parseTrainable(config);
   const settings = resolveTraining(checked, { trainRun: TRAIN_RUN });
   const examples = [{ prompt: 'What is 6 times 7?', completion: '42' }];
-  const lesson = { name: 'warm', examples, steps: 2, batch: 2, learningRate: 1e-3, warmupSteps: 0 };
+  const lesson = {
+    name: 'warm',
+    examples,
+    steps: 2,
+    batch: 2,
+    learningRate: 1e-3,
+    warmupSteps: 0,
+    weights: 'tuned' as const,
+  };
   const asked = await askForWarmStart(store, trainingOf(checked).base, lesson, settings);
   const { id } = await beginWarmStart(client, taskQueue, { ...asked, settings });
   return client.workflow.getHandle(id);

@@ -1,5 +1,9 @@
+import { ConductorClient } from '../../../src';
+import { sayResumed } from '../../../src/cli/follow-run';
+import type { Session } from '../../../src/cli/session';
 import { openStore } from '../../../src/store/open-store';
 import { removeSchedule } from '../../../src/training/client/schedule';
+import { loadTrainableConfig } from '../../../src/training/config/load';
 import { toJsonLines } from '../../../examples/learn/world/questions';
 import { readServing, writeManifest } from '../../../src/training/policy/serving';
 import { type Ended, runCommand, startCommand } from '../../cli/command';
@@ -45,6 +49,20 @@ function train(...args: string[]): Promise<Ended> {
     cwd: folder.path,
     env: { TEMPORAL_ADDRESS: temporal.address, TZ: 'UTC' },
   });
+}
+
+/** What a command with a worker says that it goes on with, where the server is the folder's own. */
+async function resumedIn(): Promise<string> {
+  const { client, address } = temporal;
+  const { config } = await loadTrainableConfig({ cwd: folder.path, env: {} });
+  const store = openStore('sqlite:store.db', folder.path);
+  const conductor = new ConductorClient({ client, store, taskQueue: config.temporal.taskQueue });
+  const server = { embedded: true, address, namespace: 'default' };
+  const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+  await sayResumed({ conductor, server, temporal: client, config } as unknown as Session, undefined);
+  const said = stderr.mock.calls.map(([line]) => String(line)).join('');
+  stderr.mockRestore();
+  return said;
 }
 
 test('a schedule is made, shown, changed, held, let go on and removed', async () => {
@@ -97,6 +115,9 @@ test('a night is begun, held, let go on and ended; a second one is refused meanw
       code: 1,
       stderr: expect.stringContaining('is under way already') as unknown,
     });
+    expect(await resumedIn()).toContain(
+      `  train-${trainRun}: stop it with temporal-conductor train stop --run ${trainRun}\n`,
+    );
     for (const order of [['pause'], ['resume'], ['stop'], ['stop', '--now']]) {
       expect(await train(...order)).toMatchObject({ code: 0 });
     }

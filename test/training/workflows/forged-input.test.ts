@@ -93,7 +93,15 @@ const exported = (): ExportInput => ({
 
 async function warmStart(forged: TrainingSettings): Promise<WarmStartInput> {
   const examples = [{ prompt: 'What is 6 times 7?', completion: '42' }];
-  const lesson = { name: 'warm', examples, steps: 2, batch: 2, learningRate: 1e-3, warmupSteps: 0 };
+  const lesson = {
+    name: 'warm',
+    examples,
+    steps: 2,
+    batch: 2,
+    learningRate: 1e-3,
+    warmupSteps: 0,
+    weights: 'tuned' as const,
+  };
   const { base } = trainingOf(parseTrainable(stage.config));
   return { ...(await askForWarmStart(stage.store, base, lesson, settings)), settings: forged };
 }

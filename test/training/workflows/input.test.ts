@@ -56,7 +56,14 @@ const GROUP = {
   run: { ...runOf([modelCard('a')]), limits: { steps: 3, calls: 10, wallClockMs: 60_000 } },
 };
 const WARM_START = {
-  warmStart: { trainRun: 'nightly', name: 'warm', steps: 1, batch: 1, warmupSteps: 0 },
+  warmStart: {
+    trainRun: 'nightly',
+    name: 'warm',
+    steps: 1,
+    batch: 1,
+    warmupSteps: 0,
+    examples: { key: `examples/${'a'.repeat(64)}.jsonl` },
+  },
   settings: {
     trainer: { taskQueue: 'conductor-trainer' },
     policy: { baseUrl: 'http://127.0.0.1:9/v1', patienceMs: 1_000 },
@@ -111,6 +118,16 @@ test.each<readonly [workflow: string, words: string, input: unknown]>([
     WARM_START_WORKFLOW,
     'warmStart.steps in the input of conductorWarmStart is 1000000000',
     { ...WARM_START, warmStart: { ...WARM_START.warmStart, steps: 1e9 } },
+  ],
+  [
+    WARM_START_WORKFLOW,
+    'warmStart.examples.key in the input of conductorWarmStart is "training/serving.json"',
+    { ...WARM_START, warmStart: { ...WARM_START.warmStart, examples: { key: 'training/serving.json' } } },
+  ],
+  [
+    WARM_START_WORKFLOW,
+    'init.base.texts.key in the input of conductorWarmStart is "answers/',
+    { ...WARM_START, init: { base: { texts: { key: `answers/${'a'.repeat(64)}.jsonl` } } } },
   ],
   [
     WARM_START_WORKFLOW,

@@ -99,6 +99,9 @@ class Loss(TypedDict):
     maskTruncated: bool
 
 
+Schedule = Literal["constant", "cosine", "linear", "wsd"]
+
+
 class Optimizer(TypedDict):
     learningRate: float
     beta1: float
@@ -106,7 +109,7 @@ class Optimizer(TypedDict):
     epsilon: float
     weightDecay: float
     maxGradNorm: float
-    schedule: Literal["constant", "cosine", "linear"]
+    schedule: Schedule
     warmupSteps: int
     totalSteps: int
 
@@ -150,6 +153,7 @@ class WarmStartRequest(TypedDict):
     batch: int
     learningRate: float
     warmupSteps: int
+    weights: Literal["tuned", "all"]
     config: Config
 
 

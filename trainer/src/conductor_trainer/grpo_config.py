@@ -7,7 +7,7 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl.trainer.grpo_config import GRPOConfig
 
-from conductor_trainer.contract import Config
+from conductor_trainer.contract import Config, Schedule
 from conductor_trainer.errors import BadRequest
 from conductor_trainer.tensors import rows_of
 
@@ -15,7 +15,7 @@ from conductor_trainer.tensors import rows_of
 def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
     """`last_step` is where this update ends; the schedule is that of the whole run."""
     optimizer, loss, rows = config["optimizer"], config["loss"], rows_of(config)
-    schedule = optimizer["schedule"]
+    total = max(optimizer["totalSteps"], last_step)
     is_cpu = config["device"] == "cpu"
     return GRPOConfig(
         output_dir=str(output),
@@ -31,9 +31,9 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         num_iterations=config["iterations"],
         max_completion_length=config["maxCompletionTokens"],
         temperature=config["temperature"],
-        max_steps=max(optimizer["totalSteps"], last_step),
+        max_steps=total,
         learning_rate=optimizer["learningRate"],
-        lr_scheduler_type="constant_with_warmup" if schedule == "constant" else schedule,
+        **_schedule_of(optimizer["schedule"], total),
         warmup_steps=optimizer["warmupSteps"],
         adam_beta1=optimizer["beta1"],
         adam_beta2=optimizer["beta2"],
@@ -52,6 +52,18 @@ def grpo_config(config: Config, last_step: int, output: Path) -> GRPOConfig:
         report_to=[],
         disable_tqdm=True,
     )
+
+
+def _schedule_of(schedule: Schedule, total: int) -> dict[str, Any]:
+    """In the library's words; the last third of a schedule of three stages is its decay."""
+    match schedule:
+        case "constant":
+            return {"lr_scheduler_type": "constant_with_warmup"}
+        case "wsd":
+            decay = {"num_decay_steps": round(total / 3), "decay_type": "linear"}
+            return {"lr_scheduler_type": "warmup_stable_decay", "lr_scheduler_kwargs": decay}
+        case _:
+            return {"lr_scheduler_type": schedule}
 
 
 def ddp_backend_of(config: Config) -> str | None:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +20,9 @@ LONGEST_BODY = 8 * 1024 * 1024
 
 PATIENCE = 60.0
 """Seconds for a client to send a whole body, and between two signs of life before and after it."""
+
+MOST_CONNECTIONS = 512
+"""At a time, each with a thread: nights, their probes and users open far fewer."""
 
 Body = Mapping[str, object]
 
@@ -115,9 +119,35 @@ class AnsweringServer(ThreadingHTTPServer):
     request_queue_size = 256
 
     def __init__(
-        self, address: tuple[str, int], respond: Respond, *, patience: float = PATIENCE
+        self,
+        address: tuple[str, int],
+        respond: Respond,
+        *,
+        patience: float = PATIENCE,
+        most: int = MOST_CONNECTIONS,
     ) -> None:
         super().__init__(address, partial(_Handler, respond, patience))
+        self._places = threading.BoundedSemaphore(most)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """One connection too many is told so at once: clients ask again."""
+        if self._places.acquire(blocking=False):
+            try:
+                super().process_request(request, client_address)
+            except BaseException:
+                self._places.release()
+                raise
+        else:
+            with suppress(OSError):
+                request.settimeout(0)
+                request.send(_BUSY)
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
 
     def serve_until_stopped(self) -> None:
         """Prints its URL in one line on stdout, and serves until SIGTERM or SIGINT."""
@@ -136,6 +166,12 @@ class AnsweringServer(ThreadingHTTPServer):
         """Silent about clients that hung up, as cancelled ones do."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
+
+
+_BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
+    b"Content-Length: 0\r\n\r\n"
+)
 
 
 class _Handler(BaseHTTPRequestHandler):

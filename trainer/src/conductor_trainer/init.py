@@ -11,7 +11,8 @@ from conductor_trainer.model import add_adapter, load_model, load_tokenizer
 from conductor_trainer.record import Made, record_of, save_record
 from conductor_trainer.tiny_model import build_tiny, read_texts
 
-_BASE = "base"
+BASE = "base"
+"""Name of the checkpoint that a training run begins with."""
 
 
 def init(root: Path, request: InitRequest, texts: Path | None) -> JsonObject:
@@ -20,13 +21,13 @@ def init(root: Path, request: InitRequest, texts: Path | None) -> JsonObject:
     With LoRA it holds an adapter that changes nothing yet, so that every checkpoint of a run is
     served in the same way.
     """
-    target = CheckpointName(trainRun=request["trainRun"], name=_BASE)
+    target = CheckpointName(trainRun=request["trainRun"], name=BASE)
     identity = identity_of("init", request)
 
     def build(temporary: Path) -> Record:
         model_folder, base = _place_base(request, texts, temporary)
         made = Made(root, temporary, target, identity, base, request["config"], step=0)
-        return _begin(made, model_folder)
+        return begin(made, model_folder, {})
 
     record, replayed = make_once(root, target, identity, build)
     return describe(target, record, replayed)
@@ -47,15 +48,16 @@ def _place_base(request: InitRequest, texts: Path | None, temporary: Path) -> tu
         raise BadRequest("A tiny base model needs texts for its tokenizer; none were handed over.")
     else:
         build_tiny(base, read_texts(texts), request["config"]["seed"], model)
-    return model, f"{request['trainRun']}/{_BASE}/model"
+    return model, f"{request['trainRun']}/{BASE}/model"
 
 
-def _begin(made: Made, model_folder: Path) -> Record:
+def begin(made: Made, model_folder: Path, outcome: JsonObject) -> Record:
+    """Records a whole model as it is, or with LoRA an adapter to it that changes nothing yet."""
     require_memory(model_folder, made.config)
     tokenizer = load_tokenizer(model_folder)
     model = load_model(model_folder)
     tuning = made.config["tuning"]
     if tuning["kind"] == "full":
-        return record_of(made, model, tokenizer, model_folder, made.base, {})
+        return record_of(made, model, tokenizer, model_folder, made.base, outcome)
     adapted = add_adapter(model, tuning, made.config["seed"])
-    return save_record(made, adapted, tokenizer, model_folder, {})
+    return save_record(made, adapted, tokenizer, model_folder, outcome)

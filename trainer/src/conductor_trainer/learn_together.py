@@ -12,32 +12,26 @@ from conductor_trainer.ranks import run_ranks
 from conductor_trainer.record import Made, folder_of, record_of, save_record
 
 Job = Literal["update", "warmStart"]
+"""A name for what is learned, since other processes are told of it in words."""
+
 Learn = Callable[[Made, Any, Path, Callable[[str], None]], tuple[Any, JsonObject]]
-
-
-def learn_of(job: Job) -> Learn:
-    """What each process of a job does."""
-    # Imported here, since both modules begin at this one.
-    from conductor_trainer.learn import learn
-    from conductor_trainer.warm_start import learn_examples
-
-    return learn if job == "update" else learn_examples
 
 
 def learn_together(
     job: Job,
+    learn: Learn,
     made: Made,
     request: Any,
     file: Path,
     outcome_of: Callable[[Sequence[JsonObject]], JsonObject],
     report: Callable[[str], None],
 ) -> Record:
-    """Learns from a file of examples or rollouts; `outcome_of` sums up what each process tells."""
+    """Has each process do its part of a job by `learn`; `outcome_of` sums up what they tell."""
     config = made.config
     parent_folder = made.root / require_record(made.root, request["parent"]).folder
     tokenizer = load_tokenizer(parent_folder)
     if config["processes"] == 1:
-        policy, told = learn_of(job)(made, request, file, report)
+        policy, told = learn(made, request, file, report)
         return save_record(made, policy, tokenizer, parent_folder, outcome_of([told]))
     paths = {"root": str(made.root), "temporary": str(made.temporary)}
     order = {"job": job, "made": asdict(made) | paths, "request": request, "file": str(file)}

@@ -110,13 +110,15 @@ def main() -> None:
     say = claim_stdout()
     try:
         # Imported here, since the worker itself must not load torch.
-        from conductor_trainer.learn_together import learn_of
+        from conductor_trainer.learn import learn
         from conductor_trainer.record import Made
+        from conductor_trainer.warm_start import learn_examples
 
         paths = {name: Path(job["made"][name]) for name in ("root", "temporary")}
         made = Made(**job["made"] | paths)
-        learn = learn_of(job["job"])
-        _, told = learn(made, job["request"], Path(job["file"]), lambda each: say({"phase": each}))
+        learn_part = {"update": learn, "warmStart": learn_examples}[job["job"]]
+        file = Path(job["file"])
+        _, told = learn_part(made, job["request"], file, lambda each: say({"phase": each}))
         say({"result": told})
     except TrainerError as error:
         say({"error": type(error).__name__, "message": str(error)})

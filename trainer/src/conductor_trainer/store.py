@@ -168,6 +168,9 @@ class _FileStore:
         try:
             with open(unfinished, "xb", opener=_for_its_owner) as file:
                 file.write(content)
+                # What the trainer makes is made once, and a loss of power must not take it.
+                file.flush()
+                os.fsync(file.fileno())
             put(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from conductor_trainer.checkpoint import Record, describe, identity_of, require_record
 from conductor_trainer.contract import CheckpointName, JsonObject, UpdateRequest
-from conductor_trainer.learn import last_step_of, metrics_of
+from conductor_trainer.learn import last_step_of, learn, metrics_of
 from conductor_trainer.learn_together import learn_together
 from conductor_trainer.make_once import make_once
 from conductor_trainer.record import Made
@@ -37,7 +37,7 @@ def update(
         def outcome_of(told: Sequence[JsonObject]) -> JsonObject:
             return {"metrics": {**metrics_of(told), "seconds": time.perf_counter() - started}}
 
-        return learn_together("update", made, request, batch, outcome_of, report)
+        return learn_together("update", learn, made, request, batch, outcome_of, report)
 
     record, replayed = make_once(root, target, identity, build)
     return describe(target, record, replayed)

@@ -5,9 +5,10 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import gcd
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from datasets import Dataset
@@ -20,9 +21,10 @@ from transformers import (
 )
 
 from conductor_trainer.checkpoint import Record, describe, identity_of, require_record
-from conductor_trainer.contract import CheckpointName, JsonObject, WarmStartRequest
+from conductor_trainer.contract import CheckpointName, Config, JsonObject, WarmStartRequest
 from conductor_trainer.errors import BadRequest, NonFiniteLoss
 from conductor_trainer.grpo_config import StopAfter, ddp_backend_of
+from conductor_trainer.init import BASE, begin
 from conductor_trainer.learn_together import learn_together
 from conductor_trainer.make_once import make_once
 from conductor_trainer.memory import require_memory
@@ -45,16 +47,44 @@ def warm_start(
 
     def build(temporary: Path) -> Record:
         started = time.perf_counter()
-        parent = require_record(root, request["parent"])
-        made = Made(root, temporary, target, identity, parent.base, request["config"], step=0)
+        config, parent = request["config"], _parent_of(root, request)
+        made = Made(root, temporary, target, identity, parent.base, config, step=0)
 
         def outcome_of(told: Sequence[JsonObject]) -> JsonObject:
             return {"loss": _loss_of(told[0]), "seconds": time.perf_counter() - started}
 
-        return learn_together("warmStart", made, request, examples, outcome_of, report)
+        if request["weights"] == "tuned" or config["tuning"]["kind"] == "full":
+            return learn_together(
+                "warmStart", learn_examples, made, request, examples, outcome_of, report
+            )
+        whole = cast(Config, {**config, "tuning": {"kind": "full"}})
+        asked = {**request, "config": whole}
+        learned = learn_together(
+            "warmStart",
+            learn_examples,
+            replace(made, config=whole),
+            asked,
+            examples,
+            outcome_of,
+            report,
+        )
+        return begin(replace(made, base=learned.folder), temporary / "model", learned.outcome)
 
     record, replayed = make_once(root, target, identity, build)
     return describe(target, record, replayed)
+
+
+def _parent_of(root: Path, request: WarmStartRequest) -> Record:
+    """What is learned from; the model below an adapter, where all weights are learned."""
+    parent, record = request["parent"], require_record(root, request["parent"])
+    if request["weights"] == "tuned" or record.kind == "model":
+        return record
+    if parent["name"] != BASE:
+        raise BadRequest(
+            f"A warm start of all weights goes on from {parent['trainRun']}/{BASE}, not from "
+            f"{parent['trainRun']}/{parent['name']}: what its adapter has learned would be lost."
+        )
+    return replace(record, kind="model", folder=record.base)
 
 
 def learn_examples(
@@ -65,7 +95,7 @@ def learn_examples(
     Returns the policy, and the losses of all steps.
     """
     report("loading")
-    config, parent = made.config, require_record(made.root, request["parent"])
+    config, parent = made.config, _parent_of(made.root, request)
     folder = made.root / parent.folder
     tokenizer = load_tokenizer(folder)
     learned = read_examples(examples, tokenizer)
