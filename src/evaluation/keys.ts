@@ -3,6 +3,11 @@
 /** A set of questions, JSON lines under the SHA-256 of their bytes. */
 export const questionSetKey = (sha256: string): string => `questions/${sha256}.jsonl`;
 
+/** The SHA-256 of the questions that lie under a key; null where that is no set's. */
+export function readQuestionSetKey(key: string): string | null {
+  return /^questions\/([0-9a-f]{64})\.jsonl$/.exec(key)?.[1] ?? null;
+}
+
 /** Everything of every evaluation. */
 export const EVALUATIONS = 'evaluations/';
 

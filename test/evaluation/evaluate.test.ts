@@ -5,6 +5,7 @@ import type { EvaluateInput } from '../../src/evaluation/contract';
 import { TrainingPlugin } from '../../src/training';
 import { writeManifest } from '../../src/training/policy/serving';
 import { checkCheckpoints } from '../../src/evaluation/cli/checkpoints';
+import { findEvaluation } from '../../src/evaluation/cli/find-evaluation';
 import { routeQuestions } from '../../src/evaluation/cli/learn';
 import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
 import { renderPlan } from '../../src/plan/render';
@@ -95,7 +96,7 @@ test('what was learned of an earlier evaluation decides who answers, and its cos
   expect(routed).toMatchObject({ verdict: alone?.verdict, answer: alone?.answer });
 
   await expect(routeQuestions(stage.store, 'eval-none', asked)).rejects.toThrow(
-    'has no evaluation "eval-none" to learn from',
+    'has no evaluation "eval-none": check the id and the folder',
   );
   const repeated = { ...asked, questions: questionsOf(1) };
   await expect(routeQuestions(stage.store, earlier.id, repeated)).rejects.toThrow(
@@ -321,4 +322,21 @@ test('an evaluation goes on with the configuration that it began with', async ()
   await stage.whileWorking(() => stage.run(input), { plugins: [worker] });
   const [conductor] = await stage.results('eval-kept');
   expect(conductor?.plan?.steps).toHaveLength(3);
+});
+
+test('an evaluation is found by its id, by the beginning that no other has, and as the last one', async () => {
+  const input = await stage.inputOf('eval-x1', ['workers'], { questions: 1 });
+  for (const [id, startedAt] of [
+    ['eval-x1', '2026-11-01'],
+    ['eval-x12', '2026-11-03'],
+    ['eval-x3-of-mine', '2026-11-02'],
+  ] as const) {
+    const manifest = { ...input, id, schema: 1, file: 'world.jsonl', startedAt };
+    await stage.store.write(manifestKey(id), Buffer.from(JSON.stringify(manifest)));
+  }
+  const found = ['eval-x1', 'eval-x3-of', 'last'].map((given) => findEvaluation(stage.store, given));
+  expect((await Promise.all(found)).map(({ id }) => id)).toEqual(['eval-x1', 'eval-x3-of-mine', 'eval-x12']);
+  await expect(findEvaluation(stage.store, 'eval-x')).rejects.toThrow(
+    '"eval-x" is the beginning of more than one evaluation; give more of its id: eval-x12, eval-x3-of-mine, eval-x1',
+  );
 });

@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto';
+import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
+import { quoteBriefly } from '../../plan/plan-error';
 import type { Store } from '../../store/store';
 import type { QuestionRef } from '../contract';
+import { readQuestionSetKey } from '../keys';
 
 /** What a worker asks of together: a night's own two sets, those of the night before, an evaluation's. */
 const KEPT_SETS = 4;
@@ -27,11 +31,24 @@ export class QuestionSets<Row = Question> {
     return questions;
   }
 
+  /** A question may name an activity and a queue: nothing else in the store, which models also write to, is taken for one. */
   private async fetch(set: string): Promise<readonly Row[]> {
+    const sha256 = readQuestionSetKey(set);
+    if (sha256 === null) {
+      throw new ConfigError(
+        `the input names ${quoteBriefly(set)}, which is no set of questions: those are kept as questions/SHA-256.jsonl`,
+      );
+    }
     const bytes = await this.store.read(set);
     if (bytes === null) {
       throw new Error(
         `questions ${set} are not in the store ${this.store.url}: give every worker of a run the same store`,
+      );
+    }
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+      throw new Error(
+        `questions ${set} in the store ${this.store.url} are not those that were kept: they were altered, or lost with ` +
+          'the power; start a night or an evaluation on them again',
       );
     }
     const lines = bytes.toString('utf8').split('\n').slice(0, -1);

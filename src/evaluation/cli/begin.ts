@@ -14,7 +14,7 @@ import { keepLines } from '../../store/keep-lines';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import type { Config } from '../../config/schema';
-import { readManifest, readResults } from '../activities/read-results';
+import { readResults } from '../activities/read-results';
 import type { EvaluateInput } from '../contract';
 import { manifestKey, questionSetKey, resultsFolder } from '../keys';
 import { EVALUATE_WORKFLOW, EVALUATION_PRIORITY } from '../names';
@@ -47,15 +47,6 @@ export async function keepPlan(
   return kept;
 }
 
-export async function findManifest(store: Store, id: string): Promise<Manifest> {
-  const isId = /^[a-z0-9][a-z0-9-]{0,62}$/.test(id);
-  const manifest = isId ? await readManifest(store, id) : null;
-  if (manifest !== null) return manifest;
-  throw new UsageError(
-    `the store ${store.url} has no evaluation ${JSON.stringify(id)}: check its id and the folder`,
-  );
-}
-
 /**
  * Says what was configured otherwise when an evaluation began: it goes on with that.
  *
@@ -76,7 +67,7 @@ export function checkConfiguration(
   const changes = differencesOf(before, after).join(', ');
   if (changes === '') return;
   try {
-    checkRun([config], run);
+    checkRun({ config }, run);
     const cards = [...modelCardsOf(run), ...(verifier === undefined ? [] : [verifier])];
     for (const card of makesCalls ? cards : []) keyFor(card, config, process.env);
   } catch (error) {

@@ -2,9 +2,10 @@ import { UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
 import type { ResolvedRun, RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
-import { readManifest, readResults } from '../activities/read-results';
-import { EVALUATIONS, isManifestKey, resultsFolder } from '../keys';
+import { readResults } from '../activities/read-results';
+import { resultsFolder } from '../keys';
 import { bestWorker, summarize } from '../summarize';
+import { evaluationsIn } from './find-evaluation';
 
 /**
  * The method of the worker that was best alone in the latest evaluation that tried all of the pool alone.
@@ -12,15 +13,10 @@ import { bestWorker, summarize } from '../summarize';
  * @throws UsageError that says which choice there is, where none did
  */
 export async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string> {
-  const keys = (await store.list(EVALUATIONS)).filter(isManifestKey);
-  const manifests = await Promise.all(keys.map((key) => readManifest(store, key.split('/')[1] ?? '')));
-  const earlier = manifests
-    .filter((manifest) => manifest !== null)
-    .filter(({ methods, log, run }) => {
-      const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
-      return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
-    })
-    .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
+  const earlier = (await evaluationsIn(store)).filter(({ methods, log, run }) => {
+    const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
+    return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
+  });
   for (const manifest of earlier) {
     const { methods, complete } = summarize(manifest, await readResults(store, resultsFolder(manifest.id)));
     const best = bestWorker(methods.filter(({ score }) => score !== null));

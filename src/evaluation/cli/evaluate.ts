@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { keepPicture } from '../../cli/draw';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { sayResumed } from '../../cli/follow-run';
 import { listenForInterruption } from '../../cli/interruption';
 import { checkServed } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
@@ -17,7 +18,8 @@ import { readResults } from '../activities/read-results';
 import { resultsFolder } from '../keys';
 import type { Manifest } from '../records';
 import { summarize, type Summary } from '../summarize';
-import { begin, type BeginOptions, checkConfiguration, findManifest, keepPlan } from './begin';
+import { begin, type BeginOptions, checkConfiguration, keepPlan } from './begin';
+import { findEvaluation } from './find-evaluation';
 import { followEvaluation } from './follow';
 import { picturesOf } from './pictures';
 import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
@@ -42,6 +44,7 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
     : ({ role: 'work', servesCheckpoints: true } as const);
   return withSession(loaded, { file: config, trust: options.trust, ...place }, async (session) => {
     const manifest = await prepare(session);
+    if (!detach) await sayResumed(session, config, manifest.id);
     const isUnderWay = await begin(session, manifest, options);
     if (detach) {
       await print(manifest.id);
@@ -86,7 +89,7 @@ async function prepareEvaluation(
     if (file !== undefined || fromTraces)
       throw new UsageError('--resume goes on with the questions that it began with: leave others out');
     const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
-    const manifest = await findManifest(store, resume);
+    const manifest = await findEvaluation(store, resume);
     checkConfiguration(manifest, config, !detach);
     checkBudget(manifest, options);
     return () => Promise.resolve(manifest);
@@ -112,15 +115,17 @@ async function showResults({ store }: Session, manifest: Manifest, options: Eval
   await writeFile(join(folder, 'report.md'), renderReport(summary, pictures));
   if (options.json === true) await print(toJson(summary));
   else await print(showSummary(summary, columnsOf(process.stdout)));
-  say(`Everything is in ${folder}: report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`);
+  const files = `Everything is in ${folder}: report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`;
+  say(wrapAll([files], columnsOf(process.stderr)).join('\n'));
 }
 
 /** What is printed. @param columns of the terminal; undefined: there is none */
 export function showSummary(summary: Summary, columns: number | undefined): string {
-  const sentences = findingsOf(summary);
-  const lines =
-    columns === undefined ? sentences : sentences.flatMap((sentence) => wrap([sentence], columns));
-  return [shownTable(tableOf(summary), columns), '', ...lines].join('\n');
+  return [shownTable(tableOf(summary), columns), '', ...wrapAll(findingsOf(summary), columns)].join('\n');
+}
+
+function wrapAll(sentences: string[], columns: number | undefined): string[] {
+  return columns === undefined ? sentences : sentences.flatMap((sentence) => wrap([sentence], columns));
 }
 
 /** The SVGs, by name; without them where nothing here can draw. */

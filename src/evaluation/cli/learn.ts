@@ -1,12 +1,13 @@
 import { UsageError } from '../../cli/exit-code';
 import type { Store } from '../../store/store';
 import { QuestionSets } from '../activities/question-sets';
-import { readManifest, readResults } from '../activities/read-results';
+import { readResults } from '../activities/read-results';
 import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
 import { resultsFolder } from '../keys';
 import { learnRouting, type Lesson } from '../methods/learned-router';
 import type { Learned, Manifest, MethodRecord } from '../records';
+import { findEvaluation } from './find-evaluation';
 
 /** Refuses a router that has nothing to learn from, and something to learn from that no method asks for. */
 export function checkLearning(methods: readonly string[], from: string | undefined): void {
@@ -29,18 +30,14 @@ export function checkLearning(methods: readonly string[], from: string | undefin
  */
 export async function routeQuestions(
   store: Store,
-  from: string,
+  given: string,
   {
     questions,
     workers,
   }: { readonly questions: readonly EvaluatedQuestion[]; readonly workers: readonly string[] },
 ): Promise<{ readonly questions: EvaluatedQuestion[]; readonly learned: Learned }> {
-  const manifest = await readManifest(store, from);
-  if (manifest === null) {
-    throw new UsageError(
-      `the store ${store.url} has no evaluation ${JSON.stringify(from)} to learn from: check its id and the folder`,
-    );
-  }
+  const manifest = await findEvaluation(store, given);
+  const from = manifest.id;
   const asked = new Set(questions.map(({ question }) => normalizeQuestion(question)));
   const tried = await findTried(store, manifest, workers);
   const fresh = tried.filter(({ text }) => !asked.has(normalizeQuestion(text)));

@@ -2,7 +2,7 @@ import type { Grade } from '../../grading/verdict';
 import type { ModelCard } from '../../protocol/cards';
 import type { Text } from '../../protocol/text';
 import type { Comparing, RuleGrade } from '../contract';
-import { lastLineOf } from '../last-line';
+import { lastLineOf } from '../judging';
 import { COMPARE_ANSWERS } from '../names';
 import type { MethodRecord, Preference, Spent } from '../records';
 import { addSpent, NOTHING_SPENT, spentOn } from '../spent';

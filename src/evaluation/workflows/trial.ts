@@ -12,7 +12,7 @@ import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
 import type { OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
 import { slugOf } from '../keys';
-import { JUDGE } from '../last-line';
+import { planToJudge } from '../judging';
 import { GRADE_ANSWERS } from '../names';
 import type { MethodRecord } from '../records';
 import { gradingActivities } from './activities';
@@ -88,7 +88,7 @@ export class Trial {
   /** Has the verifier answer a prompt, by a solve in which it is the only worker. @param part what the call is for */
   ask(verifier: ModelCard, prompt: Text, method: string, part: string): Promise<SolveRun | null> {
     const { run } = this.input;
-    const plan = { steps: [{ worker: verifier.id, subtask: JUDGE, sees: [] }] };
+    const plan = planToJudge(verifier.id);
     const input: SolveInput = {
       question: prompt,
       run: run && { ...run, workers: [verifier], queuePerProvider: false },

@@ -28,7 +28,7 @@ test('what its budget stopped goes on with another one, and pays for nothing twi
   expect(whole).toMatchObject({ code: 0 });
   expect(stage.providers.log.length - before).toBe(CALLS - known.length);
   expect(await stage.results(id)).toHaveLength(CALLS);
-  const again = await stage.run(['eval', '--resume', id]);
+  const again = await stage.run(['eval', '--resume', 'last']);
   expect(again).toMatchObject({ code: 0, stdout: whole.stdout });
   expect(stage.providers.log.length - before).toBe(CALLS - known.length);
 }, 180_000);
@@ -39,6 +39,13 @@ test('Ctrl-C leaves it as it is, and --resume goes on', async () => {
   evaluating.signal('SIGINT');
   const left = await evaluating.ended;
   expect(left).toMatchObject({ code: 130, stdout: '' });
+  const up = stage.start(['up']);
+  await up.hear(
+    new RegExp(`${idIn(left.stderr)}: stop it with temporal-conductor cancel ${idIn(left.stderr)}`),
+  );
+  up.signal('SIGINT');
+  up.signal('SIGINT');
+  await up.ended;
   const whole = await stage.run(['eval', '--resume', idIn(left.stderr)]);
   expect(whole).toMatchObject({ code: 0 });
   expect(await stage.results(idIn(left.stderr))).toHaveLength(CALLS);

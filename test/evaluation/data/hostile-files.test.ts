@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { ConfigError } from '../../../src/config/errors';
+import { inspectDataSet } from '../../../src/evaluation/data/inspect';
+import { lastLineOf } from '../../../src/evaluation/judging';
+import { isSameOutput, isSameValue } from '../../../src/grading/code/compare-output';
+import { freshFolder } from '../../local/fresh-folder';
+import { hostileText } from '../../support/hostile-text';
+
+// What no one would write: it is read at once, or refused in a sentence. No time is measured here: what is more than linear
+// would take minutes, and the run with it.
+
+jest.setTimeout(300_000);
+
+const PIECES = [
+  ...[
+    '{"question":"',
+    '"answer":',
+    '"id":1',
+    '"}',
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    "'",
+    ',',
+    ':',
+    '\\u',
+    '\n',
+    '\r\n',
+  ],
+  ...[
+    'PAR1',
+    '\0',
+    '\u001f\u008b',
+    ' ',
+    '\t',
+    '0',
+    '1',
+    '.',
+    '-',
+    'e9',
+    'true',
+    '`',
+    '*',
+    '\ud800',
+    '\u001b[2J',
+  ],
+];
+
+test('any file up to a megabyte is inspected, or is no file of questions', async () => {
+  const folder = await freshFolder();
+  const file = join(folder, 'questions');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('', '{"question":', 'question,answer\n', 'PAR1'),
+      hostileText(PIECES),
+      async (start, text) => {
+        await writeFile(file, start + text);
+        const found: unknown = await inspectDataSet(file).catch((error: unknown) => error);
+        if (found instanceof ConfigError) expect(found.message.length).toBeLessThan(1000);
+        else expect(found).toMatchObject({ file });
+        expect(JSON.stringify(found).length).toBeLessThan(100_000);
+      },
+    ),
+    // Half a million mistakes take seconds.
+    { numRuns: 4 },
+  );
+});
+
+test('any output of a program, and any reply of a judge, is compared', () => {
+  const text = hostileText(PIECES);
+  fc.assert(
+    fc.property(text, text, (right, printed) => {
+      expect(isSameOutput(right, right)).toBe(true);
+      isSameOutput(right, printed);
+      expect(isSameValue('[1, {"a": "x"}]', printed)).toBe(false);
+      isSameValue(printed, right);
+      expect(lastLineOf(printed).length).toBeLessThanOrEqual(200);
+    }),
+    { numRuns: 20 },
+  );
+});
