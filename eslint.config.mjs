@@ -1,7 +1,24 @@
+import { getStaticValue } from '@eslint-community/eslint-utils';
 import js from '@eslint/js';
 import redos from 'eslint-plugin-redos';
 import * as regexp from 'eslint-plugin-regexp';
+import { checkSync } from 'recheck';
 import tseslint from 'typescript-eslint';
+
+/** `redos/no-vulnerable` for patterns that are put together, which must be of constants alone: it reads literals. */
+const noVulnerableParts = {
+  create: (context) => ({
+    'NewExpression[callee.name="RegExp"], CallExpression[callee.name="RegExp"]'(node) {
+      const scope = context.sourceCode.getScope(node);
+      const [source, flags] = node.arguments.map((argument) => getStaticValue(argument, scope)?.value);
+      if (typeof source !== 'string') {
+        context.report({ node, message: 'Put a pattern together of constants, so that it can be checked.' });
+      } else if (checkSync(source, flags ?? '', { timeout: 30_000 }).status !== 'safe') {
+        context.report({ node, message: `/${source}/ may need more than linear time.` });
+      }
+    },
+  }),
+};
 
 export default tseslint.config(
   { ignores: ['lib/', 'coverage/', 'node_modules/', '**/.conductor/', 'examples/**/workflow-bundle.js'] },
@@ -18,7 +35,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/cli/**', 'src/training/cli/**'],
+    files: ['src/**/*.ts'],
     ignores: ['src/cli/terminal.ts'],
     rules: {
       'no-restricted-syntax': [
@@ -33,8 +50,8 @@ export default tseslint.config(
     },
   },
   {
-    // Text of strangers meets these patterns, so that none may need more than linear time. The first rule attacks each
-    // literal; the others also read what is put together of constants. Patterns of tests meet texts of tests alone.
+    // Text of strangers meets these patterns, so that none may need more than linear time. The first two rules attack each;
+    // the others read it. Patterns of tests meet texts of tests alone.
     files: ['**/*.{ts,js,cjs,mjs}'],
     ignores: ['test/**'],
     plugins: { redos, regexp },
@@ -43,6 +60,11 @@ export default tseslint.config(
       'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
       'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false }],
     },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { own: { rules: { 'no-vulnerable-parts': noVulnerableParts } } },
+    rules: { 'own/no-vulnerable-parts': 'error' },
   },
   {
     files: ['**/*.{js,cjs,mjs}'],

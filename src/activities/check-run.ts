@@ -1,8 +1,8 @@
 import { ConfigError } from '../config/errors';
 import { resolveRun } from '../config/resolve-run';
-import type { Config } from '../config/schema';
 import type { ModelProvider } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
+import type { Dependencies } from './dependencies';
 
 /**
  * Local activity `conductor.checkRun`: whether a run that came with a workflow's input names only what this process's own
@@ -12,13 +12,13 @@ import type { ResolvedRun } from '../protocol/run';
  * @throws ConfigError that says what is unknown
  */
 export function checkRun(
-  configs: readonly Config[],
+  { config, earlier = [], policy }: Pick<Dependencies, 'config' | 'earlier' | 'policy'>,
   run: ResolvedRun,
-  { servesCheckpoints = false }: { readonly servesCheckpoints?: boolean } = {},
 ): void {
-  const known = configs.flatMap((config) => namedBy(resolveRun(config)));
-  if (servesCheckpoints && configs.some(({ temporal }) => temporal.queuePerProvider))
-    known.push(ownQueue('policy'));
+  const configs = [config, ...earlier];
+  const known = configs.flatMap((each) => namedBy(resolveRun(each)));
+  const hasQueues = configs.some(({ temporal }) => temporal.queuePerProvider);
+  if (policy !== undefined && hasQueues) known.push(ownQueue('policy'));
   const unknown = namedBy(run).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new ConfigError(

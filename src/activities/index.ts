@@ -31,8 +31,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
     [RESOLVE_RUN]: (request) => asFailure(() => resolveForRun(dependencies, request)),
     [CHECK_RUN]: (run) =>
       asFailure(() => {
-        const { config, earlier = [], policy } = dependencies;
-        checkRun([config, ...earlier], run, { servesCheckpoints: policy !== undefined });
+        checkRun(dependencies, run);
         return Promise.resolve();
       }),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
@@ -47,10 +46,11 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
  * client may start a run, and none of them sees this configuration.
  */
 async function resolveForRun(
-  { config, earlier = [], store, policy }: Dependencies,
+  dependencies: Dependencies,
   { question, pool, limits, run: given, conductor = {} }: ResolveRunRequest,
 ): Promise<ResolveRunResult> {
-  if (given !== undefined) checkRun([config, ...earlier], given);
+  const { config, store, policy } = dependencies;
+  if (given !== undefined) checkRun(dependencies, given);
   const run = given === undefined ? resolveRun(config, { pool, limits }) : narrowRun(given, { pool, limits });
   return {
     run: await bindConductor(run, conductor, policy),

@@ -1,6 +1,9 @@
 import type { ConductorClient, Retry } from '../client/conductor-client';
+import { unfinishedOf } from '../client/list-runs';
+import { EVALUATE_WORKFLOW } from '../evaluation/names';
 import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop, howToApprove } from '../trace/describe';
+import { TRAIN_WORKFLOW } from '../training/names';
 import { ApprovalDesk } from './approval/desk';
 import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
@@ -121,23 +124,30 @@ export async function breakdownOf(ended = new Promise<void>(() => undefined)): P
 const MOST_NAMED = 5;
 
 /**
- * Other runs of this folder, left by an earlier command or watched by another: our worker goes on with them, too. On a
- * server that others share, what runs there is no news to the person here.
+ * Other runs of this folder, evaluations and nights included, left by an earlier command or watched by another: our worker
+ * goes on with them, too. On a server that others share, what runs there is no news to the person here.
  */
 export async function sayResumed(
-  { conductor, server, config: { temporal } }: Session,
+  { conductor, server, temporal, config: settings }: Session,
   config: string | undefined,
   own?: string,
 ): Promise<void> {
   if (!server.embedded) return;
+  const { taskQueue } = settings.temporal;
   const known = await startedRuns(server);
-  const { runs, unlisted } = await conductor.list({ ended: 0, taskQueue: temporal.taskQueue, known });
-  const others = runs.filter(({ id }) => id !== own);
+  const [{ runs, unlisted }, evaluations, nights] = await Promise.all([
+    conductor.list({ ended: 0, taskQueue, known }),
+    unfinishedOf(temporal, EVALUATE_WORKFLOW, taskQueue),
+    settings.training === undefined ? [] : unfinishedOf(temporal, TRAIN_WORKFLOW, taskQueue),
+  ]);
+  const cancelled = [...runs.map(({ id }) => id), ...evaluations];
+  const others = [
+    ...cancelled.map((id) => ({ id, stop: command('cancel', id, config) })),
+    ...nights.map((id) => ({ id, stop: command('train stop', id.replace(/^train-/, '--run '), config) })),
+  ].filter(({ id }) => id !== own);
   if (others.length === 0) return;
   const count = others.length + unlisted;
-  const named = others
-    .slice(0, MOST_NAMED)
-    .map(({ id }) => `  ${id}: stop it with ${command('cancel', id, config)}`);
+  const named = others.slice(0, MOST_NAMED).map(({ id, stop }) => `  ${id}: stop it with ${stop}`);
   const more = count > named.length ? ['  … "temporal-conductor list" shows all'] : [];
   say(
     [`${counted(count, 'unfinished run')} of this folder will go on as well:`, ...named, ...more].join('\n'),

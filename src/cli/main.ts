@@ -9,6 +9,9 @@ import { EXIT, type ExitCode, exitCodeOfError } from './exit-code';
 import { buildProgram } from './program';
 import { say } from './terminal';
 
+/** A run that a command follows no longer answers its last poll up to a minute later, which would keep the shell. */
+const GRACE_MS = 200;
+
 async function main(): Promise<void> {
   process.stdout.on('error', leaveQuietly);
   const settle = (code: ExitCode): void => {
@@ -19,6 +22,7 @@ async function main(): Promise<void> {
   } catch (error) {
     settle(report(error));
   }
+  setTimeout(() => process.exit(), GRACE_MS).unref();
 }
 
 function report(error: unknown): ExitCode {

@@ -92,8 +92,18 @@ export async function startWorker(
   // Until someone waits for it, Node must not take a breakdown for a lost rejection.
   ended.catch(() => undefined);
   const stop = async (): Promise<void> => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-    await ended.finally(() => connection.close());
+    const isAsked = worker.getState() === 'RUNNING';
+    if (isAsked) worker.shutdown();
+    try {
+      await ended;
+    } catch (error) {
+      // One that does not end in time is no failure of its command: an answer counts, and what was under way is taken up
+      // by another worker. Its connection cannot be closed until the process ends.
+      if (isAsked) return;
+      await connection.close();
+      throw error;
+    }
+    await connection.close();
   };
   const { identity } = worker.options;
   return { connection, identity, status: () => worker.getStatus(), ended, stop };

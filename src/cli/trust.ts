@@ -41,19 +41,31 @@ function belongs(variable: string, origin: string): boolean {
  * @throws UsageError that names the keys and what to do, where no one can be asked or the answer is no
  */
 export async function requireTrust(cards: readonly Card[], file: string, isTrusted = false): Promise<void> {
-  const pairs = foreignKeys(cards, process.env);
-  const granted = (process.env[VARIABLE] ?? '').split(',').map((pair) => pair.trim());
-  let open = pairs.filter((pair) => !granted.includes(pair));
-  if (open.length === 0) return;
-  const folder = await realpath(dirname(file));
-  const trusted = (await recall(TRUST)) ?? {};
-  open = open.filter((pair) => !trusted[folder]?.includes(pair));
+  const pairs = foreignKeys(cards, process.env).filter((pair) => !granted().includes(pair));
+  if (pairs.length === 0) return;
+  const open = await untrustedKeys(cards, file);
   if (open.length > 0) {
     if (!isTrusted) await ask(open, file);
+    const trusted = (await recall(TRUST)) ?? {};
+    const folder = await realpath(dirname(file));
     await remember({ ...trusted, [folder]: [...(trusted[folder] ?? []), ...open] });
   }
   // For what this command does later, and for its worker.
-  process.env[VARIABLE] = [...granted, ...pairs].filter((pair) => pair !== '').join(',');
+  process.env[VARIABLE] = [...granted(), ...pairs].join(',');
+}
+
+/** Of `foreignKeys` those that neither this process nor the folder of the configuration is trusted with. */
+export async function untrustedKeys(cards: readonly Card[], file: string): Promise<string[]> {
+  const open = foreignKeys(cards, process.env).filter((pair) => !granted().includes(pair));
+  if (open.length === 0) return [];
+  const trusted = (await recall(TRUST)) ?? {};
+  const folder = await realpath(dirname(file));
+  return open.filter((pair) => !trusted[folder]?.includes(pair));
+}
+
+function granted(): string[] {
+  const pairs = (process.env[VARIABLE] ?? '').split(',').map((pair) => pair.trim());
+  return pairs.filter((pair) => pair !== '');
 }
 
 async function ask(pairs: readonly string[], file: string): Promise<void> {

@@ -144,6 +144,17 @@ function sumUp({ status, waitsFor, question, costUsd, costIsLowerBound }: SolveT
   return { status, waitsFor: waitsFor ?? null, question: previewOf(question), costUsd, costIsLowerBound };
 }
 
+/** The ids of workflows of another type that have not ended, at most a hundred. */
+export async function unfinishedOf(client: Client, type: string, taskQueue: string): Promise<string[]> {
+  const conditions = [`WorkflowType = ${quoted(type)}`, `TaskQueue = ${quoted(taskQueue)}`];
+  const query = [...conditions, "ExecutionStatus = 'Running'"].join(' AND ');
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: MOST_UNFINISHED })) {
+    if (ids.push(workflowId) === MOST_UNFINISHED) break;
+  }
+  return ids;
+}
+
 /** The ids of solves that begin so: of those that no other one started, else of children. */
 export async function findByPrefix(
   client: Client,

@@ -68,26 +68,40 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The same payload with each reference to a text replaced by the whole text. A payload without any is left as it is, to
+ * The same payloads with each reference to a text replaced by the whole text. A payload without any is left as it is, to
  * the byte.
  *
  * @throws HttpRefusal where a text is not in the store, or all of them are too much for one answer
  */
-export async function withWholeTexts(payload: Payload, store: Store): Promise<Payload> {
+export async function withWholeTexts(payloads: readonly Payload[], store: Store): Promise<Payload[]> {
+  let length = 0;
+  const take = (bytes: number): void => {
+    length += bytes;
+    if (length <= MAX_TEXT_BYTES) return;
+    throw new HttpRefusal(
+      413,
+      `the texts of these payloads are over ${MAX_TEXT_BYTES} bytes: read them with temporal-conductor trace`,
+    );
+  };
+  const whole: Payload[] = [];
+  for (const payload of payloads) whole.push(await withTexts(payload, store, take));
+  return whole;
+}
+
+/** @param take is told how long each text is, wherever it is put: as its reference says, and where that lies, as it is */
+async function withTexts(payload: Payload, store: Store, take: (bytes: number) => void): Promise<Payload> {
   const { metadata, data } = payload;
   if (data == null || Buffer.from(metadata?.encoding ?? []).toString('utf8') !== 'json/plain') return payload;
   const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'));
   const refs = [...refsIn(value)];
   if (refs.length === 0) return payload;
-  const length = refs.reduce((sum, ref) => sum + ref.bytes, 0);
-  if (length > MAX_TEXT_BYTES) {
-    throw new HttpRefusal(
-      413,
-      `the texts of this payload are ${length} bytes, over ${MAX_TEXT_BYTES}: read them with temporal-conductor trace`,
-    );
-  }
+  for (const { bytes } of refs) take(bytes);
   const texts = new Map<string, string>();
-  for (const ref of refs) texts.set(ref.ref, await load(ref, store));
+  for (const ref of refs) {
+    const text = texts.get(ref.ref) ?? (await load(ref, store));
+    take(Math.max(0, Buffer.byteLength(text) - ref.bytes));
+    texts.set(ref.ref, text);
+  }
   const whole = JSON.stringify(value, (_, part: unknown) => (isTextRef(part) ? texts.get(part.ref) : part));
   return { ...payload, data: new TextEncoder().encode(whole) };
 }
@@ -100,7 +114,7 @@ function* refsIn(value: unknown): Generator<TextRef> {
 
 const textRefSchema = z.object({
   ref: z.string().regex(/^sha256-[0-9a-f]{64}$/),
-  bytes: z.number(),
+  bytes: z.int().nonnegative(),
   preview: z.string(),
 });
 

@@ -53,6 +53,7 @@ export async function startCodecServer({ host, port, ...service }: CodecServerOp
       response.writeHead(status, { 'cache-control': 'no-store', ...headers }).end(body);
     });
   });
+  server.maxConnections = MOST_CONNECTIONS;
   server.listen(port, host);
   await once(server, 'listening');
   const { port: bound } = server.address() as AddressInfo;
@@ -65,6 +66,9 @@ export async function startCodecServer({ host, port, ...service }: CodecServerOp
     },
   };
 }
+
+/** A page opens six. Each may have a body in memory, and further ones are closed at once. */
+export const MOST_CONNECTIONS = 64;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -93,8 +97,7 @@ type Convert = (payloads: Payload[], service: CodecService) => Promise<Payload[]
 const encode: Convert = (payloads, { keys }) => encryptionCodec(keys).encode(payloads);
 const decode: Convert = (payloads, { keys }) => encryptionCodec(keys).decode(payloads);
 const download: Convert = async (payloads, service) => {
-  const decoded = await decode(payloads, service);
-  return Promise.all(decoded.map((payload) => withWholeTexts(payload, service.store)));
+  return withWholeTexts(await decode(payloads, service), service.store);
 };
 
 /** `/decode` leaves references alone only where the request asks for it, as Temporal's own codec servers do. */

@@ -59,7 +59,7 @@ export function createConfigReader<Input, Settings extends Config>(
         return `${whereIs([...issue.path, ...key])}: ${explainIssue(issue, at, schema)}`;
       }),
     );
-    throw new ConfigError(someOf(sentences, '\n'));
+    throw new ConfigError(someOf(sentences.sort(byPlace.compare), '\n'));
   };
   const parse = (content: unknown): Settings => check(content, () => 'configuration');
   const readFile = (path: string, name = path): Settings => {
@@ -85,6 +85,9 @@ export function createConfigReader<Input, Settings extends Config>(
       typeof given === 'string' ? readFile(given) : parse(given),
   };
 }
+
+/** Line 9 before line 10. */
+const byPlace = new Intl.Collator('en', { numeric: true });
 
 interface Findings {
   readonly issues: readonly z.core.$ZodIssue[];

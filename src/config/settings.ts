@@ -14,12 +14,17 @@ export const effortSchema = z.enum(['none', 'minimal', 'low', 'medium', 'high', 
 
 const rate = z.number().nonnegative().max(10_000);
 
-const ratesSchema = z.strictObject({
-  input: rate,
-  output: rate,
-  cachedInput: rate.exactOptional(),
-  cacheWrite: rate.exactOptional(),
-});
+const A_PRICE = 'expected 0, or USD per million tokens, e.g. { input: 2, output: 10 }';
+
+const ratesSchema = z.strictObject(
+  {
+    input: rate,
+    output: rate,
+    cachedInput: rate.exactOptional(),
+    cacheWrite: rate.exactOptional(),
+  },
+  { error: ({ code }) => (code === 'invalid_type' ? A_PRICE : undefined) },
+);
 
 type Rates = z.output<typeof ratesSchema>;
 

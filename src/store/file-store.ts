@@ -22,9 +22,9 @@ import { checkKey, type Store, type StoredEntry, type Tally } from './store';
 /**
  * A store in a folder of this machine (or of a shared disk): one file a key.
  *
- * Files are written beside their place and moved there, so a killed process leaves no half-written one. They are not
- * flushed to the device: a loss of power can cost the last moments, as it can in the embedded server's database (SQLite,
- * `synchronous=NORMAL`).
+ * Files are written beside their place and moved there, so a killed process leaves no half-written one. Only what is
+ * replaced is flushed to the device: of the rest a loss of power can cost the last moments, as it can in the embedded
+ * server's database (SQLite, `synchronous=NORMAL`).
  */
 export class FileStore implements Store {
   readonly url: string;
@@ -52,7 +52,7 @@ export class FileStore implements Store {
     const isReplaced = await unlessMissing(
       whileLocked(join(this.root, LOCK), async () => {
         if (!(await this.read(key))?.equals(was)) return false;
-        await this.write(key, bytes);
+        await this.beside(key, bytes, rename, true);
         return true;
       }),
     );
@@ -64,11 +64,12 @@ export class FileStore implements Store {
     key: string,
     bytes: Uint8Array,
     put: (unfinished: string, path: string) => Promise<T>,
+    flush = false,
   ): Promise<T> {
     const path = this.pathOf(key);
     const unfinished = hiddenBeside(path);
     try {
-      await writeNew(unfinished, bytes);
+      await writeNew(unfinished, bytes, flush);
       return await put(unfinished, path);
     } catch (error) {
       await rm(unfinished, { force: true });
@@ -178,8 +179,8 @@ async function* hiddenBelow(folder: string): AsyncGenerator<string> {
 }
 
 /** Most folders are there already: one is made only where it is missing. */
-async function writeNew(file: string, bytes: Uint8Array): Promise<void> {
-  const write = () => writeFile(file, bytes, { flag: 'wx', mode: 0o600 });
+async function writeNew(file: string, bytes: Uint8Array, flush: boolean): Promise<void> {
+  const write = () => writeFile(file, bytes, { flag: 'wx', mode: 0o600, flush });
   if ((await unlessMissing(write().then(() => true))) !== null) return;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await write();

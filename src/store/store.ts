@@ -28,7 +28,8 @@ export interface Store {
   create(key: string, bytes: Uint8Array): Promise<boolean>;
   /**
    * Writes only where exactly `was`, as `read` gave it, lies under the key: of many that do so at once, one is told `true`.
-   * A folder can promise that among calls of `replace` alone: what is replaced is never changed by `write`.
+   * A folder can promise that among calls of `replace` alone: what is replaced is never changed by `write` at the same
+   * time. What was replaced survives a loss of power, as everything does in a database or a bucket.
    */
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
   /** What lies under the key, without reading it; null when nothing does. */

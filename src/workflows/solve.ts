@@ -6,7 +6,7 @@ import {
   patched,
   workflowInfo,
 } from '@temporalio/workflow';
-import { jsonBytes, type Plan } from '../plan/plan';
+import type { Plan } from '../plan/plan';
 import type { ResolveRunResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
 import { findInputProblem, questionOf, type SolveInput } from '../protocol/input';
@@ -18,6 +18,7 @@ import { emptyTrace } from '../trace/reduce';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
 import { isOwnCancellation, orFail } from './failures';
+import { fitResult } from './fit-result';
 import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
@@ -125,25 +126,6 @@ async function wholeAnswer(found: TextRef): Promise<Text> {
     // What was found and paid for is not given up because it cannot be copied: the reference is an answer, too.
     return found;
   }
-}
-
-/** Temporal takes payloads up to 2 MB: with a longer result, a run would never end. */
-const MAX_RESULT_BYTES = 1_900_000;
-const CLIPPED_CHARACTERS = 200;
-
-/** The trace as it is left. Where that is too much, texts of children are clipped: their own histories hold them whole. */
-function fitResult(trace: SolveTrace): SolveTrace {
-  if (jsonBytes(trace) <= MAX_RESULT_BYTES) return trace;
-  const clip = (text: string): string =>
-    text.length <= CLIPPED_CHARACTERS ? text : `${text.slice(0, CLIPPED_CHARACTERS)}…`;
-  const clipText = (text: Text | null): Text | null => (typeof text === 'string' ? clip(text) : text);
-  const rounds = trace.rounds.map((round) => {
-    if (round.childId === null) return round;
-    const steps = round.steps.map((step) => ({ ...step, output: clipText(step.output) }));
-    const planned = round.plan?.steps.map((step) => ({ ...step, subtask: clip(step.subtask) }));
-    return { ...round, steps, plan: planned ? { steps: planned } : null, answer: clipText(round.answer) };
-  });
-  return { ...trace, rounds };
 }
 
 function noAnswer({ rounds }: SolveTrace): ApplicationFailure {

@@ -82,6 +82,8 @@ test('a plan waits: rejected, written anew, edited and run from another terminal
 });
 
 test('where nobody works on the run, an approval makes no call: it says how to go on', async () => {
+  // It keeps Temporal, and works on nothing.
+  await start(['server']).hear(/Temporal runs\./);
   const solving = start(['solve', QUESTION, '--approve']);
   const [, id = ''] = await solving.hear(/temporal-conductor approve (\S+)/);
   solving.signal('SIGINT');

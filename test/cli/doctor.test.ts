@@ -47,6 +47,7 @@ describe('doctor', () => {
     const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path, env });
     expect(stdout).toMatch(/✓ Key +KEY_THERE is set/);
     expect(stdout).toMatch(/✗ Key +KEY_AWAY is not set: put/);
+    expect(stdout).toMatch(/· Trust +KEY_THERE goes to https:\/\/api\.openai\.com, .* asks for --trust/);
     expect(stdout).toMatch(/✗ Temporal CLI .*\/no\/temporal.*unset/);
     expect(stdout).toMatch(/✗ Temporal server +nothing answers at 127\.0\.0\.1:9 \(TEMPORAL_ADDRESS\)/);
     expect(stdout).toMatch(/✗ Store +file:conductor\.yaml\/store .*no folder/);

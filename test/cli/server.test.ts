@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { runCommand, startCommand } from './command';
 import { type Folder, makeFolder, poolAt, serverRuns } from './folder';
 
@@ -46,3 +51,54 @@ test('without a program it tells the address, and runs until Ctrl-C', async () =
   expect(await running.ended).toMatchObject({ code: 0 });
   expect(await serverRuns(folder)).toBe(false);
 });
+
+test('where no worker is, each command says so, and Ctrl-C gives the shell back though its poll is not answered', async () => {
+  const temporal = startCommand(['server'], { cwd: folder.path });
+  const [, TEMPORAL_ADDRESS = ''] = await temporal.hear(/TEMPORAL_ADDRESS=(\S+)/);
+  const elsewhere = { cwd: folder.path, env: { TEMPORAL_ADDRESS } };
+  const absence = /No worker polls task queue conductor at .* Start one with: temporal-conductor worker/;
+  const { code, stdout, stderr } = await runCommand(['solve', 'Where?', '--detach'], elsewhere);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(absence) as string });
+  expect((await runCommand(['depth', stdout.trim(), '1'], elsewhere)).stderr).toMatch(absence);
+
+  const watching = startCommand(['watch', stdout.trim()], elsewhere);
+  await watching.hear(absence);
+  const pid = await serverPid();
+  process.kill(pid, 'SIGSTOP');
+  try {
+    watching.signal('SIGINT');
+    expect(await watching.ended).toMatchObject({ code: 130 });
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  temporal.signal('SIGINT');
+  await temporal.ended;
+});
+
+test('a worker that does not end in time is no failure of its command', async () => {
+  const silent = createServer();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const { port } = silent.address() as AddressInfo;
+  await folder.write('conductor.yaml', poolAt(`http://127.0.0.1:${port}`));
+  const temporal = startCommand(['server'], { cwd: folder.path });
+  await temporal.hear(/TEMPORAL_ADDRESS=/);
+  const solving = startCommand(['solve', 'Where?'], { cwd: folder.path });
+  await solving.hear(/writing a plan/);
+  const pid = await serverPid();
+  process.kill(pid, 'SIGSTOP');
+  try {
+    solving.signal('SIGINT');
+    expect(await solving.ended).toMatchObject({ code: 130 });
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  temporal.signal('SIGINT');
+  await temporal.ended;
+  silent.closeAllConnections();
+  silent.close();
+});
+
+async function serverPid(): Promise<number> {
+  const record = await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8');
+  return (JSON.parse(record) as { process: { pid: number } }).process.pid;
+}

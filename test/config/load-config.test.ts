@@ -180,14 +180,14 @@ workers:
 `,
     );
     expect(told.map((line) => line.replace(/^conductor\.yaml:\d+:\d+: /, ''))).toEqual([
+      expect.stringMatching(/^conductor\.model is missing/),
       expect.stringMatching(
         /^conductor\.provider is "opnai": expected one of openai, .*; did you mean openai\?$/,
       ),
+      'conductor.modle (did you mean model?), conductor.temprature (did you mean temperature?) are not settings: remove or rename',
       expect.stringMatching(/^workers\[0\]\.price\.input is "cheap": expected number/),
       'workers[1].id is "a": workers[0] has this id already; choose another',
       'workers[1].fallback[0] is "z": expected one of a',
-      expect.stringMatching(/^conductor\.model is missing/),
-      'conductor.modle (did you mean model?), conductor.temprature (did you mean temperature?) are not settings: remove or rename',
     ]);
   });
 });
@@ -208,6 +208,11 @@ describe('what is refused, with place, value and remedy', () => {
     ['malformed YAML', 'conductor: {\n  provider: [', /^conductor\.yaml:\d+:\d+: this is not valid YAML: /],
     ['an empty file', '', /^conductor\.yaml:1:1: the configuration is null: expected object/],
     ['a missing part', SMALLEST.slice(0, 48), /^conductor\.yaml:\d+:\d+: workers is missing: expected array/],
+    [
+      'a price that is none',
+      worker('{ id: b, provider: openai, model: m, price: -1 }'),
+      /workers\[1\]\.price is -1: expected 0, or USD per million tokens, e\.g\. \{ input: 2, output: 10 \}$/,
+    ],
     [
       'a wrong type',
       worker('{ id: b, provider: openai, model: m, price: { input: cheap, output: 1 } }'),
@@ -328,9 +333,9 @@ describe('what is refused, with place, value and remedy', () => {
     expect(problemOf(text)).toMatch(expected);
   });
 
-  it('every fault at once, a line each', () => {
-    const text = `${SMALLEST}limits: { steps: 0, wallClock: soon }`;
-    expect(problemOf(text).split('\n')).toHaveLength(2);
+  it('every fault at once, a line each, from the top to the bottom', () => {
+    const problem = problemOf(`limit: 1\n${worker('{ id: b }')}${'\n'.repeat(6)}limits: { steps: 0 }\n`);
+    expect(problem.match(/(?<=^conductor\.yaml:)\d+/gm)).toEqual(['1', '5', '12']);
   });
 
   it.each([

@@ -66,11 +66,6 @@ export const UNPLAYED: readonly Unplayed[] = [
   },
   { page: 'docs/training.md', because: 'needs vLLM on a GPU', commands: ['vllm serve '] },
   {
-    page: 'docs/evaluation.md',
-    because: 'needs files of questions: test/cli/data, test/evaluation and npm run eval:demo',
-    commands: ['temporal-conductor eval ', 'temporal-conductor data '],
-  },
-  {
     page: 'docs/training.md',
     because: 'downloads what shows metrics: trainer/tests/test_report',
     commands: ['pip install "tensorboard'],

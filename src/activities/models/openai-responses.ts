@@ -114,7 +114,7 @@ function finishOf(reason: string | null | undefined): FinishReason {
 }
 
 const backgroundSchema = responseSchema.extend({
-  id: z.string().min(1),
+  id: z.string().min(1).max(1000),
   /** Servers without a background mode answer at once, some of them without a status. */
   status: z.string().nullish(),
   output: responseSchema.shape.output.nullish().transform((output) => output ?? []),

@@ -6,18 +6,28 @@ export class UnreadableReply extends Error {
   override readonly name = 'UnreadableReply';
 }
 
-export const tokensSchema = z.int().nonnegative();
+/** Beyond any model; what is more was not counted, and sums of what is stay exact. */
+export const tokensSchema = z.int().nonnegative().max(1e9);
 
 /** A count that many servers leave out where it is 0. */
 export const partSchema = tokensSchema.nullish().transform((count) => count ?? 0);
 
-/** The service tier, in the vendor's word. */
-export const tierSchema = z.string().nullish().catch(null);
+const MAX_TIER_CHARACTERS = 40;
+
+/** The service tier, in the vendor's word. One that is cut is as unknown as it was. */
+export const tierSchema = z
+  .string()
+  .transform((tier) => tier.slice(0, MAX_TIER_CHARACTERS))
+  .nullish()
+  .catch(null);
+
+const MAX_USD = 1e6;
 
 /** What OpenRouter and its like say they charged: USD beside the token counts, read as 10⁻⁹ USD. */
 export const nanoUsdSchema = z
   .number()
   .positive()
+  .max(MAX_USD)
   .transform((usd) => Math.round(usd * 1e9))
   .nullish()
   .catch(null);

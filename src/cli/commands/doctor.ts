@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
+import { configPath } from '../../config/load';
 import { describeConductor } from '../../config/notices';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
@@ -17,6 +18,7 @@ import { EXIT, type ExitCode } from '../exit-code';
 import { configuredCards } from '../../config/keys';
 import { FOLDER, loadFile } from '../settings';
 import { columnsOf, paintFor, print } from '../terminal';
+import { untrustedKeys } from '../trust';
 
 /** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */
 export async function doctor({ config: file }: { readonly config?: string }): Promise<ExitCode> {
@@ -26,7 +28,13 @@ export async function doctor({ config: file }: { readonly config?: string }): Pr
   const all = [checkNode(), ...here, server.finding, ...findings];
   if (config !== null) {
     const cards = configuredCards(config);
-    all.push(...checkKeys(cards), ...checkEncryption(config), await findStore(config), ...checkRates(config));
+    all.push(
+      ...checkKeys(cards),
+      ...(await checkTrusted(cards, file)),
+      ...checkEncryption(config),
+      await findStore(config),
+      ...checkRates(config),
+    );
     const needsEngine = cards.some(({ provider }) => provider === 'local');
     if (needsEngine || !isOurImage()) all.push(checkLocalEngine(needsEngine));
     if (config.training !== undefined) all.push(...(await checkNight(config, config.training, server)));
@@ -75,6 +83,21 @@ function checkKeys(cards: ReturnType<typeof configuredCards>): Finding[] {
       ? fine('Key', `${name} is set`)
       : broken('Key', `${name} is not set: put the key into this environment variable`),
   );
+}
+
+/** Nothing where each key goes where it belongs, or is trusted to go. */
+async function checkTrusted(
+  cards: ReturnType<typeof configuredCards>,
+  path: string | undefined,
+): Promise<Finding[]> {
+  const pairs = await untrustedKeys(cards, configPath({ env: process.env, cwd: process.cwd(), path }));
+  return pairs.map((pair) => {
+    const errand = pair.replace('=', ' goes to ');
+    return note(
+      'Trust',
+      `${errand}, where it does not belong: the first command that sends it asks for --trust`,
+    );
+  });
 }
 
 /** Nothing where the configuration asks for no encryption. */

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { ConductorClient } from '../../client/conductor-client';
-import { liveUsers } from '../../local/lease';
+import { isPolled } from '../../client/pollers';
 import { reasonOf } from '../../reason-of';
 import type { HeldLimits, LimitsChange } from '../../protocol/messages';
 import { counted, describeMs, describeUsd } from '../../trace/describe';
@@ -10,9 +9,7 @@ import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { watchForAbsence } from '../queues';
-import type { Session } from '../session';
-import { FOLDER } from '../settings';
+import { checkServed, watchForAbsence } from '../queues';
 import { print, say } from '../terminal';
 
 interface FileOptions {
@@ -168,18 +165,12 @@ function steerRun(
         say(`Interrupted. Run ${id} may still do what it was asked to, once a worker answers for it.`);
         return EXIT.interrupted;
       }
-      if (!(await isServed(session)))
+      if (!session.server.embedded) await checkServed(session);
+      else if (!(await isPolled(session.temporal, session.config.temporal.taskQueue, 'activities')))
         say(`No worker runs it now; go on with: ${watchOf(id, options.config)}`);
       return EXIT.answered;
     } finally {
       stopLooking();
     }
   });
-}
-
-/** A server elsewhere cannot tell; beside the embedded one, the folder's other processes are the workers. */
-async function isServed({ server }: Session): Promise<boolean> {
-  if (!server.embedded) return true;
-  const users = await liveUsers(resolve(FOLDER));
-  return users.some(({ pid }) => pid !== process.pid);
 }

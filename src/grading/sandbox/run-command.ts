@@ -70,7 +70,7 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
       if (stopped instanceof SandboxError) reject(stopped);
       else if (stopped !== null) resolve({ kind: 'stopped', reason: stopped });
       else {
-        const exitCode = command.reports ? reported(report.text, 'exit-code') : (code ?? 137);
+        const exitCode = command.reports ? numberIn(report.text, /"exit-code": (\d{1,9})/) : (code ?? 137);
         if (exitCode === null) {
           reject(new SandboxError(`${file} ended (${signal ?? code}): ${stderr.text.trim()}`));
         } else if (exitCode === CPU_TIME_IS_UP) resolve({ kind: 'stopped', reason: outOfCpu(limits) });
@@ -113,12 +113,12 @@ function wasStarved({ cpuMs, waitedMs, threads }: TreeUse, wallMs: number): bool
 
 /** The process that all of the program's descend from; null until it is there. */
 function pidToWatch({ reports }: Command, pid: number | undefined, report: Capture): number | null {
-  return reports ? reported(report.text, 'child-pid') : (pid ?? null);
+  return reports ? numberIn(report.text, /"child-pid": (\d{1,9})/) : (pid ?? null);
 }
 
 /** A number of bubblewrap's report, of which no one else can write a word: the program does not inherit its descriptor. */
-function reported(report: string, name: 'child-pid' | 'exit-code'): number | null {
-  const found = new RegExp(`"${name}": (\\d+)`).exec(report)?.[1];
+function numberIn(report: string, pattern: RegExp): number | null {
+  const found = pattern.exec(report)?.[1];
   return found === undefined ? null : Number(found);
 }
 

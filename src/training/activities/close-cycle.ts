@@ -2,14 +2,14 @@ import type { Store } from '../../store/store';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
 import { COLLAPSE_CYCLES, findCollapse } from '../collapse';
 import type { CloseCycleRequest, KeptCheckpoint } from '../contract';
-import { metricsKey } from '../keys';
+import { metricsKey, nightKey } from '../keys';
 import { readServing, writeManifest } from '../policy/serving';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
 import type { NightRecord } from '../records';
 import type { TrainingSettings } from '../settings';
 import type { Checkpoint } from '../trainer-contract';
-import { advanceRun, readGroup, readNight, readRecord, readRun, writeNight, writeRecord } from './records';
+import { advanceRun, readGroups, readNight, readRecord, readRun, writeNight, writeRecord } from './records';
 
 /**
  * Activity `conductor.train.closeCycle`: sums a cycle up from its groups, keeps its metrics, and moves night and training
@@ -19,7 +19,7 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   const { settings, groups: keys, checkpoint, writer, ...figures } = request;
   const { trainRun } = settings;
   const { cycle, night } = figures;
-  const groups = await Promise.all(keys.map((key) => readGroup(store, key)));
+  const groups = await readGroups(store, keys);
   const latest = {
     schema: 1 as const,
     trainRun,
@@ -34,8 +34,8 @@ export async function closeCycle(store: Store, request: CloseCycleRequest): Prom
   const record = await readNight(store, trainRun, night);
   const run = await readRun(store, trainRun);
   // Only forwards: an attempt that was thought lost may still write when a later cycle is over.
-  if (record !== null && Math.max(record.done, run?.done ?? 0) <= cycle) {
-    await writeNight(store, { ...record, done: cycle, checkpoint });
+  if (Math.max(record?.done ?? 0, run?.done ?? 0) <= cycle) {
+    if (record !== null) await writeNight(store, { ...record, done: cycle, checkpoint });
     await advanceRun(store, { schema: 1, trainRun, done: cycle, checkpoint, writer });
   }
   return metrics;
@@ -63,14 +63,14 @@ export async function closeNight(
   const { next, ...ending } = request;
   const { trainRun, date, done, checkpoint } = ending;
   const night = await readNight(store, trainRun, date);
-  if (night === null) {
+  if (night === null && (await store.stat(nightKey(trainRun, date))) === null) {
     throw new Error(
       `night ${date} of ${trainRun} is not in the store ${store.url}: was it removed, or is it another store?`,
     );
   }
   // Only forwards, as in `closeCycle`.
-  if (night.done > done) return;
-  await writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
+  if (night !== null && night.done > done) return;
+  if (night !== null) await writeNight(store, { ...night, ...ending, closedAt: new Date().toISOString() });
   await advanceRun(store, { schema: 1, trainRun, done, checkpoint: next ?? checkpoint });
 }
 

@@ -14,7 +14,7 @@ import { decideGate } from '../gate';
 import { canaryKey, gateKey, isGateKey, TRAINING_FOLDER } from '../keys';
 import { promote, readServing, rollback } from '../policy/serving';
 import { type ScoredPolicy, scoreQuestions } from '../scores';
-import { readGroup, readRecord } from './records';
+import { readGroups, readRecord } from './records';
 
 /**
  * Activity `conductor.train.judgeCandidate`: decides from the groups of an evaluation whether the candidate may serve, has
@@ -127,8 +127,7 @@ async function keepReasons(
 }
 
 async function scorePolicy(store: Store, { policy, groups }: Tried): Promise<ScoredPolicy> {
-  const records = await Promise.all(groups.map((key) => readGroup(store, key)));
-  return { policy, scores: scoreQuestions(records) };
+  return { policy, scores: scoreQuestions(await readGroups(store, groups)) };
 }
 
 /**

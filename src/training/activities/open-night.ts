@@ -21,6 +21,7 @@ import { type Claim, claimNight, type NightRecord, type RunRecord } from '../rec
 import { askForFirstCheckpoint } from './first-checkpoint';
 import { readQuestions } from './questions';
 import { readNight, readRecord, readRun, writeNight } from './records';
+import { sortByTopic } from '../draw';
 
 /** A night of a local calendar date, e.g. `2026-11-21`. */
 export interface OpenNightRequest extends Pick<TrainInput, 'trainRun' | 'cycles' | 'from' | 'config'> {
@@ -71,10 +72,12 @@ export async function openNight(
   const settings = { ...resolved, cycles: last - first + 1 };
   const from = await findBeginning(store, request, { run, earlier, claimed });
   const firstCheckpoint = await askForFirstCheckpoint(store, training, settings, questions.train);
-  const { train, heldOut } = earlier ?? {
-    train: await keepSet(store, questions.train),
+  // Also of a night that goes on: a loss of power may have taken them.
+  const kept = {
+    train: await keepTopics(store, questions.train),
     heldOut: await keepSet(store, questions.heldOut),
   };
+  const { train, heldOut } = earlier ?? kept;
   if (!isTrained) {
     await writeNight(store, {
       schema: 1,
@@ -195,7 +198,12 @@ function checkVerifier(config: TrainableConfig, questions: readonly Question[]):
   );
 }
 
-async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['train']> {
+async function keepTopics(store: Store, train: readonly Question[]): Promise<OpenedNight['train']> {
+  const { questions, topics } = sortByTopic(train);
+  return { ...(await keepSet(store, questions)), topics };
+}
+
+async function keepSet(store: Store, questions: readonly Question[]): Promise<OpenedNight['heldOut']> {
   const { key } = await keepLines(store, questions, questionSetKey);
   return { set: key, count: questions.length };
 }

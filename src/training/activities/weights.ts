@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { eachInParallel, sweep, type Swept } from '../../store/sweep';
-import { readRecord } from './records';
+import { readKind, readRecord } from './records';
 import type { CheckpointRef } from '../checkpoint-ref';
 import { isWeightsKey, PIECES_FOLDER, readPieceKey, TRAINING_FOLDER, weightsKey } from '../keys';
 
@@ -14,7 +14,8 @@ const weightsSchema = z.object({
   files: z.array(z.object({ path: z.string(), bytes: z.int(), chunks: z.array(z.string()) })),
 });
 
-const ADVICE = '; nothing of the weights in this store can be removed until a copy is put back';
+const ADVICE =
+  '; nothing of the weights in this store can be removed until a copy is put back or it is removed';
 
 /** How many bytes of files the store has of a checkpoint; null where it has none. */
 export async function sizeOfWeights(store: Store, { trainRun, name }: CheckpointRef): Promise<number | null> {
@@ -41,7 +42,8 @@ export async function sweepWeights(
   const than = new Date(Date.now() - Math.max(olderThanMs, YOUNG_MS));
   const named = new Set<string>();
   await eachInParallel(store.entries(TRAINING_FOLDER), async ({ key }) => {
-    const weights = isWeightsKey(key) ? await readRecord(store, key, weightsSchema, ADVICE) : null;
+    const kind = { key, schema: weightsSchema, advice: ADVICE, mustBeWhole: true };
+    const weights = isWeightsKey(key) ? await readKind(store, kind) : null;
     for (const { chunks } of weights?.files ?? []) for (const chunk of chunks) named.add(chunk);
   });
   const isLive = (key: string): boolean => {

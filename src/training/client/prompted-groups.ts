@@ -81,8 +81,10 @@ class Progress {
 
   constructor(private readonly request: Pick<PromptedRequest, 'nanoUsd' | 'signal' | 'tell'>) {}
 
-  add(group: GroupRecord, nanoUsd: number): void {
+  /** @param group null where a loss of power took what was paid for */
+  add(group: GroupRecord | null, nanoUsd: number): void {
     this.spent += nanoUsd;
+    if (group === null) return;
     this.count += 1;
     this.hasPlan ||= group.rollouts.some(({ plan }) => plan !== null);
     this.request.tell(group);

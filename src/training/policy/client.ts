@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isErrorLike, readNetworkFault, redact } from '../../activities/models/http-error';
 import { sendOnce } from '../../activities/models/transport';
+import { briefly } from '../../plan/plan-error';
 import type { Manifest } from '../manifest';
 import { badReply, cannotLoad, refused, unavailable } from './errors';
 
@@ -138,7 +139,7 @@ function findMismatch(
   { model, choices }: z.infer<typeof completionReplySchema>,
   request: SampleRequest,
 ): string | null {
-  if (model !== request.model) return `is by ${model}, and ${request.model} was asked`;
+  if (model !== request.model) return `is by ${briefly(model)}, and ${request.model} was asked`;
   const indexes = new Set(choices.map(({ index }) => index));
   if (choices.length !== request.n || indexes.size !== request.n) {
     return `has ${indexes.size} replies, and ${request.n} were asked for`;

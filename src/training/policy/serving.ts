@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store';
-import { changeRecord, readRecord, writeRecord } from '../activities/records';
+import { changeRecord, readKind, type RecordKind, writeFlushed } from '../activities/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 import { manifestKey, SERVING_KEY } from '../keys';
 import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
@@ -27,16 +27,16 @@ export interface ServingChange {
   readonly sentence: string;
 }
 
-const POINTER = {
+const POINTER: RecordKind<Serving> = {
   key: SERVING_KEY,
   schema: servingSchema,
   advice: '; remove it and promote a checkpoint again',
+  mustBeWhole: true,
 };
 
 /** Which checkpoint answers now. A pointer that cannot be read is an error: it must not be taken for "none serves". */
 export async function readServing(store: Store): Promise<Serving> {
-  const { key, schema, advice } = POINTER;
-  return (await readRecord(store, key, schema, advice)) ?? NOTHING_YET;
+  return (await readKind(store, POINTER)) ?? NOTHING_YET;
 }
 
 interface Promotion {
@@ -147,7 +147,7 @@ function nameOf(checkpoint: CheckpointRef | null): string {
 
 /** Keeps how a checkpoint must be asked, where every worker finds it. */
 export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
-  await writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
+  await writeFlushed(store, manifestKey(manifest.trainRun, manifest.name), manifest);
 }
 
 /** @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read */

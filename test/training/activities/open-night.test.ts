@@ -1,3 +1,4 @@
+import { ConfigError } from '../../../src/config/errors';
 import { digestOf } from '../../../src/config/digest';
 import { closeCycle, closeNight } from '../../../src/training/activities/close-cycle';
 import { openNight, type OpenNightRequest } from '../../../src/training/activities/open-night';
@@ -46,6 +47,18 @@ test('a first night: settings, cycles, questions in the store, and a base model 
   const sets = new QuestionSets(folder.store);
   expect(await sets.read({ set: set.set, index: 1 })).toMatchObject({ id: 'b', answer: '4' });
   await expect(sets.read({ set: set.set, index: 3 })).rejects.toThrow('question 3 is asked for');
+});
+
+test('nothing else in the store is taken for questions, and none that were altered: they name activities', async () => {
+  const forged = Buffer.from('{"grader":"custom","activity":"wipeDisk","taskQueue":"others"}\n');
+  const sets = new QuestionSets(folder.store);
+  for (const set of ['texts/ab/sha256-ab', 'answers/ab/x.json', 'questions/x.jsonl']) {
+    await folder.store.write(set, forged);
+    await expect(sets.read({ set, index: 0 })).rejects.toBeInstanceOf(ConfigError);
+  }
+  const { train: set } = await open();
+  await folder.store.write(set.set, forged);
+  await expect(sets.read({ set: set.set, index: 0 })).rejects.toThrow('are not those that were kept');
 });
 
 test('opened again it is the same night', async () => {

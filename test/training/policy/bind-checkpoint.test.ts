@@ -1,12 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createActivities } from '../../../src/activities';
+import { backgroundOpenAI } from '../../../src/activities/models/openai';
+import { createPacing } from '../../../src/activities/rate-limits/pacing';
 import { ConfigError } from '../../../src/config/errors';
 import { keyFor } from '../../../src/config/keys';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import type { ResolvedRun } from '../../../src/protocol/run';
+import { CHECK_RUN, RESOLVE_RUN } from '../../../src/protocol/names';
 import { FileStore } from '../../../src/store/file-store';
 import { createPolicyProvider, servedPolicyOf } from '../../../src/training/policy/conductor';
 import { promote, writeManifest } from '../../../src/training/policy/serving';
@@ -100,4 +104,25 @@ test.each([
     folder: aManifest().folder,
     maxPromptTokens: 4000,
   });
+});
+
+test('a run that is bound to a checkpoint may be given to another solve, also with a queue for each provider', async () => {
+  const config = parseTrainable({
+    conductor: { provider: 'local', model: 'x.gguf' },
+    workers: [{ id: 'a', provider: 'local', model: 'x.gguf' }],
+    temporal: { queuePerProvider: true },
+  });
+  const policy = createPolicyProvider(store, config);
+  const run = await policy.bind(resolveRun(config), 'nightly/000002');
+  const own = { config, store, complete: policy.complete, background: backgroundOpenAI, env: {} };
+  const dependencies = { ...own, pacing: createPacing(config, {}) };
+  const serving = createActivities({ ...dependencies, policy });
+  await serving[CHECK_RUN](run);
+  const resolved = await serving[RESOLVE_RUN]({ question: 'Again?', run });
+  expect(resolved.run.conductor).toMatchObject({ provider: 'policy', checkpoint: 'nightly/000002' });
+
+  const without = createActivities(dependencies);
+  const refused = { type: 'Configuration.Invalid' };
+  await expect(without[CHECK_RUN](run)).rejects.toMatchObject(refused);
+  await expect(without[RESOLVE_RUN]({ question: 'Again?', run })).rejects.toMatchObject(refused);
 });

@@ -1,0 +1,69 @@
+import { jsonBytes, MAX_SUBTASK_BYTES } from '../../src/plan/plan';
+import { MAX_CALLS, MAX_STEPS } from '../../src/protocol/messages';
+import type { RoundTrace, SolveTrace } from '../../src/protocol/solve';
+import { fitResult } from '../../src/workflows/fit-result';
+import { sampleTrace } from '../trace/sample-trace';
+
+const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024;
+const LONG_MESSAGE = 'm'.repeat(1000);
+const CHILD = 'r'.repeat(1000);
+
+/** The largest trace that limits and bounds leave room for. */
+function largest(ownSteps: number): SolveTrace {
+  const sample = sampleTrace();
+  const [round] = sample.rounds;
+  const [step] = round?.steps ?? [];
+  const [call] = sample.calls;
+  if (!round || !step || !call) throw new Error('a sample of each');
+  const roundOf = (childId: string | null, count: number): RoundTrace => ({
+    ...round,
+    childId,
+    plan: {
+      steps: Array.from({ length: count }, () => ({
+        worker: 'gpt',
+        subtask: 's'.repeat(MAX_SUBTASK_BYTES - 2),
+        sees: [],
+      })),
+    },
+    steps: Array.from({ length: count }, (_, index) => ({
+      ...step,
+      index,
+      output: 'o'.repeat(4000),
+      childId: CHILD,
+      error: { type: 'Provider.Refused', message: LONG_MESSAGE },
+    })),
+    answer: 'o'.repeat(4000),
+  });
+  const children = Array.from({ length: (MAX_CALLS - ownSteps) / MAX_STEPS }, (_, index) =>
+    roundOf(`${CHILD}${index}`, MAX_STEPS),
+  );
+  return sampleTrace({
+    answer: 'a'.repeat(1_000_000),
+    rounds: [roundOf(null, ownSteps), ...children] as ReturnType<typeof sampleTrace>['rounds'],
+    calls: Array.from({ length: MAX_CALLS }, () => ({
+      ...call,
+      childId: CHILD,
+      error: { type: 'Provider.Refused', message: LONG_MESSAGE },
+    })),
+  });
+}
+
+test.each([0, MAX_STEPS])(
+  'the largest trace with %i steps of its own fits a payload, its answer whole',
+  (own) => {
+    const trace = largest(own);
+    expect(jsonBytes(trace)).toBeGreaterThan(MAX_PAYLOAD_BYTES);
+    const fitted = fitResult(trace);
+    expect(jsonBytes(fitted)).toBeLessThan(MAX_PAYLOAD_BYTES);
+    expect(fitted.answer).toBe(trace.answer);
+    expect(fitted.calls).toEqual(trace.calls);
+    expect(fitted.rounds.map(({ steps }) => steps.length)).toEqual(
+      trace.rounds.map(({ steps }) => steps.length),
+    );
+  },
+);
+
+test('what fits is left as it is', () => {
+  const trace = sampleTrace();
+  expect(fitResult(trace)).toBe(trace);
+});
