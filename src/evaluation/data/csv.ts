@@ -7,6 +7,9 @@ import type { FileRecord } from './open-file';
 /** Of one row. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** Out of place in a file: for each, the parser copies the value that it stands in. */
+const MOST_QUOTES = 1000;
+
 interface Row {
   readonly record: readonly string[];
   readonly info: Pick<Info, 'lines'>;
@@ -15,6 +18,7 @@ interface Row {
 /** Reads rows below a line of names. A place is the line that a row ends in. */
 export async function* readCsv(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRecord> {
   const skipped: FileRecord[] = [];
+  let quotes = 0;
   const rows = Readable.from(chunks).compose(
     parse({
       bom: true,
@@ -27,6 +31,8 @@ export async function* readCsv(file: string, chunks: AsyncIterable<Buffer>): Asy
         const place = placeOf(file, error);
         // Of each quote that is out of place; a row is told of once.
         if (skipped.at(-1)?.place !== place) skipped.push({ place, problem: describe(error) });
+        quotes += 1;
+        if (quotes > MOST_QUOTES) throw new ConfigError(describeQuotes(place));
       },
     }),
   ) as AsyncIterable<Row>;
@@ -57,6 +63,13 @@ function describe(error: CsvError | undefined): string {
     default:
       return 'a quote stands where none may: put quotes around the whole value, and write each within it twice';
   }
+}
+
+function describeQuotes(place: string): string {
+  return (
+    `${place}: by here, more than ${MOST_QUOTES} quotes stand where none may: ` +
+    'if the file is CSV, put quotes around each whole value, and write each within it twice'
+  );
 }
 
 function checkNames(file: string, names: readonly string[]): readonly string[] {

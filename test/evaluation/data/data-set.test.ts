@@ -178,6 +178,11 @@ test('rows of CSV that cannot be used are told with their lines, quotes with lin
   expect((await questionsIn(file)).map(({ question }) => question)).toEqual(['How\nmany, "in all"?', 'Why?']);
 });
 
+test('a megabyte of quotes where none may stand is refused', async () => {
+  const file = await write('quotes.csv', `id,question\na,${'b"'.repeat(500_000)}`);
+  await expect(inspectDataSet(file)).rejects.toThrow(/quotes\.csv:2: by here, more than 1000 quotes stand/);
+});
+
 test('a row of 400 KB is read, in lines and in CSV', async () => {
   const question = 'Why? '.repeat(80_000);
   const lines = await write('long.jsonl', JSON.stringify({ ...OWN, question }));

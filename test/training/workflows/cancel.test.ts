@@ -19,11 +19,11 @@ async function eventsOf(workflowId: string): Promise<Events> {
   return events ?? [];
 }
 
-/** Workflow ids of the groups that the night has begun. */
+/** Workflow ids of the night's groups that are there. */
 async function groups(): Promise<string[]> {
   const events = await eventsOf(nightWorkflowId(stage.trainRun));
   return events.flatMap(
-    ({ startChildWorkflowExecutionInitiatedEventAttributes: child }) => child?.workflowId ?? [],
+    ({ childWorkflowExecutionStartedEventAttributes: child }) => child?.workflowExecution?.workflowId ?? [],
   );
 }
 
@@ -50,7 +50,11 @@ async function openActivities(): Promise<string[]> {
 
 /** The night's second group was cut off, and the night has worked on that. */
 function hasHeardOfTrial(events: Events): boolean {
-  const end = events.findIndex((event) => event.childWorkflowExecutionCanceledEventAttributes);
+  const end = events.findIndex(
+    (event) =>
+      event.childWorkflowExecutionCanceledEventAttributes ??
+      event.childWorkflowExecutionTerminatedEventAttributes,
+  );
   return end >= 0 && events.slice(end).some((event) => event.workflowTaskCompletedEventAttributes);
 }
 
@@ -84,7 +88,16 @@ test('messages to a night that is being cancelled do not end it before its calls
   });
 });
 
-test('a night that is cancelled while old checkpoints are retired waits for that', async () => {
+test.each([
+  ['is cancelled', () => stage.training.cancel(stage.trainRun)],
+  [
+    'loses a group',
+    async () => {
+      const [, group = ''] = await groups();
+      await stage.temporal.client.workflow.getHandle(group).terminate();
+    },
+  ],
+])('a night that %s while old checkpoints are retired waits for that', async (_, end) => {
   stage = await openScriptedTraining({ training: { evaluateEvery: 1 } });
   const { training, trainRun, providers, trainer } = stage;
   const update = trainer[UPDATE];
@@ -108,7 +121,7 @@ test('a night that is cancelled while old checkpoints are retired waits for that
     // A night that fails before says why.
     await Promise.race([ended, until(groups, ({ length }) => length > 1)]);
     await Promise.race([ended, until(openActivities, (open) => open.includes(RETIRE))]);
-    await training.cancel(trainRun);
+    await end();
     await expect(ended).rejects.toThrow();
     expect(await openActivities()).toEqual([]);
   });
