@@ -63,14 +63,7 @@ test('where no worker is, each command says so, and Ctrl-C gives the shell back 
 
   const watching = startCommand(['watch', stdout.trim()], elsewhere);
   await watching.hear(absence);
-  const pid = await serverPid();
-  process.kill(pid, 'SIGSTOP');
-  try {
-    watching.signal('SIGINT');
-    expect(await watching.ended).toMatchObject({ code: 130 });
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
+  await interruptBesideFrozenServer(watching);
   temporal.signal('SIGINT');
   await temporal.ended;
 });
@@ -84,21 +77,22 @@ test('a worker that does not end in time is no failure of its command', async ()
   await temporal.hear(/TEMPORAL_ADDRESS=/);
   const solving = startCommand(['solve', 'Where?'], { cwd: folder.path });
   await solving.hear(/writing a plan/);
-  const pid = await serverPid();
-  process.kill(pid, 'SIGSTOP');
-  try {
-    solving.signal('SIGINT');
-    expect(await solving.ended).toMatchObject({ code: 130 });
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
+  await interruptBesideFrozenServer(solving);
   temporal.signal('SIGINT');
   await temporal.ended;
   silent.closeAllConnections();
   silent.close();
 });
 
-async function serverPid(): Promise<number> {
+/** Ctrl-C, while the server answers nothing. */
+async function interruptBesideFrozenServer(command: ReturnType<typeof startCommand>): Promise<void> {
   const record = await readFile(join(folder.path, '.conductor', 'server.json'), 'utf8');
-  return (JSON.parse(record) as { process: { pid: number } }).process.pid;
+  const { pid } = (JSON.parse(record) as { process: { pid: number } }).process;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    command.signal('SIGINT');
+    expect(await command.ended).toMatchObject({ code: 130 });
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
 }

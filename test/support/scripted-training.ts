@@ -52,6 +52,17 @@ const TRAIN_QUESTIONS = 8;
 const RIGHT = '42';
 const WRONG = '41';
 
+/** Two steps on one example. */
+export const LESSON = {
+  name: 'warm',
+  examples: [{ prompt: 'What is 6 times 7?', completion: '42' }],
+  steps: 2,
+  batch: 2,
+  learningRate: 1e-3,
+  warmupSteps: 0,
+  weights: 'tuned' as const,
+};
+
 /** What a policy may reply. */
 export const REPLIES = {
   right: renderPlan({ steps: [step('a', 'Answer it.')] }, WORKERS),

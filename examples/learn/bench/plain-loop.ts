@@ -7,7 +7,7 @@ import type { ModelCard } from '../../../src/protocol/cards';
 import type { KeptSample } from '../../../src/training/activities/batch';
 import { samplePrompts } from '../../../src/training/activities/sample-plans';
 import { checkpointId } from '../../../src/training/checkpoint-ref';
-import { chooseGroups, drawQuestions, samplingSeed, sortByTopic } from '../../../src/training/draw';
+import { chooseGroups, drawQuestions, samplingSeed } from '../../../src/training/draw';
 import { hasSpread, rewardOf } from '../../../src/training/reward';
 import type { GroupId, RolloutId } from '../../../src/training/rollout';
 import type { BatchHeader, BatchRow, UpdateRequest } from '../../../src/training/trainer-contract';
@@ -77,7 +77,7 @@ async function playCycle(setting: PlainSetting, policy: PlainPolicy, cycle: numb
 /** All groups side by side, and others in the place of those without spread. */
 async function rollOut(setting: PlainSetting, policy: PlainPolicy, cycle: number) {
   const { seed, questions: wanted, maxDraws } = setting.settings;
-  const { questions, topics } = sortByTopic(setting.questions);
+  const { questions, topics } = setting;
   const source = { seed, topics, questions: wanted, cycle };
   const drawn = drawQuestions(source, maxDraws).flatMap((index) => questions[index] ?? []);
   const groups: (readonly BatchRow[] | null)[] = [];

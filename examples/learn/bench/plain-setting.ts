@@ -6,6 +6,7 @@ import { callIdOf } from '../../../src/activities/model-call';
 import { trainingConfigSchema } from '../../../src/training/config/schema';
 import type { ModelCard } from '../../../src/protocol/cards';
 import { readQuestions } from '../../../src/training/activities/questions';
+import { sortByTopic } from '../../../src/training/draw';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import { type AskPolicy, createAskPolicy } from '../../../src/training/policy/ask';
 import { PolicyClient, type ServedPolicy } from '../../../src/training/policy/client';
@@ -27,7 +28,10 @@ export interface PlainSetting {
   /** What the trainer is told of them. */
   readonly config: TrainerConfig;
   readonly world: World;
+  /** Topic by topic. */
   readonly questions: readonly Question[];
+  /** How many there are of each topic. */
+  readonly topics: readonly number[];
   readonly workers: readonly ModelCard[];
   readonly askPolicy: AskPolicy;
   readonly askWorker: AskWorker;
@@ -51,7 +55,7 @@ export async function openPlainSetting({ config, policyUrl }: Town, folder: stri
     settings,
     config: z.object(trainerConfigSchema.shape).parse(settings.trainer),
     world: SMALL_WORLD,
-    questions: train,
+    ...sortByTopic(train),
     workers,
     askPolicy: createAskPolicy(),
     askWorker: createAskWorker(workers[0]?.baseUrl ?? ''),

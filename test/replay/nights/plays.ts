@@ -5,7 +5,7 @@ import { scheduleNights } from '../../../src/training/client/schedule';
 import { beginExport, beginWarmStart } from '../../../src/training/client/trainer-jobs';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
 import { scheduleIdOf } from '../../../src/training/night-ids';
-import { REPLIES, type ScriptedTraining } from '../../support/scripted-training';
+import { LESSON, REPLIES, type ScriptedTraining } from '../../support/scripted-training';
 import { until } from '../../support/until';
 
 /** Lets something happen on a stage, and returns whose history is kept once it is over. */
@@ -61,17 +61,7 @@ export const scheduledNight: Play = async ({ temporal: { client }, taskQueue }) 
 export const warmStart: Play = async ({ config, store, temporal: { client }, taskQueue }) => {
   const checked = parseTrainable(config);
   const settings = resolveTraining(checked, { trainRun: TRAIN_RUN });
-  const examples = [{ prompt: 'What is 6 times 7?', completion: '42' }];
-  const lesson = {
-    name: 'warm',
-    examples,
-    steps: 2,
-    batch: 2,
-    learningRate: 1e-3,
-    warmupSteps: 0,
-    weights: 'tuned' as const,
-  };
-  const asked = await askForWarmStart(store, trainingOf(checked).base, lesson, settings);
+  const asked = await askForWarmStart(store, trainingOf(checked).base, LESSON, settings);
   const { id } = await beginWarmStart(client, taskQueue, { ...asked, settings });
   return client.workflow.getHandle(id);
 };

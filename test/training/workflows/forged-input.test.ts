@@ -19,7 +19,7 @@ import {
 } from '../../../src/training/names';
 import { createAskPolicy } from '../../../src/training/policy/ask';
 import type { TrainingSettings } from '../../../src/training/settings';
-import { openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
+import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
 import { type ScriptedPolicy, startScriptedPolicy } from '../../support/scripted-policy';
 import { testTaskQueue } from '../../support/temporal';
 
@@ -92,18 +92,8 @@ const exported = (): ExportInput => ({
 });
 
 async function warmStart(forged: TrainingSettings): Promise<WarmStartInput> {
-  const examples = [{ prompt: 'What is 6 times 7?', completion: '42' }];
-  const lesson = {
-    name: 'warm',
-    examples,
-    steps: 2,
-    batch: 2,
-    learningRate: 1e-3,
-    warmupSteps: 0,
-    weights: 'tuned' as const,
-  };
   const { base } = trainingOf(parseTrainable(stage.config));
-  return { ...(await askForWarmStart(stage.store, base, lesson, settings)), settings: forged };
+  return { ...(await askForWarmStart(stage.store, base, LESSON, settings)), settings: forged };
 }
 
 async function carried(forged: TrainingSettings): Promise<{ carried: CarriedNight }> {

@@ -53,21 +53,19 @@ def warm_start(
         def outcome_of(told: Sequence[JsonObject]) -> JsonObject:
             return {"loss": _loss_of(told[0]), "seconds": time.perf_counter() - started}
 
-        if request["weights"] == "tuned" or config["tuning"]["kind"] == "full":
-            return learn_together(
-                "warmStart", learn_examples, made, request, examples, outcome_of, report
-            )
-        whole = cast(Config, {**config, "tuning": {"kind": "full"}})
-        asked = {**request, "config": whole}
+        is_tuned = request["weights"] == "tuned" or config["tuning"]["kind"] == "full"
+        learning = config if is_tuned else cast(Config, {**config, "tuning": {"kind": "full"}})
         learned = learn_together(
             "warmStart",
             learn_examples,
-            replace(made, config=whole),
-            asked,
+            replace(made, config=learning),
+            {**request, "config": learning},
             examples,
             outcome_of,
             report,
         )
+        if is_tuned:
+            return learned
         return begin(replace(made, base=learned.folder), temporary / "model", learned.outcome)
 
     record, replayed = make_once(root, target, identity, build)
