@@ -8,18 +8,21 @@ import { MIDDLE_WORLD, teamsOf, withWorkers } from '../world/world';
 import { sampleRound } from './group';
 import { type Taught, teach } from './learn';
 import type { Lesson, Sampled } from './lesson';
-import { type Recipe, SMALL } from './recipe';
+import { type Recipe, SMALL, WHOLE } from './recipe';
 import { runCourse } from './run-course';
 import { chanceIn, halfWidth95, mean } from './scoring';
 
 // A Conductor that is given other workers each time, told apart by notes that were measured on the training questions:
 //   npm run train:pools [-- --seeds 1] [--first 0] [--cycles N] [--folder DIR]
 // Training without Temporal, by the product's own draws, prompts, rewards, trainer and policy server. Exits with 1 where
-// teams that were never trained on stay below 0.9 of their own optimum, or where the notes are not read.
+// teams that were never trained on stay below 0.95 of their own optimum, or where the notes are not read.
 
 const LEAST = 2;
 
-/** Ten minutes of arithmetic on one core. */
+/**
+ * Twelve minutes of arithmetic on one core. The warm start is long because notes must be read before rewards can teach
+ * whom to ask: a policy that cannot tell workers apart by them asks the same one for everything.
+ */
 const POOLS: Recipe = {
   ...SMALL,
   world: MIDDLE_WORLD,
@@ -32,8 +35,12 @@ const POOLS: Recipe = {
     permuteIds: true,
     heldOut: teamsOf(MIDDLE_WORLD, 'heldOut', LEAST).map(({ workers }) => workers.map(({ id }) => id)),
   },
-  warmStart: { ...SMALL.warmStart, examples: 5000, steps: 700 },
-  learning: { ...SMALL.learning, cycles: 50, questions: 8, groupSize: 16, maxDraws: 16, warmupSteps: 10 },
+  warmStart: { ...SMALL.warmStart, examples: 20_000, steps: 2400 },
+  learning: {
+    ...WHOLE.learning,
+    cycles: 80,
+    tuning: { kind: 'lora', rank: 16, alpha: 32, targets: 'all-linear' },
+  },
 };
 
 async function learnPools(lesson: Lesson, tell: (line: string) => void): Promise<boolean> {
@@ -60,7 +67,7 @@ export interface PoolTrial {
 }
 
 /** What teams that were never trained on must reach of their own optimum, and a warm start must not. */
-const LEAST_RATIO = 0.9;
+const LEAST_RATIO = 0.95;
 
 /** Whether teams never trained on come near their own optimum, which they did not before, and notes are read. */
 export function holdsForPools({ before, after }: Taught<PoolTrial>): boolean {

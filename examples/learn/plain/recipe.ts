@@ -100,7 +100,7 @@ export const SMALL: Recipe = {
  * Of the model, the attention alone learns: what it does for one topic spreads least to the others, which otherwise lose
  * their best shapes before they are tried often enough. The rate stays high while topics are told apart.
  */
-const WHOLE: Recipe = {
+export const WHOLE: Recipe = {
   ...SMALL,
   world: WHOLE_WORLD,
   train: 1200,
