@@ -20,7 +20,7 @@ import { chanceIn, halfWidth95, mean } from './scoring';
 const LEAST = 2;
 
 /**
- * Twelve minutes of arithmetic on one core. The warm start is long because notes must be read before rewards can teach
+ * Thirteen minutes of arithmetic on one core. The warm start is long because notes must be read before rewards can teach
  * whom to ask: a policy that cannot tell workers apart by them asks the same one for everything.
  */
 const POOLS: Recipe = {
