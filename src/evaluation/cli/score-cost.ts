@@ -1,4 +1,4 @@
-import { type Drawing, PAPER, TEXT } from '../../cli/draw';
+import { type Drawing, PAGE_WIDTH, PAPER, TEXT } from '../../cli/draw';
 import type { MethodSummary, Summary } from '../summarize';
 import { AXIS, boundsOf, colourOf, HEAD, intervals, page } from './picture-page';
 
@@ -8,30 +8,24 @@ export function scoreAgainstCost(summary: Summary, methods: readonly MethodSumma
   const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
   const most = 1.05 * Math.max(...costs);
   const scores = methods.map(({ score }) => score ?? 0);
-  const lefts = costs.map((cost) => (cost / most) * PLOT.width);
-  const shifts = shiftsOf(lefts);
-  // To the right of all that stand beside each other.
-  const beside = lefts.map((left, index) => {
-    const group = shifts.filter((_, other) => Math.abs((lefts[other] ?? 0) - left) < SAME_PLACE);
-    return Math.max(...group) - (shifts[index] ?? 0);
-  });
-  const labels = methods.map(({ method }, index) => ({
-    left: (lefts[index] ?? 0) + (shifts[index] ?? 0) + (beside[index] ?? 0) + DISTANCE,
-    top: (1 - (scores[index] ?? 0)) * PLOT.height,
-    width: CHARACTER_WIDTH * method.length,
-  }));
-  const marks = labels.map(({ top }, index) => ({
-    left: (lefts[index] ?? 0) + (shifts[index] ?? 0) - MARK / 2,
-    top,
-    width: MARK,
-  }));
-  const places = placeLabels(labels, marks);
+  const shifts = shiftsOf(costs.map((cost) => (cost / most) * PLOT.width));
+  const places = placeLabels(
+    methods.map((method, index) => {
+      const [low, high] = boundsOf(method);
+      return {
+        left: ((costs[index] ?? 0) / most) * PLOT.width + (shifts[index] ?? 0),
+        top: topOf(scores[index] ?? 0),
+        interval: [topOf(high), topOf(low)],
+        labelWidth: CHARACTER_WIDTH * method.method.length,
+      };
+    }),
+  );
   return {
     file: 'score-cost',
     height: HEAD + 16 + PLOT.height + 56,
     option: {
       ...page(summary, 'Score against cost', '95 % intervals'),
-      grid: { left: 64, top: HEAD + 16, ...PLOT },
+      grid: { left: LEFT_EDGE, top: HEAD + 16, ...PLOT },
       xAxis: {
         type: 'value',
         name: `${inUsd ? 'USD' : 'tokens'} a question`,
@@ -58,9 +52,9 @@ export function scoreAgainstCost(summary: Summary, methods: readonly MethodSumma
             label: {
               show: true,
               formatter: method,
-              position: 'right',
+              position: places[index]?.side ?? 'right',
               distance: DISTANCE,
-              offset: [beside[index] ?? 0, places[index] ?? 0],
+              offset: [0, places[index]?.move ?? 0],
               color: TEXT,
               fontSize: 11,
               // Where it lies on another method's interval, that gives way.
@@ -74,11 +68,14 @@ export function scoreAgainstCost(summary: Summary, methods: readonly MethodSumma
   };
 }
 
+const LEFT_EDGE = 64;
 const PLOT = { width: 746, height: 344 } as const;
 
 /** Of a method, and how far from it its label begins. In pixels. */
 const MARK = 9;
 const DISTANCE = 7;
+/** From the middle of a mark to its label. */
+const GAP = MARK / 2 + DISTANCE;
 
 const SAME_PLACE = 5;
 
@@ -91,31 +88,85 @@ function shiftsOf(lefts: readonly number[]): number[] {
 const LABEL_HEIGHT = 13;
 const CHARACTER_WIDTH = 7;
 
-interface Label {
+/** A method in the plot, in pixels from its upper left corner. */
+interface Mark {
   readonly left: number;
   readonly top: number;
-  readonly width: number;
+  /** Its upper and its lower end. */
+  readonly interval: readonly [number, number];
+  readonly labelWidth: number;
 }
 
-/** How far each label is moved down, so that none lies on another, or on a mark. In pixels. */
-function placeLabels(labels: readonly Label[], marks: readonly Label[]): number[] {
-  const taken: Label[] = [...marks];
-  const moves: number[] = [];
-  const order = labels.map((label, index) => ({ ...label, index }));
-  for (const { index, ...label } of order.toSorted((one, other) => one.top - other.top)) {
-    const isFree = (top: number): boolean => taken.every((other) => !overlap({ ...label, top }, other));
-    let move = 0;
-    while (!isFree(label.top + move)) move += 2;
-    taken.push({ ...label, top: label.top + move });
-    moves[index] = move;
-  }
-  return moves;
+/** Where a label stands: beside its mark, moved down by so many pixels. */
+interface Place {
+  readonly side: 'right' | 'left';
+  readonly move: number;
 }
 
-function overlap(one: Label, other: Label): boolean {
-  const isBeside = one.left + one.width < other.left || other.left + other.width < one.left;
+/** The room that something takes; of a label and of a mark, `top` is its middle. */
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+}
+
+/** What it costs a label to lie on an interval, in pixels that it is moved instead. */
+const CROSSING = 4;
+/** Of two places that are as good, the right one. */
+const LEFT_SIDE = 1;
+
+/** Beside its mark, each; on no other label and nearer to no other mark; moved little, and on few intervals. */
+function placeLabels(marks: readonly Mark[]): Place[] {
+  const labels: Box[] = [];
+  return marks.map((mark) => {
+    const taken = [...marks.filter((other) => other !== mark).map(surroundings), ...labels];
+    let best: { readonly place: Place; readonly cost: number } | undefined;
+    for (const place of placesOf(mark)) {
+      const box = boxOf(mark, place);
+      const crossed = marks.filter((other) => crosses(box, other)).length;
+      const cost = Math.abs(place.move) + CROSSING * crossed + (place.side === 'left' ? LEFT_SIDE : 0);
+      const isFree = isOnPage(box) && !taken.some((other) => overlap(box, other));
+      if (isFree && (best === undefined || cost < best.cost)) best = { place, cost };
+    }
+    const place: Place = best?.place ?? { side: 'right', move: 0 };
+    labels.push(boxOf(mark, place));
+    return place;
+  });
+}
+
+/** A mark, and as much beside it as its own label leaves free. */
+function surroundings({ left, top }: Mark): Box {
+  return { left: left - GAP, right: left + GAP, top };
+}
+
+/** All that leave the label inside the plot's height. */
+function placesOf({ top }: Mark): Place[] {
+  const moves = Array.from({ length: PLOT.height / 2 }, (_, index) => 2 * index - 2 * Math.floor(top / 2));
+  return moves.flatMap((move): Place[] => [
+    { side: 'right', move },
+    { side: 'left', move },
+  ]);
+}
+
+function boxOf({ left, top, labelWidth }: Mark, { side, move }: Place): Box {
+  const start = side === 'right' ? left + GAP : left - GAP - labelWidth;
+  return { left: start, right: start + labelWidth, top: top + move };
+}
+
+function isOnPage({ left, right }: Box): boolean {
+  return left >= 0 && right <= PAGE_WIDTH - LEFT_EDGE;
+}
+
+function overlap(one: Box, other: Box): boolean {
+  const isBeside = one.right < other.left || other.right < one.left;
   return !isBeside && Math.abs(one.top - other.top) < LABEL_HEIGHT;
 }
+
+function crosses({ left, right, top }: Box, { left: at, interval: [high, low] }: Mark): boolean {
+  return left <= at && at <= right && high - LABEL_HEIGHT / 2 < top && top < low + LABEL_HEIGHT / 2;
+}
+
+const topOf = (score: number): number => (1 - score) * PLOT.height;
 
 const short = (value: number): string =>
   new Intl.NumberFormat('en', { maximumSignificantDigits: 2, notation: 'compact' }).format(value);
