@@ -1,7 +1,10 @@
 import { reasonOf } from '../../reason-of';
+import { readCsv } from './csv';
 import { detectFormat } from './detect-format';
 import type { DataFormat, Mapped } from './format';
-import { openRecords, type Records } from './records';
+import { readJsonLines } from './json-lines';
+import { type DataFile, type FileRecord, openDataFile } from './open-file';
+import { readParquet } from './parquet';
 
 /** One row of a file: its question, why it is left out, or what is wrong with it. */
 export type DataRow = Mapped & {
@@ -26,11 +29,19 @@ export interface DataSet {
  * @throws ConfigError with what to do, while it is read as well
  */
 export async function openDataSet(file: string): Promise<DataSet> {
-  const { kind, records } = await openRecords(file);
-  return { file, kind, rows: mapRows(file, records) };
+  const opened = await openDataFile(file);
+  const isGzipped = opened.kind !== 'Parquet' && opened.isGzipped;
+  const kind = isGzipped ? `${opened.kind}, packed by gzip` : opened.kind;
+  return { file, kind, rows: mapRows(file, readRecords(file, opened)) };
 }
 
-async function* mapRows(file: string, records: Records['records']): AsyncGenerator<DataRow> {
+/** One after the other: however large the file is, one record and a chunk of it are kept, of Parquet a group of rows. */
+function readRecords(file: string, opened: DataFile): AsyncIterable<FileRecord> {
+  if (opened.kind === 'Parquet') return readParquet(file, opened);
+  return opened.kind === 'CSV' ? readCsv(file, opened.chunks) : readJsonLines(file, opened.chunks);
+}
+
+async function* mapRows(file: string, records: AsyncIterable<FileRecord>): AsyncGenerator<DataRow> {
   let format: DataFormat | null = null;
   for await (const record of records) {
     const { place } = record;

@@ -1,13 +1,14 @@
 import type { Grade } from '../../grading/verdict';
 import { FAILURES } from '../../protocol/failures';
+import type { Text } from '../../protocol/text';
+import { roundsOf } from '../../trace/run-tree';
 import { limitIn } from '../../workflows/failures';
-import type { LoggedSolve } from '../contract';
+import type { LoggedSolve, RuleGrade } from '../contract';
 import { factsOf } from '../facts';
 import type { Method } from '../methods/method';
 import type { MethodRecord, Spent } from '../records';
 import { addSpent, NOTHING_SPENT } from '../spent';
 import { compare, verify } from './judge';
-import { type GradeWithSteps, gradeWithSteps } from './outputs';
 import type { Played, SolveRun, Trial } from './trial';
 
 interface Recorded {
@@ -70,6 +71,31 @@ async function gradedOf(
 ): Promise<GradeWithSteps | null> {
   if (grade !== undefined) return { ...grade, outputs };
   return answer === null ? null : gradeWithSteps(trial, answer, runs);
+}
+
+type GradeWithSteps = RuleGrade & Pick<MethodRecord, 'outputs'>;
+
+/** The grade of an answer; where it is wrong, those of the outputs that led to it, too. */
+async function gradeWithSteps(
+  trial: Trial,
+  answer: Text,
+  runs: readonly SolveRun[],
+): Promise<GradeWithSteps | null> {
+  const rounds = outputsOf(runs);
+  const [grade, ...onTheWay] = await trial.grade([answer], rounds.flat());
+  if (grade === undefined || onTheWay.length === 0) return grade ?? null;
+  let at = 0;
+  const outputs = rounds.map(({ length }) =>
+    onTheWay.slice(at, (at += length)).map(({ verdict }) => verdict),
+  );
+  return { ...grade, outputs };
+}
+
+/** What the steps answered, round by round; of several solves, which are attempts, in one round. */
+function outputsOf(runs: readonly SolveRun[]): readonly (readonly (Text | null)[])[] {
+  const rounds = runs.flatMap(({ trace }) => (trace === null ? [] : roundsOf(trace)));
+  const outputs = rounds.map(({ steps }) => steps.map(({ output }) => output));
+  return runs.length > 1 ? [outputs.flat()] : outputs;
 }
 
 function withoutGrade({ reason, runs }: Played): Judgement {
