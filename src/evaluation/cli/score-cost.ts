@@ -8,12 +8,13 @@ export function scoreAgainstCost(summary: Summary, methods: readonly MethodSumma
   const costs = methods.map(({ usd, tokens }) => (inUsd ? (usd ?? 0) : tokens));
   const most = 1.05 * Math.max(...costs);
   const scores = methods.map(({ score }) => score ?? 0);
-  const shifts = shiftsOf(costs.map((cost) => (cost / most) * PLOT.width));
+  const lefts = costs.map((cost) => (cost / most) * PLOT.width);
+  const shifts = shiftsOf(lefts);
   const places = placeLabels(
     methods.map((method, index) => {
       const [low, high] = boundsOf(method);
       return {
-        left: ((costs[index] ?? 0) / most) * PLOT.width + (shifts[index] ?? 0),
+        left: (lefts[index] ?? 0) + (shifts[index] ?? 0),
         top: topOf(scores[index] ?? 0),
         interval: [topOf(high), topOf(low)],
         labelWidth: CHARACTER_WIDTH * method.method.length,
@@ -120,15 +121,17 @@ function placeLabels(marks: readonly Mark[]): Place[] {
   const labels: Box[] = [];
   return marks.map((mark) => {
     const taken = [...marks.filter((other) => other !== mark).map(surroundings), ...labels];
-    let best: { readonly place: Place; readonly cost: number } | undefined;
-    for (const place of placesOf(mark)) {
+    const isFree = (place: Place): boolean => {
       const box = boxOf(mark, place);
-      const crossed = marks.filter((other) => crosses(box, other)).length;
-      const cost = Math.abs(place.move) + CROSSING * crossed + (place.side === 'left' ? LEFT_SIDE : 0);
-      const isFree = isOnPage(box) && !taken.some((other) => overlap(box, other));
-      if (isFree && (best === undefined || cost < best.cost)) best = { place, cost };
-    }
-    const place: Place = best?.place ?? { side: 'right', move: 0 };
+      return isOnPage(box) && !taken.some((other) => overlap(box, other));
+    };
+    const costOf = (place: Place): number => {
+      const crossed = marks.filter((other) => crosses(boxOf(mark, place), other)).length;
+      return Math.abs(place.move) + CROSSING * crossed + (place.side === 'left' ? LEFT_SIDE : 0);
+    };
+    const free = placesOf(mark).filter(isFree);
+    // Where there is no room at all, as for a name longer than the page.
+    const [place = { side: 'right', move: 0 }] = free.toSorted((one, other) => costOf(one) - costOf(other));
     labels.push(boxOf(mark, place));
     return place;
   });
