@@ -3,15 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configuredServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
-import { atTheEnd } from './at-the-end';
+import { atTheEnd, undoAll } from './at-the-end';
 import { bundleWorkflows } from '../../examples/learn/support/bundle-workflows';
 
 /** One server and one workflow bundle for the whole jest run; `temporal.ts` hands them to the tests. */
 export default async function globalSetup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'conductor-test-'));
   atTheEnd(() => rm(folder, { recursive: true, force: true }));
-  const [bundle] = await Promise.all([bundleWorkflows(folder), startServer(folder)]);
-  process.env.TEST_WORKFLOW_BUNDLE = bundle;
+  const starting = startServer(folder);
+  try {
+    const [bundle] = await Promise.all([bundleWorkflows(folder), starting]);
+    process.env.TEST_WORKFLOW_BUNDLE = bundle;
+  } catch (error) {
+    // jest then ends without the tear-down, and the server would outlive it.
+    await starting.catch(() => undefined);
+    await undoAll();
+    throw error;
+  }
 }
 
 async function startServer(folder: string): Promise<void> {
