@@ -2,11 +2,11 @@
 
 /** Holds no side effects, and may be loaded by workflows and Node alike. */
 const pure =
-  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/((methods|analysis)/|[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
+  '^src/(conductor-error|reason-of|(plan|protocol|trace|budget)/|grading/(?!index|grade\\.ts|same-answer|killable|sandbox/|code/(grade-|python-)|mathematics/(engine|math-verify|grade-))|evaluation/((methods|analysis)/|[^/]+\\.ts$)|training/(?!index|plugin)[^/]+\\.ts$)';
 
 /** The floors of the house, lowest first: an arrow goes down or stays on its floor, even if only types cross. */
 const floors = [
-  ['errors, turns', '(conductor-error|reason-of|turns)\\.ts'],
+  ['errors, turns, programs', '(conductor-error|reason-of|turns|start-program)\\.ts'],
   ['the plan language', 'plan'],
   ['what crosses the wire', 'protocol'],
   ['traces', 'trace'],
@@ -98,6 +98,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/((training|evaluation)/)?(activities|client|codec-server)/' },
       to: { dependencyTypesNot: ['type-only'], path: '^src/((training|evaluation)/)?workflows/' },
+    },
+    {
+      name: 'one-file-starts-programs',
+      comment: 'A folder made by a stranger holds programs and Python modules: see src/start-program.ts.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/start-program\\.ts$' },
+      to: { dependencyTypesNot: ['type-only'], path: '^(node:)?child_process$' },
     },
     {
       name: 'mathematics-in-a-thread-alone',

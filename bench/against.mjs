@@ -4,7 +4,6 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -52,11 +51,7 @@ async function measureSolves() {
 }
 
 function solver(name, root) {
-  const config = configFor(
-    providers.url,
-    storeOf(root, join(server.folder, 'stores', name)),
-    `against-${name}`,
-  );
+  const config = configFor(providers.url, databaseIn(join(server.folder, 'stores', name)), `against-${name}`);
   const program = fileURLToPath(new URL('programs/solves.mjs', import.meta.url));
   const env = { ...process.env, TEMPORAL_ADDRESS: server.address, BENCH_CONFIG: JSON.stringify(config) };
   const child = spawn(process.execPath, [program, root, String(WIDTH)], {
@@ -79,13 +74,6 @@ function solver(name, root) {
   };
 }
 
-/** The store that a build has by default in a folder: 0.3.0 had no database. */
-function storeOf(root, folder) {
-  return existsSync(join(root, 'lib/store/sqlite-store.js'))
-    ? databaseIn(folder)
-    : `file:${join(folder, 'store')}`;
-}
-
 /** Milliseconds from the start of the command to its end, a value a start. */
 async function measureStarts() {
   const times = { this: [], other: [] };
@@ -93,7 +81,7 @@ async function measureStarts() {
     for (const [name, root] of Object.entries(builds)) {
       const cwd = join(server.folder, `start-${name}-${start}`);
       await mkdir(cwd);
-      const config = configFor(providers.url, storeOf(root, cwd), 'start');
+      const config = configFor(providers.url, databaseIn(cwd), 'start');
       await writeFile(join(cwd, 'conductor.yaml'), JSON.stringify(config));
       times[name].push(await time(() => solveIn(cwd, root)));
     }

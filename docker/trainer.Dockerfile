@@ -3,12 +3,12 @@
 # Its GPU libraries come with PyTorch's wheels; a GPU needs no more than NVIDIA's container toolkit on the host.
 
 FROM python:3.11.14-slim-bookworm AS build
-# Packages are installed by their hashes, each in the version of the one lock file.
+# Packages are wheels, installed by their hashes, each in the version of the one lock file.
 RUN python -m venv /opt/trainer
 ENV PATH=/opt/trainer/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
 COPY trainer/requirements.lock ./
-RUN pip install --require-hashes --no-deps --requirement requirements.lock
+RUN pip install --only-binary=:all: --require-hashes --no-deps --requirement requirements.lock
 COPY trainer/src /opt/trainer/src
 
 FROM python:3.11.14-slim-bookworm

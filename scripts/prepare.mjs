@@ -15,11 +15,15 @@ const BUILT = [
   'lib/training-bundle.js',
   'lib/encrypted-workflow-bundle.js',
   'lib/encrypted-training-bundle.js',
+  'lib/conductor.schema.json',
 ];
 
 requireNode(20, 19);
-if (!isInstalled())
-  run('Installing packages, this takes a minute …', ['ci', '--include=dev', '--loglevel=error']);
+if (!isInstalled()) {
+  // No package's script is run: every native part comes as a prebuilt package.
+  const install = ['ci', '--include=dev', '--ignore-scripts', '--loglevel=error'];
+  run('Installing packages, this takes a minute …', install);
+}
 
 const sources = fingerprint();
 if (!isBuilt(sources)) {
@@ -57,7 +61,8 @@ function isBuilt(sources) {
 /** A hash over all that the build reads. */
 function fingerprint() {
   const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-  const files = [...settings, 'scripts/bundle-workflows.mjs', ...filesUnder('src')];
+  const steps = ['scripts/bundle-workflows.mjs', 'scripts/write-schema.mjs'];
+  const files = [...settings, ...steps, ...filesUnder('src')];
   const hash = createHash('sha256');
   for (const file of files) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
   return hash.digest('hex');

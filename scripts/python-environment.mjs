@@ -28,7 +28,8 @@ function makeEnvironment(folder, locks, size) {
     run(base, ['-I', '-m', 'venv', unfinished]);
     const quietly = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-cache-dir'];
     const locked = locks.flatMap((lock) => ['--requirement', lock]);
-    const install = ['-I', '-m', 'pip', 'install', '--require-hashes'];
+    // Wheels alone: what builds another package would be fetched by no hash.
+    const install = ['-I', '-m', 'pip', 'install', '--require-hashes', '--only-binary=:all:'];
     run(join(unfinished, 'bin', 'python'), [...install, ...quietly, ...locked]);
     moveInto(unfinished, folder);
   } finally {

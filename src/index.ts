@@ -13,7 +13,7 @@ export {
   type SolveRequest,
 } from './client/conductor-client';
 export type { ListedRun, ListOptions, RunList } from './client/list-runs';
-export type { RetryRequest } from './client/retry';
+export { BadRetryError, type RetryRequest } from './client/retry';
 export { BadQuestionError, RefusedError } from './client/steer';
 export type { HeldLimits, LimitsChange } from './protocol/messages';
 

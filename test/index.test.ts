@@ -6,6 +6,7 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
   expect(Object.keys(door).sort()).toEqual([
     'AlteredPayloadError',
     'BadQuestionError',
+    'BadRetryError',
     'ConductorClient',
     'ConductorError',
     'ConductorPlugin',
@@ -39,7 +40,6 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
     'loadTrainableConfig',
     'removeSchedule',
     'scheduleNights',
-    'textsOfRecords',
   ]);
   expect(Object.keys(testingDoor).sort()).toEqual(['startSimulatedProviders']);
 });
@@ -47,7 +47,7 @@ test('the doors hold what the manual promises, and nothing by accident', () => {
 describe('a worker', () => {
   const model = { provider: 'openai', model: 'm', baseUrl: 'http://127.0.0.1:9/v1' } as const;
   const config = { conductor: model, workers: [{ id: 'a', ...model }] };
-  const store = door.openStore('file:.conductor/store', '/nowhere');
+  const store = door.openStore('sqlite:.conductor/store.db', '/nowhere');
   const SOLVING = ['resolveRun', 'checkRun', 'writePlan', 'callWorker', 'keepText', 'readText'].map(
     (name) => `conductor.${name}`,
   );
@@ -94,7 +94,7 @@ test('a program can plan by hand: write a plan, read it back, and see what runs 
 
 // Never called: compiled, so that the types which authors of such a worker need stay behind the door.
 export async function askAgent({ question, sees }: door.WorkerRequest): Promise<door.ExternalAnswer> {
-  const store: door.Store = door.openStore('file:.conductor/store', process.cwd());
+  const store: door.Store = door.openStore('sqlite:.conductor/store.db', process.cwd());
   const texts: door.Text[] = [question, ...sees.map(({ output }) => output)];
   const whole = await Promise.all(texts.map((text) => door.readText(store, text)));
   return { text: whole.join('\n'), usage: { inputTokens: 1, outputTokens: 1 } };

@@ -16,11 +16,13 @@ import {
   type Step,
   type WorkerRequest,
 } from '../src';
-import type { double } from './plugin/workflows';
+import { newestRun } from '../src/client/list-runs';
+import type { double, research } from './plugin/workflows';
 import { veil } from './plugin/veil';
 import { historyBytes } from './support/search-for-secrets';
 import { openStage, step, type Stage } from './support/stage';
 import { testTaskQueue } from './support/temporal';
+import { until } from './support/until';
 
 const workflowsPath = require.resolve('./plugin/workflows');
 const payloadConverterPath = require.resolve('./plugin/big-integers');
@@ -88,7 +90,7 @@ describe("on a user's worker with its own data converter", () => {
 test('plugin and client that name nothing read one file, and meet in its store and on its queue', async () => {
   stage = await openStage({ workers: ['a'] });
   const { taskQueue, temporal } = stage;
-  const store = `file:${join(stage.folder, 'shared')}`;
+  const store = `sqlite:${join(stage.folder, 'shared.db')}`;
   const file = join(stage.folder, 'conductor.yaml');
   await writeFile(file, stringify({ ...stage.config, store, temporal: { taskQueue } }));
   process.env.CONDUCTOR_CONFIG = file;
@@ -131,6 +133,7 @@ describe("a user's own activities and workflows in the pool", () => {
     expect(await stage.store.list('texts/')).toHaveLength(1);
     // What they spent counts, and what nobody told is not taken for nothing.
     expect(result.calls.find(({ worker }) => worker === 'report')?.usage).toMatchObject({ inputTokens: 30 });
+    expect(result.calls.find(({ worker }) => worker === 'archive')?.nanoUsd).toBe(10_000_000);
     expect(result).toMatchObject({ costIsLowerBound: true });
   });
 
@@ -157,11 +160,54 @@ describe("a user's own activities and workflows in the pool", () => {
   });
 });
 
+test("a solve that a workflow of the user's starts is listed, found and approved like any other, and read whole", async () => {
+  stage = await openStage({
+    workers: ['a', 'b'],
+    configure: (config) => ({ ...config, limits: { depth: 1, costUsd: null }, recursion: 'review' }),
+  });
+  const { client, temporal, taskQueue, providers } = stage;
+  const long = randomBytes(3000).toString('hex');
+  stage.plan([step('a', 'Look it up.'), step('b', 'Answer.', [0])]);
+  stage.plan([]);
+  providers.answer('a', long);
+  providers.answer('b', 'forty-two');
+  const id = `${taskQueue}-solve`;
+  const start = {
+    workflowId: `${taskQueue}-research`,
+    taskQueue,
+    args: ['What is it?', id] as [string, string],
+  };
+
+  const outputs = await stage.whileWorking(
+    async () => {
+      const parent = await temporal.client.workflow.start<typeof research>('research', start);
+      const { runs } = await until(
+        () => client.list({ taskQueue }),
+        (list) => list.runs[0]?.waitsFor === 'approval',
+      );
+      expect(runs.map((run) => run.id)).toEqual([id]);
+      expect(await newestRun(temporal.client, taskQueue, [])).toBe(id);
+      await client.approvePlan(id);
+      return parent.result();
+    },
+    { workflowBundle },
+  );
+
+  expect(outputs).toEqual([long, 'forty-two']);
+  // Its review is a part of it, and no run of its own.
+  const { runs } = await until(
+    () => client.list({ taskQueue }),
+    (list) => list.runs[0]?.status === 'completed',
+  );
+  expect(runs.map((run) => run.id)).toEqual([id]);
+  expect((await client.trace(id)).rounds).toHaveLength(2);
+});
+
 /** Where the user's own agents work: another worker than the one that solves, as they do in life. */
 const AGENTS = testTaskQueue();
 
 const agents: ConfigInput['workers'] = [
-  { id: 'archive', provider: 'activity', type: 'askArchive', taskQueue: AGENTS },
+  { id: 'archive', provider: 'activity', type: 'askArchive', taskQueue: AGENTS, price: { perCall: 0.01 } },
   { id: 'mumbler', provider: 'activity', type: 'mumble', taskQueue: AGENTS },
   { id: 'report', provider: 'workflow', type: 'reportWhatIsSeen', taskQueue: AGENTS },
   { id: 'spent', provider: 'workflow', type: 'giveUp', taskQueue: AGENTS },

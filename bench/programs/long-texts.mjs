@@ -1,10 +1,9 @@
-// Where long texts should lie: in the database, or in a folder beside it. `npm run build && node bench/programs/long-texts.mjs`
+// What long texts cost in the database. `npm run build && node bench/programs/long-texts.mjs`
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { FileStore } from '../../lib/store/file-store.js';
 import { SqliteStore } from '../../lib/store/sqlite-store.js';
 
 const MIB = 1024 * 1024;
@@ -13,8 +12,6 @@ const ROUNDS = 9;
 const folder = await mkdtemp(join(tmpdir(), 'long-texts-'));
 const stores = {
   'in the database': new SqliteStore(join(folder, 'store.db')),
-  'in the database, sync=full': new SqliteStore(join(folder, 'full.db'), { full: true }),
-  'in a folder': new FileStore(join(folder, 'files')),
 };
 for (const mib of [1, 8, 32]) {
   const figures = Object.fromEntries(Object.keys(stores).map((name) => [name, { write: [], read: [] }]));

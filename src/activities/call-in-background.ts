@@ -111,6 +111,7 @@ function look({ background, cancellation, requestWith }: Wait, id: string): Prom
 const HOPELESS: ReadonlySet<FailureType> = new Set([
   FAILURES.authentication,
   FAILURES.badRequest,
+  FAILURES.notFound,
   FAILURES.quotaExceeded,
 ]);
 

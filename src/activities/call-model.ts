@@ -41,7 +41,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
   const info = activityInfo();
   const callId = callIdOf(info, call, requestIdentity(call));
   const blank = openRowOf(call, callId, info);
-  // Of what is called for the first time, nothing is known, and nothing is asked: a row that is there after all says so.
+  // A first attempt skips the lookup; creating the row detects an earlier one.
   let made: MadeRequest | null = null;
   for (let isFirst = isNew(call, info); made === null; isFirst = false) {
     const earlier = isFirst ? [] : await rowsOfCall(store, blank);

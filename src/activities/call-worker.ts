@@ -1,5 +1,4 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Layout } from '../plan/plan';
 import { type GivenText, sharedCharacters, workerMessages, type WorkerPrompt } from '../plan/prompt/worker';
 import type { Background, Reserved, WorkerRequest, WorkerResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
@@ -24,7 +23,8 @@ export async function callWorker(
       FAILURES.configuration,
     );
   }
-  const prompt = await promptOf(dependencies.store, request, worker.layout);
+  const { layout, instructions } = worker;
+  const prompt = { ...(await textsOf(dependencies.store, request)), layout, instructions };
   return callModel(dependencies, {
     purpose: 'step',
     round,
@@ -43,26 +43,28 @@ export async function callWorker(
   });
 }
 
-async function promptOf(
+async function textsOf(
   store: Store,
   { question, subtask, sees, background = [] }: WorkerRequest,
-  layout: Layout,
-): Promise<WorkerPrompt> {
+): Promise<Omit<WorkerPrompt, 'layout' | 'instructions'>> {
   const [wholeQuestion, given, ...visible] = await Promise.all([
     readText(store, question),
     readBackground(store, background),
     ...sees.map(async (seen) => ({
       step: seen.step,
-      subtask: seen.subtask,
+      subtask: await readText(store, seen.subtask),
       output: await readText(store, seen.output),
     })),
   ]);
-  return { question: wholeQuestion, subtask, background: given, sees: visible, layout };
+  return { question: wholeQuestion, subtask, background: given, sees: visible };
 }
 
 /** The texts that every call of a solve may see, whole. */
 export function readBackground(store: Store, background: readonly Background[]): Promise<GivenText[]> {
   return Promise.all(
-    background.map(async ({ subtask, output }) => ({ subtask, output: await readText(store, output) })),
+    background.map(async ({ subtask, output }) => ({
+      subtask: subtask && (await readText(store, subtask)),
+      output: await readText(store, output),
+    })),
   );
 }

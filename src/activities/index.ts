@@ -36,7 +36,7 @@ export function createActivities(dependencies: Dependencies): ConductorActivitie
       }),
     [WRITE_PLAN]: (request) => asFailure(() => whileHeartbeating(() => writePlan(dependencies, request))),
     [CALL_WORKER]: (request) => asFailure(() => whileHeartbeating(() => callWorker(dependencies, request))),
-    [KEEP_TEXT]: (text) => asFailure(() => keepText(store, text)),
+    [KEEP_TEXT]: (text, inlineBytes) => asFailure(() => keepText(store, text, inlineBytes)),
     [READ_TEXT]: (text) => asFailure(() => readForResult(store, text)),
   };
 }

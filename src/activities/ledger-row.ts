@@ -1,5 +1,5 @@
 import { ApplicationFailure, type Info } from '@temporalio/activity';
-import { billOf, savedByCache } from '../budget/nano-usd';
+import { chargeOf, savedByCache } from '../budget/nano-usd';
 import type { Problem, Usage } from '../protocol/call';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import { callOf, createRow, type LedgerRow, type OpenRow } from '../store/ledger';
@@ -33,7 +33,7 @@ export interface AttemptOutcome {
   readonly usage: Usage | null;
   /** `no`: certainly free. `yes`: by its usage. `unknown`: the row stays without an amount. */
   readonly billed: 'no' | 'yes' | 'unknown';
-  /** What the provider says it charged, which wins over our own calculation. */
+  /** What the provider says it charged; null where it does not. */
   readonly reportedNanoUsd: number | null;
 }
 
@@ -45,11 +45,14 @@ export function closeRow(
 ): LedgerRow & { readonly endedAt: string } {
   const { error, usage, billed } = outcome;
   const saved = billed === 'yes' ? savedByCache(usage, call.card.price) : null;
+  const nanoUsd = amountOf(call, outcome);
+  const reported = billed === 'no' ? null : outcome.reportedNanoUsd;
   return {
     ...row,
     error,
     usage,
-    nanoUsd: amountOf(call, outcome),
+    nanoUsd,
+    ...(reported !== null && reported !== nanoUsd && { reportedNanoUsd: reported }),
     ...(saved !== null && saved !== 0 && { savedNanoUsd: saved }),
     endedAt: new Date().toISOString(),
   };
@@ -57,8 +60,8 @@ export function closeRow(
 
 function amountOf({ card }: ModelCall, { billed, usage, reportedNanoUsd }: AttemptOutcome): number | null {
   if (billed === 'no') return 0;
-  if (reportedNanoUsd !== null) return reportedNanoUsd;
-  return billed === 'unknown' ? null : billOf(usage, card.price);
+  if (billed === 'unknown' && reportedNanoUsd === null) return null;
+  return chargeOf(usage, card.price, reportedNanoUsd);
 }
 
 /** What the workflow learns from a call that failed: every request sent for it, and when. */

@@ -29,13 +29,16 @@ const MAX_BILLABLE = 2;
  * 4. Lowered limits break no promise: what is set aside stays so, and nothing more begins.
  *
  * Law 1 is as good as the worst cases. A call that uses more than was set aside for it is counted in full, which may
- * exceed a limit by as much; nothing more that costs anything begins then.
+ * exceed a limit by as much; nothing more that costs anything begins then. As much is set aside for each later call of
+ * its model: some servers do not count reasoning against the limit that they are given for the output.
  */
 export class Account {
   private bound: Amount;
   private spent: Amount = NOTHING;
   private readonly reservations = new Map<string, Reservation>();
   private readonly shares = new Map<string, Amount>();
+  /** The most that a call came to which went beyond its worst case, by model. */
+  private readonly overruns = new Map<string, Pick<Amount, 'tokens' | 'nanoUsd'>>();
 
   constructor(limits: SpendingLimits) {
     this.bound = boundOf(limits);
@@ -74,8 +77,9 @@ export class Account {
    *
    * @throws ApplicationFailure where the key is in use: an error in the program
    */
-  reserve(key: string, worst: WorstCase): Allowance | LimitRefusal {
+  reserve(key: string, expected: WorstCase): Allowance | LimitRefusal {
     if (this.reservations.has(key)) throw misuse(`${key} is reserved already`);
+    const worst = this.withOverrun(expected);
     const least = { calls: 1, tokens: Math.max(1, worst.tokens), nanoUsd: worst.nanoUsd ?? 1 };
     const refusal = this.findRefusal(least);
     if (refusal !== null) return refusal;
@@ -95,7 +99,9 @@ export class Account {
    */
   settle(key: string, calls: readonly Call[]): void {
     const { worst } = take(this.reservations, key);
-    this.spent = sumOf([this.spent, ...calls.map((call) => atMost(call, worst))]);
+    const amounts = calls.map((call) => atMost(call, worst));
+    this.spent = sumOf([this.spent, ...amounts]);
+    for (const amount of amounts) this.noteOverrun(amount, worst);
   }
 
   /**
@@ -132,6 +138,22 @@ export class Account {
   setLimits(limits: SpendingLimits): SpendingLimits {
     this.bound = boundOf(limits);
     return this.limits;
+  }
+
+  private noteOverrun({ tokens, nanoUsd }: Amount, { model, ...worst }: WorstCase): void {
+    if (model === undefined || (tokens <= worst.tokens && nanoUsd <= (worst.nanoUsd ?? Infinity))) return;
+    const before = this.overruns.get(model) ?? NOTHING;
+    const most = { tokens: Math.max(before.tokens, tokens), nanoUsd: Math.max(before.nanoUsd, nanoUsd) };
+    this.overruns.set(model, most);
+  }
+
+  private withOverrun({ model, tokens, nanoUsd }: WorstCase): WorstCase {
+    const seen = this.overruns.get(model ?? '') ?? NOTHING;
+    return {
+      ...(model !== undefined && { model }),
+      tokens: Math.max(tokens, seen.tokens),
+      nanoUsd: nanoUsd === null ? null : Math.max(nanoUsd, seen.nanoUsd),
+    };
   }
 
   private get left(): Amount {

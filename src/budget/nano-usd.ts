@@ -8,6 +8,22 @@ export function billOf(usage: Usage | null, price: Price | null): number | null 
   return inTier === null ? null : nanoUsdOf(usage, inTier);
 }
 
+/** Below this share of the price, a reported charge is not believed. */
+const BELIEVABLE = 0.5;
+
+/**
+ * What to book for a request that was billed, in nano-USD; null where it is unknown. What the provider says it charged
+ * wins over the price (discounts, cheaper upstreams), unless it is less than half of it: then it is likely to be a part
+ * of the bill alone, and the price is booked.
+ *
+ * @param reported null: the provider does not say
+ */
+export function chargeOf(usage: Usage | null, price: Price | null, reported: number | null): number | null {
+  const priced = billOf(usage, price);
+  if (reported === null || (priced !== null && reported < BELIEVABLE * priced)) return priced;
+  return reported;
+}
+
 /** By how much a prompt cache changed the bill of a request: above 0 where it became cheaper; null as `billOf`. */
 export function savedByCache(usage: Usage | null, price: Price | null): number | null {
   if (usage === null) return null;

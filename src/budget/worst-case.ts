@@ -4,10 +4,13 @@ import type { ConductorCard } from '../protocol/cards';
 import type { ResolvedRun, RunWorker } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
+import { nanoUsdOfCall } from '../protocol/external-worker';
 import { nanoUsdOf } from './nano-usd';
 
 /** What ONE request that is billed may come to. */
 export interface WorstCase {
+  /** Whose requests it is for; absent for the user's own activities and workflows. */
+  readonly model?: string;
   readonly tokens: number;
   /** null: the price is unknown, so nothing is set aside and a cost limit cannot be enforced. */
   readonly nanoUsd: number | null;
@@ -33,14 +36,14 @@ export function worstCaseOf(
   promptBytes: number,
   maxOutputTokens: number,
 ): WorstCase {
-  if (!('provider' in card)) return { tokens: 0, nanoUsd: null };
+  if (!('provider' in card)) return { tokens: 0, nanoUsd: nanoUsdOfCall(card) };
   const inputTokens = promptBytes + UNSEEN_TOKENS;
   const tokens = inputTokens + maxOutputTokens;
-  const { price } = card;
-  if (price === null) return { tokens, nanoUsd: null };
+  const { model, price } = card;
+  if (price === null) return { model, tokens, nanoUsd: null };
   const fresh = { inputTokens, outputTokens: maxOutputTokens, cachedInputTokens: 0, reasoningTokens: 0 };
   const written = { ...fresh, cacheWriteTokens: inputTokens };
-  return { tokens, nanoUsd: Math.max(nanoUsdOf(fresh, price), nanoUsdOf(written, price)) };
+  return { model, tokens, nanoUsd: Math.max(nanoUsdOf(fresh, price), nanoUsdOf(written, price)) };
 }
 
 /**
@@ -125,18 +128,19 @@ function planBytes(plan: Plan, part: number): number {
 
 /** An upper bound of the UTF-8 bytes that a step's worker is sent. */
 export function workerPromptBytes(
-  request: Pick<WorkerRequest, 'question' | 'subtask' | 'sees' | 'background'>,
+  request: Pick<WorkerRequest, 'question' | 'subtask' | 'sees' | 'background' | 'worker'>,
   run: Pick<ResolvedRun, 'estimator'>,
 ): number {
-  const { question, subtask, sees, background = [] } = request;
-  const { worker, seen, part } = estimatorOf(run);
-  const own = worker + textBytes(question) + utf8Bytes(subtask) + 2 * part;
+  const { question, subtask, sees, background = [], worker } = request;
+  const { worker: wording, seen, part } = estimatorOf(run);
+  const instructions = worker.kind === 'model' ? utf8Bytes(worker.instructions ?? '') : 0;
+  const own = wording + instructions + textBytes(question) + utf8Bytes(subtask) + 2 * part;
   return own + backgroundBytes(sees, seen + part) + backgroundBytes(background, part);
 }
 
 /** The most that texts which were given or may be seen add to a prompt. */
 function backgroundBytes(given: readonly Background[], part: number): number {
-  return sum(given.map(({ subtask, output }) => utf8Bytes(subtask ?? '') + textBytes(output) + part));
+  return sum(given.map(({ subtask, output }) => textBytes(subtask ?? '') + textBytes(output) + part));
 }
 
 /** A text in the store need not be loaded. */
@@ -146,6 +150,14 @@ function textBytes(text: Text): number {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** What a plan's workers read beside its subtasks. */
+interface PlanTexts {
+  readonly question: Text;
+  readonly background?: readonly Background[] | undefined;
+  /** Outputs that are there already, by step: such a step costs nothing more. */
+  readonly kept?: readonly (Text | null)[];
 }
 
 /**
@@ -158,24 +170,26 @@ function sum(numbers: readonly number[]): number {
 export function estimatePlan(
   plan: Plan,
   run: ResolvedRun,
-  question: Text,
-  background: readonly Background[],
+  { question, background = [], kept = [] }: PlanTexts,
 ): NonNullable<SolveTrace['estimate']> {
   const workers = new Map(run.workers.map((worker) => [worker.id, worker]));
   const worstCaseOfStep = ({ worker: id, subtask, sees }: Step): WorstCase => {
     if (id === CONDUCTOR_ID) return { tokens: 0, nanoUsd: 0 };
     const worker = workers.get(id);
-    if (worker?.kind !== 'model') return { tokens: 0, nanoUsd: null };
+    if (worker === undefined) return { tokens: 0, nanoUsd: null };
+    if (worker.kind !== 'model') return { tokens: 0, nanoUsd: nanoUsdOfCall(worker) };
     const seen = sees.flatMap((index) => {
       const earlier = plan.steps[index];
-      return earlier ? [{ ...earlier, step: index, output: outputToCome(workers.get(earlier.worker)) }] : [];
+      const output = kept[index] ?? outputToCome(workers.get(earlier?.worker ?? ''));
+      return earlier ? [{ ...earlier, step: index, output }] : [];
     });
-    const bytes = workerPromptBytes({ question, subtask, sees: seen, background }, run);
+    const bytes = workerPromptBytes({ question, subtask, sees: seen, background, worker }, run);
     return worstCaseOf(worker, bytes, worker.maxOutputTokens);
   };
-  const cases = plan.steps.map(worstCaseOfStep);
+  const left = plan.steps.filter((_, index) => (kept[index] ?? null) === null);
+  const cases = left.map(worstCaseOfStep);
   const costs = cases.map(({ nanoUsd }) => nanoUsd);
-  const ownSteps = plan.steps.filter(({ worker }) => worker === CONDUCTOR_ID).length;
+  const ownSteps = left.filter(({ worker }) => worker === CONDUCTOR_ID).length;
   return {
     calls: cases.length,
     tokens: sum(cases.map(({ tokens }) => tokens)),

@@ -142,8 +142,7 @@ export const CONFIG = [
 
 export const RUN = ['--run <name>', 'training run (default: the one that the configuration names)'] as const;
 
-/** Of every command that makes calls. */
 export const TRUST = [
   '--trust',
-  'send keys where the configuration says, and remember that for its folder',
+  'send keys and passwords where the configuration says, and remember that for its folder',
 ] as const;

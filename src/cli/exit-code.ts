@@ -1,4 +1,5 @@
 import { ConductorError } from '../conductor-error';
+import { FAILURES } from '../protocol/failures';
 import type { SolveResult } from '../protocol/solve';
 
 /** What a command says to the shell. */
@@ -7,7 +8,7 @@ export const EXIT = {
   answered: 0,
   /** The run failed or was cancelled, or the command could not do its work. */
   failed: 1,
-  /** The command line or the configuration is wrong: nothing was started. */
+  /** The command line or the configuration is wrong: nothing was started, or no worker was asked. */
   usage: 2,
   stopped: 3,
   /** Ctrl-C, as shells count it: 128 and the signal's number. */
@@ -16,8 +17,13 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-export function exitCodeOf({ status, stoppedBy }: Pick<SolveResult, 'status' | 'stoppedBy'>): ExitCode {
+export function exitCodeOf({
+  status,
+  stoppedBy,
+  error,
+}: Pick<SolveResult, 'status' | 'stoppedBy' | 'error'>): ExitCode {
   if (stoppedBy !== null) return EXIT.stopped;
+  if (error?.type === FAILURES.configuration) return EXIT.usage;
   return status === 'completed' ? EXIT.answered : EXIT.failed;
 }
 
@@ -30,6 +36,7 @@ export function exitCodeFrom(code: number | null): ExitCode {
 const BY_CODE: ReadonlyMap<string, ExitCode> = new Map([
   ['Usage', EXIT.usage],
   ['BadQuestion', EXIT.usage],
+  ['BadRetry', EXIT.usage],
   ['Configuration', EXIT.usage],
   ['MissingKey', EXIT.usage],
   ['UnknownKey', EXIT.usage],

@@ -1,4 +1,5 @@
-import { findByPrefix } from '../client/list-runs';
+import type { Client } from '@temporalio/client';
+import { findByPrefix, newestRun } from '../client/list-runs';
 import { isNotFound } from '../client/steer';
 import { UsageError } from './exit-code';
 import { type Session, type SessionOptions, withSession } from './session';
@@ -9,11 +10,12 @@ import { say } from './terminal';
 /** Does something with a run that was started before. @throws UsageError for one that the server does not know */
 export async function withRun<Result>(
   given: string,
-  { config: file, trust }: WorkOptions,
+  options: WorkOptions,
   role: SessionOptions['role'],
   work: (session: Session, id: string) => Promise<Result>,
 ): Promise<Result> {
-  return withSession(await loadSettings(file), { file, trust, role, used: true }, async (session) =>
+  const { config: file, trust } = options;
+  return withSession(await loadSettings(options), { file, trust, role, used: true }, async (session) =>
     work(session, await findRun(session, given)),
   );
 }
@@ -26,21 +28,29 @@ export function queueListed({ server, config }: Session): string | undefined {
 }
 
 /**
- * The id of the run that a person means: by its whole id, by the beginning of it that no other has, or by `last`, the
- * one that was started last in this folder, else on the server.
+ * The id of the run that a person means: by its whole id, by the beginning of it that no other has, or by `last`.
  *
  * @throws UsageError where there is none, or more than one
  */
 export async function findRun(session: Session, given: string): Promise<string> {
-  if (await exists(session, given)) return given;
-  const found = given === 'last' ? await findLast(session) : await findOnly(session, given);
+  const { temporal, server } = session;
+  if (await exists(temporal, given)) return given;
+  const known = await startedRuns(server);
+  const found = given === 'last' ? await findLast(session, known) : await findOnly(temporal, given, known);
   if (found === null) throw unknownRun(given, session);
   say(`Run ${found}`);
   return found;
 }
 
-async function findOnly({ temporal, server }: Session, prefix: string): Promise<string | null> {
-  const ids = await findByPrefix(temporal, prefix, await startedRuns(server));
+/** The run that was started last: on a server that others share, by this folder if it started any. */
+async function findLast(session: Session, known: readonly string[]): Promise<string | null> {
+  const { temporal, server } = session;
+  if (!server.embedded) for (const id of known) if (await exists(temporal, id)) return id;
+  return newestRun(temporal, queueListed(session), known);
+}
+
+async function findOnly(temporal: Client, prefix: string, known: readonly string[]): Promise<string | null> {
+  const ids = await findByPrefix(temporal, prefix, known);
   if (ids.length <= 1) return ids[0] ?? null;
   const named = ids.slice(0, MOST_NAMED).join('\n  ');
   const more = ids.length > MOST_NAMED ? '\n  …' : '';
@@ -49,15 +59,7 @@ async function findOnly({ temporal, server }: Session, prefix: string): Promise<
   );
 }
 
-async function findLast(session: Session): Promise<string | null> {
-  const { conductor, server } = session;
-  for (const id of await startedRuns(server)) if (await exists(session, id)) return id;
-  const { runs } = await conductor.list({ ended: 1, taskQueue: queueListed(session) });
-  const [newest] = [...runs].sort((one, other) => Date.parse(other.startedAt) - Date.parse(one.startedAt));
-  return newest?.id ?? null;
-}
-
-async function exists({ temporal }: Session, id: string): Promise<boolean> {
+async function exists(temporal: Client, id: string): Promise<boolean> {
   try {
     await temporal.workflow.getHandle(id).describe();
     return true;

@@ -68,8 +68,8 @@ export class ConfigFollower {
       if (changes.length === 0) return;
       if (hindrances.length > 0) {
         say(
-          `${this.name} has changed (${changes.join(', ')}), but another ${hindrances.join(' and ')} takes a restart: ` +
-            'until then, the version before it holds.',
+          `${this.name} has changed (${changes.join(', ')}). Changing the ${hindrances.join(' and ')} needs a restart; ` +
+            'the previous configuration stays active.',
         );
         return;
       }

@@ -4,13 +4,13 @@ import { EVALUATE_WORKFLOW } from '../evaluation/names';
 import type { SolveResult } from '../protocol/solve';
 import { counted, explainStop, howToApprove } from '../trace/describe';
 import { TRAIN_WORKFLOW } from '../training/names';
-import { ApprovalDesk } from './approval/desk';
+import { PlanQuestions } from './approval/ask-person';
 import { personAtTerminal } from './approval/verdict';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code';
 import { followPatiently } from './follow-patiently';
 import { unlessInterrupted } from './interruption';
 import { reasonOf } from '../reason-of';
-import { watchForAbsence } from './queues';
+import { isWorkedOnElsewhere, watchForAbsence } from './queues';
 import type { Session } from './session';
 import type { WorkOptions } from './settings';
 import { startedRuns } from './started-runs';
@@ -36,11 +36,11 @@ export async function showRun(
     throw new Error(`${reasonOf(error)}. ${comeBack}`, { cause: error });
   });
   if (result === undefined) {
-    sayHowToComeBack(id, config);
+    await sayHowToComeBack(session, id);
     return EXIT.interrupted;
   }
   if ('left' in result) {
-    say(`Left waiting. Decide with: ${howToApprove(result.left)}; follow it with: ${watchOf(id, config)}`);
+    say(`Left for later. Decide with: ${howToApprove(result.left)}; follow it with: ${watchOf(id, config)}`);
     return EXIT.answered;
   }
   const { status, answer, error, stoppedBy } = result;
@@ -62,18 +62,14 @@ async function followRun(
   const isAsked = isPersonHere();
   const view = await openView(process.stderr, isAsked);
   const stopPolling = pollRetries(conductor, id, view);
-  const tell = (line: string): void => {
-    void view.whilePaused(() => {
-      say(line);
-      return Promise.resolve();
-    });
-  };
-  const stopLooking = watchForAbsence(session, id, tell);
-  const traces = followPatiently(session, id, tell);
+  const stopLooking = watchForAbsence(session, id);
+  const traces = followPatiently(session, id, say);
   const { whilePaused } = view;
-  const desk = isAsked ? new ApprovalDesk({ conductor, whilePaused, personFor: personAtTerminal }) : null;
+  const questions = isAsked
+    ? new PlanQuestions({ decider: conductor, whilePaused, personFor: personAtTerminal })
+    : null;
   const broken = breakdownOf(worker?.ended);
-  const asides = desk === null ? [broken] : [broken, desk.broken, desk.left];
+  const asides = questions === null ? [broken] : [broken, questions.left];
   let last: SolveResult | undefined;
   try {
     for (;;) {
@@ -82,10 +78,10 @@ async function followRun(
       if (next.done === true) return last;
       last = next.value;
       view.show(last);
-      desk?.consider(last);
+      questions?.consider(last);
     }
   } finally {
-    desk?.close();
+    questions?.close();
     stopPolling();
     stopLooking();
     view.close();
@@ -124,15 +120,12 @@ export async function breakdownOf(ended = new Promise<void>(() => undefined)): P
 const MOST_NAMED = 5;
 
 /**
- * Other runs of this folder, evaluations and nights included, left by an earlier command or watched by another: our worker
- * goes on with them, too. On a server that others share, what runs there is no news to the person here.
+ * Runs that an earlier command of this folder left, evaluations and nights included: our worker goes on with them, too.
+ * What another worker goes on with already, and what runs on a server that others share, is no news to the person here.
  */
-export async function sayResumed(
-  { conductor, server, temporal, config: settings }: Session,
-  config: string | undefined,
-  own?: string,
-): Promise<void> {
-  if (!server.embedded) return;
+export async function sayResumed(session: Session, config: string | undefined, own?: string): Promise<void> {
+  const { conductor, server, temporal, config: settings } = session;
+  if (!server.embedded || (await isWorkedOnElsewhere(session))) return;
   const { taskQueue } = settings.temporal;
   const known = await startedRuns(server);
   const [{ runs, unlisted }, evaluations, nights] = await Promise.all([
@@ -162,6 +155,12 @@ export function watchOf(id: string, config: string | undefined): string {
   return command('watch', id, config);
 }
 
-export function sayHowToComeBack(id: string, config: string | undefined): void {
-  say(`Interrupted. Run ${id} is kept; come back to it with: ${watchOf(id, config)}`);
+/** After Ctrl-C. */
+export async function sayHowToComeBack(session: Session, id: string): Promise<void> {
+  const watch = watchOf(id, session.file);
+  say(
+    (await isWorkedOnElsewhere(session))
+      ? `Interrupted. Another worker goes on with run ${id}; follow it with: ${watch}`
+      : `Interrupted. Run ${id} is kept; come back to it with: ${watch}`,
+  );
 }

@@ -24,6 +24,7 @@ import {
   TRUST,
 } from './arguments';
 import { addTraining } from '../training/cli/program';
+import type { PlainGrader } from '../evaluation/data/formats/pairs';
 import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `
@@ -34,7 +35,14 @@ The Temporal server is the one TEMPORAL_ADDRESS names, else one of this folder's
 const METHODS_HELP =
   'e.g. conductor,workers,best-of,vote: see docs/evaluation.md for all (default: conductor,workers)';
 
+const GRADERS: readonly PlainGrader[] = ['freeform', 'exact', 'number', 'choice', 'math'];
+
 const JSON_OPTION = ['--json', 'print the whole result as JSON'] as const;
+
+/** Shared by the commands that read questions. */
+function grader(): Option {
+  return new Option('--grader <name>', 'of rows that name none (default: freeform)').choices(GRADERS);
+}
 
 /**
  * Every command with its arguments and options, in the order of the help. What a command does is loaded only when it is
@@ -49,16 +57,17 @@ export function buildProgram(version: string, settle: Settle): Command {
     .exitOverride()
     .showSuggestionAfterError();
 
-  const add = (usage: string, description: string, parent = program): Command =>
+  const addOffline = (usage: string, description: string, parent = program): Command =>
     parent
       .command(usage)
       .description(description)
       .option(...CONFIG);
+  /** For a command that may open the store, or make calls. */
+  const add = (...named: Parameters<typeof addOffline>): Command => addOffline(...named).option(...TRUST);
   const run = loading(settle);
 
   add('solve', 'solve a question with a worker of its own, and print the answer')
     .argument('<question>', '- reads it from standard input')
-    .option(...TRUST)
     .option('--seed <number>', 'sent to models that take one', readInteger)
     .option('--allow <ids>', 'use these workers only, e.g. gpt,sonnet', readIds)
     .option('--deny <ids>', 'do not use these workers', readIds)
@@ -82,7 +91,6 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/solve.js')).solve));
 
   add('watch <id>', 'follow a run to its end, and print the answer')
-    .option(...TRUST)
     .option(...JSON_OPTION)
     .action(run(async () => (await import('./commands/runs.js')).watch));
 
@@ -122,8 +130,8 @@ export function buildProgram(version: string, settle: Settle): Command {
     '--reject <reason>',
     'have the Conductor write another one, given this reason',
   );
-  add('approve <id>', 'let the plan run that waits for approval, or another one, or none')
-    .option('--edit <file>', 'run this plan instead: YAML, JSON or the three lists')
+  add('approve <id>', 'approve, replace or reject a plan that is waiting')
+    .option('--edit <file>', 'run this plan instead: YAML (steps from 1), JSON (from 0) or the three lists')
     .addOption(rejection.conflicts('edit'))
     .action(run(async () => (await import('./commands/steer.js')).approve));
 
@@ -136,17 +144,16 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--worker <id>', 'another worker for that step')
     .option('--subtask <text>', 'another task for that step')
     .option('--max-cost <usd>', 'for the new run, in place of the earlier limit', readUsd)
-    .option(...TRUST)
     .option(...JSON_OPTION)
     .action(run(async () => (await import('./commands/solve.js')).retry));
 
-  add('cancel <id>', 'stop a run, and wait until it has ended')
-    .option(...TRUST)
-    .action(run(async () => (await import('./commands/runs.js')).cancel));
+  add('cancel <id>', 'stop a run, and wait until it has ended').action(
+    run(async () => (await import('./commands/runs.js')).cancel),
+  );
 
-  add('up', 'run a Temporal server and a worker on this machine, until Ctrl-C')
-    .option(...TRUST)
-    .action(run(async () => (await import('./commands/serve.js')).up));
+  add('up', 'run a Temporal server and a worker on this machine, until Ctrl-C').action(
+    run(async () => (await import('./commands/serve.js')).up),
+  );
 
   add('server', 'run a Temporal server on this machine for a worker of your own, until Ctrl-C')
     .argument('[command...]', 'after --: run this beside it, with TEMPORAL_ADDRESS set, and end with it')
@@ -158,7 +165,6 @@ export function buildProgram(version: string, settle: Settle): Command {
     .action(run(async () => (await import('./commands/serve.js')).upWorker));
 
   add('worker', 'run a worker for the Temporal server that TEMPORAL_ADDRESS names, until Ctrl-C')
-    .option(...TRUST)
     .option(
       '--health <port>',
       'answer there over HTTP: 200 while it polls for work, 503 when it does not',
@@ -174,7 +180,6 @@ export function buildProgram(version: string, settle: Settle): Command {
 
   add('eval', 'try methods on questions with known answers, and compare what they find and cost')
     .argument('[file]', 'questions, as data inspect knows them')
-    .option(...TRUST)
     .option(
       '--from-traces',
       'have the best worker alone answer questions of the log, and compare what it cost',
@@ -185,6 +190,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .option('--deny <ids>', 'do not use these workers', readIds)
     .option('--sample <number>', 'so many of the questions, drawn by chance', readCount)
     .option('--seed <number>', 'of all draws, and sent to models that take one', readWhole, 1)
+    .addOption(grader())
     .option('--window <number>', 'questions that are under way together', readWindow, 8)
     .option('--max-cost <usd>', 'for all of it; none: no limit', readUsd)
     .option('--out <folder>', 'for the report, every verdict and pictures (default: named by its id)')
@@ -198,14 +204,18 @@ export function buildProgram(version: string, settle: Settle): Command {
 
   addTraining(program.command('train').description('train a Conductor of your own'), settle);
 
-  add('doctor', 'check what is installed, reachable and allowed, and say how to mend what is not').action(
+  addOffline('init', 'write a conductor.yaml from the keys and servers of this machine').action(
+    run(async () => (await import('./commands/init.js')).init),
+  );
+
+  add('doctor', 'check what is installed, reachable and allowed, and say how to fix what is not').action(
     run(async () => (await import('./commands/doctor.js')).doctor),
   );
 
   const pool = program.command('pool').description('look after the pool');
-  add('check', 'make one tiny call to the Conductor and to each worker', pool)
-    .option(...TRUST)
-    .action(run(async () => (await import('./commands/pool.js')).checkPool));
+  add('check', 'make one tiny call to the Conductor and to each worker', pool).action(
+    run(async () => (await import('./commands/pool.js')).checkPool),
+  );
 
   const data = program.command('data').description('look into files of questions');
   data
@@ -213,6 +223,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .description(
       'say what is in JSON lines (also gzipped), Parquet or CSV: set, fields, graders, repeats, bad rows',
     )
+    .addOption(grader())
     .option('--against <file>', 'of which no question should be repeated, such as those to judge by')
     .option(...JSON_OPTION)
     .action(run(async () => (await import('./commands/data.js')).inspect));
@@ -222,6 +233,7 @@ export function buildProgram(version: string, settle: Settle): Command {
     .requiredOption('--part <name=count>', 'e.g. --part train=960 --part held-out=100', readPart)
     .requiredOption('--out <folder>', 'for <name>.jsonl of each part')
     .option('--seed <number>', 'of the draw', readWhole, 42)
+    .addOption(grader())
     .option('--since <date>', 'of questions that have a date, e.g. 2026-01-31', readDate)
     .option('--until <date>', 'the last day', readDate)
     .action(run(async () => (await import('./commands/data.js')).split));
@@ -231,14 +243,14 @@ export function buildProgram(version: string, settle: Settle): Command {
     run(async () => (await import('./commands/store-migrate.js')).migrate),
   );
 
-  add('gc', 'remove texts and answers that are old and that no run on the server refers to', store)
+  add(
+    'gc',
+    'remove texts and answers that are old and that no run on the server, evaluation or training refers to',
+    store,
+  )
     .requiredOption('--older-than <days>', 'what is younger stays, e.g. 30d', readDays)
     .option('--dry-run', 'say what would be removed, and remove nothing')
     .action(run(async () => (await import('./commands/store.js')).collect));
-
-  add('import', 'take over what lies in another store, as of an earlier version; may be run again', store)
-    .argument('<from>', 'e.g. file:.conductor/store')
-    .action(run(async () => (await import('./commands/store.js')).importStore));
 
   return program;
 }

@@ -6,6 +6,7 @@ import type { TemporalServer } from '../local/configured-server';
 import { DEFAULT_TASK_QUEUE, SOLVE_WORKFLOW } from '../protocol/names';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
+import type { RunningWorker } from './start-worker';
 import { say } from './terminal';
 
 /** What a command knows of the workers that it relies on. */
@@ -16,7 +17,7 @@ interface Place {
   /** What `--config` names. */
   readonly file: string | undefined;
   /** The command's own, which polls the configuration's queue. */
-  readonly worker: unknown;
+  readonly worker: Pick<RunningWorker, 'identity'> | null;
 }
 
 const OF_FILE = `${DEFAULT_TASK_QUEUE}@`;
@@ -60,6 +61,21 @@ export async function checkServed(place: Place): Promise<boolean> {
   const isServed = await isPolled(place.temporal, taskQueue);
   if (!isServed) say(absence(taskQueue, place));
   return isServed;
+}
+
+/** No one waits longer to learn who else works. */
+const ASK_MS = 2_000;
+
+/** Whether another process makes the calls of runs here: they go on without this command. */
+export async function isWorkedOnElsewhere({
+  temporal,
+  config,
+  worker,
+}: Pick<Place, 'temporal' | 'config' | 'worker'>): Promise<boolean> {
+  const { taskQueue } = config.temporal;
+  const ask = (): Promise<boolean> => isPolled(temporal, taskQueue, 'activities', worker?.identity);
+  // A server that does not answer says nothing about others.
+  return temporal.withDeadline(Date.now() + ASK_MS, ask).catch(() => false);
 }
 
 const WATCH_MS = 2_500;

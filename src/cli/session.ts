@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
 import { durationMs } from '../config/duration';
@@ -13,6 +14,7 @@ import { openStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
+import { requireOwnRuns } from './own-runs';
 import { checkTrust, FOLDER } from './settings';
 import { queueOf, requireWorker } from './queues';
 import type { RunningWorker, WorkerManner, WorkerParts } from './start-worker';
@@ -68,6 +70,7 @@ export async function withSession<Result>(
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const server = await attachServer(loaded, options);
+  await hideFromGit();
   try {
     const config = fitToServer(server, loaded, options.file);
     const keys = configuredKeys(config);
@@ -95,7 +98,14 @@ export async function withSession<Result>(
     }
   } finally {
     await server.stop();
+    // A store may have made the folder since.
+    await hideFromGit();
   }
+}
+
+/** Has git leave out our folder, where there is one, as other tools do with theirs: a user need not list it. */
+async function hideFromGit(): Promise<void> {
+  await writeFile(join(FOLDER, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(() => undefined);
 }
 
 /** The worker of a command's own, where its role needs one on this server. */
@@ -106,7 +116,10 @@ async function bringWorker(
 ): Promise<RunningWorker | null> {
   if (role === 'look' || (role !== 'work' && !server.embedded)) return null;
   const makesCalls = role !== 'steer';
-  if (makesCalls) await checkTrust(parts.config, { config: file, trust });
+  if (makesCalls) {
+    await checkTrust(parts.config, { config: file, trust });
+    await requireOwnRuns(server, trust);
+  }
   // Temporal's native part takes longest to load, and few commands need it.
   const { startWorker } = await import('./start-worker.js');
   return startWorker(server, parts, { graceMs, log, makesCalls });

@@ -3,30 +3,31 @@ import { hasEngine, howToGetEngine } from '../activities/models/local-engine';
 import { VENDORS } from '../config/cards';
 import { configuredCards, keyFor, modelCardsOf } from '../config/keys';
 import { configPath, loadConfig, type LoadedConfig } from '../config/load';
-import { unpricedOf } from '../config/notices';
+import { haveNoPrice, unpricedOf } from '../config/notices';
 import { resolveRun } from '../config/resolve-run';
-import { EARLIER_STORE } from '../config/store-url';
 import { configuredKeys } from '../encryption/keys';
 import type { PoolFilter } from '../protocol/activities';
 import type { ResolvedRun } from '../protocol/run';
 import type { TrainableConfig } from '../training/config/schema';
 import { UsageError } from './exit-code';
-import { notSaidToday } from './memory';
+import { notSaidToday } from '../local/memory';
 import { say } from './terminal';
-import { requireTrust } from './trust';
+import { foreignKeys, foreignStore, requireTrust, untrusted } from './trust';
 
 /** Keeps what commands leave behind in a folder: the embedded server's database, logs and records, and the store. */
 export const FOLDER = '.conductor';
 
-/** The options of every command that makes calls. */
+/** The options of every command that loads a configuration. */
 export interface WorkOptions {
   readonly config?: string;
   readonly trust?: boolean;
 }
 
-/** Loads the configuration for a command that makes no calls of its own. */
-export async function loadSettings(path: string | undefined): Promise<TrainableConfig> {
-  return (await loadChecked(path)).config;
+/** Loads the configuration for a command that makes no calls of its own, but may open the store. */
+export async function loadSettings(options: WorkOptions): Promise<TrainableConfig> {
+  const { config } = await loadChecked(options.config);
+  await requireTrust(foreignStore(config.store), fileOf(options), options.trust);
+  return config;
 }
 
 /** The same for a command that makes calls. @throws ConfigError where this process cannot make all of them */
@@ -36,7 +37,7 @@ export async function loadServable(options: WorkOptions, pool: PoolFilter = {}):
   if (cards.some(({ provider }) => provider === 'local')) requireEngine(path === null);
   for (const card of cards) keyFor(card, config, process.env);
   await checkTrust(config, options);
-  const remembered = await notSaidToday([...unpriced, ...noticesOfStore(config, options.config)]);
+  const remembered = await notSaidToday(unpriced);
   for (const notice of [...notices, ...remembered]) say(notice);
   if (cards.some(({ provider, model }) => provider === 'local' && model === 'smollm2')) {
     // 93 MB, once: before anything waits for it.
@@ -61,13 +62,22 @@ const KEYS = Object.values(VENDORS)
   .map(({ apiKeyEnv }) => apiKeyEnv)
   .join(', ');
 
-/** Refuses a configuration that sends keys where they do not belong, unless its folder is trusted, see `trust.ts`. */
-export async function checkTrust(
-  config: TrainableConfig,
-  { config: path, trust }: WorkOptions,
-): Promise<void> {
-  const file = configPath({ env: process.env, cwd: process.cwd(), path });
-  await requireTrust(configuredCards(config), file, trust);
+/** Refuses a configuration that sends credentials where nothing says they belong, unless its folder is trusted. */
+export async function checkTrust(config: TrainableConfig, options: WorkOptions): Promise<void> {
+  await requireTrust(foreignPairs(config), fileOf(options), options.trust);
+}
+
+/** What such a configuration is yet to be trusted with. */
+export function untrustedOf(config: TrainableConfig, options: WorkOptions): Promise<string[]> {
+  return untrusted(foreignPairs(config), fileOf(options));
+}
+
+function foreignPairs(config: TrainableConfig): string[] {
+  return [...foreignKeys(configuredCards(config), process.env), ...foreignStore(config.store)];
+}
+
+function fileOf({ config: path }: WorkOptions): string {
+  return configPath({ env: process.env, cwd: process.cwd(), path });
 }
 
 /** Nothing must be written unencrypted because the keys are missing. */
@@ -88,16 +98,6 @@ export async function loadFile(path: string | undefined): Promise<LoadedConfig<T
   return loadTrainableConfig(options);
 }
 
-/** Where nothing names a store, and an earlier version's is there still. */
-function noticesOfStore({ store }: TrainableConfig, path: string | undefined): string[] {
-  const file = configPath({ env: process.env, cwd: process.cwd(), path });
-  if (store !== EARLIER_STORE || mentions(file, 'store:')) return [];
-  return [
-    `The store is ${store}, of an earlier version, which goes on as before; to take it over into a database: ` +
-      `temporal-conductor store import ${store}`,
-  ];
-}
-
 function mentions(file: string, word: string): boolean {
   try {
     // What is no plain file, such as a pipe, can be read only once.
@@ -111,14 +111,11 @@ function mentions(file: string, word: string): boolean {
 export function checkCostLimit(run: ResolvedRun): void {
   const unpriced = unpricedOf(run);
   if (unpriced.length === 0) return;
-  const remedies = unpriced.flatMap(({ worker }) =>
-    worker === null ? [] : `leave it out with --deny ${worker}`,
-  );
-  if (unpriced.some(({ canBePriced }) => canBePriced)) {
-    remedies.unshift('add "price: { input, output }", in USD per million tokens, to it in conductor.yaml');
-  }
+  const remedies = [
+    ...new Set(unpriced.map(({ setting }) => `add ${setting}, to it in conductor.yaml`)),
+    ...unpriced.flatMap(({ worker }) => (worker === null ? [] : `leave it out with --deny ${worker}`)),
+  ];
   throw new UsageError(
-    `--max-cost cannot be enforced, since no price is known of ${unpriced.map(({ name }) => name).join(', ')}: ` +
-      remedies.join(', or '),
+    `--max-cost cannot be enforced: ${haveNoPrice(unpriced.map(({ name }) => name))}; ${remedies.join(', or ')}`,
   );
 }

@@ -121,8 +121,9 @@ function explainTransport(reason: string, address: string): string {
 /** Must come before all else of Temporal's native part. Signals are ours: a command has more to end than its worker. */
 function installRuntime(log: Say): void {
   Runtime.install({
-    logger: new DefaultLogger('WARN', (entry) => {
-      log(describeEntry(entry));
+    logger: new DefaultLogger('INFO', (entry) => {
+      // Beside warnings, only what workflows of ours say: a line for each run that ends.
+      if (entry.level !== 'INFO' || entry.meta?.sdkComponent === 'workflow') log(describeEntry(entry));
     }),
     telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
     shutdownSignals: [],

@@ -36,7 +36,7 @@ export async function startedRuns(server: TemporalServer): Promise<string[]> {
   return noted.sort((one, other) => other.at - one.at).map(({ name }) => decodeURIComponent(name));
 }
 
-/** The folder's own server may have another port every day. */
+/** The embedded server's port can change. */
 function folderOf({ embedded, address, namespace }: TemporalServer): string {
   const place = `${embedded ? 'embedded' : address} ${namespace}`;
   return join(FOLDER, 'runs', place.replace(/[^\w.-]/g, '_'));

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { startProgram } from '../start-program';
 import { EXIT, type ExitCode, exitCodeFrom } from './exit-code';
 import { unlessInterrupted } from './interruption';
 import { Deaths, endOf } from './supervise';
@@ -10,6 +11,7 @@ export interface Program {
   /** As sentences call it. */
   readonly name: string;
   readonly command: readonly [string, ...string[]];
+  /** All of it is passed on. */
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -53,7 +55,9 @@ export async function superviseProgram(
 
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
 function start({ command: [file, ...args], env }: Program, onReady: () => void): ChildProcess {
-  const child = spawn(file, args, { env, detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
-  createInterface({ input: child.stdout }).once('line', onReady);
+  // Its options may name files of this folder.
+  const setting = { cwd: process.cwd(), env, passes: 'all', detached: true } as const;
+  const child = startProgram(file, args, { ...setting, stdio: ['pipe', 'pipe', 'inherit'] });
+  if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', onReady);
   return child;
 }

@@ -1,7 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { startProgram } from '../start-program';
 import type { TrainableConfig } from '../training/config/schema';
 import { EXIT, type ExitCode, exitCodeFrom } from './exit-code';
 import { ConfigFollower } from './follow-config';
@@ -128,7 +129,10 @@ export interface WorkerOrders {
 /** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
 function forkWorker(file: string | undefined, [config, ...earlier]: Versions): ChildProcess {
   const args = ['up-worker', ...(file === undefined ? [] : ['--config', file])];
-  const child = fork(join(__dirname, 'main.js'), args, {
+  const child = startProgram(process.execPath, [...process.execArgv, join(__dirname, 'main.js'), ...args], {
+    // It works for this folder, and asks models.
+    cwd: process.cwd(),
+    passes: 'all',
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -50,9 +50,61 @@ export const HARMLESS_OUTPUT = {
   writeErr: (text: string): unknown => process.stderr.write(harmless(text)),
 };
 
+/** The picture on the screen, if there is one. */
+let onScreen: { readonly clear: () => void; readonly redraw: () => void } | null = null;
+
 /** Writes a line for the person who waits. Answers and asked-for output go to stdout, everything else comes here. */
 export function say(line: string): void {
+  onScreen?.clear();
   process.stderr.write(`${harmless(line)}\n`);
+  onScreen?.redraw();
+}
+
+/** A text on a terminal that the next one replaces. What `say` writes meanwhile goes above it. */
+export interface Picture {
+  /** @param text ours, painted; foreign text in it went through `oneLine` before */
+  readonly show: (text: string) => void;
+  /** Takes it off the screen until the next text. */
+  readonly clear: () => void;
+  /** Leaves the last text standing, and the cursor below it. */
+  readonly done: () => void;
+}
+
+/** A terminal that does not know its size says 0, and log-update would show nothing on it. */
+function withSize(screen: Screen): Screen {
+  return Object.create(screen, {
+    columns: { get: () => screen.columns || 80 },
+    rows: { get: () => screen.rows || 24 },
+  }) as Screen;
+}
+
+export async function openPicture(screen: Screen): Promise<Picture> {
+  const { createLogUpdate } = await import('log-update');
+  const update = createLogUpdate(withSize(screen));
+  let shown: string | null = null;
+  const own = {
+    clear: () => {
+      update.clear();
+    },
+    redraw: () => {
+      if (shown !== null) update(shown);
+    },
+  };
+  onScreen = own;
+  return {
+    show: (text) => {
+      shown = harmless(text, true);
+      update(shown);
+    },
+    clear: () => {
+      shown = null;
+      update.clear();
+    },
+    done: () => {
+      update.done();
+      if (onScreen === own) onScreen = null;
+    },
+  };
 }
 
 /**

@@ -2,15 +2,17 @@ import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { VENDORS } from '../config/cards';
+import { readStoreUrl } from '../config/store-url';
 import { reasonOf } from '../reason-of';
 import type { ConductorCard, ModelCard } from '../protocol/cards';
 import { UsageError } from './exit-code';
-import { keep, recall } from './memory';
+import { keep, recall } from '../local/memory';
 import { say } from './terminal';
 
 // A `conductor.yaml` may come with a stranger's folder, and it names both a variable and the server that is sent what is
 // in it. So a key goes without a question only where it belongs; every other pair is trusted once for a folder, by a
-// person, `--trust` or this variable: `NAME=https://server`, several with commas between them.
+// person, `--trust` or this variable: `NAME=https://server`, several with commas between them. A store is such a pair,
+// too: whoever chose its server would get this user's password for it, or texts under this user's AWS account.
 const VARIABLE = 'CONDUCTOR_TRUST';
 
 type Card = Pick<ConductorCard | ModelCard, 'provider' | 'baseUrl' | 'apiKeyEnv'>;
@@ -34,52 +36,94 @@ function belongs(variable: string, origin: string): boolean {
   return names.some((name) => variable.startsWith(name));
 }
 
+/** The credentials of this user that open a store, as `NAME=store`; none where its URL brings its own. */
+export function foreignStore(url: string): string[] {
+  const place = readStoreUrl(url);
+  if (place?.kind === 's3') return [`AWS=s3://${place.bucket}`];
+  return place?.kind === 'postgres' && !place.bringsPassword ? [`PGPASSWORD=${place.server}`] : [];
+}
+
 /**
- * Lets a command go on only if every key goes where it belongs or where it is trusted to go.
+ * Lets a command go on only if all of these pairs are trusted.
  *
  * @param file the configuration, whose folder the trust is for
- * @throws UsageError that names the keys and what to do, where no one can be asked or the answer is no
+ * @throws UsageError that names the pairs and what to do, where no one can be asked or the answer is no
  */
-export async function requireTrust(cards: readonly Card[], file: string, isTrusted = false): Promise<void> {
-  const pairs = foreignKeys(cards, process.env).filter((pair) => !granted().includes(pair));
+export async function requireTrust(
+  foreign: readonly string[],
+  file: string,
+  isTrusted = false,
+): Promise<void> {
+  const pairs = foreign.filter((pair) => !granted().includes(pair));
   if (pairs.length === 0) return;
-  const open = await untrustedKeys(cards, file);
+  const open = await untrusted(pairs, file);
   if (open.length > 0) {
     if (!isTrusted) await ask(open, file);
     const trusted = (await recall(TRUST)) ?? {};
     const folder = await realpath(dirname(file));
     await remember({ ...trusted, [folder]: [...(trusted[folder] ?? []), ...open] });
   }
-  // For what this command does later, and for its worker.
-  process.env[VARIABLE] = [...granted(), ...pairs].join(',');
+  grant(pairs);
 }
 
-/** Of `foreignKeys` those that neither this process nor the folder of the configuration is trusted with. */
-export async function untrustedKeys(cards: readonly Card[], file: string): Promise<string[]> {
-  const open = foreignKeys(cards, process.env).filter((pair) => !granted().includes(pair));
+/** Those of the pairs that neither this process nor the folder of the configuration is trusted with. */
+export async function untrusted(pairs: readonly string[], file: string): Promise<string[]> {
+  const open = pairs.filter((pair) => !granted().includes(pair));
   if (open.length === 0) return [];
   const trusted = (await recall(TRUST)) ?? {};
   const folder = await realpath(dirname(file));
   return open.filter((pair) => !trusted[folder]?.includes(pair));
 }
 
-function granted(): string[] {
+/** What this process and those that it starts are trusted with. */
+export function granted(): string[] {
   const pairs = (process.env[VARIABLE] ?? '').split(',').map((pair) => pair.trim());
   return pairs.filter((pair) => pair !== '');
 }
 
+/** What would be sent where, in words. */
+export function errandOf(pair: string, verb: string): string {
+  const [, name = '', place = ''] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+  return `${CREDENTIALS[name] ?? name} ${verb} ${place}`;
+}
+
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  PGPASSWORD: 'PGPASSWORD, or what ~/.pgpass has,',
+  AWS: 'your AWS credentials',
+};
+
+/** For what this command does later, and for its worker. */
+export function grant(pairs: readonly string[]): void {
+  process.env[VARIABLE] = [...granted(), ...pairs].join(',');
+}
+
 async function ask(pairs: readonly string[], file: string): Promise<void> {
-  const errands = pairs.map((pair) => `  ${pair.replace('=', ' to ')}`).join('\n');
-  const what = `${file} sends keys to servers that they do not belong to:\n${errands}`;
+  const errands = pairs.map((pair) => `  ${errandOf(pair, 'to')}`).join('\n');
+  await askPerson({
+    what: `${file} sends credentials of yours to servers that it chose:\n${errands}`,
+    question: 'Do you trust this folder with them, from now on?',
+    otherwise: 'change the configuration, or its key variables',
+    pairs,
+  });
+}
+
+interface Doubt {
+  readonly what: string;
+  readonly question: string;
+  /** What to do where the answer is no. */
+  readonly otherwise: string;
+  readonly pairs: readonly string[];
+}
+
+/** @throws UsageError where the answer is no, or no one is there to give one */
+export async function askPerson({ what, question, otherwise, pairs }: Doubt): Promise<void> {
   if (process.stdin.isTTY && process.stderr.isTTY) {
     say(what);
     const { personAtTerminal } = await import('./approval/verdict.js');
     const person = personAtTerminal(new AbortController().signal);
-    const answer = (await person.ask('Do you trust this folder with them, from now on? [y/N] ')) ?? '';
+    const answer = (await person.ask(`${question} [y/N] `)) ?? '';
     if (/^y(es)?$/i.test(answer.trim())) return;
-    throw new UsageError(
-      'not trusted, so nothing was started: change the configuration, or its key variables',
-    );
+    throw new UsageError(`not trusted, so nothing was started: ${otherwise}`);
   }
   throw new UsageError(
     `${what}\nNothing was started. If that is meant, run the command once with --trust, which is remembered for this ` +

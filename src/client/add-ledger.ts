@@ -23,7 +23,8 @@ export async function addLedger(trace: SolveTrace, store: Store): Promise<SolveT
   const known = own.map((call) => {
     const row = found.get(attemptOf(call));
     found.delete(attemptOf(call));
-    return row ?? call;
+    // A reply that is no plan is no failure to the ledger: its provider did nothing wrong.
+    return row ? { ...row, error: row.error ?? call.error } : call;
   });
   const calls = [...known, ...found.values(), ...ofChildren];
   return { ...trace, calls, ...totalOf(calls) };

@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
-import { SOLVE_WORKFLOW } from '../protocol/names';
+import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import { reasonOf } from '../reason-of';
 import { readAnswer } from '../store/answers';
 import { rowKeys } from '../store/ledger';
-import type { Store, Tally } from '../store/store';
+import type { Store } from '../store/store';
 import { eachInParallel, sweep, type Swept } from '../store/sweep';
 import { refAt, refsIn } from '../store/texts';
 import { HistoryDecoder, payloadsIn, readHistory } from './history';
@@ -21,11 +21,6 @@ export interface CollectOptions {
   readonly olderThanMs: number;
   /** Counts and removes nothing. */
   readonly dryRun?: boolean;
-  /**
-   * References to texts that are in use though no run names them, as in the records of an add-on: `textsOfRecords` of
-   * `temporal-conductor/training`.
-   */
-  readonly refsBeside?: (store: Store) => Promise<Iterable<string>>;
 }
 
 /** What was old in the store, and what became of it. */
@@ -33,15 +28,14 @@ export interface Collected {
   readonly texts: Swept;
   /** Kept answers, and answers that a vendor was still writing. */
   readonly answers: Swept;
-  /** What killed writers left. */
-  readonly unfinished: Tally;
   /** How many runs the server holds. */
   readonly runs: number;
 }
 
 /**
- * Removes from a store what is old and of no use: texts that no run refers to, and answers of runs that are gone. A run
- * that the server holds, open or within retention, keeps all that it has. The ledger is never collected.
+ * Removes from a store what is old and of no use: texts that nothing refers to, and answers of runs that are gone. A run
+ * that the server holds, open or within retention, keeps all that it has; what evaluations and training recorded keeps
+ * its texts for good. Records and the ledger are never collected.
  *
  * It works beside running runs. What they keep meanwhile is young, since `keepText` makes an old text young again before
  * anything refers to it; what they kept before is named in their histories, or by an answer kept for one of their calls.
@@ -52,7 +46,7 @@ export interface Collected {
  * @throws Error for a younger age, and where a history cannot be read; nothing is removed then
  */
 export async function collectGarbage(options: CollectOptions): Promise<Collected> {
-  const { client, store, olderThanMs, dryRun = false, refsBeside } = options;
+  const { client, store, olderThanMs, dryRun = false } = options;
   if (!(olderThanMs >= SHORTEST_AGE_MS)) {
     throw new Error(`only what is older than a day can be collected, not what is ${olderThanMs} ms old`);
   }
@@ -67,7 +61,7 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   await eachInParallel(calls, async (callId) => {
     for (const ref of refsIn(await readAnswer(store, callId))) refs.add(ref);
   });
-  for (const ref of (await refsBeside?.(store)) ?? []) refs.add(ref);
+  for (const folder of RECORDS) await addRefsOfRecords(store, folder, refs);
 
   const callIdAt = (key: string): string | null =>
     /^[a-z]{1,20}\/[^/]{1,100}\/([^/]{1,100})\.json$/.exec(key)?.[1] ?? null;
@@ -81,8 +75,17 @@ export async function collectGarbage(options: CollectOptions): Promise<Collected
   const isLive = lives(calls, callIdAt);
   const answers = await sweep(store, ['answers/', 'background/'], { than, dryRun, isLive });
   const texts = await sweep(store, ['texts/'], { than, dryRun, isLive: lives(refs, refAt) });
-  const unfinished = (await store.removeUnfinished?.(than, dryRun)) ?? { count: 0, bytes: 0 };
-  return { texts, answers, unfinished, runs: held.runIds.size };
+  return { texts, answers, runs: held.runIds.size };
+}
+
+/** Where evaluations and training keep sets of questions, results and records, which outlive the runs that they came of. */
+const RECORDS = ['questions/', 'evaluations/', 'training/'];
+
+async function addRefsOfRecords(store: Store, folder: string, refs: Set<string>): Promise<void> {
+  await eachInParallel(store.entries(folder), async ({ key }) => {
+    const bytes = /\.jsonl?$/.test(key) ? await store.read(key) : null;
+    for (const ref of refsIn(bytes?.toString('utf8'))) refs.add(ref);
+  });
 }
 
 interface Run {
@@ -152,7 +155,9 @@ async function decode(client: Client, { workflowId, type }: Run, payload: Payloa
   try {
     return await new HistoryDecoder(client.options.loadedDataConverter).payload(payload);
   } catch (error) {
-    if (type !== SOLVE_WORKFLOW) return Buffer.from(payload.data ?? []).toString('latin1');
+    if (type !== SOLVE_WORKFLOW && type !== SOLVE_PART_WORKFLOW) {
+      return Buffer.from(payload.data ?? []).toString('latin1');
+    }
     const reason = reasonOf(error);
     throw new Error(
       `the history of run ${workflowId} cannot be read (${reason}), so it is unknown which texts it needs, and nothing was removed: ` +

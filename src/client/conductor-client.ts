@@ -28,6 +28,7 @@ import { checkWorker, contextOf, retryInput, type RetryRequest } from './retry';
 import { newRetryId, newRunId } from './run-id';
 import { addChildren, followTree, readTree, type ReadRun } from './run-tree';
 import { checkQuestion, RefusedError, signalRun, updateRun } from './steer';
+import { nameCall } from './name-call';
 import { type KnownRun, readRun, type RunOrigin } from './trace-reader';
 
 export interface ConductorClientOptions {
@@ -53,9 +54,12 @@ export interface ConductorClientOptions {
 /** A question, and what holds for this run alone. */
 export type SolveRequest = Omit<SolveInput, 'question'> & { readonly question: string };
 
+/** A solve that was started. */
 export interface SolveHandle {
   readonly id: string;
   readonly runId: string;
+  /** Waits for the end: an answered, failed or cancelled run is a result alike. */
+  readonly result: () => Promise<SolveResult>;
 }
 
 /** A call that failed at no cost and waits to be tried again. */
@@ -105,13 +109,7 @@ export class ConductorClient {
 
   /** Solves a question and waits for the end: an answered, failed or cancelled run is a result alike. */
   async solve(request: SolveRequest, id?: string): Promise<SolveResult> {
-    const run = await this.start(request, id);
-    const left = await awaitEnd(this.client, run);
-    const trace =
-      left === null
-        ? await readTree(this.read, run.id)
-        : await addChildren(this.read, await addLedger(left, this.store));
-    return resolveTrace(trace, this.store);
+    return (await this.start(request, id)).result();
   }
 
   /** The trace of a run and all its children as it grows, from what has happened so far to its end. */
@@ -135,9 +133,12 @@ export class ConductorClient {
     const waiting = (raw.pendingActivities ?? []).filter(({ lastFailure }) => lastFailure != null);
     const decoder = new HistoryDecoder(this.client.options.loadedDataConverter);
     return Promise.all(
-      waiting.map(async ({ attempt, lastFailure }) => {
+      waiting.map(async ({ attempt, activityId, lastFailure }) => {
         const { message } = await decoder.failure(lastFailure);
-        return { attempt: attempt ?? 1, reason: message };
+        // A sentence of ours names its worker; a time-out of the server's names nobody.
+        const call = lastFailure?.timeoutFailureInfo ? await nameCall(this.client, id, activityId) : null;
+        const reason = call === null ? message : `${call} lost its worker process (${message})`;
+        return { attempt: attempt ?? 1, reason };
       }),
     );
   }
@@ -165,9 +166,10 @@ export class ConductorClient {
     return updateRun(this.client, id, SET_LIMITS_UPDATE, change);
   }
 
-  /** Lets the plan run that waits for approval. */
-  async approvePlan(id: string): Promise<void> {
-    await updateRun(this.client, id, APPROVE_PLAN_UPDATE);
+  /** Lets the plan run that waits for approval. @param seen as it was shown; another one is refused. Default: as it is now */
+  async approvePlan(id: string, seen?: Plan): Promise<void> {
+    const plan = seen ?? (await this.planOf(id)) ?? { steps: [] };
+    await updateRun(this.client, id, APPROVE_PLAN_UPDATE, plan);
   }
 
   /** Runs another plan instead of the one that waits, and returns it as the run took it. */
@@ -180,12 +182,16 @@ export class ConductorClient {
     await updateRun(this.client, id, REJECT_PLAN_UPDATE, { reason });
   }
 
-  /** What `parsePlan` reads a plan for this run by. */
+  /** What `parsePlan` reads a plan for this run by, and the run itself would judge it by now. */
   async planContext(id: string): Promise<PlanContext> {
-    return contextOf(await this.readOrigin(id));
+    const origin = await this.readOrigin(id);
+    return contextOf(origin, await this.setLimits(id, {}));
   }
 
-  /** Starts a new run that goes on from a step of an earlier one, which stays as it is. */
+  /**
+   * Starts a new run that goes on from a step of an earlier one, which stays as it is.
+   * @throws BadRetryError for a step or a worker that the earlier one does not have
+   */
   async retry(id: string, request: RetryRequest): Promise<SolveHandle> {
     const origin = await this.readOrigin(id);
     if (request.worker !== undefined) checkWorker(origin, id, request.worker);
@@ -209,7 +215,17 @@ export class ConductorClient {
       ...(hasPriority && { priority: { priorityKey: priority, fairnessKey: tenant } }),
       staticSummary: previewOf(question).slice(0, 120).replace(/\s+/g, ' '),
     });
-    return { id, runId: handle.firstExecutionRunId };
+    const run = { id, runId: handle.firstExecutionRunId };
+    return { ...run, result: () => this.resultOf(run) };
+  }
+
+  private async resultOf(run: Pick<SolveHandle, 'id' | 'runId'>): Promise<SolveResult> {
+    const left = await awaitEnd(this.client, run);
+    const trace =
+      left === null
+        ? await readTree(this.read, run.id)
+        : await addChildren(this.read, await addLedger(left, this.store));
+    return resolveTrace(trace, this.store);
   }
 
   private readonly read: ReadRun = (id, follow) => this.readRun(id, follow);
@@ -218,6 +234,14 @@ export class ConductorClient {
     for await (const { trace } of readRun(this.client, id, follow)) {
       yield trace.status === 'running' ? trace : await addLedger(trace, this.store);
     }
+  }
+
+  /** The newest plan of a run's own; null before there is one. */
+  private async planOf(id: string): Promise<Plan | null> {
+    let known: KnownRun | undefined;
+    for await (known of readRun(this.client, id, false));
+    const own = known?.trace.rounds.filter(({ childId }) => childId === null) ?? [];
+    return own.at(-1)?.plan ?? null;
   }
 
   private async readOrigin(id: string): Promise<RunOrigin & Pick<KnownRun, 'trace'>> {

@@ -1,7 +1,8 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { SOLVE_WORKFLOW } from '../protocol/names';
+import { SOLVE_PART_WORKFLOW, SOLVE_WORKFLOW } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import { previewOf } from '../protocol/text';
+import { whyDegraded } from '../trace/degraded';
 import { eachInParallel } from '../store/sweep';
 import { isPolled } from './pollers';
 import { isNotFound } from './steer';
@@ -16,6 +17,8 @@ export interface ListedRun {
   readonly hasWorker: boolean | null;
   /** Its beginning; null where this client cannot read the run, e.g. without the key it was encrypted with. */
   readonly question: string | null;
+  /** Why it failed or is degraded: a sentence each. */
+  readonly problems: readonly string[];
   readonly costUsd: number | null;
   readonly costIsLowerBound: boolean;
   /** ISO 8601. */
@@ -55,7 +58,7 @@ interface Found extends Pick<
   readonly id: string;
 }
 
-/** Lists solves without those that another one started. Needs no worker. */
+/** Lists solves, those that a workflow of the user's started included; parts of other runs are left out. Needs no worker. */
 export async function listRuns(
   client: Client,
   readTrace: (id: string) => Promise<SolveTrace>,
@@ -131,17 +134,27 @@ async function toListed(
   };
 }
 
-type Summary = Pick<ListedRun, 'status' | 'waitsFor' | 'question' | 'costUsd' | 'costIsLowerBound'>;
+type Summary = Omit<ListedRun, 'id' | 'runId' | 'hasWorker' | 'startedAt' | 'endedAt'>;
 
 const UNREADABLE: Omit<Summary, 'status'> = {
   waitsFor: null,
   question: null,
+  problems: [],
   costUsd: null,
   costIsLowerBound: true,
 };
 
-function sumUp({ status, waitsFor, question, costUsd, costIsLowerBound }: SolveTrace): Summary {
-  return { status, waitsFor: waitsFor ?? null, question: previewOf(question), costUsd, costIsLowerBound };
+function sumUp(trace: SolveTrace): Summary {
+  const { status, waitsFor, question, error, costUsd, costIsLowerBound } = trace;
+  const problems = error === null ? whyDegraded(trace) : [error.message];
+  return {
+    status,
+    waitsFor: waitsFor ?? null,
+    question: previewOf(question),
+    problems,
+    costUsd,
+    costIsLowerBound,
+  };
 }
 
 /** The ids of workflows of another type that have not ended, at most a hundred. */
@@ -155,7 +168,27 @@ export async function unfinishedOf(client: Client, type: string, taskQueue: stri
   return ids;
 }
 
-/** The ids of solves that begin so: of those that no other one started, else of children. */
+/** How many runs that have ended are looked through for the one that was started last: the server lists them by their ends. */
+const MOST_LATEST = 20;
+
+/** The id of the run that was started last; null where there is none. @param known as in `ListOptions` */
+export async function newestRun(
+  client: Client,
+  taskQueue: string | undefined,
+  known: readonly string[],
+): Promise<string | null> {
+  const queue = taskQueue === undefined ? [] : [`TaskQueue = ${quoted(taskQueue)}`];
+  const found = await Promise.all([
+    findRuns(client, [...queue, "ExecutionStatus = 'Running'"], 1),
+    findRuns(client, [...queue, "ExecutionStatus != 'Running'"], MOST_LATEST),
+    Promise.all(known.slice(0, 1).map((id) => describeRun(client, id))),
+  ]);
+  const runs = found.flat().filter((run) => run !== null);
+  runs.sort((one, other) => other.startTime.getTime() - one.startTime.getTime());
+  return runs[0]?.id ?? null;
+}
+
+/** The ids of solves that begin so, else those of parts of other runs. */
 export async function findByPrefix(
   client: Client,
   prefix: string,
@@ -167,19 +200,19 @@ export async function findByPrefix(
     if (id.startsWith(prefix) && (await describeRun(client, id)) !== null) ids.add(id);
   });
   if (ids.size > 0) return [...ids];
-  const children = await findRuns(client, [begins], MOST_UNFINISHED, 'IS NOT NULL');
-  return [...new Set(children.map(({ id }) => id))];
+  const parts = await findRuns(client, [begins], MOST_UNFINISHED, SOLVE_PART_WORKFLOW);
+  return [...new Set(parts.map(({ id }) => id))];
 }
 
-/** The newest first; whether it is one that another run started is the last condition. */
+/** The newest first. */
 async function findRuns(
   client: Client,
   conditions: readonly string[],
   most: number,
-  parent: 'IS NULL' | 'IS NOT NULL' = 'IS NULL',
+  type: string = SOLVE_WORKFLOW,
 ): Promise<Found[]> {
   if (most === 0) return [];
-  const query = queryOf(conditions, parent);
+  const query = queryOf(conditions, type);
   const runs: Found[] = [];
   for await (const { workflowId: id, ...run } of client.workflow.list({
     query,
@@ -191,11 +224,11 @@ async function findRuns(
 }
 
 async function countRuns(client: Client, conditions: readonly string[]): Promise<number> {
-  return (await client.workflow.count(queryOf(conditions, 'IS NULL'))).count;
+  return (await client.workflow.count(queryOf(conditions, SOLVE_WORKFLOW))).count;
 }
 
-function queryOf(conditions: readonly string[], parent: string): string {
-  return [`WorkflowType = '${SOLVE_WORKFLOW}'`, ...conditions, `ParentWorkflowId ${parent}`].join(' AND ');
+function queryOf(conditions: readonly string[], type: string): string {
+  return [`WorkflowType = '${type}'`, ...conditions].join(' AND ');
 }
 
 function quoted(value: string): string {

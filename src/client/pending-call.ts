@@ -10,7 +10,7 @@ import {
 } from '../protocol/activities';
 import { readExternalResult } from '../protocol/external-worker';
 import { isSolveInput } from '../protocol/input';
-import { SOLVE_WORKFLOW, WRITE_PLAN } from '../protocol/names';
+import { SOLVE_PART_WORKFLOW, WRITE_PLAN } from '../protocol/names';
 import type { SolveTrace } from '../protocol/solve';
 import {
   type ChildOutcome,
@@ -45,7 +45,7 @@ export function readPendingCall(
   at: RunPosition,
 ): PendingCall | null {
   if (type === WRITE_PLAN) return planCall(input as WritePlanRequest, at);
-  const parent = type === SOLVE_WORKFLOW && isSolveInput(input) ? input.parent : undefined;
+  const parent = type === SOLVE_PART_WORKFLOW && isSolveInput(input) ? input.parent : undefined;
   if (childId && parent !== undefined) return childCall(childId, parent, at);
   return isWorkerRequest(input) ? stepCall(input, at) : null;
 }
@@ -53,7 +53,7 @@ export function readPendingCall(
 function planCall(request: WritePlanRequest, { depth }: RunPosition): PendingCall {
   const { round } = request;
   return {
-    started: { kind: 'plan-asked', round, depth, isConfigured: takesConfigured(request) },
+    started: { kind: 'plan-asked', round, depth, isGiven: takesConfigured(request) },
     succeed: (result) => {
       const called = conductorCalled(request, result as WritePlanResult);
       const { plan } = result as WritePlanResult;
@@ -99,7 +99,7 @@ function childCall(childId: string, parent: Parent, { round, now }: RunPosition)
   const { step, run } = parent;
   const { model } = run.conductor;
   const end = (outcome: ChildOutcome, endedAt: string): RunEvent[] => [
-    { kind: 'child-ended', childId, trace: outcome.trace },
+    { kind: 'child-ended', childId, ...outcome },
     step === undefined
       ? reviewed(round, outcome)
       : ownStepEnded({ round, step, startedAt: now, endedAt }, outcome),

@@ -7,14 +7,15 @@ const QUEUE_TYPES = { workflows: 1, activities: 2 } as const;
 /** A poll that finds nothing ends after a minute, and is made anew. */
 const POLL_MS = 70_000;
 
-/** Whether a worker polls a task queue, as far as the server knows. */
+/** Whether a worker polls a task queue, as far as the server knows. @param but one that does not count */
 export async function isPolled(
   client: Client,
   taskQueue: string,
   kind: keyof typeof QUEUE_TYPES = 'workflows',
+  but?: string,
 ): Promise<boolean> {
   const pollers = await pollersOf(client, taskQueue, kind);
-  return pollers.some(({ identity, ageMs }) => ageMs < POLL_MS && !isDead(identity));
+  return pollers.some(({ identity, ageMs }) => ageMs < POLL_MS && identity !== but && !isDead(identity));
 }
 
 /** A worker, and how long ago it polled a task queue. */

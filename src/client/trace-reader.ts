@@ -4,9 +4,9 @@ import { estimatePlan } from '../budget/worst-case';
 import type { Plan } from '../plan/plan';
 import { inNormalForm } from '../plan/validate';
 import type { ConfigDigest, ResolveRunResult } from '../protocol/activities';
-import { asksApproval, isSolveInput, questionOf, type SolveInput } from '../protocol/input';
+import { asksApproval, keptOutputs, isSolveInput, questionOf, type SolveInput } from '../protocol/input';
 import { EDIT_PLAN_UPDATE } from '../protocol/names';
-import type { ResolvedRun } from '../protocol/run';
+import { type ResolvedRun, standInPlan } from '../protocol/run';
 import { type SolveTrace, solveTraceSchema } from '../protocol/solve';
 import { ownRound } from '../trace/run-tree';
 import type { RunEvent } from '../trace/events';
@@ -67,8 +67,9 @@ type Take<Attributes> = (attributes: NonNullable<Attributes>, event: TemporalEve
  * 2. A plan that asks for approval waits from the next workflow task on, until a step of it is scheduled.
  * 3. A step is an activity or a child workflow with one `WorkerRequest` as its input, scheduled after its plan is known.
  *    A fallback is one more call for the same step. A step without a plan means that the workflow went on without the
- *    Conductor: its plan is that step.
- * 4. A solve below this one is a child workflow `SOLVE_WORKFLOW` with `parent` in its input: with `parent.step` it is
+ *    Conductor: its plan is that step. A timer after a call of the Conductor that brought no plan means the same: what
+ *    stands in waits for a person, whose deadline is the only timer of a run without a plan.
+ * 4. A solve below this one is a child workflow `SOLVE_PART_WORKFLOW` with `parent` in its input: with `parent.step` it is
  *    that step of this run's plan, without it the review of this run's answer.
  * 5. The workflow's clock stands at the start of the workflow task whose commands it writes.
  * 6. A run that ends puts its own trace into its result, or into the details of its failure. That replaces all that was
@@ -137,8 +138,15 @@ export class TraceReader {
       const { given } = this.input;
       if (given === undefined) return;
       // A plan that was given is known from here on, and asked of no one.
-      this.record({ kind: 'plan-asked', round: this.round, depth: this.depth });
+      this.record({ kind: 'plan-asked', round: this.round, depth: this.depth, isGiven: true });
       this.plan(given.plan, 'written');
+    },
+    timerStartedEventAttributes: () => {
+      const { run } = this;
+      const own = ownRound(this.current, this.round);
+      if (run === null || own?.plan !== null || own.error === undefined) return;
+      this.plan(standInPlan(run), 'stand-in');
+      this.record({ kind: 'approval-asked' });
     },
     workflowExecutionUpdateAcceptedEventAttributes: async ({ acceptedRequest }) => {
       const { name, args } = acceptedRequest?.input ?? {};
@@ -232,13 +240,14 @@ export class TraceReader {
     const plan = inNormalForm(written);
     this.record({ kind: 'planned', round, plan, degraded: source === 'stand-in' });
     if (plan.steps.length === 0) return;
+    const kept = keptOutputs(input, plan);
     if (run !== null) {
-      const background = input.parent?.background ?? [];
-      const estimate = estimatePlan(plan, run, this.current.question, background);
+      const { question } = this.current;
+      const estimate = estimatePlan(plan, run, { question, background: input.parent?.background, kept });
       this.record({ kind: 'estimated', estimate });
     }
     this.waitsSoon = source === 'written' && asksApproval(input, this.depth);
-    for (const [step, output] of (input.given?.outputs ?? []).entries()) {
+    for (const [step, output] of kept.entries()) {
       if (output !== null) this.record({ kind: 'step-kept', round, step, output });
     }
   }

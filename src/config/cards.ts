@@ -28,8 +28,9 @@ export function resolveConductor(config: ConductorConfig, day: Date): ConductorC
 export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | ExternalCard {
   const { id, notes = null, fallback } = config;
   if (config.provider === 'activity' || config.provider === 'workflow') {
-    const { provider: kind, type, taskQueue, timeout } = config;
-    return { kind, id, type, taskQueue, timeoutMs: durationMs(timeout), notes, fallback };
+    const { provider: kind, type, taskQueue, timeout, price } = config;
+    const card = { kind, id, type, taskQueue, timeoutMs: durationMs(timeout), notes, fallback };
+    return { ...card, ...(price !== undefined && { price }) };
   }
   return {
     kind: 'model',
@@ -40,6 +41,7 @@ export function resolveWorker(config: WorkerConfig, day: Date): ModelCard | Exte
     notes,
     fallback,
     layout: config.layout,
+    ...(config.instructions !== undefined && { instructions: config.instructions }),
   };
 }
 

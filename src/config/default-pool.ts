@@ -29,10 +29,27 @@ interface DefaultConfig {
  * machine, else a small model inside this process.
  */
 export async function defaultConfig(env: NodeJS.ProcessEnv, probe?: Probe): Promise<DefaultConfig> {
-  const offers = OFFERS.filter((offer) => (env[keyOf(offer)] ?? '') !== '');
-  if (offers[0] !== undefined) return vendorPool(offers[0], offers);
+  const vendors = vendorsOf(env);
+  if (vendors !== null) return vendors;
   const server = await findLocalServer(probe);
   return server === null ? smallPool() : serverPool(server);
+}
+
+/** All that this machine has keys and servers for, to be written down; null where it has none. */
+export async function findPool(env: NodeJS.ProcessEnv, probe?: Probe): Promise<ConfigInput | null> {
+  const [vendors, server] = [vendorsOf(env)?.config, await findLocalServer(probe)];
+  const served = server === null ? undefined : serverPool(server).config;
+  const first = vendors ?? served;
+  if (first === undefined) return null;
+  // A server that stands in front of vendors may offer models by the vendors' names.
+  const taken = new Set(vendors?.workers.map(({ id }) => id));
+  const others = served?.workers.filter(({ id }) => !taken.has(id)) ?? [];
+  return { ...first, workers: vendors === undefined ? others : [...vendors.workers, ...others] };
+}
+
+function vendorsOf(env: NodeJS.ProcessEnv): DefaultConfig | null {
+  const offers = OFFERS.filter((offer) => (env[keyOf(offer)] ?? '') !== '');
+  return offers[0] === undefined ? null : vendorPool(offers[0], offers);
 }
 
 function keyOf({ provider }: Offer): string {

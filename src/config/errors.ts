@@ -45,6 +45,11 @@ function explainKeys(
   content: unknown,
   schema: z.core.$ZodType | undefined,
 ): string {
+  const secret = keys.find((key) => /^api[-_]?key$/i.test(key));
+  if (secret !== undefined) {
+    const place = placeOf([...path, secret]);
+    return `${place} is not a setting: put the key into an environment variable, and the name of that into apiKeyEnv`;
+  }
   const known = schema === undefined ? [] : keysAt(schema, path, content);
   const meant = keys.map((key) => closestTo(key, known));
   const [only] = meant;

@@ -9,8 +9,8 @@ export function noticesOf(config: Config): string[] {
   const names = unpricedOf(resolveRun(config)).map(({ name }) => name);
   if (costUsd === null || names.length === 0) return [];
   return [
-    `limits.costUsd ($${costUsd}) cannot be enforced, since no price is known of ${names.join(', ')}: ` +
-      'give each model a "price:"; calls and tokens still bind.',
+    `limits.costUsd ($${costUsd}) cannot be enforced: ${haveNoPrice(names)}. ` +
+      'Give each a "price:"; calls and tokens still bind.',
   ];
 }
 
@@ -19,8 +19,8 @@ export interface Unpriced {
   readonly name: string;
   /** null for the Conductor, which no run can do without. */
   readonly worker: string | null;
-  /** False for an activity or workflow of the user's, which cannot be given a price. */
-  readonly canBePriced: boolean;
+  /** How its price is written, and in what. */
+  readonly setting: string;
 }
 
 export function unpricedOf({ conductor, workers }: Pick<ResolvedRun, 'conductor' | 'workers'>): Unpriced[] {
@@ -28,8 +28,16 @@ export function unpricedOf({ conductor, workers }: Pick<ResolvedRun, 'conductor'
   return unpriced.map((card) => ({
     name: nameOf(card),
     worker: 'id' in card ? card.id : null,
-    canBePriced: 'price' in card,
+    setting:
+      'provider' in card
+        ? '"price: { input, output }", in USD per million tokens'
+        : '"price: { perCall }", in USD',
   }));
+}
+
+/** `worker a (openai m) has no known price`. */
+export function haveNoPrice(names: readonly string[]): string {
+  return `${names.join(', ')} ${names.length === 1 ? 'has' : 'have'} no known price`;
 }
 
 /** As messages call it: `the Conductor (openai my-model)`, `worker beta (workflow research)`. */

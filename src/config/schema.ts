@@ -14,7 +14,7 @@ import {
   priceSchema,
   tokens,
 } from './settings';
-import { defaultStore, readStoreUrl, STORE_URL_FORMS } from './store-url';
+import { DEFAULT_STORE, readStoreUrl, STORE_URL_FORMS } from './store-url';
 
 /** Temporal refuses names of queues and activities that are longer. */
 const name = z.string().min(1).max(1000);
@@ -93,8 +93,23 @@ const member = {
   /** Ids of workers that stand in, in this order. */
   fallback: z.array(z.string()).default([]),
 };
-const worker = { ...member, layout: z.enum(['tagged', 'chat', 'plain']).default('tagged') };
-const external = { ...member, type: name, taskQueue: name, timeout: durationSchema.default('10m') };
+/** Several pages: they travel with each request of the worker, through every history. */
+const MAX_INSTRUCTIONS = 4000;
+
+const worker = {
+  ...member,
+  layout: z.enum(['tagged', 'chat', 'plain']).default('tagged'),
+  /** The system text of each request. */
+  instructions: z.string().trim().min(1).max(MAX_INSTRUCTIONS).exactOptional(),
+};
+const external = {
+  ...member,
+  type: name,
+  taskQueue: name,
+  timeout: durationSchema.default('10m'),
+  /** In USD. */
+  price: z.strictObject({ perCall: z.number().min(0).max(MAX_COST_USD) }).exactOptional(),
+};
 
 const conductorSchema = z.discriminatedUnion('provider', [
   z.strictObject({ ...openai, ...conductor }).superRefine(checkBackground),
@@ -162,7 +177,7 @@ export const configSchema = z.strictObject({
   store: z
     .string()
     .refine((url) => readStoreUrl(url) !== null, { error: `expected ${STORE_URL_FORMS}` })
-    .default(defaultStore),
+    .default(DEFAULT_STORE),
   /** What goes to Temporal and into the store is encrypted with the keys in this variable. */
   encryption: z
     .strictObject({

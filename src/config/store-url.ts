@@ -1,52 +1,40 @@
-import { existsSync } from 'node:fs';
-
 export type StorePlace =
-  | { readonly kind: 'file'; readonly path: string }
-  /** `full`: each write waits until the disk has it. */
-  | { readonly kind: 'sqlite'; readonly path: string; readonly full: boolean }
+  | { readonly kind: 'sqlite'; readonly path: string }
   /** `prefix` is empty, or ends with `/`. */
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string }
-  /** `url` may be shown; `connection` is what `pg` takes, and may hold a password. */
   | {
       readonly kind: 'postgres';
+      /** May be shown. */
       readonly url: string;
+      /** For `pg`; may hold a password. */
       readonly connection: string;
       readonly schema: string;
+      /** `postgres://HOST[:PORT]`, or the folder of a socket in place of the host. */
+      readonly server: string;
+      /** The URL brings the password, and names no certificate of this machine. */
+      readonly bringsPassword: boolean;
     };
 
 /** Bucket names as AWS rules them: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export const STORE_URL_FORMS =
-  'sqlite:PATH, postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX or file:PATH, e.g. sqlite:.conductor/store.db';
+  'sqlite:PATH, postgres://USER@HOST/DATABASE or s3://BUCKET/PREFIX, e.g. sqlite:.conductor/store.db';
 
 /** Where a folder keeps everything that no configuration gives another place. */
 export const DEFAULT_STORE = 'sqlite:.conductor/store.db';
-/** The same, up to version 0.3. */
-export const EARLIER_STORE = 'file:.conductor/store';
-
-/** The store of this folder: the one of an earlier version while nothing has taken it over, since runs refer into it. */
-export function defaultStore(): string {
-  const isTakenOver = existsSync('.conductor/store.db') || !existsSync('.conductor/store');
-  return isTakenOver ? DEFAULT_STORE : EARLIER_STORE;
-}
 
 /**
- * Reads `sqlite:PATH[?sync=full]`, `file:PATH`, `s3://BUCKET[/PREFIX]` or
+ * Reads `sqlite:PATH`, `s3://BUCKET[/PREFIX]` or
  * `postgres://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE[?schema=NAME&sslmode=MODE…]`; null for anything else.
  */
 export function readStoreUrl(url: string): StorePlace | null {
-  return readFileUrl(url) ?? readSqliteUrl(url) ?? readS3Url(url) ?? readPostgresUrl(url);
-}
-
-function readFileUrl(url: string): StorePlace | null {
-  const path = /^file:(.+)$/s.exec(url)?.[1];
-  return path === undefined ? null : { kind: 'file', path };
+  return readSqliteUrl(url) ?? readS3Url(url) ?? readPostgresUrl(url);
 }
 
 function readSqliteUrl(url: string): StorePlace | null {
-  const [, path, sync] = /^sqlite:([^?]+)(?:\?sync=(full|normal))?$/s.exec(url) ?? [];
-  return path === undefined ? null : { kind: 'sqlite', path, full: sync === 'full' };
+  const path = /^sqlite:([^?]+)$/s.exec(url)?.[1];
+  return path === undefined ? null : { kind: 'sqlite', path };
 }
 
 function readS3Url(url: string): StorePlace | null {
@@ -69,14 +57,45 @@ const POSTGRES_OPTIONS: Readonly<Record<string, RegExp>> = {
 function readPostgresUrl(url: string): StorePlace | null {
   if (!/^postgres(?:ql)?:\/\//.test(url) || !URL.canParse(url)) return null;
   const parsed = new URL(url);
-  const options = [...parsed.searchParams];
-  if (!/^\/[^/]+$/.test(parsed.pathname) || parsed.hash !== '') return null;
-  if (!options.every(([name, value]) => POSTGRES_OPTIONS[name]?.test(value))) return null;
-  const schema = parsed.searchParams.get('schema') ?? 'conductor';
-  parsed.searchParams.delete('schema');
+  if (!isComplete(parsed)) return null;
+  const { port, password, searchParams: options } = parsed;
+  const host = hostOf(parsed);
+  const schema = options.get('schema') ?? 'conductor';
+  options.delete('schema');
+  const hasFiles = [...options.keys()].some((name) => /^ssl(?!mode)/.test(name));
+  const mode = isThisMachine(host) && !hasFiles ? 'disable' : 'verify-full';
+  // Always named, since `pg` would take PGSSLMODE else.
+  options.set('sslmode', options.get('sslmode') ?? mode);
   // Modes then mean what they mean to PostgreSQL's own programs.
-  if (parsed.searchParams.has('sslmode')) parsed.searchParams.set('uselibpqcompat', 'true');
-  return { kind: 'postgres', url: withoutPassword(url), connection: parsed.href, schema };
+  options.set('uselibpqcompat', 'true');
+  return {
+    kind: 'postgres',
+    url: withoutPassword(url),
+    connection: parsed.href,
+    schema,
+    server: `postgres://${host}${port && `:${port}`}`,
+    bringsPassword: password !== '' && !hasFiles,
+  };
+}
+
+/** Or the folder of its socket. */
+function hostOf({ hostname, searchParams }: URL): string {
+  return searchParams.get('host') ?? hostname;
+}
+
+/** An option stands there once: of two, `pg` would take another one than is read here. */
+function isComplete(url: URL): boolean {
+  const { pathname, hash, searchParams: options } = url;
+  const fit = [...options].every(([name, value]) => POSTGRES_OPTIONS[name]?.test(value));
+  const isOnce = new Set(options.keys()).size === options.size;
+  return POSTGRES_HOST.test(hostOf(url)) && /^\/[^/]+$/.test(pathname) && hash === '' && fit && isOnce;
+}
+
+/** One host, in the letters of names and addresses: nothing that `pg` would decode, or read PGHOST for. */
+const POSTGRES_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\]|\/.+)$/i;
+
+function isThisMachine(host: string): boolean {
+  return /^(?:\/.*|localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i.test(host);
 }
 
 /** The URL of a store, or what was meant to be one, as it may be shown: too little of it rather than too much. */

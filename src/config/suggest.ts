@@ -2,11 +2,16 @@ import type { z } from 'zod';
 
 /** The word of a list that was most likely meant; undefined where none is near. */
 export function closestTo(word: string, words: readonly string[]): string | undefined {
+  return closeTo(word, words)[0];
+}
+
+/** The words of a list that may have been meant, the likeliest first. */
+export function closeTo(word: string, words: readonly string[]): string[] {
   const near = words
     .map((other) => ({ other, distance: distanceOf(plainly(word), plainly(other)) }))
     .filter(({ other, distance }) => distance <= Math.ceil(Math.min(word.length, other.length) / 3))
     .sort((a, b) => a.distance - b.distance);
-  return near[0]?.other;
+  return near.map(({ other }) => other);
 }
 
 /** `max_output_tokens` and `MaxOutputTokens` are no mistakes in typing. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import type { DataConverter, Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { Field, MapField, Type } from 'protobufjs/light';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
@@ -9,8 +9,9 @@ import { NONCE_BYTES, seal, unseal } from './seal';
 
 const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
+const BOUND_TO = 'encryption-bound-to';
 
-/** A payload is not what was encrypted: it was altered, an id stands for two keys, or (strict) it never was encrypted. */
+/** A payload is not what was encrypted: it was altered, an id stands for two keys, or (strict) it is not for its reader. */
 export class AlteredPayloadError extends ConductorError {
   override readonly name = 'AlteredPayloadError';
   readonly code = 'AlteredPayload';
@@ -25,11 +26,15 @@ export class AlteredPayloadError extends ConductorError {
  * `temporal-conductor payload`, 32 bytes) of the secret. Random nonces bear 2³² payloads under one key (NIST SP
  * 800-38D, 8.3): change it before.
  *
- * A payload that is not encrypted is passed on as it is, so that runs that started before the keys came can end; with
- * `strict` it is refused, since whoever may start workflows could forge it.
+ * Where the SDK names the workflow that a payload is for, or comes from, `metadata['encryption-bound-to']` says
+ * `NAMESPACE/WORKFLOW_ID`, and those bytes are the additional authenticated data, which are empty otherwise.
  *
- * What stays readable: workflow ids, types and task queues, activity names, times and sizes. A server that lies could
- * show an old payload in the place of a new one.
+ * A payload that is not encrypted is passed on as it is, so that runs that started before the keys came can end. With
+ * `strict`, it is refused, since whoever may start workflows could forge it, and so is one that is not bound to the
+ * workflow it is read for, since they could copy it.
+ *
+ * What stays readable: workflow ids, types and task queues, activity names, times and sizes. What was sent to a workflow
+ * once can be sent again to one of the same id.
  *
  * @throws UnknownKeyError from `decode`, naming the key that is missing
  * @throws AlteredPayloadError from `decode`, where a single bit was altered
@@ -38,7 +43,7 @@ export function encryptionCodec(keys: KeyRing, { strict = false }: Strictness = 
   return new EncryptionCodec(keys, strict);
 }
 
-/** Whether what is not encrypted is refused. */
+/** Whether what is not encrypted, or not for the workflow that reads it, is refused. */
 interface Strictness {
   readonly strict?: boolean;
 }
@@ -47,37 +52,78 @@ class EncryptionCodec implements PayloadCodec {
   constructor(
     private readonly keys: KeyRing,
     readonly strict: boolean,
+    private readonly leavesOut = false,
   ) {}
 
-  async encode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads.map((payload) => encrypt(payload, this.keys.first)));
+  /** Drops payloads it refuses in messages to a workflow, instead of failing the workflow task. */
+  forWorker(): EncryptionCodec {
+    return new EncryptionCodec(this.keys, this.strict, true);
   }
 
-  async decode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads.map((payload) => this.#open(payload)));
+  async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => encrypt(payload, this.keys.first, bindingOf(context))));
   }
 
-  #open(payload: Payload): Payload {
-    if (wordOf(payload, 'encoding') === ENCRYPTED) return decrypt(payload, this.keys);
-    if (!this.strict) return payload;
-    throw new AlteredPayloadError(
-      'a payload is not encrypted, and this process accepts no other (encryption.strict): whatever sent it must use ' +
-        'the same keys; runs from before the encryption need a worker without "strict" to end',
-    );
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => this.#open(payload, context)));
+  }
+
+  #open(payload: Payload, context: SerializationContext | undefined): Payload {
+    const fault = this.strict ? faultOf(payload, bindingOf(context)) : null;
+    if (fault !== null) {
+      if (this.leavesOut && context?.type === 'workflow') return NOTHING;
+      throw new AlteredPayloadError(fault);
+    }
+    return wordOf(payload, 'encoding') === ENCRYPTED ? decrypt(payload, this.keys) : payload;
   }
 }
 
-function encrypt({ metadata, data }: Payload, { id, payload: key }: EncryptionKey): Payload {
+/** What Temporal's converters write for `undefined`. */
+const NOTHING: Payload = { metadata: { encoding: Buffer.from('binary/null') } };
+
+/** Why a strict process does not take a payload that it reads for a workflow; null where it does. */
+function faultOf(payload: Payload, binding: string): string | null {
+  if (wordOf(payload, 'encoding') !== ENCRYPTED) {
+    return (
+      'a payload is not encrypted, and this process accepts no other (encryption.strict): whatever sent it must use ' +
+      'the same keys; runs from before the encryption need a worker without "strict" to end'
+    );
+  }
+  const claim = wordOf(payload, BOUND_TO);
+  if (binding === '' || claim === binding) return null;
+  return (
+    `a payload is encrypted for ${claim === '' ? 'no workflow' : JSON.stringify(claim)}, and was sent to ` +
+    `${JSON.stringify(binding)} (encryption.strict): whatever sends it must bind it to that workflow's id`
+  );
+}
+
+/** Workflows that a schedule starts: it appends the time that each was due at to the id that their input is encrypted for. */
+const SCHEDULED = /^(?:nightly|scheduled)-/;
+const DUE_TIME = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+/** What payloads of a workflow, and of its activities, are bound to; empty where the SDK does not know. */
+function bindingOf(context: SerializationContext | undefined): string {
+  const { namespace = '', workflowId = '' } = context ?? {};
+  if (workflowId === '') return '';
+  return `${namespace}/${SCHEDULED.test(workflowId) ? workflowId.replace(DUE_TIME, '') : workflowId}`;
+}
+
+function encrypt({ metadata, data }: Payload, { id, payload: key }: EncryptionKey, binding: string): Payload {
   const plain = PAYLOAD.encode({ metadata: metadata ?? {}, data }).finish();
   return {
-    metadata: { encoding: Buffer.from(ENCRYPTED), [KEY_ID]: Buffer.from(id) },
-    data: seal(plain, key, randomBytes(NONCE_BYTES)),
+    metadata: {
+      encoding: Buffer.from(ENCRYPTED),
+      [KEY_ID]: Buffer.from(id),
+      ...(binding !== '' && { [BOUND_TO]: Buffer.from(binding) }),
+    },
+    data: seal(plain, key, randomBytes(NONCE_BYTES), binding),
   };
 }
 
 function decrypt(payload: Payload, keys: KeyRing): Payload {
   const id = wordOf(payload, KEY_ID);
-  const plain = unseal(payload.data ?? new Uint8Array(), keys.find(id, 'a payload').payload);
+  const { payload: key } = keys.find(id, 'a payload');
+  const plain = unseal(payload.data ?? new Uint8Array(), key, wordOf(payload, BOUND_TO));
   if (plain !== null) return PAYLOAD.toObject(PAYLOAD.decode(plain));
   throw new AlteredPayloadError(
     `a payload that names key ${JSON.stringify(id)} cannot be decrypted with it: it was altered on its way, ` +
@@ -118,6 +164,17 @@ export function encryptionConverter(
   strictness?: Strictness,
 ): Required<Pick<DataConverter, 'payloadCodecs' | 'failureConverterPath'>> {
   return { payloadCodecs: [encryptionCodec(keys, strictness)], failureConverterPath };
+}
+
+/**
+ * A strict worker leaves out what it refuses of a message to a workflow: the workflow then fails, or refuses the message,
+ * as it does where nothing was sent, which takes no key. To throw instead would fail its tasks again and again.
+ */
+export function forWorker(dataConverter: DataConverter): DataConverter {
+  const payloadCodecs = dataConverter.payloadCodecs?.map((codec) =>
+    codec instanceof EncryptionCodec && codec.strict ? codec.forWorker() : codec,
+  );
+  return payloadCodecs === undefined ? dataConverter : { ...dataConverter, payloadCodecs };
 }
 
 /**

@@ -60,7 +60,7 @@ export function sealContent(plain: Uint8Array, storeKey: string, key: Encryption
 }
 
 /** The id of the encryption key that content names; null where it is not encrypted. */
-export function keyIdOf(bytes: Buffer): string | null {
+function keyIdOf(bytes: Buffer): string | null {
   const start = MARK.length + 1;
   if (!bytes.subarray(0, MARK.length).equals(MARK)) return null;
   return bytes.subarray(start, start + (bytes[MARK.length] ?? 0)).toString('utf8');

@@ -72,7 +72,7 @@ export function comparePairs(
   };
 }
 
-/** Where no question told both apart, three more might have had, of which one would (the rule of three). */
+/** With no discordant pairs, assume a rate of 3/n (rule of three). */
 function spreadWithin(differences: readonly number[]): number {
   return Math.max(spreadOf(differences), Math.sqrt(3 / differences.length));
 }

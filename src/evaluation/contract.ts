@@ -22,6 +22,8 @@ export type Judged = Exclude<Verdict, 'ungraded'> | { readonly ungradedBecause: 
 /** A rule's grade; with what the verifier is asked where that is to have the last word. */
 export interface RuleGrade extends Grade {
   readonly verification?: Verification;
+  /** The place of the first answer that the grader holds equal, where it judged several; null where this settles on nothing. */
+  readonly sameAs?: number | null;
 }
 
 /** An answer that the verifier is to judge: what it is asked, and the two words that its reply may end with. */

@@ -16,4 +16,4 @@ export const KEEP_RESULT = 'conductor.evaluate.keepResult';
 export const EVALUATION_PRIORITY = 5;
 
 /** The most that one evaluation may have; beyond, an input is taken for a mistake. */
-export const MOST = { questions: 1_000_000, methods: 64, window: 64 } as const;
+export const MOST = { questions: 1_000_000, methods: 64, workers: 256, name: 200, window: 64 } as const;

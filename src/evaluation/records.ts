@@ -3,7 +3,7 @@ import type { Verdict } from '../grading/verdict';
 import type { Plan } from '../plan/plan';
 import { planSchema } from '../plan/schema';
 import type { ModelCard } from '../protocol/cards';
-import { isRun, isWorker } from '../protocol/given-run';
+import { isModel, isRun } from '../protocol/given-run';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
 
@@ -113,7 +113,7 @@ export const manifestSchema = z.object({
   startedAt: z.string(),
   /** What it may use from its beginning to its end, whatever is configured meanwhile. */
   run: z.custom<ResolvedRun>(isRun),
-  verifier: z.custom<ModelCard>(isWorker).exactOptional(),
+  verifier: z.custom<ModelCard>(isModel).exactOptional(),
   /** Whether the verifier compares answers where no right one is known. */
   compares: z.boolean().exactOptional(),
   /** Absent where the questions are those of a file alone. */

@@ -1,7 +1,9 @@
 import { type Failure, failureOf } from './analysis/failure';
 import { type Comparison, comparePairs, coinOdds, type Interval, intervalOf, percentile } from './compare';
-import { REFERENCE } from './methods/read-method';
+import { makesSamples, REFERENCE } from './methods/read-method';
+import { MOST_ATTEMPTS } from './methods/samples';
 import type { Manifest, MethodRecord, Preference, Spent } from './records';
+import { unitOf } from './spent';
 import { topologyOf } from '../plan/topology';
 import { meanOf } from './statistics';
 
@@ -26,6 +28,8 @@ export interface MethodSummary {
   readonly usd: number | null;
   readonly tokens: number;
   readonly calls: number;
+  /** Questions on which it made `MOST_ATTEMPTS`, though the Conductor's cost would have paid for more. */
+  readonly capped: number;
   readonly steps: number | null;
   readonly latencyMs: { readonly median: number; readonly p95: number };
   /** Share of all answered steps, by worker. */
@@ -76,6 +80,7 @@ export function summarize(manifest: Evaluated, records: readonly MethodRecord[])
     comparison: method === reference ? null : compare(of(method), reference, of(reference)),
     costGain: method === reference ? null : compareCosts(of(method), of(reference)),
     preferences: countPreferences(of(method)),
+    capped: makesSamples(method) ? countCapped(of(method), of(REFERENCE)) : 0,
   }));
   // What the log knows was paid before.
   const paid = log === undefined ? records : records.filter(({ method }) => method !== REFERENCE);
@@ -114,7 +119,7 @@ function groupBy<Key>(
 function summarizeMethod(
   method: string,
   records: readonly MethodRecord[],
-): Omit<MethodSummary, 'comparison' | 'costGain' | 'preferences' | 'failures'> {
+): Omit<MethodSummary, 'comparison' | 'costGain' | 'preferences' | 'failures' | 'capped'> {
   const scores = records.flatMap((record) => scoreOf(record) ?? []);
   const count = (verdict: MethodRecord['verdict']): number =>
     records.filter((record) => record.verdict === verdict).length;
@@ -137,6 +142,17 @@ function summarizeMethod(
     workerShares: sharesOf(records),
     topologies: tally(records.flatMap(({ plan }) => (plan === null ? [] : (topologyOf(plan) ?? [])))),
   };
+}
+
+/** More attempts would have fitted where as much again as one of them cost was left. */
+function countCapped(own: readonly MethodRecord[], others: readonly MethodRecord[]): number {
+  const paid = new Map(others.map(({ index, spent }) => [index, spent]));
+  return own.filter(({ index, spent }) => {
+    const most = paid.get(index);
+    if (most === undefined || spent.calls < MOST_ATTEMPTS) return false;
+    const measure = unitOf(most);
+    return measure(spent) * (1 + 1 / spent.calls) <= measure(most);
+  }).length;
 }
 
 function tally(words: readonly string[]): Record<string, number> {

@@ -2,7 +2,7 @@ import { finalAnswerOf, normalizeText, shortenBlanks } from './read-answer';
 import { isSameQuantity, readQuantity } from './read-quantity';
 import { type Grade, gradeOf, shown } from './verdict';
 
-const VERSION = 'freeform/1';
+const VERSION = 'freeform/2';
 
 /** Longer ones list nothing. */
 const MOST_CHARACTERS = 10_000;

@@ -2,7 +2,7 @@ import { gradeFreeForm } from './free-form';
 import type { Question } from './question';
 import { answerTextOf, normalizeText } from './read-answer';
 import { readChoice, readRightChoice } from './read-choice';
-import { isSameNumber, readNumber } from './read-number';
+import { isSameNumber, readFinalNumber, readNumber } from './read-number';
 import { type Grade, gradeOf, shown } from './verdict';
 
 export type Graded<Grader extends Question['grader']> = Omit<
@@ -19,7 +19,7 @@ export function gradeByRule(question: RuleAnswer, reply: string): Grade {
     case 'exact':
       return gradeExact(question, answerTextOf(reply));
     case 'number':
-      return gradeNumber(question, answerTextOf(reply));
+      return gradeNumber(question, reply);
     case 'choice':
       return gradeChoice(question, reply);
     case 'freeform':
@@ -37,16 +37,15 @@ function gradeExact({ answer: right, caseSensitive }: Graded<'exact'>, answer: s
     : say('wrong', answer, `it is another text than ${shown(right)}`);
 }
 
-function gradeNumber({ answer: right, tolerance }: Graded<'number'>, answer: string): Grade {
-  const say = gradeOf.bind(null, 'number/1');
+function gradeNumber({ answer: right, tolerance }: Graded<'number'>, reply: string): Grade {
+  const say = gradeOf.bind(null, 'number/2');
   const wanted = readNumber(right);
   if (wanted === null) return say('ungraded', null, `the right answer ${shown(right)} is no number`);
-  const found = readNumber(answer);
+  const found = readFinalNumber(reply);
   if (found === null) return say('unparseable', null, 'it holds no number');
-  const extracted = found.whole ?? String(found.value);
   return isSameNumber(wanted, found, tolerance)
-    ? say('correct', extracted, 'it is the same number')
-    : say('wrong', extracted, `it is another number than ${shown(right)}`);
+    ? say('correct', found.text, 'it is the same number')
+    : say('wrong', found.text, `it is another number than ${shown(right)}`);
 }
 
 function gradeChoice({ answer: right, options }: Graded<'choice'>, reply: string): Grade {

@@ -3,8 +3,10 @@ import { type Graded, gradeByRule, type RuleAnswer } from './grade-by-rule';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from './mathematics/engine';
 import { gradeMathematics } from './mathematics/grade-mathematics';
 import { mathVerifyProblem } from './mathematics/math-verify';
+import { BUBBLEWRAP } from './sandbox/bubblewrap';
 import { openSandbox } from './sandbox/open-sandbox';
 import { SandboxError } from './sandbox/sandbox';
+import { seenAmong } from './sandbox/shown-folders';
 import { type Grade, gradeOf } from './verdict';
 
 export type { Grade, Verdict } from './verdict';
@@ -39,14 +41,19 @@ export async function grade(question: RightAnswer, reply: string): Promise<Grade
   }
 }
 
-/** What is missing here to judge such questions at all, with what to do; null where nothing is. */
+/**
+ * Checks that this machine can judge such questions; returns what is missing and how to get it, or null.
+ *
+ * @param secrets files and folders that no program may see: those with right answers
+ */
 export async function graderProblem(
   questions: readonly Pick<RightAnswer, 'grader'>[],
+  secrets: readonly string[] = [],
 ): Promise<string | null> {
   const graders = new Set(questions.map(({ grader }) => grader));
   const problems = [
     graders.has('math') ? await mathematicsProblem() : null,
-    graders.has('code') ? await sandboxProblem() : null,
+    graders.has('code') ? await sandboxProblem(secrets) : null,
   ].filter((problem) => problem !== null);
   return problems.length === 0 ? null : problems.join('\n');
 }
@@ -58,10 +65,11 @@ async function mathematicsProblem(): Promise<string | null> {
   return `mathematics cannot be judged: run "${INSTALL_COMPUTE_ENGINE}" where the worker is installed (${problem})`;
 }
 
-async function sandboxProblem(): Promise<string | null> {
+async function sandboxProblem(secrets: readonly string[]): Promise<string | null> {
   try {
-    await openSandbox();
-    return null;
+    const { name } = await openSandbox();
+    const [seen] = name === BUBBLEWRAP ? seenAmong(secrets) : [];
+    return seen === undefined ? null : `programs would see ${seen} in the sandbox: move it out of /usr`;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     return `code cannot be judged: ${error.message}`;

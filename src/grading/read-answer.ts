@@ -27,7 +27,7 @@ const BOX = '\\boxed';
 /** Longer ones are no answer to anything, and no brace is looked for further away. */
 const MOST_BOXED = 10_000;
 
-function boxedIn(text: string): string | null {
+export function boxedIn(text: string): string | null {
   const from = text.lastIndexOf(BOX);
   if (from === -1) return null;
   const open = text.slice(from + BOX.length, from + BOX.length + MOST_BOXED);
@@ -50,11 +50,17 @@ function closingBrace(text: string): number | null {
   return null;
 }
 
-const STATED = /\banswer\s{0,2}(?:is\b|:|=)\s{0,2}:?([^\n]*)/gi;
+const STATED = /\banswer\s{0,2}(?:is\b|:|=)\s{0,2}:?/gi;
+
+/** What stands behind each `answer is` or `answer:`, up to the end of its line or the next of them. */
+export function statementsIn(text: string): string[] {
+  const plain = shortenBlanks(text).replace(/\*\*/g, '');
+  const [, ...stated] = plain.split(STATED);
+  return stated.map((each) => each.split('\n', 1)[0]?.trim() ?? '');
+}
 
 function statedIn(text: string): string | null {
-  const stated = lastMatch(STATED, shortenBlanks(text).replace(/\*\*/g, ''))?.[1]?.trim();
-  return stated === '' ? null : (stated ?? null);
+  return statementsIn(text).findLast((stated) => stated !== '') ?? null;
 }
 
 /** The same without typesetting: `\boxed{…}` or `\text{…}` around it, `$`, back-ticks, bold marks. */
@@ -87,11 +93,4 @@ export function composed(text: string): string {
 /** Leaves at most two blanks in a row, a line break among them where there was one. */
 export function shortenBlanks(text: string): string {
   return text.replace(/\s{3,}/g, (blanks) => (/[\n\r\u2028\u2029]/.test(blanks) ? '\n\n' : '  '));
-}
-
-/** Without an array of all matches, of which a hostile text has a million. */
-function lastMatch(pattern: RegExp, text: string): RegExpExecArray | undefined {
-  let last: RegExpExecArray | undefined;
-  for (const match of text.matchAll(pattern)) last = match;
-  return last;
 }

@@ -1,62 +1,129 @@
-import { shortenBlanks } from './read-answer';
+import { decimal, isSameRational, negative, power, quotient, type Rational } from './rational';
+import { answerTextOf, boxedIn, shortenBlanks, statementsIn } from './read-answer';
 
 /** Thousands may be set apart by commas or by blanks that never end a line. */
 const DIGITS = String.raw`(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+`;
+const EXPONENT = String.raw`\^(?:\{\s?[-+]?\d+\s?\}|[-+]?\d+)`;
 /** A sign that follows a letter or digit is a hyphen or a subtraction. */
-const NUMBER = String.raw`(?:(?<![\w.)])[-+]\s?)?(?:${DIGITS})(?:e[-+]?\d+)?`;
+const NUMBER = String.raw`(?:(?<![\w.)])[-+]\s?)?(?:${DIGITS})(?:e[-+]?\d+)?(?:${EXPONENT})?`;
 const FRACTION_OR_NUMBER = new RegExp(String.raw`(${NUMBER})(?:\s{0,2}[/⁄]\s{0,2}(${NUMBER}))?`, 'gi');
 const POWER_OF_TEN =
   /\s{0,2}(?:×|\\times|\\cdot|\*|x)\s{0,2}10\s{0,2}\^\s{0,2}\{?\s{0,2}([-+]?\d+)\s{0,2}\}?/g;
-
-/** What two ways to write one number may differ by, as a share of it: the error of a division. */
-const ROUNDING = 1e-12;
+/** The exponent of a unit or of an unknown is no number of its own. */
+const EXPONENT_OF_LETTER = new RegExp(String.raw`([a-z}])${EXPONENT}`, 'gi');
 
 export interface ReadNumber {
+  /** As near as a double comes. */
   readonly value: number;
-  /** Its digits where it is written as a whole number, since those beyond 2⁵³ count, too; else null. */
-  readonly whole: string | null;
+  readonly exact: Rational;
 }
 
 /** A number within a text, with what stands before and behind it. */
 export interface FoundNumber extends ReadNumber {
+  readonly text: string;
   readonly before: string;
   readonly behind: string;
 }
 
 /**
+ * The number that a reply settles on: in its last `\boxed{…}`; else behind the last `answer is` or `answer:` that a number
+ * stands behind; else its last one. null where there is none.
+ */
+export function readFinalNumber(reply: string): FoundNumber | null {
+  const text = answerTextOf(reply);
+  const boxed = boxedIn(text) ?? '';
+  if (boxed !== '') return readStated(boxed);
+  for (const stated of statementsIn(text).reverse()) {
+    const found = readStated(stated);
+    if (found !== null) return found;
+  }
+  return readNumber(text);
+}
+
+/** Longer chains are no formula of anyone's. */
+const MOST_LINKS = 100;
+
+/** The first number of `120, found in 2 steps`; of a chain such as `f(3) = 3 + 4 = 7` that behind its last sign. */
+function readStated(statement: string): FoundNumber | null {
+  let found: FoundNumber | null = null;
+  for (const part of statement.split('=', MOST_LINKS)) {
+    found = firstNumber(part) ?? found;
+    if (found !== null && !goesOn(found.behind)) break;
+  }
+  return found;
+}
+
+/** Whether nothing but a formula stands between a number and the sign of equality behind it. */
+function goesOn(behind: string): boolean {
+  const isInBrackets = behind.lastIndexOf('(') > behind.lastIndexOf(')');
+  return !isInBrackets && !/[,;]|\.\s|[a-z]{2}/i.test(behind.replace(/\\[a-z]+/gi, ''));
+}
+
+function firstNumber(text: string): FoundNumber | null {
+  const plain = spelt(text);
+  for (const match of plain.matchAll(FRACTION_OR_NUMBER)) return numberAt(plain, match);
+  return null;
+}
+
+/**
  * The last number in a text; null where there is none.
  *
- * It reads signs, decimals, thousands separators, exponents (`2e3`, `2 × 10^3`) and fractions (`3/4`, `\frac{3}{4}`), and
- * ignores currency, units and the per cent sign: 50 % is 50.
+ * It reads signs, decimals, thousands separators, exponents (`2e3`, `2 × 10^3`), powers of numbers (`2^{10}`) and fractions
+ * (`3/4`, `\frac{3}{4}`), and ignores currency, units and the per cent sign: 50 % is 50.
  */
 export function readNumber(text: string): FoundNumber | null {
-  const plain = shortenBlanks(text)
+  const plain = spelt(text);
+  let last: RegExpExecArray | undefined;
+  for (last of plain.matchAll(FRACTION_OR_NUMBER));
+  return last === undefined ? null : numberAt(plain, last);
+}
+
+/** In one of the ways that there are to write numbers. */
+function spelt(text: string): string {
+  return shortenBlanks(text)
     .replace(/−/g, '-')
     .replace(/\{,\}|\\,/g, ',')
     .replace(/\\[dt]?frac\s{0,2}\{([^{}]*)\}\s{0,2}\{([^{}]*)\}/g, '$1/$2')
-    .replace(POWER_OF_TEN, 'e$1');
-  let match: RegExpExecArray | undefined;
-  for (match of plain.matchAll(FRACTION_OR_NUMBER));
-  const [whole, over, under] = match ?? [];
-  if (match === undefined || whole === undefined || over === undefined) return null;
-  const found = under === undefined ? numberOf(over) : quotientOf(over, under);
-  if (found === null) return null;
-  return { ...found, before: plain.slice(0, match.index), behind: plain.slice(match.index + whole.length) };
+    .replace(POWER_OF_TEN, 'e$1')
+    .replace(EXPONENT_OF_LETTER, '$1');
 }
+
+function numberAt(plain: string, match: RegExpExecArray): FoundNumber | null {
+  const [text, over = '', under] = match;
+  const number = under === undefined ? numberOf(over) : quotientOf(numberOf(over), numberOf(under));
+  if (number === null) return null;
+  const behind = plain.slice(match.index + text.length);
+  return { ...number, text: text.replace(/\s/g, ''), before: plain.slice(0, match.index), behind };
+}
+
+/** What a bound of a tolerance may be missed by, as a share of the right number. */
+const ROUNDING = 1e-12;
 
 /** Whether an answer is the right number, but for `tolerance` as a share of the right one. */
 export function isSameNumber(right: ReadNumber, answer: ReadNumber, tolerance = 0): boolean {
-  if (tolerance === 0 && right.whole !== null && answer.whole !== null) return right.whole === answer.whole;
-  return Math.abs(answer.value - right.value) <= Math.max(tolerance, ROUNDING) * Math.abs(right.value);
+  if (isSameRational(right.exact, answer.exact)) return true;
+  return tolerance > 0 && isNear(right.value, answer.value, tolerance);
 }
 
-function quotientOf(over: string, under: string): ReadNumber | null {
-  const value = numberOf(over).value / numberOf(under).value;
-  return Number.isFinite(value) ? { value, whole: null } : null;
+/** Nothing is near zero, or near what is too large or too small for a double. */
+export function isNear(right: number, answer: number, tolerance: number): boolean {
+  return right !== 0 && Math.abs(answer - right) <= (tolerance + ROUNDING) * Math.abs(right);
 }
 
-function numberOf(text: string): ReadNumber {
-  const digits = text.replace(/[,\s+]/g, '');
-  const whole = /^-?\d+$/.test(digits) ? digits.replace(/^(-?)0+(?=\d)/, '$1') : null;
-  return { value: Number(digits), whole: whole === '-0' ? '0' : whole };
+function quotientOf(one: ReadNumber | null, other: ReadNumber | null): ReadNumber | null {
+  if (one === null || other === null) return null;
+  const exact = quotient(one.exact, other.exact);
+  return exact && { value: one.value / other.value, exact };
+}
+
+/** null where a power is too large to be worked out. */
+function numberOf(text: string): ReadNumber | null {
+  const [, minus = '', digits = '', exponent] =
+    /^(-?)([^^]*)(?:\^(.*))?$/.exec(text.replace(/[,\s{}]|\+/g, '')) ?? [];
+  const base = decimal(digits);
+  const times = exponent === undefined ? null : decimal(exponent);
+  const exact = base && (times ? power(base, times) : base);
+  if (exact === null) return null;
+  const value = exponent === undefined ? Number(digits) : Number(digits) ** Number(exponent);
+  return minus === '' ? { value, exact } : { value: -value, exact: negative(exact) };
 }

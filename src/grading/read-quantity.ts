@@ -1,8 +1,9 @@
-import { type FoundNumber, isSameNumber, readNumber } from './read-number';
+import { isZero, negative } from './rational';
+import { isNear, isSameNumber, type ReadNumber, readNumber } from './read-number';
 import { readUnit, type Unit } from './units';
 
 /** A number and what it counts. */
-export interface Quantity extends Pick<FoundNumber, 'value' | 'whole'> {
+export interface Quantity extends ReadNumber {
   /** null where there is none that we know. */
   readonly unit: Unit | null;
   /** Whether the text consists of it: `about 5 km away` does not. */
@@ -10,20 +11,21 @@ export interface Quantity extends Pick<FoundNumber, 'value' | 'whole'> {
 }
 
 const WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
+/** The powers of ten that they stand for. */
 const SCALES: Readonly<Record<string, number>> = {
-  thousand: 1e3,
-  million: 1e6,
-  billion: 1e9,
-  trillion: 1e12,
+  thousand: 3,
+  million: 6,
+  billion: 9,
+  trillion: 12,
 };
 const CURRENCY = /(us\$|[$€£¥₹]|\b(?:usd|eur|gbp|jpy|inr))\s?$/i;
 
 /** The last number in a text with its unit, per cent sign or currency; null where there is none. */
 export function readQuantity(text: string): Quantity | null {
   const word = WORDS.indexOf(text.trim().toLowerCase());
-  if (word !== -1) return { value: word, whole: String(word), unit: null, isAll: true };
-  // The exponent of a unit is no number of its own.
-  const plain = text.replace(/\\([%$])/g, '$1').replace(/([a-z])\^\{?([23])\}?/gi, (_, unit, power) => {
+  const inDigits = word === -1 ? text : String(word);
+  // Squares and cubes belong to the unit.
+  const plain = inDigits.replace(/\\([%$])/g, '$1').replace(/([a-z])\^\{?([23])\}?/gi, (_, unit, power) => {
     return `${String(unit)}${power === '2' ? '²' : '³'}`;
   });
   const found = readNumber(plain);
@@ -34,14 +36,17 @@ export function readQuantity(text: string): Quantity | null {
   const { scale, unit, rest } = readBehind(found.behind);
   // The sign of `-$5`: a number does not reach over a currency.
   const isNegative = currency !== undefined && before.slice(0, -currency.length).trimEnd().endsWith('-');
-  const factor = isNegative ? -scale : scale;
-  const number = factor === 1 ? found : { value: found.value * factor, whole: null };
   return {
-    value: number.value,
-    whole: number.whole,
+    ...scaled(found, scale, isNegative),
     unit: currency === undefined ? unit : readUnit(currency),
     isAll: found.before.trim().replace(CURRENCY, '').replace(/-$/, '') === '' && rest,
   };
+}
+
+function scaled({ value, exact }: ReadNumber, tens: number, isNegative: boolean): ReadNumber {
+  const number = { ...exact, ten: exact.ten + BigInt(tens) };
+  const size = value * 10 ** tens;
+  return isNegative ? { value: -size, exact: negative(number) } : { value: size, exact: number };
 }
 
 /** What follows a number: a word for its size, a unit; `rest`: whether that is all, but for two words. */
@@ -53,7 +58,7 @@ function readBehind(behind: string): { scale: number; unit: Unit | null; rest: b
   const unit = unitAtStart(tail);
   const isShort =
     behind.length < 60 && tail.split(/\s/).length <= 3 && !/\d/.test(tail.replace(/\^\{?\d/, ''));
-  return { scale: scale ?? 1, unit, rest: isShort };
+  return { scale: scale ?? 0, unit, rest: isShort };
 }
 
 function unitAtStart(text: string): Unit | null {
@@ -75,15 +80,20 @@ const CONVERTED = 1e-9;
  */
 export function isSameQuantity(right: Quantity, answer: Quantity): boolean {
   const [wanted, given] = [right.unit, answer.unit];
-  const isConverted = isSameNumber(inFirstUnit(right), inFirstUnit(answer), CONVERTED);
   if (wanted !== null && given !== null) {
     if (wanted.dimension !== given.dimension) return false;
-    return wanted.factor === given.factor ? isSameNumber(right, answer) : isConverted;
+    return wanted.factor === given.factor ? isSameNumber(right, answer) : isSameConverted(right, answer);
   }
   const { dimension = '' } = wanted ?? given ?? {};
-  return isSameNumber(right, answer) || (['share', 'angle'].includes(dimension) && isConverted);
+  if (isSameNumber(right, answer)) return true;
+  return ['share', 'angle'].includes(dimension) && isSameConverted(right, answer);
 }
 
-function inFirstUnit({ value, unit }: Quantity): { value: number; whole: null } {
-  return { value: value * (unit?.factor ?? 1), whole: null };
+function isSameConverted(right: Quantity, answer: Quantity): boolean {
+  if (isZero(right.exact)) return isZero(answer.exact);
+  return isNear(inFirstUnit(right), inFirstUnit(answer), CONVERTED);
+}
+
+function inFirstUnit({ value, unit }: Quantity): number {
+  return value * (unit?.factor ?? 1);
 }

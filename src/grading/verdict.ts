@@ -11,7 +11,7 @@ export interface Grade {
   readonly extracted: string | null;
   /** One sentence for a person who doubts the verdict. */
   readonly reason: string;
-  /** The grader and the version of its rules, and of each library that had a say: `math/1 compute-engine/0.140.0`. */
+  /** The grader and the version of its rules, and of each library that had a say: `math/2 compute-engine/0.140.0`. */
   readonly graderVersion: string;
 }
 
@@ -21,6 +21,11 @@ const MOST_SHOWN = 200;
 export function shown(text: string): string {
   const start = text.trim().slice(0, MOST_SHOWN).replace(/\s/g, ' ');
   return text.trim().length > MOST_SHOWN ? `${start}…` : start;
+}
+
+/** Whether `shown` left something out. */
+export function isClipped(text: string): boolean {
+  return text.length > MOST_SHOWN;
 }
 
 export function gradeOf(

@@ -25,6 +25,8 @@ export interface TemporalServer {
   readonly uiAddress: string | null;
   /** Whether it is the folder's own, not one that Temporal's environment configuration names. */
   readonly embedded: boolean;
+  /** Whether its runs are this user's, and not those of a folder that someone else made. */
+  readonly isOwn: boolean;
   readonly started: boolean;
   /** Whether it stays up after this command has left: the user's own, or held by a command that stays. */
   readonly outlives: boolean;
@@ -71,6 +73,7 @@ export async function configuredServer({
     connection: config.connectionOptions,
     uiAddress: null,
     embedded: false,
+    isOwn: true,
     started: false,
     outlives: true,
     source,

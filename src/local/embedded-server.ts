@@ -15,6 +15,7 @@ import {
   withFolderLock,
   writeServerRecord,
 } from './lease';
+import { isOwnDatabase } from './own-database';
 import { reasonOf } from '../reason-of';
 import type { Say } from './say';
 import { logPath, type ServerStart, spawnServer } from './server-process';
@@ -37,12 +38,15 @@ export async function embeddedServer({
   await chmod(home, 0o700).catch(() => undefined);
   return withFolderLock(home, say, async () => {
     const others = await liveUsers(home);
+    const isOwn = await isOwnDatabase(home, say);
     const running = await runningServer(home, namespace);
     if (running && others.length === 0)
       say('Taking over the Temporal server that an earlier command left running.');
     const { record, source } = running
       ? { record: running, source: `the server running in ${folder}` }
       : await startServer(home, namespace, { env, say });
+    // What has just been made is bound to its folder.
+    if (isOwn) await isOwnDatabase(home, say);
     if (!running) say(`Started Temporal (${source}); its page is ${record.uiAddress}`);
 
     const leave = await enterFolder(home, stays);
@@ -58,6 +62,7 @@ export async function embeddedServer({
       connection: { address: record.address },
       uiAddress: record.uiAddress,
       embedded: true,
+      isOwn,
       started: !running,
       outlives: others.some((user) => user.stays),
       source,

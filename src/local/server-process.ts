@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import { startProgram } from '../start-program';
 import { stillRuns } from './processes';
 
 /** What a start of the server needs. `folder` is absolute and takes the database and the log. */
@@ -39,12 +39,12 @@ export async function spawnServer(
   try {
     const { size: logStart } = await log.stat();
     const child = privately(() =>
-      spawn(start.cli, serverArguments(start), {
+      startProgram(start.cli, serverArguments(start), {
         cwd: start.folder,
         detached: true,
         windowsHide: true,
         stdio: ['ignore', log.fd, log.fd],
-        env: plainEnvironment(start.env),
+        env: start.env,
       }),
     );
     await once(child, 'spawn');
@@ -101,11 +101,6 @@ function serverArguments({ folder, namespace, port, uiPort }: ServerStart): stri
     ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
     ...['--log-level', 'warn'],
   ];
-}
-
-function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const names = ['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TZ'];
-  return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
 const ANSWER_MS = 3_000;

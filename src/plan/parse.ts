@@ -26,7 +26,7 @@ export function parsePlan(text: string, context: PlanContext): Plan {
     subtask: subtaskOf(subtasks, text),
     sees: seesOf(access_list, index, text),
   }));
-  return validatePlan({ steps }, context, locate);
+  return validatePlan({ steps }, context, { locate });
 }
 
 type WrittenStep = Readonly<Record<ListName, Literal>>;
@@ -76,14 +76,17 @@ function fieldOf(step: Literal, list: ListName, text: string): Literal {
   throw new PlanError('missing_list', list, problem, { text, at: step.at });
 }
 
-/** An ordinal names the worker at that place of the prompt's list; anything else is left for the rules to judge. */
+/** An ordinal names the worker at that place of the prompt's list. The ids may be a secret from the Conductor. */
 function workerOf(id: Literal, text: string, workers: readonly string[]): string {
   if (id.kind !== 'text' || id.text === '') {
     const problem = 'Each entry of model_id is the number of one worker, without brackets.';
     throw new PlanError('unknown_worker', 'model_id', problem, { text, at: id.at });
   }
   const written = id.text.trim();
-  return (ORDINAL.test(written) ? workers[Number(written)] : undefined) ?? written;
+  const worker = ORDINAL.test(written) ? workers[Number(written)] : workers.find((name) => name === written);
+  if (worker !== undefined) return worker;
+  const problem = `There is no worker ${quoteBriefly(written)} in the pool. Write a number from 0 to ${workers.length - 1}.`;
+  throw new PlanError('unknown_worker', 'model_id', problem, { text, at: id.at });
 }
 
 function subtaskOf(subtask: Literal, text: string): string {

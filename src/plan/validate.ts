@@ -4,22 +4,35 @@ import { type ListName, type Place, PlanError, quoteBriefly } from './plan-error
 /** Where an entry of a step stands in the text it was read from, if any. */
 export type Locate = (list: ListName, step: number) => Place | undefined;
 
+/** How a plan was written, and where. */
+interface Written {
+  readonly locate?: Locate;
+  /** What `sees` and messages call the first step: people count from 1, programs from 0. */
+  readonly firstStep?: 0 | 1;
+}
+
 /**
  * Checks a plan and returns it in normal form. A plan is untrusted, written by a model or edited by a person: it can
  * choose a worker of this pool and nothing else.
  *
  * @throws PlanError
  */
-export function validatePlan(value: unknown, context: PlanContext, locate: Locate = () => undefined): Plan {
-  const problem = findShapeProblem(value);
+export function validatePlan(
+  value: unknown,
+  context: PlanContext,
+  { locate = () => undefined, firstStep = 0 }: Written = {},
+): Plan {
+  const problem = findShapeProblem(value, firstStep);
   if (problem !== null) {
     const form = 'A plan is { steps: [{ worker, subtask, sees }] }.';
     throw new PlanError('bad_shape', null, `This is no plan: ${problem}. ${form}`);
   }
-  const plan = value as Plan;
-  checkCount(plan.steps.length, context, locate);
-  for (const [index, step] of plan.steps.entries()) checkStep(step, index, context, locate);
-  return inNormalForm(plan);
+  const { steps } = value as Plan;
+  checkCount(steps.length, context, locate);
+  for (const [index, step] of steps.entries()) checkStep(step, index, context, { locate, firstStep });
+  return inNormalForm({
+    steps: steps.map((step) => ({ ...step, sees: step.sees.map((seen) => seen - firstStep) })),
+  });
 }
 
 /** A valid plan as it runs: what a step sees ascending and without repeats. */
@@ -32,27 +45,28 @@ export function inNormalForm({ steps }: Plan): Plan {
  * Why a value does not even have the shape of a plan, or null. Plain code instead of `planSchema`: plans are checked in
  * the sandbox, which must not load zod.
  */
-export function findShapeProblem(value: unknown): string | null {
+export function findShapeProblem(value: unknown, firstStep: 0 | 1 = 0): string | null {
   if (!isRecord(value)) return 'the value is no object';
   const stray = Object.keys(value).find((key) => key !== 'steps');
   if (stray !== undefined) return `the value has a field ${quoteBriefly(stray)}`;
   if (!Array.isArray(value.steps)) return 'steps is no list';
   for (const [index, step] of value.steps.entries()) {
-    const wrong = findWrongField(step);
-    if (wrong !== null) return `steps.${index}${wrong}`;
+    const wrong = findWrongField(step, firstStep);
+    if (wrong !== null) return `step ${index + firstStep} ${wrong}`;
   }
   return null;
 }
 
-function findWrongField(step: unknown): string | null {
-  if (!isRecord(step)) return ' is no object';
+function findWrongField(step: unknown, firstStep: 0 | 1): string | null {
+  if (!isRecord(step)) return 'is not an object';
   const { worker, subtask, sees, ...strays } = step;
-  if (typeof worker !== 'string' || worker === '') return '.worker is no id of a worker';
-  if (typeof subtask !== 'string') return '.subtask is no text';
-  const isIndex = (seen: unknown): boolean => Number.isSafeInteger(seen) && Number(seen) >= 0;
-  if (!Array.isArray(sees) || !sees.every(isIndex)) return '.sees is no list of step numbers from 0';
+  if (typeof worker !== 'string' || worker === '') return 'needs the id of a worker in "worker"';
+  if (typeof subtask !== 'string') return 'needs a text in "subtask"';
+  const isNumber = (seen: unknown): boolean => Number.isSafeInteger(seen) && Number(seen) >= firstStep;
+  if (!Array.isArray(sees) || !sees.every(isNumber))
+    return `needs a list of step numbers in "sees", counted from ${firstStep}`;
   const [stray] = Object.keys(strays);
-  return stray === undefined ? null : ` has a field ${quoteBriefly(stray)}`;
+  return stray === undefined ? null : `has a field ${quoteBriefly(stray)}`;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -72,19 +86,25 @@ export function checkCount(count: number, { maxSteps, round }: PlanContext, loca
   }
 }
 
-function checkStep(step: Step, index: number, { workers }: PlanContext, locate: Locate): void {
+function checkStep(
+  step: Step,
+  index: number,
+  { workers }: PlanContext,
+  { locate, firstStep }: Required<Written>,
+): void {
   if (!workers.includes(step.worker)) {
-    const problem = `${quoteBriefly(step.worker)} is no worker of this pool. Write a number from 0 to ${workers.length - 1}.`;
+    const problem = `There is no worker ${quoteBriefly(step.worker)} in the pool. Choose one of ${workers.join(', ')}.`;
     throw new PlanError('unknown_worker', 'model_id', problem, locate('model_id', index));
   }
   const bytes = jsonBytes(step.subtask);
   if (bytes > MAX_SUBTASK_BYTES) {
-    const problem = `The subtask of step ${index} has ${bytes} bytes as JSON, but at most ${MAX_SUBTASK_BYTES} are allowed. Shorten it.`;
+    const problem = `The subtask of step ${index + firstStep} has ${bytes} bytes as JSON, but at most ${MAX_SUBTASK_BYTES} are allowed. Shorten it.`;
     throw new PlanError('subtask_too_long', 'subtasks', problem, locate('subtasks', index));
   }
-  const ahead = step.sees.find((seen) => seen >= index);
+  const own = index + firstStep;
+  const ahead = step.sees.find((seen) => seen >= own);
   if (ahead !== undefined) {
-    const problem = `Step ${index} cannot see step ${ahead}: steps count from 0, and a step sees earlier ones only.`;
+    const problem = `Step ${own} cannot see step ${ahead}: steps count from ${firstStep}, and a step sees earlier ones only.`;
     throw new PlanError('forward_reference', 'access_list', problem, locate('access_list', index));
   }
 }

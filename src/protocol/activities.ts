@@ -93,7 +93,7 @@ export interface WritePlanResult {
 export interface VisibleStep {
   readonly step: number;
   readonly worker: string;
-  readonly subtask: string;
+  readonly subtask: Text;
   readonly output: Text;
 }
 
@@ -136,14 +136,15 @@ export interface ConductorActivities {
   [CHECK_RUN](run: ResolvedRun): Promise<void>;
   [WRITE_PLAN](request: Reserved<WritePlanRequest>): Promise<WritePlanResult>;
   [CALL_WORKER](request: Reserved<WorkerRequest>): Promise<WorkerResult>;
-  [KEEP_TEXT](text: string): Promise<Text>;
+  /** @param inlineBytes what is longer as JSON goes to the store. Default: `INLINE_BYTES` */
+  [KEEP_TEXT](text: string, inlineBytes?: number): Promise<Text>;
   [READ_TEXT](text: Text): Promise<string>;
 }
 
 /** An earlier text that every call of a child may see: an output that its parent's plan showed it, or the first answer. */
 export interface Background {
   /** null for the answer that a review is about. */
-  readonly subtask: string | null;
+  readonly subtask: Text | null;
   readonly output: Text;
 }
 

@@ -40,4 +40,6 @@ export interface Call {
   readonly usage: Usage | null;
   /** 10⁻⁹ USD; null while unknown, 0 only where nothing was billed. */
   readonly nanoUsd: number | null;
+  /** What the provider says it charged, where it was too little to be believed and the price was booked. */
+  readonly reportedNanoUsd?: number;
 }

@@ -68,6 +68,8 @@ export interface ModelCard extends ModelSettings {
   /** Ids of workers that stand in when this one has failed for good. */
   readonly fallback: readonly string[];
   readonly layout: Layout;
+  /** The system text of each request; absent where it has none. */
+  readonly instructions?: string;
 }
 
 /** A worker that is any Temporal activity or workflow: takes a `WorkerRequest`, returns `{ text, usage? }`. */
@@ -75,6 +77,8 @@ export interface ExternalCard extends Pick<ModelCard, 'id' | 'notes' | 'fallback
   readonly kind: 'activity' | 'workflow';
   readonly type: string;
   readonly taskQueue: string;
+  /** What each call costs, in USD, whatever Temporal repeats of it; absent where that is unknown. */
+  readonly price?: { readonly perCall: number };
 }
 
 export interface ConductorCard extends ModelSettings {

@@ -43,3 +43,8 @@ export function readExternalResult(
     },
   };
 }
+
+/** What a call of a user's own activity or workflow costs; null where no price is known. */
+export function nanoUsdOfCall({ price }: Pick<ExternalCard, 'price'>): number | null {
+  return price === undefined ? null : Math.round(price.perCall * 1e9);
+}

@@ -1,4 +1,4 @@
-import type { Call } from './call';
+import type { Call, Problem } from './call';
 import type { Text } from './text';
 
 /**
@@ -22,8 +22,10 @@ export const FAILURES = {
   truncated: 'Provider.Truncated',
   /** The model or its safety filter declined. No one on this worker. */
   refused: 'Provider.Refused',
-  /** 400, 404, 413, 422: the request itself is wrong. No one. */
+  /** 400, 413, 422: the request itself is wrong. No one. */
   badRequest: 'Provider.BadRequest',
+  /** 404, a model that the server does not have, a URL that cannot be asked. No one. */
+  notFound: 'Provider.NotFound',
   /** 401, 403 or a key variable that is not set. No one. */
   authentication: 'Provider.Authentication',
   /** The account has no money or quota left. No one. */
@@ -67,6 +69,19 @@ export const FAILURES = {
 } as const;
 
 export type FailureType = (typeof FAILURES)[keyof typeof FAILURES];
+
+/** Failures that come again whatever is asked, until a person changes the configuration or pays. */
+const MISCONFIGURED: ReadonlySet<string> = new Set<FailureType>([
+  FAILURES.authentication,
+  FAILURES.notFound,
+  FAILURES.quotaExceeded,
+  FAILURES.configuration,
+]);
+
+/** Whether a model cannot be asked at all as it is configured, by the failure of one call. */
+export function isMisconfigured({ type }: Problem): boolean {
+  return MISCONFIGURED.has(type);
+}
 
 /** Details of a failed model call: what the workflow must still learn from it. */
 export interface CallFailureDetails {

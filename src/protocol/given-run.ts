@@ -38,6 +38,8 @@ const isCount: Check = (value) => isWhole(value, 1);
 const isPlan: Check = (plan) => findShapeProblem(plan) === null;
 const isRate: Check = (value) => typeof value === 'number' && value >= 0 && value <= MAX_RATE;
 
+const MAX_ESTIMATOR = 100;
+
 /** USD per million tokens, far beyond any model: sums must stay exact. */
 const MAX_RATE = 1e6;
 
@@ -111,7 +113,16 @@ const MODEL: Checks<ModelCard> = {
   ...WORKER,
   kind: oneOf('model'),
   layout: oneOf('tagged', 'chat', 'plain'),
+  instructions: orAbsent(isString),
 };
+
+function isCallPrice(price: unknown): boolean {
+  return (
+    isRecord(price) &&
+    Object.keys(price).join() === 'perCall' &&
+    LIMIT_RULES.costUsd.isMet(price.perCall ?? -1)
+  );
+}
 
 const EXTERNAL: Checks<ExternalCard> = {
   ...WORKER,
@@ -119,10 +130,15 @@ const EXTERNAL: Checks<ExternalCard> = {
   type: isString,
   taskQueue: isString,
   timeoutMs: isDurationMs,
+  price: orAbsent(isCallPrice),
 };
 
+export function isModel(card: unknown): boolean {
+  return holds(card, MODEL);
+}
+
 export function isWorker(card: unknown): boolean {
-  return holds(card, MODEL) || holds(card, EXTERNAL);
+  return isModel(card) || holds(card, EXTERNAL);
 }
 
 const LIMITS: Checks<RunLimits> = {
@@ -135,28 +151,26 @@ const LIMITS: Checks<RunLimits> = {
   approvalMs: isDurationMs,
 };
 
-const TEAM: Checks<Omit<ResolvedRun, 'limits' | 'heartbeatMs'>> = {
+const RUN: Checks<ResolvedRun> = {
   conductor: (card) => holds(card, CONDUCTOR),
   workers: (cards) => isListOf(isWorker)(cards) && (cards as unknown[]).length > 0,
-  recursion: oneOf('review', 'worker', 'both', 'never'),
-  queuePerProvider: isBoolean,
-  estimator: orAbsent(isCount),
-};
-
-/** Whether a value is a resolved run as far as its models are concerned: limits and times have rules of their own. */
-export function isTeam(run: unknown): boolean {
-  return holds(run, TEAM);
-}
-
-const RUN: Checks<ResolvedRun> = {
-  ...TEAM,
   limits: (limits) => holds(limits, LIMITS),
+  recursion: oneOf('review', 'worker', 'both', 'never'),
   heartbeatMs: isDurationMs,
+  queuePerProvider: isBoolean,
+  // A run of a newer version waits for a worker that knows it; of a version that will never be, it would wait for ever.
+  estimator: orAbsent((value) => isWhole(value, 1, MAX_ESTIMATOR)),
 };
 
 /** Whether a value is a resolved run, which any client may have written. */
 export function isRun(value: unknown): boolean {
   return holds(value, RUN);
+}
+
+/** Whether a value is the run of a group, which may call more often than the result of a solve could list. */
+export function isGroupRun(value: unknown): boolean {
+  const limits: Check = (given) => holds(given, { ...LIMITS, calls: isCount });
+  return holds(value, { ...RUN, limits });
 }
 
 const REVIEW: Checks<ReviewedRound> = {
@@ -171,7 +185,10 @@ const PARENT: Checks<Parent> = {
   step: orAbsent((step) => isWhole(step, 0)),
   run: isRun,
   background: isListOf((text) =>
-    holds(text, { subtask: isStringOrNull, output: (output: unknown) => isText(output) }),
+    holds(text, {
+      subtask: orNull((subtask) => isString(subtask) || isText(subtask)),
+      output: (output: unknown) => isText(output),
+    }),
   ),
   review: orAbsent((review) => holds(review, REVIEW)),
   hints: (hints) => isListOf(isHint)(hints) && (hints as unknown[]).length <= MAX_HINTS,

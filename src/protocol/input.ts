@@ -39,6 +39,24 @@ export interface SolveInput {
 }
 
 /**
+ * The outputs of an earlier run that hold for a plan, by step: null for a step to be run. A person may have edited the
+ * plan that was given, or had another one written: a step keeps its output only as it was, seeing what was kept.
+ */
+export function keptOutputs({ given }: Pick<SolveInput, 'given'>, { steps }: Plan): (Text | null)[] {
+  const kept: (Text | null)[] = [];
+  for (const [index, { worker, subtask, sees }] of steps.entries()) {
+    const before = given?.plan.steps[index];
+    const isAsBefore =
+      before?.worker === worker &&
+      before.subtask === subtask &&
+      before.sees.length === sees.length &&
+      sees.every((seen) => before.sees.includes(seen) && (kept[seen] ?? null) !== null);
+    kept.push(isAsBefore ? (given?.outputs[index] ?? null) : null);
+  }
+  return kept;
+}
+
+/**
  * What is wrong with an input of `conductorSolve`, in a sentence; null where nothing is. Any client may start the
  * workflow with anything, and such a run must fail with a sentence instead of hanging.
  *
@@ -49,11 +67,11 @@ export interface SolveInput {
 export function findInputProblem(input: unknown): string | null {
   if (!isRecord(input))
     return `the input of conductorSolve must be one object, { question, … }, and is ${kindOf(input)}`;
-  const unknown = Object.keys(input).find((key) => !Object.hasOwn(RULES, key));
+  const unknown = Object.keys(input).find((key) => !Object.hasOwn(SOLVE_RULES, key));
   if (unknown !== undefined) {
-    return `the input of conductorSolve has no ${quoteBriefly(unknown)}: it knows ${Object.keys(RULES).join(', ')}`;
+    return `the input of conductorSolve has no ${quoteBriefly(unknown)}: it knows ${Object.keys(SOLVE_RULES).join(', ')}`;
   }
-  for (const [key, { isMet, expected }] of Object.entries(RULES)) {
+  for (const [key, { isMet, expected }] of Object.entries(SOLVE_RULES)) {
     const isRequired = key === 'question';
     if ((!isRequired && input[key] === undefined) || isMet(input[key])) continue;
     // How some languages write what is not given; of a limit it would mean that there is none.
@@ -79,7 +97,7 @@ export function questionOf(input: unknown): Text {
   return isText(question, MAX_INLINE_QUESTION_BYTES) ? question : '';
 }
 
-const RULES: Readonly<Record<keyof SolveInput, Rule>> = {
+export const SOLVE_RULES: Readonly<Record<keyof SolveInput, Rule>> = {
   question: {
     isMet: (value) => isText(value, MAX_INLINE_QUESTION_BYTES) && !(isString(value) && value.trim() === ''),
     expected:
@@ -155,6 +173,8 @@ function hasOnly(value: unknown, fields: Readonly<Record<string, Rule['isMet']>>
 }
 
 function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'missing';
+  if (value === undefined)
+    return 'missing (encryption.strict leaves out one that is not encrypted for this run)';
+  if (value === null) return 'missing';
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 }

@@ -79,12 +79,12 @@ export const LIMIT_RULES: Readonly<Record<keyof LimitsChange, Rule>> = {
   },
 };
 
-function whole(least: number, most = Infinity): Rule {
+export function whole(least: number, most = Infinity): Rule {
   const range = most === Infinity ? `from ${least}` : `from ${least} to ${most}`;
   return { isMet: (value) => isWhole(value, least, most), expected: `a whole number ${range}` };
 }
 
-function orNull({ isMet, expected }: Rule): Rule {
+export function orNull({ isMet, expected }: Rule): Rule {
   return { isMet: (value) => value === null || isMet(value), expected: `${expected}, or null for no limit` };
 }
 

@@ -1,4 +1,4 @@
-import type { PlanContext } from '../plan/plan';
+import type { Plan, PlanContext } from '../plan/plan';
 import type { ConductorCard, ExternalCard, ModelCard } from './cards';
 import type { SpendingLimits } from './messages';
 import { CONDUCTOR_ID } from './names';
@@ -65,4 +65,9 @@ export function planContextOf(
 ): PlanContext {
   const ids = workers.map(({ id }) => id);
   return { workers: mayCallItself ? [...ids, CONDUCTOR_ID] : ids, maxSteps: limits.steps, round };
+}
+
+/** The plan that runs when the Conductor wrote none: the first worker answers alone. */
+export function standInPlan({ workers: [best] }: Pick<ResolvedRun, 'workers'>): Plan {
+  return { steps: best ? [{ worker: best.id, subtask: 'Answer the question completely.', sees: [] }] : [] };
 }

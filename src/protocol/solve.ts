@@ -35,6 +35,7 @@ const callSchema = z.object({
   error: problemSchema.nullable(),
   usage: usageSchema.nullable(),
   nanoUsd: z.int().nullable(),
+  reportedNanoUsd: z.int().exactOptional(),
 });
 
 const amountSchema = z.object({ calls: z.int(), tokens: z.int(), nanoUsd: z.int() });
@@ -53,7 +54,7 @@ function traceSchema<T extends z.ZodType>(text: T) {
     /** The planned worker's id where a fallback answered. */
     fallbackFor: z.string().nullable(),
     dropped: z.array(z.string()),
-    /** Workers passed over, in this order, since they had failed too often lately; absent where none was. */
+    /** Workers that came before this one, in order, and why each gave no answer; absent where none did. */
     skipped: z.array(z.object({ worker: z.string(), error: problemSchema })).exactOptional(),
     startedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
@@ -62,9 +63,11 @@ function traceSchema<T extends z.ZodType>(text: T) {
     round: z.int(),
     depth: z.int(),
     childId: z.string().nullable(),
-    /** The plan is that of the configuration, and no one was asked for it. */
-    isConfigured: z.literal(true).exactOptional(),
+    /** The configuration or the input gave the plan, and nobody was asked for it. */
+    isGiven: z.literal(true).exactOptional(),
     plan: z.object({ steps: z.array(stepSchema) }).nullable(),
+    /** Why the Conductor wrote no plan, so that a worker stands in for it, or why a review came to nothing; else absent. */
+    error: problemSchema.exactOptional(),
     steps: z.array(step),
     answer: text.nullable(),
     decision: z.enum(['accepted', 'revised', 'failed']).nullable(),

@@ -1,7 +1,7 @@
 import type { KeyRing } from '../encryption/keys';
 import { folderOfPrefix, keyOfName, nameOfKey, openContent, sealContent } from '../encryption/seal';
 import type { SharedStates } from './shared-states';
-import type { Store, StoredEntry, Tally } from './store';
+import type { Store, StoredEntry } from './store';
 
 /**
  * A store around another that keeps everything encrypted: contents, and every digest in a name. Equal contents under
@@ -74,10 +74,6 @@ export class EncryptedStore implements Store {
   async removeOlder(key: string, than: Date): Promise<number> {
     const removed = await Promise.all(this.namesOf(key).map((name) => this.inner.removeOlder(name, than)));
     return removed.reduce((sum, bytes) => sum + bytes, 0);
-  }
-
-  removeUnfinished(than: Date, dryRun: boolean): Promise<Tally> {
-    return this.inner.removeUnfinished?.(than, dryRun) ?? Promise.resolve({ count: 0, bytes: 0 });
   }
 
   /** What was written last under a key, by its name: during a change of keys, processes may differ in the first one. */

@@ -16,6 +16,11 @@ export class RefusedError extends Error {
   }
 }
 
+/** The server asks for what is sent over TLS alone. */
+export class ClearPasswordError extends Error {
+  readonly code = 'CLEAR';
+}
+
 /** The package is not there, or not loadable. */
 export class MissingPackageError extends Error {}
 
@@ -28,6 +33,12 @@ type Rule = readonly [fits: RegExp, say: (store: string, reason: string) => stri
  * those of Node; where `pg` fails by itself, there is a message alone.
  */
 const RULES: readonly Rule[] = [
+  [
+    /^CLEAR/,
+    (store) =>
+      `${store} asks for the password in the clear, and it was not sent: use TLS ("sslmode=verify-full" in "store"), ` +
+      'or set scram-sha-256 in pg_hba.conf of the server',
+  ],
   [
     /^28P01|password must be a|no password/,
     (store, reason) =>
@@ -76,7 +87,8 @@ const RULES: readonly Rule[] = [
   [
     /SSL|TLS|CERT|certificate/,
     (store, reason) =>
-      `no encrypted connection to ${store} can be made (${reason}): check "sslmode" and "sslrootcert" in "store", and the server's certificate`,
+      `no encrypted connection to ${store} can be made (${reason}): check "sslmode" and "sslrootcert" in "store", and the ` +
+      'server\'s certificate; on another machine, "sslmode" is verify-full where the URL names none',
   ],
   [
     /^(?:08|57P)|^E[A-Z_]+ |^Connection terminated|timeout/,

@@ -23,8 +23,12 @@ export type OpenRow = Omit<LedgerRow, 'attempt' | 'startedAt'>;
 
 /** The part of a row that the run's own trace shows. */
 export function callOf(row: LedgerRow): Call {
-  const { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd } = row;
-  return { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd };
+  const { callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd, reportedNanoUsd } =
+    row;
+  return {
+    ...{ callId, purpose, round, step, attempt, worker, model, error, usage, nanoUsd },
+    ...(reportedNanoUsd !== undefined && { reportedNanoUsd }),
+  };
 }
 
 /** Opens the row of one attempt; false where a live attempt has that number already, whose row it stays. */

@@ -7,7 +7,6 @@ import { readStoreUrl, STORE_URL_FORMS, type StorePlace, withoutPassword } from 
 import { configuredKeys, type KeyRing } from '../encryption/keys';
 import { reasonOf } from '../reason-of';
 import { EncryptedStore } from './encrypted-store';
-import { FileStore } from './file-store';
 import { PostgresStore } from './postgres-store';
 import { S3Store } from './s3-store';
 import { SqliteStore } from './sqlite-store';
@@ -36,8 +35,7 @@ export function openStore(url: string, folder: string, { keys }: StoreOptions = 
 function openPlace(place: StorePlace, folder: string): Store {
   if (place.kind === 's3') return new S3Store(place);
   if (place.kind === 'postgres') return new PostgresStore(place);
-  const path = resolve(folder, place.path);
-  return place.kind === 'file' ? new FileStore(path) : new SqliteStore(path, place);
+  return new SqliteStore(resolve(folder, place.path));
 }
 
 /** The store that a configuration names, encrypted where it says so. */
@@ -46,9 +44,8 @@ export function configuredStore(config: Config): Store {
 }
 
 /**
- * Makes sure that this process can use the store of a configuration: its folder takes files, its database may
- * be written, or its bucket answers.
- * Nothing is written.
+ * Makes sure that this process can use the store of a configuration: its database may be written, or made where
+ * there is none yet, or its bucket answers. Nothing is written.
  *
  * @throws ConfigError with the reason and the remedy
  */
@@ -69,10 +66,9 @@ export async function checkStore(url: string): Promise<void> {
   }
 }
 
-/** The folder that a store writes to as it is; null for what can be asked whether it answers. */
+/** The folder that a database is still to be made in; null for a store that can be asked whether it answers. */
 function folderToMake(url: string): string | null {
   const place = readStoreUrl(url);
-  if (place?.kind === 'file') return resolve(place.path);
   return place?.kind === 'sqlite' && !existsSync(place.path) ? dirname(resolve(place.path)) : null;
 }
 

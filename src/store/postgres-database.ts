@@ -1,6 +1,7 @@
 import type * as Sdk from 'pg';
 import type { StorePlace } from '../config/store-url';
 import {
+  ClearPasswordError,
   CONNECTIONS,
   explainPostgres,
   messageOf,
@@ -142,9 +143,10 @@ const RIGHTS = `
 const DATABASES = new Map<string, PostgresDatabase>();
 
 async function openPool(place: PostgresPlace): Promise<Sdk.Pool> {
-  const { Pool } = await importSdk();
-  const pool = new Pool({
+  const sdk = await importSdk();
+  const pool = new sdk.Pool({
     ...settingsOf(place),
+    Client: discreetClient(sdk),
     max: CONNECTIONS,
     statement_timeout: STATEMENT_MS,
     query_timeout: SILENCE_MS,
@@ -154,6 +156,22 @@ async function openPool(place: PostgresPlace): Promise<Sdk.Pool> {
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+/** A server that asks for the password itself gets it over TLS alone: every other way of asking reveals none of it. */
+function discreetClient({ Client }: typeof Sdk): typeof Sdk.Client {
+  return class extends Client {
+    constructor(config?: string | Sdk.ClientConfig) {
+      super(config);
+      // Before the listener that would answer, which `connect` adds.
+      this.connection.on('authenticationCleartextPassword', () => {
+        const { stream } = this.connection;
+        if ('encrypted' in stream) return;
+        this.password = '';
+        stream.destroy(new ClearPasswordError('it asks for the password in the clear, without TLS'));
+      });
+    }
+  };
 }
 
 function settingsOf({ connection }: PostgresPlace): Sdk.ClientConfig {
@@ -168,8 +186,7 @@ function settingsOf({ connection }: PostgresPlace): Sdk.ClientConfig {
 /** Makes the schema of a store, or brings it to the version of this program. */
 export async function migratePostgres(place: PostgresPlace): Promise<Migration> {
   try {
-    const { Client } = await importSdk();
-    const client = new Client(settingsOf(place));
+    const client = new (discreetClient(await importSdk()))(settingsOf(place));
     // What is told to whoever asks, is told again here.
     client.on('error', () => undefined);
     try {

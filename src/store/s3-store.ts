@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
 import { reasonOf } from '../reason-of';
@@ -55,20 +57,33 @@ export class S3Store implements Store {
     return this.putIf(key, bytes, { IfMatch: found.IfMatch });
   }
 
+  /**
+   * Where the answer to a request was lost, the SDK sends it again, and the server refuses what it has already. So each
+   * object carries a mark of the write that made it: contents alone could be another process's.
+   */
   private async putIf(
     key: string,
     bytes: Uint8Array,
     condition: Pick<Sdk.PutObjectCommandInput, 'IfMatch' | 'IfNoneMatch'>,
   ): Promise<boolean> {
+    const at = this.placeOf(key);
+    const mark = randomUUID();
     const { s3 } = await this.open();
-    try {
-      await this.send(() => s3.putObject({ ...this.placeOf(key), Body: bytes, ...condition }));
-      return true;
-    } catch (error) {
-      // 409: another such request for the key is under way. 404: what was to be replaced is gone.
-      if ([404, 409, 412].includes(statusOf(error)) && !isNoBucket(error)) return false;
-      throw explainS3(error, this.url);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.send(() => s3.putObject({ ...at, Body: bytes, Metadata: { [MARK]: mark }, ...condition }));
+        return true;
+      } catch (error) {
+        const status = statusOf(error);
+        // 404: what was to be replaced is gone.
+        if (![404, 409, 412].includes(status) || isNoBucket(error)) throw explainS3(error, this.url);
+        if (status !== 409 || attempt === MOST_CONFLICTS) break;
+        // Another such request for the key is under way; it may be this one's own, sent before.
+        await pause(CONFLICT_PAUSE_MS * attempt);
+      }
     }
+    const found = await this.ask((opened) => opened.s3.headObject(at));
+    return found?.Metadata?.[MARK] === mark;
   }
 
   async stat(key: string): Promise<StoredEntry | null> {
@@ -153,6 +168,12 @@ export class S3Store implements Store {
  * reached.
  */
 const AT_ONCE = 32;
+
+/** Metadata of an object, by which its writer knows it. */
+const MARK = 'conductor-write';
+
+const MOST_CONFLICTS = 4;
+const CONFLICT_PAUSE_MS = 100;
 
 function entryOf(key: string, bytes: number | undefined, modifiedAt: Date | undefined): StoredEntry {
   if (bytes === undefined || modifiedAt === undefined) {

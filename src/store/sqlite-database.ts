@@ -72,7 +72,7 @@ export class SqliteConnection {
   private constructor(private readonly database: Database) {}
 
   /** Where there is no database yet, it is made, for its owner alone. */
-  static async open(path: string, { full }: { readonly full: boolean }): Promise<SqliteConnection> {
+  static async open(path: string): Promise<SqliteConnection> {
     if (!existsSync(path)) {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       // SQLite gives the files that it lays beside this one the same rights.
@@ -80,7 +80,7 @@ export class SqliteConnection {
     }
     const { default: Libsql } = await import('libsql/promise');
     const connection = new SqliteConnection(new Libsql(path, { timeout: BUSY_MS }));
-    await connection.inTurn((query) => connection.prepare(query, full));
+    await connection.inTurn((query) => connection.prepare(query));
     return connection;
   }
 
@@ -120,7 +120,7 @@ export class SqliteConnection {
     return (await (await statement).all(...values)) as Row[];
   };
 
-  private async prepare(query: Query, full: boolean): Promise<void> {
+  private async prepare(query: Query): Promise<void> {
     const numberOf = async (sql: string): Promise<number> => {
       const [row = {}] = await query<Record<string, number>>(sql);
       return Object.values(row)[0] ?? 0;
@@ -132,7 +132,8 @@ export class SqliteConnection {
       throw new ForeignDatabaseError();
     }
     if (version < SCHEMA_VERSION) await this.create();
-    await this.exec(`PRAGMA synchronous = ${full ? 'FULL' : 'NORMAL'}`);
+    // A commit waits until the disk has the log; macOS has to be asked to empty the disk's own cache, too.
+    await this.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     // After a long text, the log is cut to this again.
     await this.exec('PRAGMA journal_size_limit = 16777216');
   }

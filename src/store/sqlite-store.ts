@@ -9,8 +9,7 @@ import { checkKey, type Store, type StoredEntry } from './store';
 /**
  * A store in a SQLite database of this machine, which many processes may open at once.
  *
- * Each write is a transaction of its own: what a killed process has written is there, whole. Against a loss of power
- * the last moments are safe with `full` alone, which waits for the disk each time; the database is whole in any case.
+ * Each write is a transaction of its own, which is over when the disk has it.
  *
  * @throws Error, from each method, in one sentence: no access, a full disk, a damaged or newer database
  */
@@ -27,10 +26,7 @@ export class SqliteStore implements Store {
   private readonly path: string;
   private opened: Promise<SqliteConnection> | undefined;
 
-  constructor(
-    path: string,
-    private readonly options: { readonly full: boolean } = { full: false },
-  ) {
+  constructor(path: string) {
     this.path = resolve(path);
     this.url = `sqlite:${path}`;
   }
@@ -144,7 +140,7 @@ export class SqliteStore implements Store {
 
   /** Where that failed, the next attempt may find things mended. */
   private async open(): Promise<SqliteConnection> {
-    this.opened ??= SqliteConnection.open(this.path, this.options);
+    this.opened ??= SqliteConnection.open(this.path);
     try {
       return await this.opened;
     } catch (error) {

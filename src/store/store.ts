@@ -16,7 +16,8 @@ export interface StoredEntry {
  * Where everything too long or too precious for a workflow history lies: texts, finished answers and the ledger.
  *
  * A small interface on purpose: a driver is one file, and a wrapper (encryption, say) is another store around it.
- * `write`, `create` and `replace` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies when.
+ * `write`, `create` and `replace` are atomic: a reader sees the old bytes, the new ones or nothing, whatever process dies
+ * when. They return when the disk has what they wrote: no loss of power takes it.
  */
 export interface Store {
   /** For messages and traces, e.g. `sqlite:.conductor/store.db`. */
@@ -28,8 +29,6 @@ export interface Store {
   create(key: string, bytes: Uint8Array): Promise<boolean>;
   /**
    * Writes only where exactly `was`, as `read` gave it, lies under the key: of many that do so at once, one is told `true`.
-   * A folder can promise that among calls of `replace` alone: what is replaced is never changed by `write` at the same
-   * time. What was replaced survives a loss of power, as everything does in a database or a bucket.
    */
   replace(key: string, bytes: Uint8Array, was: Uint8Array): Promise<boolean>;
   /** What lies under the key, without reading it; null when nothing does. */
@@ -44,8 +43,6 @@ export interface Store {
    * @returns the bytes that are gone; 0 where nothing was removed
    */
   removeOlder(key: string, than: Date): Promise<number>;
-  /** Removes what killed writers left, and is older; where a store of this kind can have such. A dry run only counts. */
-  removeUnfinished?(than: Date, dryRun: boolean): Promise<Tally>;
   /** Where a store of this kind can look into the rows that it holds. */
   readonly ledger?: LedgerSums;
   /** Where all processes of a store of this kind can share the rates of models. */
@@ -60,11 +57,6 @@ export interface Store {
 export interface Migration {
   readonly from: number | null;
   readonly to: number;
-}
-
-export interface Tally {
-  readonly count: number;
-  readonly bytes: number;
 }
 
 /** @throws Error that says what a key is made of, for what is none */

@@ -1,5 +1,10 @@
 import { Readable } from 'node:stream';
-import type { Store, StoredEntry, Tally } from './store';
+import type { Store, StoredEntry } from './store';
+
+export interface Tally {
+  readonly count: number;
+  readonly bytes: number;
+}
 
 /** What a sweep did with what was old. */
 export interface Swept {

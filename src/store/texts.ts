@@ -32,9 +32,9 @@ export class TextNotFoundError extends ConductorError {
 }
 
 /** Puts a long text into the store, once however often it is kept; a short one is its own reference. */
-export async function keepText(store: Store, text: string): Promise<Text> {
+export async function keepText(store: Store, text: string, inlineBytes = INLINE_BYTES): Promise<Text> {
   const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= INLINE_BYTES && jsonBytes(text) <= INLINE_BYTES) return text;
+  if (bytes.length <= inlineBytes && jsonBytes(text) <= inlineBytes) return text;
   if (bytes.length > MAX_TEXT_BYTES) throw new TextTooLargeError(bytes.length);
   const digest = sha256(bytes);
   const key = keyOf(digest);

@@ -23,6 +23,17 @@ export function describeCost(cost: Pick<SolveTrace, 'costUsd' | 'costIsLowerBoun
   return `${cost.costIsLowerBound ? 'at least ' : ''}${describeUsd(cost.costUsd)}`;
 }
 
+/** How a run ended, in one line. */
+export function describeEnd(trace: SolveTrace): string {
+  const { status, degraded, stoppedBy } = trace;
+  return joinFacts(
+    degraded ? `${status}, degraded` : status,
+    stoppedBy && `stopped by ${stoppedBy}`,
+    describeTokens(trace),
+    describeCost(trace),
+  );
+}
+
 /** `$0.0012`, `$1.50`, `$0.000024`: with as many digits as matter, so that nothing that was paid looks free. */
 export function describeUsd(usd: number): string {
   const isTiny = usd > 0 && usd < 0.00005;
@@ -130,8 +141,8 @@ export function describeSteps({ steps }: Plan, shown: (subtask: string) => strin
 }
 
 /** Where the plan of a round comes from, until it is there. */
-export function describePlanning(round: Pick<RoundTrace, 'childId' | 'isConfigured'>): string {
-  if (round.isConfigured === true) return 'the plan is the configured one';
+export function describePlanning(round: Pick<RoundTrace, 'childId' | 'isGiven'>): string {
+  if (round.isGiven === true) return 'the plan was given, so nobody writes it';
   return isReview(round) ? 'the Conductor is reviewing the answer' : 'the Conductor is writing a plan';
 }
 

@@ -14,6 +14,7 @@ import {
   type WritePlanResult,
 } from '../protocol/activities';
 import type { Call, Problem, Usage } from '../protocol/call';
+import { nanoUsdOfCall } from '../protocol/external-worker';
 import { type CallFailureDetails, FAILURES } from '../protocol/failures';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
@@ -31,10 +32,10 @@ export interface StepAddress {
  * worker.
  */
 interface Happenings {
-  /** `isConfigured` where the configuration has the plan, so that no one writes it. */
-  'plan-asked': { round: number; depth: number; isConfigured?: boolean };
-  /** With the checkpoint that was asked, where the Conductor is one. */
-  'conductor-called': { calls: readonly Call[]; checkpoint?: string };
+  /** `isGiven` where the configuration or the input has the plan, so that nobody writes it. */
+  'plan-asked': { round: number; depth: number; isGiven?: boolean };
+  /** With the checkpoint that was asked, where the Conductor is one; `problem` is null where it wrote a plan. */
+  'conductor-called': { round: number; problem: Problem | null; calls: readonly Call[]; checkpoint?: string };
   /** `degraded` marks the stand-in plan of one step, when the Conductor wrote none. */
   planned: { round: number; plan: Plan; degraded: boolean };
   /** What the plan may cost at most, known before its first step. */
@@ -52,8 +53,7 @@ interface Happenings {
   answered: { round: number; answer: Text };
   /** A child reads the round's answer, and may replace it by a round of its own. */
   'review-started': { round: number; depth: number; childId: string };
-  /** `trace` is null where the child vanished without one. */
-  'child-ended': { childId: string; trace: SolveTrace | null };
+  'child-ended': ChildOutcome & { childId: string };
   /** null where a review failed: the answer stands, and no one has accepted it. */
   decided: { round: number; decision: RoundTrace['decision'] };
   ended: Pick<SolveTrace, 'answer' | 'error' | 'stoppedBy' | 'spentAtMost'> & {
@@ -97,7 +97,8 @@ export function conductorCalled(
   });
   const presumed = (problem: Problem): Call[] => (isCancelled(problem) ? [] : [callOf(problem)]);
   const calls = 'plan' in outcome ? outcome.calls : (outcome.details?.calls ?? presumed(outcome.problem));
-  return { kind: 'conductor-called', calls, checkpoint: calls.length > 0 ? checkpoint : undefined };
+  const asked = calls.length > 0 ? checkpoint : undefined;
+  return { kind: 'conductor-called', round, problem: outcome.problem, calls, checkpoint: asked };
 }
 
 export function stepStarted(request: WorkerRequest, at: string): RunEvent {
@@ -131,7 +132,9 @@ export function unaccountedCall(request: WorkerRequest, error: Problem | null, u
   const { round, step, worker } = request;
   const callId = `${worker.kind === 'model' ? PRESUMED : 'unaccounted/'}${round}/${step}/${worker.id}`;
   const of = { callId, round, step, worker: worker.id, model: modelOf(worker) };
-  return { ...of, purpose: 'step', error, ...UNACCOUNTED, usage };
+  // One that failed may have been repeated, and paid for, by what it called.
+  const nanoUsd = worker.kind === 'model' || error !== null ? null : nanoUsdOfCall(worker);
+  return { ...of, purpose: 'step', error, ...UNACCOUNTED, usage, nanoUsd };
 }
 
 function modelOf(worker: WorkerRequest['worker']): string {

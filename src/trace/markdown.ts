@@ -12,6 +12,7 @@ import {
   joinFacts,
   stateOf,
 } from './describe';
+import { whoStandsIn } from './degraded';
 import { waitingRuns } from './run-tree';
 
 /** The trace as markdown: what Temporal's UI shows of a run, and `trace --format markdown` prints. */
@@ -23,6 +24,7 @@ export function renderMarkdown(trace: SolveTrace): string {
     ...(checkpoint === null ? [] : [`Conductor: checkpoint \`${checkpoint}\``]),
     // Beside what it came to, what it might have come to would only confuse.
     ...(estimate === undefined || status !== 'running' ? [] : [`Plan: ${describeEstimate(estimate)}`]),
+    ...whoStandsIn(trace).map((line) => `**Degraded**: ${line}`),
     ...waitingRuns(trace).map((run) => `**Waits for approval**: \`${howToApprove(run)}\``),
     ...rounds.flatMap((round) => [
       `### ${describeRound(round)}`,

@@ -65,10 +65,16 @@ function drawRound(trace: SolveTrace, round: RoundTrace, from: string | null): D
 
 function drawStep(trace: SolveTrace, round: RoundTrace, step: StepTrace, node: string): string[] {
   const { subtask = '' } = round.plan?.steps[step.index] ?? {};
-  const text = label(`${step.index + 1} ${describeWorker(step)}`, subtask);
+  const text = label(`${step.index + 1} ${describeWorker(step)}`, subtask, ...reasonOf(round, step));
   const inside = step.childId === null ? [] : drawRounds(trace, step.childId, null).lines;
   if (inside.length === 0) return [`${node}[${text}]:::${stateOf(step)}`];
   return [`subgraph ${node}[${text}]`, ...inside.map(indent), 'end', `class ${node} ${stateOf(step)}`];
+}
+
+/** Why a step failed, or why it is all there is of a plan. */
+function reasonOf({ steps, error: planError }: RoundTrace, { error }: StepTrace): string[] {
+  const problem = error ?? (steps.length === 1 ? planError : undefined);
+  return problem === undefined ? [] : [problem.message];
 }
 
 function indent(line: string): string {

@@ -1,6 +1,5 @@
 import { type Plan, planWaves } from '../plan/plan';
-import type { Call } from '../protocol/call';
-import { FAILURES } from '../protocol/failures';
+import type { Call, Problem } from '../protocol/call';
 import type { RoundTrace, SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
 import type { EventOf, RunEvent, StepAddress } from './events';
@@ -31,19 +30,20 @@ export function applyEvent(trace: SolveTrace, event: RunEvent): SolveTrace {
 const CHANGES: {
   readonly [Kind in RunEvent['kind']]: (trace: SolveTrace, event: EventOf<Kind>) => SolveTrace;
 } = {
-  'plan-asked': (trace, { round, depth, isConfigured = false }) => {
+  'plan-asked': (trace, { round, depth, isGiven = false }) => {
     const isKnown = trace.rounds.some((each) => isOwn(each) && each.round === round);
     const rounds = isKnown ? trace.rounds : [...trace.rounds, emptyRound(round, depth, null)];
-    const asked = rounds.map((each) => {
-      const isMeant = isOwn(each) && each.round === round;
-      return isMeant ? asConfigured(each, isConfigured) : each;
-    });
-    return { ...endWait(trace), rounds: asked };
+    return replaceRound({ ...endWait(trace), rounds }, round, (each) => asGiven(each, isGiven));
   },
-  'conductor-called': (trace, { calls, checkpoint }) => ({
-    ...withCalls(trace, calls),
-    checkpoint: checkpoint ?? trace.checkpoint,
-  }),
+  'conductor-called': (trace, { round, problem, calls, checkpoint }) => {
+    const told = replaceRound(trace, round, (each) => withError(each, problem));
+    return {
+      ...withCalls(told, calls),
+      checkpoint: checkpoint ?? trace.checkpoint,
+      // Nothing else of a run can have failed before it has a plan.
+      degraded: problem !== null && trace.degraded,
+    };
+  },
   planned: (trace, { round, plan, degraded }) => {
     const steps = plan.steps.map((step) => ({ ...step, sees: [...step.sees] }));
     const planned = changeRound(trace, round, () => ({ plan: { steps }, steps: stepsOf(plan) }));
@@ -55,7 +55,11 @@ const CHANGES: {
   'step-started': (trace, event) => {
     const { worker, model, fallbackFor, childId = null, at } = event;
     const fresh = { worker, model, fallbackFor, childId, error: null, output: null, endedAt: null };
-    const started = changeStep(trace, event, ({ startedAt }) => ({ ...fresh, startedAt: startedAt ?? at }));
+    const started = changeStep(trace, event, ({ startedAt, ...before }) => ({
+      ...fresh,
+      ...(before.worker !== worker && passedOver(before)),
+      startedAt: startedAt ?? at,
+    }));
     const running = endWait(started);
     return fallbackFor === null ? running : { ...running, degraded: true };
   },
@@ -66,11 +70,10 @@ const CHANGES: {
   },
   'step-failed': (trace, { output, problem: error, endedAt, dropped, calls, ...at }) => {
     const done = { output, endedAt, dropped: [...dropped], error };
-    const failed = changeStep(trace, at, ({ worker, skipped = [] }) =>
-      // No call is made of a worker that is skipped: the step keeps a note of it, also when another one answers.
-      error.type === FAILURES.circuitOpen ? { ...done, skipped: [...skipped, { worker, error }] } : done,
+    return withCalls(
+      changeStep(trace, at, () => done),
+      calls,
     );
-    return withCalls(failed, calls);
   },
   answered: (trace, { round, answer }) => {
     const answered = changeRound(trace, round, () => ({ answer }));
@@ -82,13 +85,13 @@ const CHANGES: {
     ...trace,
     rounds: [...trace.rounds, emptyRound(round, depth, childId)],
   }),
-  'child-ended': (trace, { childId, trace: child }) => {
+  'child-ended': (trace, { childId, trace: child, problem }) => {
     if (child !== null && child.rounds.length > 0) {
       // A child that a limit ended carries `stoppedBy`, and is no loss.
       const isLost = child.status === 'failed' && child.stoppedBy === null;
       return withChild({ ...trace, degraded: trace.degraded || isLost }, childId, child);
     }
-    return { ...failRounds(trace, (round) => round.childId === childId), degraded: true };
+    return { ...failRounds(trace, (round) => round.childId === childId, problem), degraded: true };
   },
   decided: (trace, { round, decision }) => changeRound(trace, round, () => ({ decision })),
   ended: (trace, { status, answer, error, stoppedBy, spentAtMost }) => {
@@ -119,12 +122,18 @@ function stepsOf(plan: Plan): StepTrace[] {
 
 type Change<Of> = (old: Of) => Partial<Of>;
 
-/** Changes the run's own round, not one of a child's. */
-function changeRound(trace: SolveTrace, round: number, change: Change<RoundTrace>): SolveTrace {
-  const rounds = trace.rounds.map((each) =>
-    isOwn(each) && each.round === round ? { ...each, ...change(each) } : each,
-  );
+/** Replaces the run's own round, not one of a child's. */
+function replaceRound(
+  trace: SolveTrace,
+  round: number,
+  replace: (old: RoundTrace) => RoundTrace,
+): SolveTrace {
+  const rounds = trace.rounds.map((each) => (isOwn(each) && each.round === round ? replace(each) : each));
   return { ...trace, rounds };
+}
+
+function changeRound(trace: SolveTrace, round: number, change: Change<RoundTrace>): SolveTrace {
+  return replaceRound(trace, round, (each) => ({ ...each, ...change(each) }));
 }
 
 function changeStep(trace: SolveTrace, at: StepAddress, change: Change<StepTrace>): SolveTrace {
@@ -133,9 +142,22 @@ function changeStep(trace: SolveTrace, at: StepAddress, change: Change<StepTrace
   }));
 }
 
-function failRounds(trace: SolveTrace, fails: (round: RoundTrace) => boolean): SolveTrace {
+/** The worker that a step had until now, with what it failed with. */
+function passedOver({ worker, error, skipped = [] }: Omit<StepTrace, 'startedAt'>): Partial<StepTrace> {
+  return error === null ? {} : { skipped: [...skipped, { worker, error }] };
+}
+
+/** @param problem why they failed, where they do not say so themselves */
+function failRounds(
+  trace: SolveTrace,
+  fails: (round: RoundTrace) => boolean,
+  problem: Problem | null = null,
+): SolveTrace {
   const decision = 'failed' as const;
-  return { ...trace, rounds: trace.rounds.map((round) => (fails(round) ? { ...round, decision } : round)) };
+  const rounds = trace.rounds.map((round) =>
+    fails(round) ? { ...withError(round, round.error ?? problem), decision } : round,
+  );
+  return { ...trace, rounds };
 }
 
 function withCalls(trace: SolveTrace, added: readonly Call[]): SolveTrace {
@@ -148,10 +170,15 @@ function endWait(trace: SolveTrace): SolveTrace {
   return waitsFor === undefined ? trace : running;
 }
 
-/** A plan of the configuration that is rejected is written anew by the Conductor. */
-function asConfigured({ ...round }: RoundTrace, isConfigured: boolean): RoundTrace {
-  delete round.isConfigured;
-  return isConfigured ? { ...round, isConfigured } : round;
+/** A given plan that is rejected is written anew by the Conductor. */
+function asGiven({ ...round }: RoundTrace, isGiven: boolean): RoundTrace {
+  delete round.isGiven;
+  return isGiven ? { ...round, isGiven } : round;
+}
+
+function withError({ ...round }: RoundTrace, error: Problem | null): RoundTrace {
+  delete round.error;
+  return error === null ? round : { ...round, error };
 }
 
 function isOwn({ childId }: RoundTrace): boolean {
@@ -174,7 +201,9 @@ export function withChild(trace: SolveTrace, childId: string, child: SolveTrace)
   const inOrder = <Of extends OfChild>(all: readonly Of[]): Of[] =>
     [...all].sort((one, other) => rank(one.childId, order) - rank(other.childId, order));
 
-  const known = child.rounds.map((round) => ({ ...round, childId: round.childId ?? childId }));
+  const isFailed = (round: RoundTrace): boolean => isOwn(round) && round.decision === 'failed';
+  const explained = failRounds(child, isFailed, child.error).rounds;
+  const known = explained.map((round) => ({ ...round, childId: round.childId ?? childId }));
   // Nothing is planned yet: what the run itself says of the child stands.
   const rounds = known.length === 0 ? trace.rounds : [...trace.rounds.filter(isForeign), ...known];
   const made = child.calls.map((call) => ({ ...call, childId: call.childId ?? childId }));

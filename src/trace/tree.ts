@@ -10,6 +10,7 @@ import {
   describeRound,
   describeSees,
   describeTokens,
+  describeUsd,
   describeWorker,
   explainStop,
   howToApprove,
@@ -18,6 +19,7 @@ import {
   MARKS,
   stateOf,
 } from './describe';
+import { whoStandsIn } from './degraded';
 import {
   type Branch,
   drawTree,
@@ -61,6 +63,7 @@ class TreeText {
         plainLine(previewOf(question)),
         ...this.fact('checkpoint', checkpoint),
         ...this.fact('plan', status === 'running' && estimate ? describeEstimate(estimate) : null),
+        ...whoStandsIn(this.trace).flatMap((line) => this.fact('degraded', line)),
         ...waitingRuns(this.trace).flatMap((run) => this.fact('to let it run:', howToApprove(run))),
       ],
       branches: [...this.rounds(id), ...this.end()],
@@ -76,7 +79,10 @@ class TreeText {
       return {
         line: () => [joinFacts(this.paint.strong(name), ...facts)],
         branches: [
-          { line: headLine(this.paint, 'Conductor', plan), notes: this.failures(calls) },
+          {
+            line: headLine(this.paint, 'Conductor', plan),
+            notes: [...this.failures(calls), ...this.doubts(calls)],
+          },
           ...waves.map((wave) => ({
             line: plainLine(`Wave ${wave + 1}`),
             branches: round.steps.filter((step) => step.wave === wave).map((step) => this.step(round, step)),
@@ -106,27 +112,43 @@ class TreeText {
 
   private story({ plan, childId }: RoundTrace, step: StepTrace, calls: readonly Call[]): Line[] {
     const { index, error, output, dropped, skipped = [] } = step;
-    const isNews = (other: { error: StepTrace['error'] }): boolean => other.error?.message !== error?.message;
+    // A child's failed attempts are in its own rounds, which are drawn below.
+    const own = calls.filter((call) => (call.childId ?? null) === childId);
+    const told = [...own, { error }].map((each) => each.error?.message);
+    const unasked = skipped.map((each) => each.error.message).filter((reason) => !told.includes(reason));
     return [
       ...this.note('subtask', plan?.steps[index]?.subtask),
-      ...skipped.filter(isNews).flatMap((each) => this.fact('passed over', each.error.message)),
-      // A child's failed attempts are in its own rounds, which are drawn below.
-      ...this.failures(calls.filter((call) => (call.childId ?? null) === childId && isNews(call))),
+      ...unasked.flatMap((reason) => this.fact('passed over', reason)),
+      ...this.failures(own, error?.message),
+      ...this.doubts(own),
       ...this.fact('error', error?.message),
       ...this.note('output', output && previewOf(output)),
       ...this.fact('dropped', dropped.join(', ')),
     ];
   }
 
-  /** What went wrong on the way, a reason once however many attempts in a row failed for it: `attempt 2-5`. */
-  private failures(calls: readonly Call[]): Line[] {
-    const reasons = calls.map(({ error }) => (error === null ? '' : `${error.type} ${error.message}`));
-    return calls.flatMap(({ attempt }, index) => {
-      const reason = reasons[index] ?? '';
+  /** What went wrong on the way, a reason once however many requests in a row failed for it: `attempt 2-5`. */
+  private failures(calls: readonly Call[], toldBelow?: string): Line[] {
+    const reasons = calls.map(({ error }) =>
+      error === null || error.message === toldBelow ? '' : `${error.type} ${error.message}`,
+    );
+    return reasons.flatMap((reason, index) => {
       if (reason === '' || reason === reasons[index - 1]) return [];
       const next = reasons.findIndex((other, later) => later > index && other !== reason);
       const last = next === -1 ? reasons.length : next;
-      return this.fact(`attempt ${attempt}${last - index > 1 ? `-${last}` : ''}`, reason);
+      return this.fact(`attempt ${index + 1}${last - index > 1 ? `-${last}` : ''}`, reason);
+    });
+  }
+
+  /** Charges that were too low to be believed. */
+  private doubts(calls: readonly Call[]): Line[] {
+    return calls.flatMap(({ nanoUsd, reportedNanoUsd }) => {
+      if (reportedNanoUsd === undefined || nanoUsd === null) return [];
+      const [booked, reported] = [describeUsd(nanoUsd / 1e9), describeUsd(reportedNanoUsd / 1e9)];
+      return this.fact(
+        'cost',
+        `${booked} by its price; the provider reports ${reported}, less than half of it`,
+      );
     });
   }
 

@@ -33,7 +33,7 @@ export function decideCanary(
   const rolledBack = complaints.length > 0;
   const [name, before] = [describePolicy(promoted.policy), describePolicy(replaced.policy)];
   const verdict = rolledBack
-    ? `${name} gives way to ${before} again: ${complaints.join(', and ')}`
+    ? `Rolled back ${name} to ${before}: ${complaints.join(', and ')}`
     : `${name} serves, and was tried once more as it does`;
   const figures =
     gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;

@@ -6,7 +6,7 @@ import type { CheckpointRef, PolicyRef } from './checkpoint-ref';
 import type { CycleMetrics, GroupPart, NightProgress, Span } from './progress';
 import type { NightRecord } from './records';
 import type { GroupId, SampledPlan } from './rollout';
-import type { TrainingSettings } from './settings';
+import type { PublishSettings, TrainingSettings } from './settings';
 import type { InitRequest, TrainerMessage, WarmStartRequest } from './trainer-contract';
 
 // What goes in and out of training's workflows, and then of the activities that have more than a few arguments.
@@ -88,8 +88,9 @@ export interface GroupResult {
 }
 
 /** Input of `conductorWarmStart`: a base model, the examples, and how the checkpoint is asked. */
-export interface WarmStartInput extends Pick<OpenedNight, 'init' | 'settings'> {
-  readonly warmStart: NonNullable<OpenedNight['warmStart']>;
+export interface WarmStartInput extends Pick<OpenedNight, 'init'> {
+  readonly settings: PublishSettings;
+  readonly warmStart: WarmStartRequest;
 }
 
 /** Input of `conductorExportCheckpoint`. */
@@ -212,7 +213,7 @@ export interface GateDecision {
   readonly promoted: boolean;
   /** It is worse than its baseline beyond chance. */
   readonly isLoss: boolean;
-  /** The how-manieth this is on these questions, from 1: the later, the surer it must be. */
+  /** How many gate decisions used this held-out set, this one included; each later one needs stronger evidence. */
   readonly judgement: number;
   /** Questions that both could be graded on. */
   readonly pairs: number;

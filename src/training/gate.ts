@@ -15,9 +15,9 @@ import { gainsOf, type Pair, pairUp, type QuestionScore, type ScoredPolicy } fro
 export interface GateRule {
   /** What a candidate may cost at most in costs of its baseline; null: whatever it does. */
   readonly maxCostRatio: number | null;
-  /** How much less reward is taken for not worse. */
+  /** Non-inferiority margin. */
   readonly margin: number;
-  /** The how-manieth this is on these questions, from 1. */
+  /** How many gate decisions used this held-out set, this one included. */
   readonly judgement: number;
 }
 

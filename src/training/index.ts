@@ -13,7 +13,6 @@ export {
   type NightSchedule,
   type ScheduleRequest,
 } from './client/schedule';
-export { textsOfRecords } from './client/record-texts';
 export type { NightProgress } from './progress';
 export type { CustomGradeRequest } from '../evaluation/contract';
 export type { NightBudget } from './contract';

@@ -1,5 +1,5 @@
 import type { ModelCard } from '../protocol/cards';
-import type { ResolvedRun } from '../protocol/run';
+import type { ResolvedRun, RunLimits } from '../protocol/run';
 import type { TrainingConfig } from './config/schema';
 import type { TrainerConfig } from './trainer-contract';
 
@@ -10,6 +10,15 @@ export interface PolicySettings extends Omit<TrainingConfig['policy'], 'timeout'
   readonly temperature: number;
   readonly timeoutMs: number;
   readonly patienceMs: number;
+}
+
+/** What of a night's settings a checkpoint is published by. */
+export interface PublishSettings {
+  readonly policy: PolicySettings;
+  readonly trainer: Pick<TrainingSettings['trainer'], 'taskQueue' | 'device'>;
+  readonly budget: Pick<TrainingSettings['budget'], 'wallClockMs'>;
+  readonly tolerance?: Pick<NonNullable<TrainingSettings['tolerance']>, 'probe'>;
+  readonly run: Pick<ResolvedRun, 'heartbeatMs'> & { readonly limits: Pick<RunLimits, 'steps'> };
 }
 
 /** Settings of a night that are as they were configured. */

@@ -6,7 +6,7 @@ import { backgroundOpenAI } from '../activities/models/openai';
 import { createPacing } from '../activities/rate-limits/pacing';
 import { ConfigError } from '../config/errors';
 import type { Config } from '../config/schema';
-import { checkEncrypted } from '../encryption/codec';
+import { checkEncrypted, forWorker } from '../encryption/codec';
 import { createEvaluationActivities } from '../evaluation/activities';
 import { complete } from '../local/complete';
 import type { ConductorActivities } from '../protocol/activities';
@@ -75,7 +75,11 @@ export abstract class WorkerPlugin extends SimplePlugin {
       );
     }
     if (this.encryption) checkEncrypted(options.dataConverter, this.encryption);
-    const configured = super.configureWorker(options);
+    const { dataConverter } = options;
+    const configured = super.configureWorker({
+      ...options,
+      ...(dataConverter && { dataConverter: forWorker(dataConverter) }),
+    });
     this.sideWorkers.mount(configured, this);
     return configured;
   }

@@ -66,8 +66,12 @@ export function configurationActivities(
 }
 
 /** The activities that only touch the store: a minute is long for them, and a full disk may be emptied. */
-export function storeActivities(summary: string): ActivityInterfaceFor<ConductorActivities> {
+export function storeActivities(
+  summary: string,
+  taskQueue?: string,
+): ActivityInterfaceFor<ConductorActivities> {
   return proxyActivities<ConductorActivities>({
+    taskQueue,
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: '10m',
     cancellationType: ActivityCancellationType.TRY_CANCEL,

@@ -6,10 +6,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SpendingLimits } from '../protocol/messages';
-import { type Plan, utf8Bytes } from '../plan/plan';
+import { jsonBytes, type Plan, utf8Bytes } from '../plan/plan';
 import type { Parent, VisibleStep } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
-import { CONDUCTOR_ID, SOLVE_WORKFLOW } from '../protocol/names';
+import { CONDUCTOR_ID, SOLVE_PART_WORKFLOW } from '../protocol/names';
 import type { SolveInput } from '../protocol/input';
 import type { SolveTrace, StepTrace } from '../protocol/solve';
 import type { Text } from '../protocol/text';
@@ -129,7 +129,7 @@ async function runChild(context: RunContext, share: Share, options: ChildOptions
     childId,
   );
   share.settle(outcome.trace?.spentAtMost ?? null);
-  recorder.record({ kind: 'child-ended', childId, trace: outcome.trace });
+  recorder.record({ kind: 'child-ended', childId, ...outcome });
   return outcome;
 }
 
@@ -146,8 +146,8 @@ async function readOutcome(work: () => Promise<SolveTrace>, childId: string): Pr
 const MAX_ID_BYTES = 1000;
 
 async function startSolve(
-  { input: { approval, seed }, run, limits, depth, rootId }: RunContext,
-  { childId, summary, question, ...options }: ChildOptions,
+  { input: { approval, seed }, run, limits, payloads, depth, rootId }: RunContext,
+  { childId, summary, question, background, ...options }: ChildOptions,
   share: SpendingLimits,
   { depth: maxDepth, hints }: Snapshot,
 ): Promise<ChildSolve> {
@@ -162,14 +162,17 @@ async function startSolve(
     depth: depth + 1,
     run: { ...run, limits: childLimits },
     hints,
+    background: payloads.takesInline(background) ? background : await payloads.byReference(background),
     ...options,
   };
   const input: SolveInput = { question, parent, ...(approval === 'all' && { approval }), seed };
-  return startChild(SOLVE_WORKFLOW, {
-    workflowId: childId,
-    args: [input],
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-    staticSummary: summary,
-  });
+  const begin = (): Promise<ChildSolve> =>
+    startChild(SOLVE_PART_WORKFLOW, {
+      workflowId: childId,
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+      staticSummary: summary,
+    });
+  return payloads.start(jsonBytes(input), begin);
 }

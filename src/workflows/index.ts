@@ -4,7 +4,8 @@
  * @example
  * export * from 'temporal-conductor/workflows';
  */
-export { conductorSolve } from './solve';
+export { conductorSolve, conductorSolve as conductorSolvePart } from './solve';
+export { textOf } from './text-of';
 export {
   addHintSignal,
   approvePlanUpdate,

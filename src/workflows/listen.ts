@@ -23,7 +23,7 @@ import {
 } from '../protocol/messages';
 import type { Plan, PlanContext } from '../plan/plan';
 import { PlanError } from '../plan/plan-error';
-import { validatePlan } from '../plan/validate';
+import { findShapeProblem, validatePlan } from '../plan/validate';
 import { FAILURES } from '../protocol/failures';
 import {
   ADD_HINT_SIGNAL,
@@ -52,8 +52,8 @@ const limitSpendingSignal = defineSignal<[SpendingLimits]>(LIMIT_SPENDING_SIGNAL
 
 /** Changes limits and returns what now holds. */
 export const setLimitsUpdate = defineUpdate<HeldLimits, [LimitsChange]>(SET_LIMITS_UPDATE);
-/** Lets the plan run that waits for approval. */
-export const approvePlanUpdate = defineUpdate<null>(APPROVE_PLAN_UPDATE);
+/** Lets the plan run that waits for approval, and no other than the one that was seen. */
+export const approvePlanUpdate = defineUpdate<null, [Plan]>(APPROVE_PLAN_UPDATE);
 /** Runs another plan instead, held to the same rules as one of the Conductor's; returns it in normal form. */
 export const editPlanUpdate = defineUpdate<Plan, [Plan]>(EDIT_PLAN_UPDATE);
 /** Has the Conductor write another plan, and says why. */
@@ -111,8 +111,8 @@ function refuseBadLimits(change: unknown): void {
 }
 
 function listenForVerdicts({ approval }: MessageTargets): void {
-  const contextOrRefuse = (): PlanContext => {
-    if (approval.context !== null) return approval.context;
+  const waitingOrRefuse = (): NonNullable<Approval['waiting']> => {
+    if (approval.waiting !== null) return approval.waiting;
     throw badMessage(
       'no plan of this run waits for approval now: it asked for none, or its plan was decided on already',
     );
@@ -123,16 +123,20 @@ function listenForVerdicts({ approval }: MessageTargets): void {
       approval.decide({ kind: 'approved' });
       return null;
     },
-    { validator: () => void contextOrRefuse() },
+    {
+      validator: (plan) => {
+        checkSeen(plan, waitingOrRefuse().plan);
+      },
+    },
   );
   setHandler(
     editPlanUpdate,
     (plan) => {
-      const checked = checkPlan(plan, contextOrRefuse());
+      const checked = checkPlan(plan, waitingOrRefuse().context);
       approval.decide({ kind: 'edited', plan: checked });
       return checked;
     },
-    { validator: (plan) => void checkPlan(plan, contextOrRefuse()) },
+    { validator: (plan) => void checkPlan(plan, waitingOrRefuse().context) },
   );
   setHandler(
     rejectPlanUpdate,
@@ -142,12 +146,24 @@ function listenForVerdicts({ approval }: MessageTargets): void {
     },
     {
       validator: (rejection) => {
-        contextOrRefuse();
+        waitingOrRefuse();
         const problem = findRejectionProblem(rejection);
         if (problem !== null) throw badMessage(problem);
       },
     },
   );
+}
+
+/** An approval names what it approves: it takes the run's key where it is encrypted, and holds for that plan alone. */
+function checkSeen(seen: unknown, { steps }: Plan): void {
+  const problem = findShapeProblem(seen);
+  if (problem !== null) throw badMessage(`approvePlan wants the plan that was seen: ${problem}`);
+  if (JSON.stringify(stepsOf(seen as Plan)) === JSON.stringify(stepsOf({ steps }))) return;
+  throw badMessage('the plan that waits now is another one than was approved: look at it, and decide again');
+}
+
+function stepsOf({ steps }: Plan): unknown {
+  return steps.map(({ worker, subtask, sees }) => [worker, subtask, sees]);
 }
 
 function checkPlan(plan: unknown, context: PlanContext): Plan {

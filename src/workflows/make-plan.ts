@@ -10,9 +10,9 @@ import {
   type WritePlanRequest,
   type WritePlanResult,
 } from '../protocol/activities';
-import { FAILURES } from '../protocol/failures';
+import { FAILURES, isMisconfigured } from '../protocol/failures';
 import { CONDUCTOR_ID, WRITE_PLAN } from '../protocol/names';
-import { planContextOf } from '../protocol/run';
+import { planContextOf, standInPlan } from '../protocol/run';
 import type { Text } from '../protocol/text';
 import { describeUsd } from '../trace/describe';
 import { modelActivities, queueFor } from './activities';
@@ -20,7 +20,7 @@ import { isOwnCancellation, mayRetryBilled, readCallFailure } from './failures';
 import type { Reservation } from './limits';
 import { mayCallItself, type RunContext } from './run-context';
 import { type CallFailure, conductorCalled, readFailure } from '../trace/events';
-import { asksApproval } from '../protocol/input';
+import { asksApproval, keptOutputs } from '../protocol/input';
 
 /** How often the Conductor is shown what was wrong with its plan before the run goes on without it. */
 const MAX_REPAIRS = 2;
@@ -59,7 +59,7 @@ interface ObtainedPlan {
 
 function takeGiven(context: RunContext, given: Plan): ObtainedPlan {
   const { recorder, round, depth } = context;
-  recorder.record({ kind: 'plan-asked', round, depth });
+  recorder.record({ kind: 'plan-asked', round, depth, isGiven: true });
   try {
     const plan = validatePlan(given, rulesOf(context));
     recorder.record({ kind: 'planned', round, plan, degraded: false });
@@ -81,7 +81,7 @@ type Decision = { readonly plan: Plan } | { readonly rejected: FailedReply };
 async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Promise<Decision> {
   const { approval, limits, recorder, round } = context;
   recorder.record({ kind: 'approval-asked' });
-  const decision = await approval.ask(() => rulesOf(context), limits);
+  const decision = await approval.ask(plan, () => rulesOf(context), limits);
   if (decision === null) {
     const seconds = limits.current.approvalMs / 1000;
     const message = `no one decided on the plan within ${seconds} s; raise limits.approval, or run without approval`;
@@ -99,8 +99,9 @@ async function askPerson(context: RunContext, { plan, reply }: ObtainedPlan): Pr
   }
 }
 
-function recordEstimate({ recorder, run, question, background }: RunContext, plan: Plan): void {
-  recorder.record({ kind: 'estimated', estimate: estimatePlan(plan, run, question, background) });
+function recordEstimate({ recorder, run, question, background, input }: RunContext, plan: Plan): void {
+  const estimate = estimatePlan(plan, run, { question, background, kept: keptOutputs(input, plan) });
+  recorder.record({ kind: 'estimated', estimate });
 }
 
 /** A cost limit that a person gave for this very run is held against the estimate, before anything of it is spent. */
@@ -116,12 +117,14 @@ function refuseIfTooDear({ input, limits, recorder }: RunContext): void {
 
 /**
  * Asks the Conductor for a plan, shows it its mistakes, and in the end does without it: one step for the first worker
- * of the pool, marked as degraded. A provider's failure is never counted as a bad plan.
+ * of the pool, marked as degraded. A provider's failure is never counted as a bad plan. A child goes on without a
+ * Conductor that is misconfigured, too: what its parent paid for is not given up.
  *
  * @param review the answer that the plan must improve, if there is one
  * @param rejected plans that a person rejected, oldest first
- * @throws ApplicationFailure of a `Limit.*` type when the limits allow no call of the Conductor any more; in a review,
- *   where there is an answer already, of the type that the last try failed with
+ * @throws ApplicationFailure of a `Limit.*` type when the limits allow no call of the Conductor any more,
+ *   `Configuration.Invalid` when it cannot be asked as it is configured; in a review, where there is an answer already,
+ *   of the type that the last try failed with
  */
 export async function obtainPlan(
   context: RunContext,
@@ -133,8 +136,8 @@ export async function obtainPlan(
   const repairs = [...rejected];
   let paidRetries = 0;
   for (;;) {
-    const isConfigured = takesConfigured({ run, review, repairs });
-    recorder.record({ kind: 'plan-asked', round, depth, isConfigured });
+    const isGiven = takesConfigured({ run, review, repairs });
+    recorder.record({ kind: 'plan-asked', round, depth, isGiven });
     const outcome = await askConductor(context, requestFor(context, review, repairs));
     const obtained = planIn(outcome);
     if (obtained !== null) {
@@ -155,15 +158,19 @@ function planIn(outcome: ConductorOutcome): ObtainedPlan | null {
   return { plan: outcome.plan, reply: outcome.reply };
 }
 
+/** @throws ApplicationFailure where there is an answer already, or a person has to change something first */
 function goWithout(
-  { recorder, round, run }: RunContext,
+  { recorder, round, run, depth }: RunContext,
   review: ReviewedRound | undefined,
   { problem }: ConductorOutcome,
 ): ObtainedPlan {
   if (review !== undefined) throw ApplicationFailure.nonRetryable(problem?.message, problem?.type);
-  const [best] = run.workers;
-  if (best === undefined) throw ApplicationFailure.nonRetryable('the resolved pool is empty');
-  const plan = { steps: [{ worker: best.id, subtask: 'Answer the question completely.', sees: [] }] };
+  if (depth === 0 && problem !== null && isMisconfigured(problem)) {
+    const advice =
+      'No worker was asked. "temporal-conductor pool check" tries the Conductor and each worker.';
+    throw ApplicationFailure.nonRetryable(`${problem.message} ${advice}`, FAILURES.configuration);
+  }
+  const plan = standInPlan(run);
   recorder.record({ kind: 'planned', round, plan, degraded: true });
   return { plan, reply: '' };
 }

@@ -11,6 +11,7 @@ import type { Text } from '../protocol/text';
 import { renderMarkdown } from '../trace/markdown';
 import { applyEvent } from '../trace/reduce';
 import type { Limits } from './limits';
+import type { PayloadBudget } from './payload-budget';
 import type { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
 
@@ -32,6 +33,7 @@ export interface RunContext {
   /** What every call of this solve may see. */
   readonly background: readonly Background[];
   readonly approval: Approval;
+  readonly payloads: PayloadBudget;
   /** Begins the identity of each call, where calls have one: see `WorkerRequest`. */
   readonly identity?: string;
 }

@@ -47,11 +47,16 @@ export interface ReadyStep {
  * gave the step to itself. Nothing is thrown but the run's own cancellation: a step that fails for good is recorded
  * with its reason and an empty output.
  */
-export async function runStep(context: RunContext, ready: ReadyStep): Promise<void> {
-  const { planned } = ready;
-  if (planned.worker === CONDUCTOR_ID && mayCallItself(context)) {
-    return callItself(context, ready.step, { subtask: planned.subtask, sees: ready.sees });
+export async function runStep(whole: RunContext, step: ReadyStep): Promise<void> {
+  const { payloads } = whole;
+  const { planned } = step;
+  if (planned.worker === CONDUCTOR_ID && mayCallItself(whole)) {
+    return callItself(whole, step.step, { subtask: planned.subtask, sees: step.sees });
   }
+  // No promise where all of it travels inline: it would change the order in which steps begin.
+  const isInline = payloads.takesInline([...whole.background, ...step.sees]);
+  const context = isInline ? whole : { ...whole, background: await payloads.byReference(whole.background) };
+  const ready = isInline ? step : { ...step, sees: await payloads.byReference(step.sees) };
   const workers = candidates(context, planned.worker);
   for (const [index, worker] of workers.entries()) {
     // Other steps' paid retries are scheduled before a fallback: the histories of runs under way hold that order.

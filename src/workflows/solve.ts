@@ -3,17 +3,20 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
+  log,
   patched,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
 import type { ResolveRunResult } from '../protocol/activities';
 import { FAILURES } from '../protocol/failures';
-import { findInputProblem, questionOf, type SolveInput } from '../protocol/input';
-import { CHECK_RUN, READ_TEXT, RESOLVE_RUN } from '../protocol/names';
+import { findInputProblem, keptOutputs, questionOf, type SolveInput } from '../protocol/input';
+import { CHECK_RUN, READ_TEXT, RESOLVE_RUN, SOLVE_WORKFLOW } from '../protocol/names';
 import type { ResolvedRun } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
 import type { Text, TextRef } from '../protocol/text';
+import { whyDegraded } from '../trace/degraded';
+import { describeEnd } from '../trace/describe';
 import { emptyTrace } from '../trace/reduce';
 import { configurationActivities, storeActivities } from './activities';
 import { reviewAnswer } from './child';
@@ -23,6 +26,7 @@ import { Limits } from './limits';
 import { listen } from './listen';
 import { settlePlan } from './make-plan';
 import { mayReview, Recorder, type RunContext } from './run-context';
+import { PayloadBudget } from './payload-budget';
 import { answerOf, runPlan } from './run-plan';
 import { Approval, Steering } from './steering';
 import type { RunEvent } from '../trace/events';
@@ -48,6 +52,7 @@ export async function conductorSolve(input: SolveInput): Promise<SolveTrace> {
     if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
     const answer = await findAnswer(input, start);
     end(start, { status: 'completed', answer, error: null });
+    if (input.parent === undefined) warn(recorder.trace);
     return fitResult(recorder.trace);
   } catch (error) {
     throw endedBy(error, start);
@@ -89,7 +94,8 @@ async function openRun(input: SolveInput, start: RunStart): Promise<RunContext> 
     round: 0,
     background: [],
   };
-  return { ...start, input, question, run, limits, rootId, depth, round, background };
+  const payloads = new PayloadBudget();
+  return { ...start, input, question, run, limits, payloads, rootId, depth, round, background };
 }
 
 function resolve({ question, pool, limits, run, conductor }: SolveInput): Promise<ResolveRunResult> {
@@ -110,11 +116,16 @@ export async function checkGiven(run: ResolvedRun): Promise<void> {
 
 async function carryOut(context: RunContext, plan: Plan): Promise<Text> {
   const { recorder, round, input } = context;
-  await runPlan(context, plan, input.given?.outputs);
+  await runPlan(context, plan, keptOutputs(input, plan));
   const answer = answerOf(context);
   if (answer === null) throw context.limits.reasonToStop() ?? noAnswer(recorder.trace);
   recorder.record({ kind: 'answered', round, answer });
   return answer;
+}
+
+/** An answer does not show what was lost on the way: the worker's log does. A failure is logged by the SDK. */
+function warn(trace: SolveTrace): void {
+  for (const line of whyDegraded(trace)) log.warn(`degraded: ${line}`);
 }
 
 async function wholeAnswer(found: TextRef): Promise<Text> {
@@ -130,9 +141,10 @@ async function wholeAnswer(found: TextRef): Promise<Text> {
 
 function noAnswer({ rounds }: SolveTrace): ApplicationFailure {
   const own = rounds.filter(({ childId }) => childId === null);
-  const reasons = own.flatMap((round) =>
-    round.steps.map((step) => `step ${step.index + 1}: ${step.error?.message ?? 'empty output'}`),
-  );
+  const reasons = own.flatMap(({ steps, error }) => [
+    ...(error === undefined ? [] : [`plan: ${error.message}`]),
+    ...steps.map((step) => `step ${step.index + 1}: ${step.error?.message ?? 'empty output'}`),
+  ]);
   return ApplicationFailure.nonRetryable(`no step gave an answer. ${reasons.join('; ')}`, FAILURES.noAnswer);
 }
 
@@ -157,4 +169,6 @@ function end({ recorder, steering: { limits } }: RunStart, how: End): void {
   const stoppedBy = limits?.stoppedBy ?? recorder.trace.stoppedBy;
   const spent = limits === null ? {} : { spentAtMost: limits.spentAtMost };
   recorder.record({ kind: 'ended', ...how, stoppedBy, ...spent });
+  // Parts of a run are told by its own line.
+  if (workflowInfo().workflowType === SOLVE_WORKFLOW) log.info(describeEnd(recorder.trace));
 }

@@ -136,13 +136,13 @@ export type ApprovalDecision =
 
 /** Where a plan waits for a person, one at a time. */
 export class Approval {
-  /** What an edited plan is judged by, as the limits are when it comes; null while no plan waits. */
-  private rules: (() => PlanContext) | null = null;
+  private asked: { readonly plan: Plan; readonly rules: () => PlanContext } | null = null;
   private verdict: ApprovalDecision | null = null;
 
-  /** null while no plan waits for a person, or one has answered already. */
-  get context(): PlanContext | null {
-    return this.verdict === null && this.rules !== null ? this.rules() : null;
+  /** The plan that waits, and what another one in its place is judged by, as the limits are now; null without one. */
+  get waiting(): { readonly plan: Plan; readonly context: PlanContext } | null {
+    if (this.verdict !== null || this.asked === null) return null;
+    return { plan: this.asked.plan, context: this.asked.rules() };
   }
 
   decide(verdict: ApprovalDecision): void {
@@ -150,11 +150,11 @@ export class Approval {
   }
 
   /** Waits for a verdict; null when no one gave one in time. */
-  async ask(rules: () => PlanContext, limits: Limits): Promise<ApprovalDecision | null> {
-    this.rules = rules;
+  async ask(plan: Plan, rules: () => PlanContext, limits: Limits): Promise<ApprovalDecision | null> {
+    this.asked = { plan, rules };
     this.verdict = null;
     await limits.waitForPerson(() => this.verdict !== null);
-    this.rules = null;
+    this.asked = null;
     return this.verdict;
   }
 }

@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import { closeRow, openRow, openRowOf, type AttemptOutcome } from '../../src/activities/ledger-row';
 import type { ModelCall } from '../../src/activities/model-call';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import { freshFolder } from '../local/fresh-folder';
 import { rowsOfRun } from '../support/ledger-of';
 import { aCard } from './models/ask';
@@ -25,7 +26,7 @@ function aCall(changes: Partial<ModelCall> = {}): ModelCall {
 }
 
 async function openedRow(call: ModelCall) {
-  const store = new FileStore(await freshFolder());
+  const store = new SqliteStore(join(await freshFolder(), 'store.db'));
   const row = await openRow(store, openRowOf(call, 'c'.repeat(64), info), 1);
   if (row === null) throw new Error('The row was there already.');
   return { store, row };
@@ -49,7 +50,7 @@ describe('a request that is over costs', () => {
   const error = { type: 'Provider.Refused', message: 'declined' };
   test.each<[string, Partial<AttemptOutcome>, number | null]>([
     ['what its usage comes to', { usage }, 70_000],
-    ['what the provider says, where it says so', { usage, reportedNanoUsd: 123 }, 123],
+    ['what the provider says, where it says so', { usage, reportedNanoUsd: 40_000 }, 40_000],
     ['the same when it failed and was billed', { usage, error }, 70_000],
     ['nothing when the provider surely took nothing', { error, billed: 'no' }, 0],
     ['an unknown sum when it may have been billed', { error, billed: 'unknown' }, null],

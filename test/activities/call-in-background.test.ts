@@ -8,20 +8,20 @@ import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { outcomeOf } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
 import { findBegun } from '../../src/store/answers';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import type { LedgerRow } from '../../src/store/ledger';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { aCard, aRequest, KEY } from './models/ask';
 
 let providers: SimulatedProviders;
 let folder: string;
-let store: FileStore;
+let store: SqliteStore;
 beforeEach(async () => {
   [providers, folder] = await Promise.all([
     startSimulatedProviders(),
     mkdtemp(join(tmpdir(), 'background-')),
   ]);
-  store = new FileStore(folder);
+  store = new SqliteStore(join(folder, 'store.db'));
 });
 afterEach(async () => {
   await Promise.all([providers.close(), rm(folder, { recursive: true })]);

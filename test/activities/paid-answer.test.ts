@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Complete } from '../../src/activities/models/model';
 import { keepAnswer } from '../../src/store/answers';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import { readLedger } from '../support/ledger-of';
 import { anActivity, attempt, Provider, usage } from './one-call';
 
 /** A store in which something happens before each write. */
-class TroubledStore extends FileStore {
+class TroubledStore extends SqliteStore {
   constructor(
     folder: string,
     private readonly trouble: (key: string, content: string) => Promise<void> | void,
   ) {
-    super(folder);
+    super(join(folder, 'store.db'));
   }
 
   override async write(key: string, bytes: Uint8Array): Promise<void> {
@@ -28,7 +28,7 @@ class TroubledStore extends FileStore {
 }
 
 /** A store that counts how often anything is looked for. */
-class CountingStore extends FileStore {
+class CountingStore extends SqliteStore {
   looks = 0;
 
   override list(prefix: string): Promise<string[]> {
@@ -116,14 +116,14 @@ test('two live attempts of one call have a row each, and the answer that was kep
   };
   const [one, other] = await Promise.all([1, 2].map(() => attempt(store, complete)));
   expect(provider.bought).toBe(2);
-  const rows = await readLedger(new FileStore(folder));
+  const rows = await readLedger(new SqliteStore(join(folder, 'store.db')));
   expect(rows.map(({ attempt }) => attempt).sort()).toEqual([1, 2]);
   expect(rows).toMatchObject([{ usage }, { usage }]);
   expect(one?.output).toEqual(other?.output);
 });
 
 test('an attempt that fails returns the answer that another one kept meanwhile, and does not spoil its row', async () => {
-  const store = new FileStore(folder);
+  const store = new SqliteStore(join(folder, 'store.db'));
   const fails: Complete = async (request) => {
     const [row] = await readLedger(store);
     if (row === undefined) throw new Error('a request was sent before its row was opened');
@@ -139,7 +139,7 @@ test('an attempt that fails returns the answer that another one kept meanwhile, 
 });
 
 test('a call that nothing is known of looks for nothing before its request', async () => {
-  const store = new CountingStore(folder);
+  const store = new CountingStore(join(folder, 'store.db'));
   const complete: Complete = (request) => {
     expect(store.looks).toBe(0);
     return provider.complete(request);

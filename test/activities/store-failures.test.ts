@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
 import { asFailure } from '../../src/activities';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 
 test('what a store cannot do has a type of its own, and is tried again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'store-'));
-  await writeFile(join(folder, 'texts'), 'a file where a folder belongs');
-  const store = new FileStore(folder);
+  await writeFile(join(folder, 'file'), 'a file where a folder belongs');
+  const store = new SqliteStore(join(folder, 'file', 'store.db'));
   const failure: unknown = await asFailure(() => store.write('texts/ab/cd.txt', Buffer.from('x'))).catch(
     (error: unknown) => error,
   );

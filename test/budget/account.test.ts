@@ -88,6 +88,18 @@ describe('settle', () => {
   });
 });
 
+test('a model that went beyond its worst case has as much set aside from then on', () => {
+  const account = new Account(LIMITS);
+  const worst = { ...WORST, model: 'thinker' };
+  account.reserve('a', worst);
+  account.settle('a', [callOf(billed(400, 300))]);
+  account.reserve('b', worst);
+  expect(account.committed).toEqual({ calls: 6, tokens: 800, nanoUsd: 600 });
+  account.settle('b', [callOf(billed(10, 10))]);
+  expect(account.reserve('c', { ...WORST, model: 'other' })).toMatchObject({ billable: 2 });
+  expect(account.reserve('d', worst)).toMatchObject({ limit: 'tokens', needed: 400 });
+});
+
 describe('a share for a child', () => {
   test('is a part of what is left, in whole numbers, and held until the child is done', () => {
     const account = new Account({ calls: 10, tokens: 100, nanoUsd: null });

@@ -36,7 +36,10 @@ function sentBytes(request: Request, run: ResolvedRun): number {
     style: run.conductor.prompt,
     examples: run.conductor.examples,
     mayCallItself,
-    background: background?.map(({ subtask, output }) => ({ subtask, output: wholeOf(output) })),
+    background: background?.map(({ subtask, output }) => ({
+      subtask: subtask && wholeOf(subtask),
+      output: wholeOf(output),
+    })),
     review: review && { plan: review.plan, answer: wholeOf(review.answer) },
     hints,
     repairs: repairs.map(({ reply, problem }) => ({ reply: wholeOf(reply), problem: problem.message })),
@@ -53,7 +56,7 @@ const requests: fc.Arbitrary<Request> = fc.record({
     { maxLength: 2 },
   ),
   mayCallItself: fc.boolean(),
-  background: fc.array(fc.record({ subtask: fc.option(awkwardText), output: storedOrNot }), { maxLength: 2 }),
+  background: fc.array(fc.record({ subtask: fc.option(storedOrNot), output: storedOrNot }), { maxLength: 2 }),
   review: fc.option(
     fc.record({
       plan: fc.record({

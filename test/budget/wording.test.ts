@@ -27,10 +27,12 @@ describe('a run is reckoned by the version that it was resolved with', () => {
 
   test('and a version to come is left to the workers that know it', () => {
     const later = { ...run, estimator: 2 };
-    const step = { question: 'Why?', subtask: 'Say', sees: [] };
+    const step = { question: 'Why?', subtask: 'Say', sees: [], worker: modelCard('w') };
     const sentence = /^the run is reckoned by estimator 2, and this process knows 1: .* newer version/;
     expect(() => conductorPromptBytes(request, later)).toThrow(sentence);
     expect(() => workerPromptBytes(step, later)).toThrow(sentence);
-    expect(() => estimatePlan({ steps: [{ ...step, worker: 'w' }] }, later, 'Why?', [])).toThrow(sentence);
+    expect(() =>
+      estimatePlan({ steps: [{ subtask: 'Say', sees: [], worker: 'w' }] }, later, { question: 'Why?' }),
+    ).toThrow(sentence);
   });
 });

@@ -3,30 +3,33 @@ import { workerPromptBytes } from '../../src/budget/worst-case';
 import type { Layout } from '../../src/plan/plan';
 import { workerMessages } from '../../src/plan/prompt/worker';
 import { modelCard, runOf } from './cards';
-import type { WorkerRequest } from '../../src/protocol/activities';
 import { awkwardText, realBytes, storedOrNot, wholeOf } from './texts';
 
 const RUN = runOf([]);
 
-const requests: fc.Arbitrary<Parameters<typeof workerPromptBytes>[0] & Pick<WorkerRequest, 'worker'>> =
-  fc.record({
-    question: storedOrNot,
-    subtask: awkwardText,
-    sees: fc.array(
-      fc.record({
-        step: fc.nat({ max: 4 }),
-        worker: fc.constant('w'),
-        subtask: awkwardText,
-        output: storedOrNot,
-      }),
-      { maxLength: 4 },
-    ),
-    round: fc.constant(0),
-    step: fc.constant(4),
-    worker: fc
-      .constantFrom<Layout>('tagged', 'chat', 'plain')
-      .map((layout) => ({ ...modelCard('w'), layout })),
-  });
+const instructed = fc.record({
+  layout: fc.constantFrom<Layout>('tagged', 'chat', 'plain'),
+  instructions: fc.option(awkwardText, { nil: undefined }),
+});
+
+const requests = fc.record({
+  question: storedOrNot,
+  subtask: awkwardText,
+  sees: fc.array(
+    fc.record({
+      step: fc.nat({ max: 4 }),
+      worker: fc.constant('w'),
+      subtask: storedOrNot,
+      output: storedOrNot,
+    }),
+    { maxLength: 4 },
+  ),
+  worker: instructed.map(({ layout, instructions }) => ({
+    ...modelCard('w'),
+    layout,
+    ...(instructions !== undefined && { instructions }),
+  })),
+});
 
 test('a prompt is never longer than its bound, whatever its texts hold and wherever they lie', () => {
   fc.assert(
@@ -35,8 +38,9 @@ test('a prompt is never longer than its bound, whatever its texts hold and where
       const messages = workerMessages({
         question: wholeOf(question),
         subtask,
-        sees: sees.map((seen) => ({ ...seen, output: wholeOf(seen.output) })),
-        layout: worker.kind === 'model' ? worker.layout : 'tagged',
+        sees: sees.map((seen) => ({ ...seen, subtask: wholeOf(seen.subtask), output: wholeOf(seen.output) })),
+        layout: worker.layout,
+        instructions: worker.instructions,
       });
       expect(realBytes(messages)).toBeLessThanOrEqual(workerPromptBytes(request, RUN));
     }),

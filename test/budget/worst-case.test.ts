@@ -11,7 +11,7 @@ test('each byte of the prompt a token, some that a server adds, and the longest 
 });
 
 test('without a price the cost is unknown, and the tokens are not', () => {
-  expect(worstCaseOf(modelCard('w', null), 1000, 500)).toEqual({ tokens: 1756, nanoUsd: null });
+  expect(worstCaseOf(modelCard('w', null), 1000, 500)).toMatchObject({ tokens: 1756, nanoUsd: null });
 });
 
 test('a model that is free costs nothing', () => {

@@ -27,7 +27,6 @@ type Undo = (() => Promise<void>)[];
 /** Where all processes of a world keep what is theirs, by its kind. */
 const storeUrls = {
   sqlite: (folder: string) => Promise.resolve(`sqlite:${join(folder, 'store.db')}`),
-  file: (folder: string) => Promise.resolve(`file:${join(folder, 'store')}`),
   s3: async (folder: string, undo: Undo) => {
     await mkdir(join(folder, 's3', 'bucket'), { recursive: true });
     const server = await startS3Server(join(folder, 's3'));

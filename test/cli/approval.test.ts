@@ -70,7 +70,9 @@ test('a plan waits: rejected, written anew, edited and run from another terminal
   await folder.write('bad.yaml', 'steps:\n  - worker: gamma\n    subtask: Go\n    sees: []\n');
   const refused = await run('approve', id, '--edit', 'bad.yaml');
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toMatch(/bad\.yaml is no plan .*"gamma".*\n {4}- worker: gamma\n {14}\^/);
+  expect(refused.stderr).toMatch(
+    /bad\.yaml cannot be used .*"gamma".* alpha, beta\.\n {4}- worker: gamma\n {14}\^/,
+  );
   await folder.write('plan.yaml', 'steps:\n  - worker: beta\n    subtask: Say it\n    sees: []\n');
   expect(await run('approve', id, '--edit', 'plan.yaml')).toMatchObject({ code: 0 });
 
@@ -100,10 +102,13 @@ test('where nobody works on the run, an approval makes no call: it says how to g
 
 test('at a terminal the person is asked: rejects, mends the next plan in an editor, and gets the answer', async () => {
   const editor = join(folder.path, 'editor.cjs');
+  // The Conductor is no worker at this depth: the file does not offer it, and a plan that names it is typed again.
   await writeFile(
     editor,
-    "const [file] = process.argv.slice(2), fs = require('fs');" +
-      "fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('worker: alpha', 'worker: beta'));",
+    "const [file] = process.argv.slice(2), fs = require('fs'), text = fs.readFileSync(file, 'utf8');" +
+      "const worker = text.includes('worker: alpha') ? 'conductor' : 'beta';" +
+      "if (text.includes('Workers: alpha, beta.'))" +
+      "fs.writeFileSync(file, text.replace(/worker: [a-z]+/, 'worker: ' + worker));",
   );
   const env = { EDITOR: `"${process.execPath}" "${editor}"`, VISUAL: '' };
   const solving = start(['solve', QUESTION, '--approve'], { terminal: true, env });
@@ -118,6 +123,8 @@ test('at a terminal the person is asked: rejects, mends the next plan in an edit
   providers.script('boss', [planOf('Look it up')]);
   solving.type('Do not guess.\n');
   await solving.hear(/step 1 \(alpha\): Look it up\r\n[^]*\[a\/e\/r\/l\] /);
+  solving.type('e\n');
+  await solving.hear(/no worker "conductor" in the pool[^]*\[a\/e\/r\/l\] /);
   solving.type('e\n');
   const { code, stdout } = await solving.ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`${ANSWER}\r\n`) as string });
@@ -134,6 +141,17 @@ test('a terminal that cannot be drawn on is shown the plan once as well', async 
   const { stdout } = await solving.ended;
   expect(stdout.split('Guess it')).toHaveLength(2);
   expect(stdout).toContain('Lyon?');
+});
+
+test('at the end of the keyboard the plan is left for later', async () => {
+  const solving = start(['solve', QUESTION, '--approve'], { terminal: true });
+  await solving.hear(/\[a\/e\/r\/l\] /);
+  solving.type('\u0004');
+  const { code, stdout } = await solving.ended;
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining('Left for later.') as string,
+  });
 });
 
 test('at a terminal, a question that another terminal has answered is taken back; Ctrl-C leaves the run', async () => {
@@ -153,7 +171,7 @@ test('at a terminal, a question that another terminal has answered is taken back
   const { code, stdout } = await letting.ended;
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /Left waiting. Decide with: temporal-conductor approve (\S+) .*; follow it with: temporal-conductor watch \1/,
+    /Left for later. Decide with: temporal-conductor approve (\S+) .*; follow it with: temporal-conductor watch \1/,
   );
 
   const leaving = start(['solve', QUESTION, '--approve'], { terminal: true });
@@ -162,7 +180,7 @@ test('at a terminal, a question that another terminal has answered is taken back
   expect(await leaving.ended).toMatchObject({
     code: 130,
     stdout: expect.stringMatching(
-      /Run (\S+) is kept; come back to it with: temporal-conductor watch \1/,
+      /Another worker goes on with run (\S+); follow it with: temporal-conductor watch \1/,
     ) as string,
   });
 });

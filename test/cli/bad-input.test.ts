@@ -97,8 +97,8 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'a store that cannot be written': {
     args: ['solve', 'x'],
-    config: poolAt('http://127.0.0.1:9', { store: 'file:conductor.yaml/store' }),
-    says: ['file:conductor.yaml/store cannot be written', 'no folder', '"store" in the configuration'],
+    config: poolAt('http://127.0.0.1:9', { store: 'sqlite:conductor.yaml/store.db' }),
+    says: ['sqlite:conductor.yaml/store.db cannot be written', 'no folder', '"store" in the configuration'],
   },
   'a retry from nowhere': { args: ['retry', 'solve-1'], says: ['--from'] },
   'more calls than a result could tell of': {

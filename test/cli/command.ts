@@ -35,7 +35,9 @@ export interface CommandSetting {
 /** Gives a command a terminal, whose keyboard is stdin. */
 const AT_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
-const PASSED_ON = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'CONDUCTOR_CACHE', 'TEMPORAL_CLI_PATH', 'TMPDIR'];
+const PASSED_ON = [
+  ...['PATH', 'HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME', 'CONDUCTOR_CACHE', 'TEMPORAL_CLI_PATH', 'TMPDIR'],
+];
 
 /** Starts `temporal-conductor` with these arguments. `npm test` builds it before the tests. */
 export function startCommand(

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { runProgram } from '../../src/local/processes';
+import { runProgram } from '../../src/start-program';
 
 const DEMO = join(__dirname, '../../examples/demo/main.mjs');
 const PATIENCE_MS = 120_000;

@@ -1,4 +1,4 @@
-import { describeFinding } from '../../src/cli/commands/doctor';
+import { describeFinding } from '../../src/cli/doctor/finding';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
 import { PLAIN } from '../../src/trace/lines';
 import { runCommand } from './command';
@@ -11,7 +11,9 @@ let providers: SimulatedProviders;
 
 beforeEach(async () => {
   folder = await makeFolder();
-  providers = await startSimulatedProviders({ models: { beta: { answer: { fault: 'invalid-key' } } } });
+  providers = await startSimulatedProviders({
+    models: { boss: {}, alpha: {}, beta: { answer: { fault: 'invalid-key' } } },
+  });
 });
 
 afterEach(async () => {
@@ -29,6 +31,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/✓ Node +\d+/);
     expect(stdout).toMatch(/✓ Configuration .*workers alpha, beta/);
     expect(stdout).toMatch(/✓ Store +sqlite:/);
+    expect(stdout).toMatch(/✓ Models +http.*\/v1 has boss, alpha, beta\n· Models .*pool check/);
     expect(code).toBe(0);
   });
 
@@ -41,19 +44,24 @@ describe('doctor', () => {
     await folder.write('conductor.yaml', {
       conductor: { ...pool, apiKeyEnv: 'KEY_THERE', concurrency: 3 },
       workers,
-      store: 'file:conductor.yaml/store',
+      store: 's3://bucket',
     });
-    const env = { KEY_THERE: KEY, TEMPORAL_ADDRESS: '127.0.0.1:9', TEMPORAL_CLI_PATH: '/no/temporal' };
+    const env = {
+      KEY_THERE: KEY,
+      TEMPORAL_ADDRESS: '127.0.0.1:9',
+      TEMPORAL_CLI_PATH: '/no/temporal',
+      CONDUCTOR_TRUST: 'AWS=s3://bucket',
+      AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9',
+      AWS_MAX_ATTEMPTS: '1',
+    };
     const { code, stdout } = await runCommand(['doctor'], { cwd: folder.path, env });
     expect(stdout).toMatch(/✓ Key +KEY_THERE is set/);
     expect(stdout).toMatch(/✗ Key +KEY_AWAY is not set: put/);
-    expect(stdout).toMatch(/· Trust +KEY_THERE goes to https:\/\/api\.openai\.com, .* asks for --trust/);
+    expect(stdout).toMatch(/· Trust +KEY_THERE would be sent to https:\/\/api\.openai\.com: .* --trust/);
     expect(stdout).toMatch(/✗ Temporal CLI .*\/no\/temporal.*unset/);
     expect(stdout).toMatch(/✗ Temporal server +nothing answers at 127\.0\.0\.1:9 \(TEMPORAL_ADDRESS\)/);
-    expect(stdout).toMatch(/✗ Store +file:conductor\.yaml\/store .*no folder/);
-    expect(stdout).toMatch(
-      /· Rates +file:conductor\.yaml\/store is no database, so .* each worker process by itself/,
-    );
+    expect(stdout).toMatch(/✗ Store +.*s3:\/\/bucket/);
+    expect(stdout).toMatch(/· Rates +s3:\/\/bucket is no database, so .* each worker process by itself/);
     expect(stdout).not.toContain(KEY);
     expect(code).toBe(1);
   });

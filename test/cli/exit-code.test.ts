@@ -13,7 +13,7 @@ test.each([
   ['completed', 'wallClock', 3],
   ['failed', 'wallClock', 3],
 ] as const)('a run that is %s, stopped by %s, exits %i', (status, stoppedBy, code) => {
-  expect(exitCodeOf({ status, stoppedBy })).toBe(code);
+  expect(exitCodeOf({ status, stoppedBy, error: null })).toBe(code);
 });
 
 class Interrupted extends ConductorError {

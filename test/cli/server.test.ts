@@ -38,7 +38,7 @@ test('a program that is not there is named', async () => {
   const { code, stderr } = await runCommand(server('nod', 'worker.js'), { cwd: folder.path });
   expect({ code, stderr }).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/nod cannot be run \(.*ENOENT.*\): check the command after "--"/) as string,
+    stderr: expect.stringMatching(/nod cannot be run \(.*PATH.*\): check the command after "--"/) as string,
   });
 });
 

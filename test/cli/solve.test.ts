@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultConfig } from '../../src/config/default-pool';
 import type { ConfigInput } from '../../src/config/schema';
@@ -150,6 +150,31 @@ test('however a run ends, a sentence and the exit code tell', async () => {
   const result = solveResultSchema.parse(JSON.parse(locked.stdout));
   expect(result).toMatchObject({ status: 'failed', answer: null, error: { type: 'Solve.NoAnswer' } });
   expect(locked.stderr).toMatch(/worker alpha \(openai locked\) answered 401/);
+});
+
+test('a Conductor that is locked out ends with exit code 2; one that writes no plan is told in view, list and log', async () => {
+  providers.answer('stranger', { fault: 'invalid-key' });
+  providers.answer('babbler', 'I would ask somebody.');
+  const pool = poolAt(providers.url);
+  for (const model of ['stranger', 'babbler']) {
+    await folder.write(`${model}.yaml`, { ...pool, conductor: { ...pool.conductor, model } as never });
+  }
+  const stranger = await run('solve', QUESTION, '--config', 'stranger.yaml');
+  expect(stranger).toMatchObject({ code: 2, stdout: '' });
+  expect(stranger.stderr).toContain('the Conductor (openai stranger) answered 401');
+  expect(providers.log.map(({ model }) => model)).toEqual(['stranger']);
+
+  const babbler = await run('solve', QUESTION, '--config', 'babbler.yaml');
+  expect(babbler).toMatchObject({ code: 0, stdout: 'It is Paris.\n' });
+  const told = 'alpha stands in for the Conductor: ';
+  expect(babbler.stderr).toContain(`degraded: ${told}`);
+  expect((await run('list')).stdout).toContain(told);
+  const log = await readFile(join(folder.path, '.conductor', 'worker.log'), 'utf8');
+  expect(log).toContain(`degraded: ${told}`);
+  expect(log.match(/ INFO .* workflowId=\S+/g)).toEqual([
+    expect.stringContaining('INFO failed · '),
+    expect.stringContaining('INFO completed, degraded · '),
+  ]);
 });
 
 test('Ctrl-C keeps the run, which `watch` brings to its end', async () => {

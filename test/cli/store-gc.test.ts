@@ -1,16 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderPlan } from '../../src/plan/render';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText } from '../../src/store/texts';
 import { startSimulatedProviders, type SimulatedProviders } from '../../src/testing';
+import { ageStore } from '../support/age-store';
 import { runCommand, type Ended } from './command';
 import { makeFolder, poolAt, type Folder } from './folder';
 
 const QUESTION = `Is this long? ${'word '.repeat(1000)}`;
 const PLAN = renderPlan({ steps: [{ worker: 'alpha', subtask: 'Look', sees: [] }] }, ['alpha', 'beta']);
+
+const A_MONTH_MS = 31 * 24 * 60 * 60 * 1000;
 
 let folder: Folder;
 let providers: SimulatedProviders;
@@ -20,7 +20,7 @@ beforeEach(async () => {
   providers = await startSimulatedProviders({
     models: { boss: { answer: PLAN }, alpha: { answer: 'It is.' } },
   });
-  await folder.write('conductor.yaml', poolAt(providers.url, { store: 'file:.conductor/store' }));
+  await folder.write('conductor.yaml', poolAt(providers.url));
 });
 afterEach(async () => {
   await providers.close();
@@ -33,13 +33,10 @@ const gc = (...options: string[]): Promise<Ended> =>
 test('store gc says what it removes, and what a run still needs', async () => {
   const solved = await runCommand(['solve', '-'], { cwd: folder.path, input: QUESTION });
   expect(solved.code).toBe(0);
-  const root = join(folder.path, '.conductor', 'store');
-  const store = new FileStore(root);
+  const path = join(folder.path, '.conductor', 'store.db');
+  const store = new SqliteStore(path);
   await keepText(store, 'nobody needs this '.repeat(300));
-  const aMonthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000);
-  for (const key of [...(await store.list('texts/')), ...(await store.list('answers/'))]) {
-    await utimes(join(root, key), aMonthAgo, aMonthAgo);
-  }
+  ageStore(path, A_MONTH_MS);
 
   const kept =
     /^Kept, as old: 1 text \(5\.01 kB\) and 2 answers \([\d.]+ (bytes|kB)\)\. The server at \S+ holds 1 run\.$/m;
@@ -56,41 +53,36 @@ test('store gc says what it removes, and what a run still needs', async () => {
   expect(await store.list('texts/')).toHaveLength(1);
 });
 
-test('store gc keeps what records of training refer to, and takes what killed writers left', async () => {
+test('store gc keeps what records of training and evaluations refer to', async () => {
   const solved = await runCommand(['solve', '-'], { cwd: folder.path, input: QUESTION });
   expect(solved.code).toBe(0);
-  const root = join(folder.path, '.conductor', 'store');
-  const store = new FileStore(root);
+  const path = join(folder.path, '.conductor', 'store.db');
+  const store = new SqliteStore(path);
   const answer = await keepText(store, 'the answer of a rollout '.repeat(300));
   const record = 'training/runs/night/cycles/0001/groups/000000-0.json';
   await store.write(record, Buffer.from(JSON.stringify({ rollouts: [{ answer }] })));
+  const [asked, found] = [
+    await keepText(store, 'the logged answer of a question '.repeat(300)),
+    await keepText(store, 'the answer of an evaluated worker '.repeat(300)),
+  ];
+  const set = `questions/${'0'.repeat(64)}.jsonl`;
+  await store.write(set, Buffer.from(`{}\n${JSON.stringify({ id: '1', logged: { answer: asked } })}\n`));
+  const result = 'evaluations/eval-1/results/000000/clerk.json';
+  await store.write(result, Buffer.from(JSON.stringify({ answer: found })));
   const [named, gone] = ['ab', 'cd'].map((start) => `weights/${start}/${start.repeat(32)}`);
   for (const piece of [named, gone]) await store.write(String(piece), Buffer.from('1.5 -0.25'));
   const files = [{ path: 'model/model.safetensors', bytes: 9, chunks: ['ab'.repeat(32)] }];
   await store.write('training/night/weights/000001.json', Buffer.from(JSON.stringify({ schema: 1, files })));
-  const unfinished = join(root, 'training', `.${randomUUID()}`);
-  const young = join(root, `.${randomUUID()}`);
-  for (const file of [unfinished, young]) await writeFile(file, 'half a rec');
-  const aMonthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000);
-  for (const key of [...(await store.list('texts/')), ...(await store.list('weights/'))]) {
-    await utimes(join(root, key), aMonthAgo, aMonthAgo);
-  }
-  await utimes(unfinished, aMonthAgo, aMonthAgo);
+  ageStore(path, A_MONTH_MS);
 
   const foretold = await gc('--older-than', '30d', '--dry-run');
-  expect(foretold.stdout).toContain(
-    'Would remove: 1 weight piece (9 bytes) and 1 unfinished file (10 bytes).\n',
-  );
+  expect(foretold.stdout).toContain('Would remove: 1 weight piece (9 bytes).\n');
   const { code, stdout } = await gc('--older-than', '30d');
-  expect(stdout).toContain(
-    'Removed: 1 weight piece (9 bytes) and 1 unfinished file (10 bytes).\nKept, as old: 2 texts (',
-  );
+  expect(stdout).toContain('Removed: 1 weight piece (9 bytes).\nKept, as old: 4 texts (');
   expect(stdout).toContain(' and 1 weight piece (9 bytes). The server');
   expect(await store.list('weights/')).toEqual([named]);
   expect(code).toBe(0);
-  expect(await readText(store, answer)).toContain('of a rollout');
-  expect(existsSync(unfinished)).toBe(false);
-  expect(existsSync(young)).toBe(true);
+  for (const text of [answer, asked, found]) expect(await readText(store, text)).toContain('answer of');
 });
 
 test('store gc is refused without an age, with one below a day, and where no run ever was', async () => {

@@ -5,7 +5,7 @@ import { addLedger } from '../../src/client/add-ledger';
 import type { Call } from '../../src/protocol/call';
 import type { SolveTrace } from '../../src/protocol/solve';
 import { callOf, createRow, type LedgerRow } from '../../src/store/ledger';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import { emptyTrace } from '../../src/trace/reduce';
 
 const ROW: LedgerRow = {
@@ -29,10 +29,10 @@ const ROW: LedgerRow = {
 const PRESUMED: Call = { ...callOf(ROW), callId: 'presumed/0/1/sol', usage: null, nanoUsd: null };
 
 let folder: string;
-let store: FileStore;
+let store: SqliteStore;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'add-ledger-'));
-  store = new FileStore(folder);
+  store = new SqliteStore(join(folder, 'store.db'));
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -55,10 +55,17 @@ test('a call that was completed after the run was told of it has the cost of its
   expect(trace).toMatchObject({ calls: [callOf(ROW)], costUsd: 0.00007, costIsLowerBound: false });
 });
 
+test('a reply that was no plan keeps its mistake where only the ledger knows what it cost', async () => {
+  const mistake = { type: 'Plan.Invalid', message: 'The reply holds no plan' };
+  const row = { ...ROW, nanoUsd: null };
+  const trace = await callsOf([{ ...callOf(row), error: mistake }], row);
+  expect(trace.calls).toEqual([{ ...callOf(row), error: mistake }]);
+});
+
 test('a call that was only presumed gives way to the rows of its step, or to none', async () => {
   expect((await callsOf([PRESUMED], ROW)).calls).toEqual([callOf(ROW)]);
   expect(
-    await addLedger({ ...EMPTY, calls: [{ ...PRESUMED, step: 2 }] }, new FileStore(join(folder, 'empty'))),
+    await addLedger({ ...EMPTY, calls: [{ ...PRESUMED, step: 2 }] }, new SqliteStore(join(folder, 'empty'))),
   ).toEqual({ ...EMPTY, calls: [], costIsLowerBound: false });
 });
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { HistoryDecoder, type TemporalEvent } from '../../src/client/history';
 import { TraceReader } from '../../src/client/trace-reader';
 import type { WorkerRequest } from '../../src/protocol/activities';
-import { SOLVE_WORKFLOW } from '../../src/protocol/names';
+import { SOLVE_PART_WORKFLOW } from '../../src/protocol/names';
 import { type SolveTrace, solveTraceSchema } from '../../src/protocol/solve';
 import { renderMarkdown } from '../../src/trace/markdown';
 import { externalCard, modelCard, runOf } from '../budget/cards';
@@ -92,7 +92,11 @@ function foreignHistory(
     },
     {
       startChildWorkflowExecutionInitiatedEventAttributes: {
-        ...{ workflowType: { name: SOLVE_WORKFLOW }, workflowId: 'child', input: payloadsOf(childInput) },
+        ...{
+          workflowType: { name: SOLVE_PART_WORKFLOW },
+          workflowId: 'child',
+          input: payloadsOf(childInput),
+        },
       },
     },
     { childWorkflowExecutionFailedEventAttributes: { initiatedEventId: 6, failure } },

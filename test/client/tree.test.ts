@@ -125,6 +125,8 @@ test('a run goes on from a step: what came before is kept, the rest is bought ag
     let last: SolveResult | undefined;
     for await (const trace of stage.client.watch(again.id)) last = trace;
     expect(last).toMatchObject({ status: 'completed', question: QUESTION, answer: 'At the Breg.' });
+    // Nobody writes the plan, and only what is left of it may cost anything.
+    expect(last).toMatchObject({ estimate: { calls: 1 }, rounds: [{ isGiven: true }] });
     expect(last?.rounds[0]?.steps[0]).toMatchObject({ output: 'Breg and Brigach', startedAt: null });
     const asked = stage.providers.log.map(({ model }) => model);
     expect(asked).toEqual(['conductor', 'a', 'b', 'c']);

@@ -44,7 +44,7 @@ test.each<[string, Partial<ConfigInput>, readonly string[]]>([
     },
     ['workers'],
   ],
-  ['the store', { store: 'file:elsewhere' }, ['store']],
+  ['the store', { store: 'sqlite:elsewhere.db' }, ['store']],
   ['a setting of training', { training: { groupSize: 8 } }, ['training.groupSize']],
 ])('what differs is named: %s', (_, changes, names) => {
   expect(differing(changes)).toEqual(names);

@@ -34,6 +34,7 @@ workers:
     effort: low
     timeout: 5m
     layout: chat
+    instructions: Answer in French.
     notes: strong at code
     price: { input: 2, output: 10, cachedInput: 0.2 }
     capabilities: { jsonSchema: true }
@@ -44,7 +45,7 @@ workers:
 limits: { steps: 5, depth: 0, costUsd: 1.00, calls: 40, wallClock: 30m }
 recursion: both
 temporal: { taskQueue: conductor, namespace: default, heartbeat: 15s, queuePerProvider: false }
-store: file:.conductor/store
+store: sqlite:.conductor/other.db
 training:
   profile: cpu-demo
   data: { train: questions.jsonl, heldOut: heldout.jsonl }
@@ -292,7 +293,7 @@ describe('what is refused, with place, value and remedy', () => {
     [
       'a store of no kind',
       `${SMALLEST}store: https://bucket/x`,
-      /store is "https:\/\/bucket\/x": expected sqlite:PATH, postgres:\/\/USER@HOST\/DATABASE, s3:\/\/BUCKET\/PREFIX or file:PATH/,
+      /store is "https:\/\/bucket\/x": expected sqlite:PATH, postgres:\/\/USER@HOST\/DATABASE or s3:\/\/BUCKET\/PREFIX/,
     ],
     [
       'a rate by provider without queues by provider',
@@ -348,5 +349,10 @@ describe('what is refused, with place, value and remedy', () => {
     const problem = problemOf(worker(`{ id: b, provider: openai, model: m, ${setting} }`));
     expect(problem).toMatch(/^conductor\.yaml:\d+:\d+: /);
     expect(problem).not.toContain('Secret');
+  });
+
+  it('a key that stands in the file, with where it belongs', () => {
+    const setting = '{ id: b, provider: openai, model: m, api_key: sk-Secret-123 }';
+    expect(problemOf(worker(setting))).toMatch(/api_key is not a setting: .* apiKeyEnv$/);
   });
 });

@@ -13,8 +13,8 @@ function noticesFor(changes: Partial<ConfigInput>): string[] {
 describe('a limit on cost', () => {
   test('is said not to be enforceable where a price is unknown', () => {
     expect(noticesFor({})).toEqual([
-      'limits.costUsd ($1) cannot be enforced, since no price is known of worker a (openai m): ' +
-        'give each model a "price:"; calls and tokens still bind.',
+      'limits.costUsd ($1) cannot be enforced: worker a (openai m) has no known price. ' +
+        'Give each a "price:"; calls and tokens still bind.',
     ]);
   });
 
@@ -23,8 +23,9 @@ describe('a limit on cost', () => {
     expect(noticesFor({ limits: { costUsd: null } })).toEqual([]);
   });
 
-  test('holds for no activity or workflow of the user', () => {
+  test('holds for an activity or workflow of the user that says what a call costs', () => {
     const agent = { id: 'agent', provider: 'activity', type: 'research', taskQueue: 'agents' } as const;
     expect(noticesFor({ workers: [agent] })[0]).toContain('worker agent (activity research)');
+    expect(noticesFor({ workers: [{ ...agent, price: { perCall: 0.01 } }] })).toEqual([]);
   });
 });

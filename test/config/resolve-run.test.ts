@@ -147,7 +147,11 @@ describe('a plan that the configuration gives', () => {
   });
 
   it.each([
-    ['whose worker is unknown', [{ ...step, worker: 'b' }], /^conductor\.plan cannot .*"b" is no worker/s],
+    [
+      'whose worker is unknown',
+      [{ ...step, worker: 'b' }],
+      /^conductor\.plan cannot .*There is no worker "b"/s,
+    ],
     ['that is too long', [step, step], /^conductor\.plan cannot .*2 steps, but at most 1/s],
     ['that is empty', [], /^conductor\.plan cannot .*no steps/s],
   ])('is refused before any run where it is one %s', (_, steps, words) => {

@@ -42,8 +42,8 @@ test('a key in the place of its name is refused and not repeated', () => {
 });
 
 test('a store is encrypted where it is opened with keys', () => {
-  expect(openStore('file:store', '/nowhere', { keys })).toBeInstanceOf(EncryptedStore);
-  expect(openStore('file:store', '/nowhere')).not.toBeInstanceOf(EncryptedStore);
+  expect(openStore('sqlite:store.db', '/nowhere', { keys })).toBeInstanceOf(EncryptedStore);
+  expect(openStore('sqlite:store.db', '/nowhere')).not.toBeInstanceOf(EncryptedStore);
 });
 
 describe("a worker of the user's", () => {

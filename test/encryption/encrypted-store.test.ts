@@ -1,32 +1,33 @@
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { EncryptedStore } from '../../src/store/encrypted-store';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import { writeRow, type LedgerRow } from '../../src/store/ledger';
 import { keepText, readText } from '../../src/store/texts';
 import { freshFolder } from '../local/fresh-folder';
+import { ageStore } from '../support/age-store';
 import { rowsOfRun } from '../support/ledger-of';
 import { keyRing } from './test-keys';
 
 const TEXT = 'a text that is longer than what travels inline. '.repeat(200);
 const LATER = new Date(8.64e15);
 
-let folder: string;
+let path: string;
+let plain: SqliteStore;
 beforeEach(async () => {
-  folder = await freshFolder();
+  path = join(await freshFolder(), 'store.db');
+  plain = new SqliteStore(path);
 });
 
 /** The store of this test as a process with these keys sees it. */
 function storeWith(...ids: readonly string[]): EncryptedStore {
-  return new EncryptedStore(new FileStore(folder), keyRing(...ids));
+  return new EncryptedStore(plain, keyRing(...ids));
 }
 
-/** Paths and contents of everything that lies in the store's folder. */
-async function files(): Promise<Map<string, Buffer>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return new Map(await Promise.all(paths.map(async (path) => [path, await readFile(path)] as const)));
+/** Names and contents of everything in the database. */
+async function beneath(): Promise<Map<string, Buffer | null>> {
+  const names = await plain.list('');
+  return new Map(await Promise.all(names.map(async (name) => [name, await plain.read(name)] as const)));
 }
 
 function row(runId: string, changes: Partial<LedgerRow> = {}): LedgerRow {
@@ -57,8 +58,8 @@ test('whatever is written comes back, and is not readable beneath', async () => 
     fc.asyncProperty(fc.uint8Array({ minLength: 16, maxLength: 300 }), async (bytes) => {
       await store.write('place/of/any.json', bytes);
       expect((await store.read('place/of/any.json'))?.equals(bytes)).toBe(true);
-      const [beneath] = [...(await files()).values()];
-      expect(beneath?.includes(Buffer.from(bytes))).toBe(false);
+      const [sealed] = (await beneath()).values();
+      expect(sealed?.includes(Buffer.from(bytes))).toBe(false);
     }),
     { numRuns: 30 },
   );
@@ -68,15 +69,15 @@ test('whatever is written comes back, and is not readable beneath', async () => 
 test('equal texts lie there once, with equal bytes, and neither text nor digest is in a name or a file', async () => {
   const [first, second] = [await keepText(storeWith('a'), TEXT), await keepText(storeWith('a'), TEXT)];
   expect(first).toEqual(second);
-  const before = await files();
+  const before = await beneath();
   expect(before.size).toBe(1);
-  await rm(join(folder, 'texts'), { recursive: true });
+  for (const name of before.keys()) await plain.removeOlder(name, LATER);
   await keepText(storeWith('a'), TEXT);
-  expect(await files()).toEqual(before);
+  expect(await beneath()).toEqual(before);
 
   expect(await readText(storeWith('a'), first)).toBe(TEXT);
   const digest = typeof first === 'string' ? '' : first.ref.replace('sha256-', '');
-  const shown = [...before].map(([path, bytes]) => path + bytes.toString('latin1')).join('\n');
+  const shown = [...before].map(([name, bytes]) => `${name} ${bytes?.toString('latin1')}`).join('\n');
   expect(shown).not.toContain(digest);
   expect(shown).not.toContain('travels inline');
 });
@@ -84,7 +85,7 @@ test('equal texts lie there once, with equal bytes, and neither text nor digest 
 test('no nonce serves two objects, be their contents equal', async () => {
   for (const key of ['one.json', 'two.json']) await storeWith('a').write(key, Buffer.from('the same'));
   // After the mark, the length of the key's id, and the id.
-  const nonces = [...(await files()).values()].map((bytes) => bytes.subarray(6, 18).toString('hex'));
+  const nonces = [...(await beneath()).values()].map((bytes) => bytes?.subarray(6, 18).toString('hex'));
   expect(new Set(nonces).size).toBe(2);
 });
 
@@ -101,7 +102,7 @@ test('rows are listed by run, and told with size and age, under the keys they we
   for await (const entry of store.entries('ledger/')) entries.push(entry);
   expect(entries.map(({ key }) => key).sort()).toEqual(await store.list('ledger/'));
   expect(entries[0]).toEqual(await store.stat(entries[0]?.key ?? ''));
-  const shown = [...(await files()).entries()].join('\n');
+  const shown = [...(await beneath()).entries()].join('\n');
   expect(shown).not.toContain('marked-model');
   expect(shown).not.toContain('c0c0c0');
 });
@@ -121,7 +122,7 @@ describe('a change of keys', () => {
     expect(await readText(after, text)).toBe(TEXT);
     await writeRow(before, row('run-1'));
     // Some time goes by, as between the attempts of a call.
-    for (const path of (await files()).keys()) await utimes(path, new Date(0), new Date(0));
+    ageStore(path, 24 * 60 * 60 * 1000);
     await writeRow(after, row('run-1', { endedAt: '2026-01-01T00:00:01.000Z' }));
     for (const store of [before, after]) {
       const rows = await rowsOfRun(store, 'run-1');
@@ -130,9 +131,9 @@ describe('a change of keys', () => {
     // Old enough to be written again, and then there under either key, as one.
     await keepText(after, TEXT);
     expect(await after.list('texts/')).toHaveLength(1);
-    const written = (await files()).size;
+    const written = (await beneath()).size;
     await keepText(after, TEXT);
-    expect((await files()).size).toBe(written);
+    expect((await beneath()).size).toBe(written);
   });
 
   test('what only the old key opens is named with that key by whoever lacks it', async () => {
@@ -150,7 +151,7 @@ describe('a change of keys', () => {
     expect(await store.removeOlder(key, new Date(0))).toBe(0);
     const { bytes = 0 } = (await store.stat(key)) ?? {};
     expect(await store.removeOlder(key, LATER)).toBe(2 * bytes);
-    expect(await files()).toEqual(new Map());
+    expect(await beneath()).toEqual(new Map());
   });
 });
 
@@ -158,12 +159,14 @@ describe('what nobody with a key has written', () => {
   test('any flipped bit, and any cut, is refused', async () => {
     const store = storeWith('a');
     await store.write('some/row.json', Buffer.from('{"worker":"a"}'));
-    const [[path, bytes] = ['', Buffer.alloc(0)]] = await files();
+    const [name = ''] = await plain.list('');
+    const bytes = (await plain.read(name)) ?? Buffer.alloc(0);
+    expect(bytes.length).toBeGreaterThan(40);
     for (let at = 0; at < bytes.length; at += 1) {
       const flipped = Buffer.from(bytes);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
       for (const altered of [flipped, bytes.subarray(0, at)]) {
-        await writeFile(path, altered);
+        await plain.write(name, altered);
         await expect(store.read('some/row.json')).rejects.toThrow(/the stored object some\/row\.json/);
       }
     }
@@ -173,12 +176,11 @@ describe('what nobody with a key has written', () => {
     const store = storeWith('a');
     await store.write('one.json', Buffer.from('1'));
     await store.write('two.json', Buffer.from('2'));
-    await writeFile(join(folder, 'one.json'), await readFile(join(folder, 'two.json')));
+    await plain.write('one.json', (await plain.read('two.json')) ?? Buffer.alloc(0));
     await expect(store.read('one.json')).rejects.toThrow('it was altered');
   });
 
   test('a store from before its encryption says so, whether it is read or listed', async () => {
-    const plain = new FileStore(folder);
     await writeRow(plain, row('run-1'));
     await plain.write('index.json', Buffer.from('{}'));
     await expect(storeWith('a').read('index.json')).rejects.toThrow(

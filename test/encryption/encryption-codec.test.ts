@@ -109,3 +109,47 @@ test('strict mode refuses what is not encrypted, whatever it looks like, and not
     }),
   );
 });
+
+describe('strict takes what was encrypted for its workflow alone', () => {
+  const strict = encryptionCodec(keyRing('a'), { strict: true });
+  const payload = defaultPayloadConverter.toPayload('bound');
+  const contextOf = (workflowId: string) => ({ type: 'workflow', namespace: 'default', workflowId }) as const;
+
+  test('and for no activity of another one', async () => {
+    const bound = await codec.encode([payload], contextOf('one'));
+    const activity = { type: 'activity', namespace: 'default', isLocal: false } as const;
+    expect(await strict.decode(bound, { ...activity, workflowId: 'one' })).toMatchObject([{}]);
+    for (const reader of [contextOf('two'), { ...activity, workflowId: 'two' }])
+      await expect(strict.decode(bound, reader)).rejects.toThrow('encrypted for "default/one"');
+    await expect(strict.decode(bound, { ...contextOf('one'), namespace: 'other' })).rejects.toThrow(
+      'was sent to "other/one"',
+    );
+    await expect(strict.decode(await codec.encode([payload]), contextOf('one'))).rejects.toThrow(
+      'encrypted for no workflow',
+    );
+  });
+
+  test('and what says so by another name does not open', async () => {
+    const [bound] = await codec.encode([payload], contextOf('one'));
+    const renamed = { ...bound?.metadata, 'encryption-bound-to': toUtf8('default/two') };
+    await expect(strict.decode([{ ...bound, metadata: renamed }], contextOf('two'))).rejects.toThrow(
+      'it was altered on its way',
+    );
+  });
+
+  test('and reads it where no workflow is known, as for a page', async () => {
+    expect(await strict.decode(await codec.encode([payload], contextOf('one')))).toHaveLength(1);
+  });
+
+  test.each([
+    ['nightly-shift', true],
+    ['scheduled-question', true],
+    ['solve-question', false],
+  ])('a schedule appends the time to the id of %p: %p', async (id, isTaken) => {
+    const read = strict.decode(
+      await codec.encode([payload], contextOf(id)),
+      contextOf(`${id}-2026-11-23T02:00:00Z`),
+    );
+    await (isTaken ? expect(read).resolves.toHaveLength(1) : expect(read).rejects.toThrow('was sent to'));
+  });
+});

@@ -1,5 +1,12 @@
-import { encryptionCodec, encryptionConverter } from '../../src/encryption/codec';
+import { Client } from '@temporalio/client';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { ConductorClient } from '../../src';
+import type { TemporalEvent } from '../../src/client/history';
+import { encryptionConverter } from '../../src/encryption/codec';
+import { endOf } from '../support/end-of';
+import { refusalOf } from '../support/refusal-of';
 import { step } from '../support/stage';
+import { until } from '../support/until';
 import { type EncryptedStage, openEncryptedStage } from './encrypted-stage';
 import { keyRing } from './test-keys';
 
@@ -19,41 +26,133 @@ test('a strict worker does all of an encrypted run', async () => {
     'long enough to lie in the store. '.repeat(300),
   ]);
   stage.providers.answer('b', 'the end');
+  const client = new Client({ connection: stage.temporal.client.connection, ...strict });
+  const { taskQueue } = stage;
+  const conductor = new ConductorClient({ client, store: stage.storeWith(keys), taskQueue });
   const result = await stage.whileWorkingWith(
     keys,
-    () => stage.conductorWith(keys).solve({ question: 'Who may ask?' }),
+    async () => {
+      const { id } = await conductor.start({ question: 'Who may ask?', approval: 'plan' });
+      await until(
+        () => conductor.trace(id),
+        ({ waitsFor }) => waitsFor === 'approval',
+      );
+      expect(await conductor.setLimits(id, { calls: 9 })).toMatchObject({ calls: 9 });
+      await conductor.approvePlan(id);
+      return endOf({ ...stage, client: conductor }, id);
+    },
     strict,
   );
   expect(result).toMatchObject({ status: 'completed', degraded: false, answer: 'the end' });
 });
 
-test('a run that was started in the clear asks no model, and its history says why', async () => {
-  const { workflow } = stage.temporal.client;
-  const handle = await workflow.start('conductorSolve', {
-    workflowId: `forged-${stage.taskQueue}`,
+/** The payloads of the first event of a run's history that has any of a kind. */
+async function payloadsOf(
+  id: string,
+  find: (event: TemporalEvent) => { payloads?: Payload[] | null } | null | undefined,
+): Promise<Payload[]> {
+  const { events } = await stage.temporal.client.workflow.getHandle(id).fetchHistory();
+  return (events ?? []).map((event) => find(event)?.payloads ?? []).find(({ length }) => length > 0) ?? [];
+}
+
+const inputOf = (id: string): Promise<Payload[]> =>
+  payloadsOf(id, (event) => event.workflowExecutionStartedEventAttributes?.input);
+
+/** A client without keys, which sends ciphertexts that it has seen as they are. */
+function copying(payloads: Payload[]): Client {
+  const codec: PayloadCodec = {
+    encode: () => Promise.resolve(payloads),
+    decode: (sealed) => Promise.resolve(sealed),
+  };
+  const { connection } = stage.temporal.client;
+  return new Client({ connection, dataConverter: { payloadCodecs: [codec] } });
+}
+
+/** Starts a run as whoever has a client of the namespace may, and gives what it ends with. */
+async function forgedRun(client: Client, id: string): Promise<unknown> {
+  const handle = await client.workflow.start('conductorSolve', {
+    workflowId: id,
     taskQueue: stage.taskQueue,
     args: [{ question: 'Who may ask?' }],
   });
-  /** What the worker reports of the first workflow task, encrypted as all that it sends. */
-  const refusal = async (): Promise<string> => {
-    for (;;) {
-      const { events } = await handle.fetchHistory();
-      const failed = events?.find((event) => event.workflowTaskFailedEventAttributes);
-      const encoded = failed?.workflowTaskFailedEventAttributes?.failure?.encodedAttributes;
-      const [reason] = encoded ? await encryptionCodec(keys).decode([encoded]) : [];
-      if (reason) return Buffer.from(reason.data ?? []).toString();
-    }
-  };
-  // The SDK logs it, too.
-  const silence = jest.spyOn(console, 'error').mockReturnValue();
+  return endOf({ ...stage, client: stage.conductorWith(keys) }, handle.workflowId);
+}
+
+const REFUSED = { status: 'failed', error: { type: 'Solve.BadInput' }, calls: [] };
+
+test('a run that was started in the clear fails, and asks no model', async () => {
   await stage.whileWorkingWith(
     keys,
     async () => {
-      expect(await refusal()).toContain('a payload is not encrypted, and this process accepts no other');
+      const result = await forgedRun(stage.temporal.client, `forged-${stage.taskQueue}`);
+      expect(result).toMatchObject(REFUSED);
+      expect(result).toMatchObject({ error: { message: expect.stringContaining('is missing') as unknown } });
     },
     strict,
   );
-  silence.mockRestore();
   expect(stage.providers.log).toEqual([]);
-  await handle.terminate();
+});
+
+test('an encrypted input starts no run but its own', async () => {
+  await stage.whileWorkingWith(
+    keys,
+    async () => {
+      const { id } = await stage.conductorWith(keys).solve({ question: 'Who may ask?' });
+      const asked = stage.providers.log.length;
+      const thief = copying(await inputOf(id));
+      for (const other of [`${id}-again`, `${id}-2026-11-23T00:00:00Z`])
+        expect(await forgedRun(thief, other)).toMatchObject(REFUSED);
+      expect(stage.providers.log).toHaveLength(asked);
+    },
+    strict,
+  );
+});
+
+test('a plan is approved with a key alone, and nothing sent without one holds up its run', async () => {
+  await stage.whileWorkingWith(
+    keys,
+    async () => {
+      const conductor = stage.conductorWith(keys);
+      const [one, two] = await Promise.all(
+        ['one', 'two'].map(async (name) => {
+          stage.plan([step('a', 'Begin.'), step('b', 'End.', [0])]);
+          const id = `${name}-${stage.taskQueue}`;
+          await conductor.start({ question: 'Who may ask?', approval: 'plan' }, id);
+          return until(
+            () => conductor.trace(id),
+            ({ waitsFor }) => waitsFor === 'approval',
+          );
+        }),
+      );
+      if (one === undefined || two === undefined) throw new Error('there are two');
+      const asked = stage.providers.log.length;
+
+      const stranger = stage.temporal.client.workflow.getHandle(one.id);
+      const update = async (client: Client, name: string, ...args: unknown[]): Promise<string> =>
+        refusalOf(client.workflow.getHandle(one.id).executeUpdate(name, { args: args as [unknown] }));
+      await update(stage.temporal.client, 'approvePlan');
+      await update(stage.temporal.client, 'approvePlan', one.rounds[0]?.plan);
+      await update(stage.temporal.client, 'editPlan', one.rounds[0]?.plan);
+      await update(stage.temporal.client, 'setLimits', { costUsd: null });
+      await stranger.signal('addHint', 'Ask twice.');
+      await stranger.signal('setMaxDepth', 5);
+
+      await conductor.approvePlan(two.id);
+      const verdict = await payloadsOf(
+        two.id,
+        (event) => event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.args,
+      );
+      expect(verdict).toHaveLength(1);
+      await update(copying(verdict), 'approvePlan', 'what was copied');
+
+      expect(await conductor.trace(one.id)).toMatchObject({ waitsFor: 'approval' });
+      expect(stage.providers.log.filter(({ model }) => model === 'conductor')).toHaveLength(asked);
+      await conductor.approvePlan(one.id);
+      expect(await endOf({ ...stage, client: conductor }, one.id)).toMatchObject({
+        status: 'completed',
+        degraded: false,
+      });
+    },
+    strict,
+  );
 });

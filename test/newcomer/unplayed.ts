@@ -46,11 +46,6 @@ export const UNPLAYED: readonly Unplayed[] = [
     commands: ['temporal-conductor solve "Where does the Danube rise?" --approve'],
   },
   {
-    page: 'docs/store.md',
-    because: 'needs a folder that an earlier version was used in: test/cli/store-import',
-    commands: ['temporal-conductor store import '],
-  },
-  {
     page: 'docs/other-sdks.md',
     because: 'needs Python packages and Go modules: test/trainer/other-sdks runs all three programs',
     commands: ['pip install -r ', 'python examples/python/', 'cd examples/go', 'go run . '],
@@ -65,6 +60,19 @@ export const UNPLAYED: readonly Unplayed[] = [
     ],
   },
   { page: 'docs/training.md', because: 'needs vLLM on a GPU', commands: ['vllm serve '] },
+  {
+    page: 'docs/first-night.md',
+    because: 'needs vLLM on a GPU',
+    commands: [
+      'npx temporal-conductor train init --yes --profile qwen2.5-7b-lora',
+      'python3 -m venv vllm',
+      'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 ',
+      'temporal-conductor-trainer fetching-server ',
+      'npx temporal-conductor train up',
+      'npx temporal-conductor train start',
+      'npx temporal-conductor train status',
+    ],
+  },
   {
     page: 'docs/training.md',
     because: 'downloads what shows metrics: trainer/tests/test_report',

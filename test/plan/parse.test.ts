@@ -17,7 +17,7 @@ describe('parsePlan reads the replies that models write', () => {
 test('a message says what is wrong and points at it', () => {
   const reply = 'A plan.\nmodel_id = [0, 9]\nsubtasks = ["a", "b"]\naccess_list = [[], []]';
   expect(problemOf(reply, CONTEXT)).toBe(
-    '"9" is no worker of this pool. Write a number from 0 to 3.\n  model_id = [0, 9]\n                 ^',
+    'There is no worker "9" in the pool. Write a number from 0 to 3.\n  model_id = [0, 9]\n                 ^',
   );
 });
 

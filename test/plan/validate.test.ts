@@ -11,9 +11,14 @@ test('a plan that arrives as data is returned in normal form', () => {
 
 test.each([
   ['no object', 'plan', 'bad_shape', 'the value'],
-  ['steps without a worker', { steps: [{ subtask: 'x', sees: [] }] }, 'bad_shape', 'steps.0.worker'],
+  [
+    'steps without a worker',
+    { steps: [{ subtask: 'x', sees: [] }] },
+    'bad_shape',
+    'step 0 needs the id of a worker',
+  ],
   ['a field that no plan has', { steps: [{ ...step, taskQueue: 'q' }] }, 'bad_shape', 'taskQueue'],
-  ['half a step number', { steps: [step, { ...step, sees: [0.5] }] }, 'bad_shape', 'steps.1.sees'],
+  ['half a step number', { steps: [step, { ...step, sees: [0.5] }] }, 'bad_shape', 'step 1 needs a list'],
   ['a stranger', { steps: [{ ...step, worker: '../gpt' }] }, 'unknown_worker', '"../gpt"'],
   ['an ordinal, which only replies may use', { steps: [{ ...step, worker: '0' }] }, 'unknown_worker', '"0"'],
   ['six steps', { steps: Array(6).fill(step) }, 'too_many_steps', '6 steps'],

@@ -76,6 +76,18 @@ test('plain: turns of subtasks and outputs, and the question once, with the own 
   ]);
 });
 
+test.each(['tagged', 'chat', 'plain'] as const)(
+  "%s: a worker's instructions are its system text",
+  (layout) => {
+    const prompt = { question: QUESTION, subtask: 'Name it', sees: SEES, layout };
+    const system = { role: 'system', text: 'Answer in French.' };
+    expect(workerMessages({ ...prompt, instructions: system.text })).toEqual([
+      system,
+      ...workerMessages(prompt),
+    ]);
+  },
+);
+
 test.each(['tagged', 'chat', 'plain'] as const)('%s: a step without output is left out', (layout) => {
   const sees = [...SEES, { step: 3, subtask: 'Failed one', output: ' \n' }];
   const prompt = { question: QUESTION, subtask: 'Name it', layout };

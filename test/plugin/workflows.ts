@@ -1,5 +1,6 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, executeChild } from '@temporalio/workflow';
 import type { ExternalAnswer, WorkerRequest } from '../../src';
+import { conductorSolve, textOf } from '../../src/workflows';
 
 /** The one line that a user adds. */
 export * from '../../src/workflows';
@@ -23,4 +24,14 @@ export function reportWhatIsSeen({ subtask, sees }: WorkerRequest): Promise<Exte
 /** An agent that is a workflow and cannot do its work. */
 export function giveUp(): Promise<ExternalAnswer> {
   return Promise.reject(ApplicationFailure.nonRetryable('the agent has no budget left'));
+}
+
+/** A workflow that has a question solved, and reads what each step wrote. */
+export async function research(question: string, workflowId: string): Promise<string[]> {
+  const { rounds } = await executeChild(conductorSolve, {
+    workflowId,
+    args: [{ question, approval: 'plan' }],
+  });
+  const steps = rounds.flatMap((round) => round.steps);
+  return Promise.all(steps.map(({ output }) => textOf(output)));
 }

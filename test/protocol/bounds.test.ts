@@ -17,6 +17,7 @@ import {
 } from '../../src/protocol/messages';
 import { planContextOf } from '../../src/protocol/run';
 import { externalCard, modelCard, runOf } from '../budget/cards';
+import { pathsIn, replaced } from '../support/mangled';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const HUGE = 10 ** 15;
@@ -225,22 +226,5 @@ function reckon({ run, review, background, hints, round }: Parent): void {
   for (const [index, worst] of cases.entries()) account.reserve(String(index), worst);
   const { workers: ids } = planContextOf(run, round, true);
   const plan = { steps: ids.map((worker) => ({ worker, subtask: 'Say.', sees: [] })) };
-  estimatePlan(plan, run, 'Who?', background);
-}
-
-type Path = readonly string[];
-
-function pathsIn(value: unknown, path: Path = []): Path[] {
-  if (typeof value !== 'object' || value === null) return [path];
-  return [path, ...Object.entries(value).flatMap(([key, inner]) => pathsIn(inner, [...path, key]))];
-}
-
-function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
-  if (key === undefined) return by;
-  if (Array.isArray(value)) {
-    const list: unknown[] = value;
-    return list.map((inner, index) => (String(index) === key ? replaced(inner, rest, by) : inner));
-  }
-  const record = value as Record<string, unknown>;
-  return { ...record, [key]: replaced(record[key], rest, by) };
+  estimatePlan(plan, run, { question: 'Who?', background });
 }

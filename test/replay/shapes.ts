@@ -67,10 +67,11 @@ function atTheLimit(name: string, limitsOf: (needed: WorstCase) => LimitsInput):
     maxOutputTokens: 4096,
   }));
   const run = runOf(workers);
+  const worker = modelCard('b');
   const sees = [{ step: 0, worker: 'a', subtask: 'Find it.', output: FOUND }];
   const question = questionOf(name);
-  const bytes = workerPromptBytes({ question, subtask: 'Say it.', sees }, run);
-  const { nanoUsd } = estimatePlan({ steps }, run, question, []);
+  const bytes = workerPromptBytes({ question, subtask: 'Say it.', sees, worker }, run);
+  const { nanoUsd } = estimatePlan({ steps }, run, { question });
   // The last step comes after two calls, and the whole plan is held against a limit on cost after the first.
   const tokens = 2 * (1000 + 500) + bytes + 256 + 4096;
   const limits = limitsOf({ tokens, nanoUsd: 1000 * 2000 + 500 * 10_000 + (nanoUsd ?? 0) });

@@ -5,17 +5,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readEncryptionKeys } from '../../src/encryption/keys';
 import { type CostGroup, NO_CALLS, readDay, sumCosts } from '../../src/store/costs';
 import { EncryptedStore } from '../../src/store/encrypted-store';
-import { FileStore } from '../../src/store/file-store';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import type { Day } from '../../src/store/ledger-sums';
 import { openStore } from '../../src/store/open-store';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import type { Store } from '../../src/store/store';
+import { keyRing } from '../encryption/test-keys';
 import { HAS_POSTGRES, PostgresServer } from '../support/postgres-server';
 import { readReport, type ReadReport } from '../support/read-report';
 
 /** A store that knows how many reads were under way at once. */
-class WatchedStore extends FileStore {
+class WatchedStore extends SqliteStore {
   readMs = 0;
   mostAtOnce = 0;
   private underWay = 0;
@@ -35,7 +35,7 @@ let store: Store;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ledger-'));
-  store = new FileStore(join(folder, 'store'));
+  store = new SqliteStore(join(folder, 'store.db'));
 });
 
 afterEach(async () => {
@@ -101,7 +101,7 @@ const WAYS = ['read row by row', 'summed by SQLite', ...(HAS_POSTGRES ? ['summed
 
 describe.each(WAYS)('a ledger that is %s', (how) => {
   beforeEach(async () => {
-    if (how === 'summed by SQLite') store = new SqliteStore(join(folder, 'store.db'));
+    if (how === 'read row by row') store = new EncryptedStore(store, keyRing('costs'));
     if (how === 'summed by PostgreSQL') store = await postgresStore();
   });
 
@@ -223,17 +223,19 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
 test('rows that are no longer in the store are in no sum', async () => {
   await keep(aRow(), aRow({ worker: 'bob' }));
   await report();
-  await rm(join(folder, 'store'), { recursive: true });
+  for (const key of await store.list('')) await store.removeOlder(key, new Date(8.64e15));
   await keep(aRow({ worker: 'eve' }));
   expect((await report()).lines.map(({ name }) => name)).toEqual(['eve']);
 });
 
 test('many rows are read a few at a time, and counted as they are', async () => {
+  store = new EncryptedStore(store, keyRing('costs'));
   await keep(...Array.from({ length: 300 }, (_, index) => aRow({ runId: `run-${index % 7}` })));
-  const watched = new WatchedStore(join(folder, 'store'));
+  const watched = new WatchedStore(join(folder, 'store.db'));
   watched.readMs = 20;
   const counts: number[] = [];
-  const told = await sumCosts(watched, { by: 'day', zone: 'utc' }, (count) => counts.push(count));
+  const encrypted = new EncryptedStore(watched, keyRing('costs'));
+  const told = await sumCosts(encrypted, { by: 'day', zone: 'utc' }, (count) => counts.push(count));
   expect((await readReport(told)).total.calls).toBe(300);
   expect(counts).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
   expect(watched.mostAtOnce).toBeGreaterThan(1);

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
+import { readStoreUrl } from '../../src/config/store-url';
 import { openStore } from '../../src/store/open-store';
 
 test.each([
-  ['file:.conductor/store', `file:${join('/home/me', '.conductor/store')}`],
-  ['file:/var/store', 'file:/var/store'],
   ['sqlite:.conductor/store.db', `sqlite:${join('/home/me', '.conductor/store.db')}`],
-  ['sqlite:/var/store.db?sync=full', 'sqlite:/var/store.db'],
+  ['sqlite:/var/store.db', 'sqlite:/var/store.db'],
   ['postgres://me@db.example:5433/work', 'postgres://me@db.example:5433/work'],
   ['postgresql:///work?host=/run/postgresql', 'postgresql:///work?host=/run/postgresql'],
   [
@@ -21,9 +20,9 @@ test.each([
 
 test.each([
   '',
-  'file:',
+  'file:store',
   'sqlite:',
-  'sqlite:store.db?sync=often',
+  'sqlite:store.db?sync=full',
   '/var/store',
   's3://',
   'postgres://db',
@@ -32,6 +31,10 @@ test.each([
   'postgres://db/work?schema=Work',
   'postgres://db/work?schema=a%22b',
   'postgres://db/work?sslmode=prefer',
+  'postgres://db/work?sslmode=verify-full&sslmode=disable',
+  'postgres:///work',
+  'postgres://db,evil.example/work',
+  'postgres://%2ftmp/work',
   'postgres://db/work?options=-c%20x',
   's3://b',
   's3://Bucket/prefix',
@@ -41,7 +44,7 @@ test.each([
   'https://bucket.s3.amazonaws.com/prefix',
 ])('%j is refused with what is expected', (url) => {
   expect(() => openStore(url, '/home/me')).toThrow(
-    `store ${JSON.stringify(url)} is none: expected sqlite:PATH, postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX or file:PATH`,
+    `store ${JSON.stringify(url)} is none: expected sqlite:PATH, postgres://USER@HOST/DATABASE or s3://BUCKET/PREFIX`,
   );
 });
 
@@ -61,4 +64,19 @@ test.each([
   })();
   expect(String(refused)).toContain('postgres://me@');
   expect(String(refused)).not.toMatch(/sec|ret/);
+});
+
+test.each([
+  ['postgres://db.example/work', 'verify-full'],
+  ['postgres://127.0.0.1.example/work', 'verify-full'],
+  ['postgres://db.example/work?sslmode=disable', 'disable'],
+  ['postgres://db.example/work?host=/run/postgresql', 'disable'],
+  ['postgres://localhost/work', 'disable'],
+  ['postgres://127.0.0.1:6432/work', 'disable'],
+  ['postgres://[::1]/work', 'disable'],
+  ['postgres://localhost/work?sslrootcert=ca.crt', 'verify-full'],
+])('%s is spoken to with sslmode %s', (url, mode) => {
+  const place = readStoreUrl(url);
+  const connection = place?.kind === 'postgres' ? place.connection : '';
+  expect(new URL(connection).searchParams.get('sslmode')).toBe(mode);
 });

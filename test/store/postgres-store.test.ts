@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync } from 'node:fs';
+import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkStore, openStore } from '../../src/store/open-store';
 import type { Store } from '../../src/store/store';
@@ -64,7 +64,7 @@ const HELLO = Buffer.from('hello');
   describe('has a schema', () => {
     beforeEach(async () => {
       await server.run(`DROP SCHEMA ${schema} CASCADE`);
-      store = openStore(`${url}&sslmode=disable`, '/');
+      store = openStore(url, '/');
     });
 
     test('that is made once, by whoever comes first', async () => {
@@ -85,7 +85,8 @@ const HELLO = Buffer.from('hello');
       await store.migrate?.();
       await store.write('texts/ab', HELLO);
       await server.run(`DROP TABLE ${schema}.rates; UPDATE ${schema}.version SET version = 1`);
-      store = openStore(url, '/');
+      // Another process: connections of this one have seen the version.
+      store = openStore(url.replace('127.0.0.1', 'localhost'), '/');
       await refuses(store, /was made by an earlier version .*store migrate"$/);
       expect(await store.migrate?.()).toEqual({ from: 1, to: 2 });
       expect(await store.rates?.swap('model', 'counts', 0)).toBe(true);
@@ -245,10 +246,23 @@ const HELLO = Buffer.from('hello');
       const withTls = (options: string): Store => openStore(`${url}&${options}`, '/');
       expect(await withTls('sslmode=require').read('texts/ab')).toBeNull();
       expect(await withTls(`sslmode=verify-full&sslrootcert=${certificate}`).read('texts/ab')).toBeNull();
+      expect(await withTls(`sslrootcert=${certificate}`).read('texts/ab')).toBeNull();
       await refuses(
         withTls('sslmode=verify-full'),
         /no encrypted connection to .* \(self-signed certificate\)/,
       );
+    });
+
+    test('that asks for the password itself gets it over TLS alone', async () => {
+      const [certificate, key] = makeCertificate(server.folder);
+      const access = join(server.folder, 'access.conf');
+      writeFileSync(access, 'host all all 127.0.0.1/32 password');
+      await server.end();
+      await server.begin(
+        ...['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`, `hba_file=${access}`],
+      );
+      expect(await openStore(`${url}&sslmode=require`, '/').read('texts/ab')).toBeNull();
+      await refuses(openStore(url, '/'), /asks for the password in the clear, and it was not sent: use TLS/);
     });
   });
 });

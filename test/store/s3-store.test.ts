@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EventEmitter, once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -20,6 +20,49 @@ const OUTSIDE = Object.fromEntries(Object.entries(process.env).filter(([name]) =
 function openWith(env: NodeJS.ProcessEnv, url = 's3://bucket/prefix'): Store {
   process.env = { ...OUTSIDE, ...ALONE, ...env };
   return openStore(url, '/');
+}
+
+interface Lossy {
+  readonly env: NodeJS.ProcessEnv;
+  /** The PUTs that came, by their paths. */
+  readonly puts: readonly string[];
+  readonly close: () => void;
+}
+
+/**
+ * Stands before a server. The first PUT is passed on, and its answer is lost with the connection; with a status, it is
+ * answered so instead.
+ */
+async function startLossy(env: NodeJS.ProcessEnv, meanwhile: () => unknown, status?: number): Promise<Lossy> {
+  const { hostname, port } = new URL(env.AWS_ENDPOINT_URL_S3 ?? '');
+  const puts: string[] = [];
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const { method, url = '', headers } = incoming;
+    const isFirst = method === 'PUT' && puts.push(url) === 1;
+    if (isFirst && status !== undefined) {
+      await meanwhile();
+      incoming.resume().on('end', () => outgoing.writeHead(status).end());
+      return;
+    }
+    const onwards = incoming.pipe(request({ hostname, port, method, path: url, headers }));
+    const [answer] = (await once(onwards, 'response')) as [IncomingMessage];
+    if (isFirst) {
+      outgoing.destroy();
+      return;
+    }
+    outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+    answer.pipe(outgoing);
+  };
+  const proxy = createServer((incoming, outgoing) => void pass(incoming, outgoing));
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const own = (proxy.address() as AddressInfo).port;
+  return {
+    env: { ...env, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${own}` },
+    puts,
+    close: () => {
+      proxy.close().closeAllConnections();
+    },
+  };
 }
 
 describe('S3Store', () => {
@@ -87,6 +130,57 @@ describe('S3Store', () => {
         clock.mockRestore();
       }
     }
+  });
+
+  describe('knows what it wrote itself where the answer was lost and the SDK asked again:', () => {
+    const close: (() => void)[] = [];
+    afterEach(() => {
+      for (const each of close.splice(0)) each();
+    });
+    const stand = async (meanwhile: () => unknown = () => undefined, status?: number): Promise<Lossy> => {
+      const lossy = await startLossy(server.env, meanwhile, status);
+      close.push(lossy.close);
+      return lossy;
+    };
+    const [first, second, third] = ['1', '2', '3'].map((text) => Buffer.from(text.repeat(100))) as [
+      Buffer,
+      Buffer,
+      Buffer,
+    ];
+
+    test('what it created is its own', async () => {
+      const lossy = await stand();
+      const store = openWith(lossy.env);
+      expect(await store.create('lost/created', first)).toBe(true);
+      expect(lossy.puts).toHaveLength(2);
+      expect(await store.create('lost/created', first)).toBe(false);
+      expect(await store.read('lost/created')).toEqual(first);
+    });
+
+    test('what it replaced is its own', async () => {
+      const lossy = await stand();
+      await openWith(server.env).create('lost/replaced', first);
+      const store = openWith(lossy.env);
+      expect(await store.replace('lost/replaced', second, first)).toBe(true);
+      expect(lossy.puts).toHaveLength(2);
+      expect(await store.read('lost/replaced')).toEqual(second);
+    });
+
+    test('what another one wrote meanwhile is not, be it equal', async () => {
+      const other = openWith(server.env);
+      await other.create('lost/raced', first);
+      const lossy = await stand(() => other.replace('lost/raced', second, first), 503);
+      const store = openWith(lossy.env);
+      expect(await store.replace('lost/raced', second, first)).toBe(false);
+      expect(lossy.puts).toHaveLength(2);
+      expect(await store.replace('lost/raced', third, second)).toBe(true);
+    });
+
+    test('a conflict of two writes is asked again before it is believed', async () => {
+      const lossy = await stand(undefined, 409);
+      expect(await openWith(lossy.env).create('lost/conflict', first)).toBe(true);
+      expect(lossy.puts).toHaveLength(2);
+    });
   });
 
   test('sends no more at once than the SDK has room for, whatever is asked of it', async () => {

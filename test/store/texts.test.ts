@@ -1,17 +1,18 @@
-import { mkdtemp, utimes } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAX_TEXT_BYTES } from '../../src/protocol/text';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import { keepText, readText, TextNotFoundError, TextTooLargeError } from '../../src/store/texts';
+import { ageStore } from '../support/age-store';
 
 describe('texts', () => {
   let folder: string;
-  let store: FileStore;
+  let store: SqliteStore;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'texts-'));
-    store = new FileStore(folder);
+    store = new SqliteStore(join(folder, 'store.db'));
   });
 
   test('a short text travels as itself and touches no store', async () => {
@@ -42,14 +43,10 @@ describe('texts', () => {
     await keepText(store, text);
     const [key = ''] = await store.list('texts/');
     const writtenAt = async (): Promise<number> => Number((await store.stat(key))?.modifiedAt);
-    const setAge = (minutes: number): Promise<void> => {
-      const then = new Date(Date.now() - minutes * 60_000);
-      return utimes(join(folder, key), then, then);
-    };
-    await setAge(30);
+    ageStore(join(folder, 'store.db'), 30 * 60_000);
     await keepText(store, text);
     expect(await writtenAt()).toBeLessThan(Date.now() - 29 * 60_000);
-    await setAge(90);
+    ageStore(join(folder, 'store.db'), 60 * 60_000);
     await keepText(store, text);
     expect(await writtenAt()).toBeGreaterThan(Date.now() - 10 * 60_000);
   });

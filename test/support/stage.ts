@@ -9,7 +9,7 @@ import type { TrainableInput } from '../../src/training/config/schema';
 import type { Step } from '../../src/plan/plan';
 import { renderPlan } from '../../src/plan/render';
 import { CONDUCTOR_ID } from '../../src/protocol/names';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import type { LedgerRow } from '../../src/store/ledger';
 import type { Store } from '../../src/store/store';
 import { type SimulatedProviders, type Simulation, startSimulatedProviders } from '../../src/testing';
@@ -67,7 +67,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   ]);
   process.env[STAGE_KEY] = TEST_KEY;
   const config = configure(configOf(workers, providers.url, folder), providers.url) as TrainableInput;
-  const store = options.store ?? new FileStore(join(folder, 'store'));
+  const store = options.store ?? new SqliteStore(join(folder, 'store.db'));
   const taskQueue = testTaskQueue();
   const trains = config.training !== undefined || config.conductor.provider === 'policy';
   const plugin = () =>
@@ -118,7 +118,7 @@ function configOf(workers: readonly string[], url: string, folder: string): Conf
   return {
     conductor: model('conductor'),
     workers: workers.map((id) => ({ id, ...model(id) })),
-    store: `file:${join(folder, 'store')}`,
+    store: `sqlite:${join(folder, 'store.db')}`,
     // Worst cases are reckoned by the byte, and some tests are about megabytes.
     limits: { costUsd: null },
     temporal: { heartbeat: '5s' },

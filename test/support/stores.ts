@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'libsql';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { openStore } from '../../src/store/open-store';
 import type { Store } from '../../src/store/store';
 import { keyRing } from '../encryption/test-keys';
+import { ageStore } from './age-store';
 import { HAS_POSTGRES, PostgresServer } from './postgres-server';
 import { startS3Server } from './s3-server';
 
@@ -23,7 +23,6 @@ export interface Stores {
 /** Each kind of place there is: what holds for one holds for all. */
 export const STORES: readonly (readonly [kind: string, stores: () => Promise<Stores>])[] = [
   ['sqlite:', sqliteStores],
-  ['file:', fileStores],
   ['s3://', s3Stores],
   ...(HAS_POSTGRES ? [['postgres://', postgresStores] as const] : []),
 ];
@@ -46,17 +45,10 @@ async function sqliteStores(): Promise<Stores> {
     ...stores,
     age: async (hours) => {
       for (const path of (await filesIn(folder)).filter((each) => each.endsWith('.db'))) {
-        const database = new Database(path, { timeout: 30_000 });
-        database.exec(`UPDATE entries SET modified = modified - ${hours * 60 * 60 * 1000}`);
-        database.close();
+        ageStore(path, hours * 60 * 60 * 1000);
       }
     },
   };
-}
-
-async function fileStores(): Promise<Stores> {
-  const folder = await mkdtemp(join(tmpdir(), 'stores-'));
-  return storesIn(folder, (name) => openStore(`file:${name}`, folder));
 }
 
 /** Below a prefix each in one bucket of a real server. */

@@ -9,7 +9,7 @@ describe('the flowchart of a run', () => {
       '  question(["What is the capital of France?"])',
       '  round1step1["1 gpt<br/>Find the capital"]:::done',
       '  question --> round1step1',
-      '  round1step2["2 haiku for sonnet<br/>Check it"]:::failed',
+      '  round1step2["2 haiku for sonnet<br/>Check it<br/>worker haiku declined."]:::failed',
       '  question --> round1step2',
       '  round1step3["3 gpt<br/>Combine"]:::waiting',
       '  round1step1 --> round1step3',

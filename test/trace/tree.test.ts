@@ -8,6 +8,7 @@ describe('the tree of a run', () => {
     expect(renderTree(sampleTrace()).split('\n')).toEqual([
       'solve-1  running · degraded · 5 calls, 30 tokens · at least $0.0025',
       '│  What is the capital of France?',
+      '│  degraded step 2: haiku stands in for sonnet',
       '└─ Round 1',
       '   ├─ Conductor  boss · 3 steps · attempts and an aggregator · 1 call, 15 tokens · $0.0010',
       '   ├─ Wave 1',
@@ -22,6 +23,13 @@ describe('the tree of a run', () => {
       '      └─ · 3 gpt  sees 1, 2',
       '            subtask Combine',
     ]);
+  });
+
+  test('tells a charge that was too low to be believed', () => {
+    const [call, ...calls] = sampleTrace().calls.map((each) => ({ ...each, reportedNanoUsd: 200_000 }));
+    expect(renderTree(sampleTrace({ calls: call ? [call, ...calls.slice(1)] : [] }))).toContain(
+      'cost $0.0010 by its price; the provider reports $0.0002, less than half of it',
+    );
   });
 
   test('ends with the answer', () => {

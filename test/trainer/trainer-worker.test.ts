@@ -34,12 +34,15 @@ let worker: PythonProgram;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'conductor-trainer-'));
   temporal = await connect();
-  client = new Client({ connection: temporal.client.connection, dataConverter: encryptionConverter(keys) });
+  client = new Client({
+    connection: temporal.client.connection,
+    dataConverter: encryptionConverter(keys, { strict: true }),
+  });
   await mkdir(join(folder, 'buckets', 'bucket'), { recursive: true });
   bucket = await startS3Server(join(folder, 'buckets'));
   Object.assign(process.env, bucket.env);
   const places = ['--store', STORE, '--checkpoints', `${folder}/checkpoints`];
-  const queue = ['--task-queue', taskQueue, '--encryption-key-env', KEYS_VARIABLE];
+  const queue = ['--task-queue', taskQueue, '--encryption-key-env', KEYS_VARIABLE, '--encryption-strict'];
   worker = await runPython('worker', [...places, ...queue], {
     TEMPORAL_ADDRESS: temporal.address,
     [KEYS_VARIABLE]: keysText('a'),

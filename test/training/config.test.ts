@@ -272,6 +272,6 @@ describe('what cannot be trained is refused:', () => {
       { ...smallest, reward: { costWeight: 1 } },
       { workers: [{ ...MODEL, id: 'free' }] },
     );
-    expect(() => resolveTraining(config)).toThrow('no price is known of worker free (openai m)');
+    expect(() => resolveTraining(config)).toThrow('worker free (openai m) has no known price');
   });
 });

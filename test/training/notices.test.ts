@@ -21,8 +21,8 @@ describe("a night's budget", () => {
 
   test('is said not to be enforceable where the price of a worker is unknown', () => {
     expect(noticesFor({ limits, training })).toEqual([
-      'training.budget.costUsd ($50) cannot be enforced, since no price is known of worker a (openai m): ' +
-        'give each worker a "price:"; training.budget.hours still binds.',
+      'training.budget.costUsd ($50) cannot be enforced: worker a (openai m) has no known price. ' +
+        'Give each worker a "price:"; training.budget.hours still binds.',
     ]);
   });
 

@@ -163,7 +163,7 @@ describe('a plan that the configuration gives', () => {
     await given.whileWorking(async () => {
       const { rounds, calls, degraded } = await given.client.solve({ question });
       expect(rounds.map(({ plan }) => plan?.steps)).toEqual([PLAN]);
-      expect(rounds[0]?.isConfigured).toBe(true);
+      expect(rounds[0]?.isGiven).toBe(true);
       expect([degraded, ...calls.map(({ purpose }) => purpose)]).toEqual([false, 'step', 'step']);
       expect(given.providers.log.map(({ model }) => model)).toEqual(['a', 'b']);
 
@@ -177,7 +177,7 @@ describe('a plan that the configuration gives', () => {
       given.plan([step('c', 'Answer it.')]);
       await given.client.rejectPlan(id, 'One worker is enough.');
       await waiting([step('c', 'Answer it.')]);
-      expect((await given.client.trace(id)).rounds[0]).not.toHaveProperty('isConfigured');
+      expect((await given.client.trace(id)).rounds[0]).not.toHaveProperty('isGiven');
       expect(given.providers.log.at(-1)?.body).toContain('Find the sources.');
       await given.client.approvePlan(id);
       expect((await endOf(given, id)).calls.map(({ worker }) => worker)).toEqual(['conductor', 'c']);

@@ -35,11 +35,11 @@ const many = (count: number): Step[] => Array.from({ length: count }, () => step
 describe('a plan that a person wrote is refused with the words of the plan language', () => {
   test('where it breaks a rule', async () => {
     const refused: readonly (readonly [readonly Step[], string])[] = [
-      [[step('z', 'An unknown worker.')], '"z" is no worker of this pool'],
-      [[step('a', 'One that this request excludes.')], '"a" is no worker of this pool'],
-      [[step('conductor', 'No depth is left.')], '"conductor" is no worker of this pool'],
-      [[step('../b', 'A path.')], '"../b" is no worker of this pool'],
-      [[step('http://127.0.0.1/v1', 'An address.')], '"http://127.0.0.1/v1" is no worker of this pool'],
+      [[step('z', 'An unknown worker.')], 'There is no worker "z" in the pool'],
+      [[step('a', 'One that this request excludes.')], 'There is no worker "a" in the pool'],
+      [[step('conductor', 'No depth is left.')], 'There is no worker "conductor" in the pool'],
+      [[step('../b', 'A path.')], 'There is no worker "../b" in the pool'],
+      [[step('http://127.0.0.1/v1', 'An address.')], 'There is no worker "http://127.0.0.1/v1" in the pool'],
       [[step('b', 'One.', [1]), step('b', 'Two.')], 'Step 0 cannot see step 1'],
       [[], 'The plan has no steps'],
       [many(6), 'The plan has 6 steps, but at most 5 are allowed'],

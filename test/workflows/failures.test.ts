@@ -162,7 +162,12 @@ describe('when a provider fails', () => {
     const result = await stage.whileWorking(() => stage.client.solve({ question: 'Who stands in?' }));
 
     expect(result).toMatchObject({ status: 'completed', answer: 'the stand-in answers', degraded: true });
-    expect(result.rounds[0]?.steps[0]).toMatchObject({ worker: 'b', fallbackFor: 'a', error: null });
+    expect(result.rounds[0]?.steps[0]).toMatchObject({
+      worker: 'b',
+      fallbackFor: 'a',
+      error: null,
+      skipped: [{ worker: 'a', error: { type: 'Provider.Refused' } }],
+    });
     expect(result.calls.map((call) => [call.worker, call.error?.type ?? null])).toEqual([
       ['conductor', null],
       ['a', 'Provider.Refused'],
@@ -193,6 +198,7 @@ describe('when the Conductor fails', () => {
       ['repair', null],
       ['step', null],
     ]);
+    expect(result.rounds[0]).not.toHaveProperty('error');
     const repair = stage.providers.log[1]?.body ?? '';
     expect(repair).toContain('model_id = [9]');
     expect(repair).toContain('no valid plan');
@@ -204,15 +210,70 @@ describe('when the Conductor fails', () => {
     expect(result).toMatchObject({ status: 'completed', answer: 'an answer without a plan', degraded: true });
     expect(result.calls.map(({ purpose }) => purpose)).toEqual(['plan', 'repair', 'repair', 'step']);
     expect(result.rounds[0]?.plan?.steps).toMatchObject([{ worker: 'a', sees: [] }]);
+    expect(result.rounds[0]?.error?.type).toBe('Plan.Invalid');
   });
 
   test("a provider's failure is no bad plan: it is not repaired, and the run goes on without a plan", async () => {
-    stage.providers.script('conductor', [{ fault: 'unauthorized' }]);
+    stage.providers.answer('conductor', { fault: 'gateway-timeout' });
     const result = await stage.whileWorking(() => stage.client.solve({ question: 'Is it repaired?' }));
     expect(result).toMatchObject({ status: 'completed', degraded: true });
+    expect(result.rounds[0]).toMatchObject({ error: { type: 'Provider.Timeout' } });
     expect(result.calls.map(({ purpose, error }) => [purpose, error?.type ?? null])).toEqual([
-      ['plan', 'Provider.Authentication'],
+      ['plan', 'Provider.Timeout'],
+      ['plan', 'Provider.Timeout'],
       ['step', null],
     ]);
+    expect(await stage.client.list()).toMatchObject({
+      runs: expect.arrayContaining([
+        expect.objectContaining({
+          id: result.id,
+          problems: [expect.stringMatching(/^a stands in for the Conductor: .*answered 504/)],
+        }),
+      ]) as unknown,
+    });
+  });
+
+  test('it is asked again once a person rejects what stands in for its plan, and nothing is lost then', async () => {
+    stage.providers.script('conductor', ['I have no idea.', 'None.', 'Still none.']);
+    stage.plan([step('b', 'Answer it.')]);
+    const result = await stage.whileWorking(async () => {
+      const { id } = await stage.client.start({ question: 'Is it asked again?', approval: 'plan' });
+      for await (const { waitsFor, rounds } of stage.client.watch(id)) {
+        if (waitsFor === undefined) continue;
+        if (rounds[0]?.error === undefined) await stage.client.approvePlan(id);
+        else await stage.client.rejectPlan(id, 'That is no plan.');
+      }
+      return stage.client.trace(id);
+    });
+    expect(result).toMatchObject({ status: 'completed', degraded: false });
+    expect(result.rounds[0]).not.toHaveProperty('error');
+  });
+
+  test.each(['unauthorized', 'forbidden', 'not-found', 'quota-exceeded'] as const)(
+    'for a reason of configuration (%s), the run ends before a worker is paid',
+    async (fault) => {
+      stage.providers.answer('conductor', { fault });
+      const result = await stage.whileWorking(() => stage.client.solve({ question: 'Who is paid?' }));
+      expect(result).toMatchObject({
+        status: 'failed',
+        answer: null,
+        error: { type: 'Configuration.Invalid' },
+        calls: [{ purpose: 'plan' }],
+      });
+      expect(result.error?.message).toMatch(
+        /^the Conductor \(openai conductor\) answered 4\d\d: .+ No worker was asked\. "temporal-conductor pool check" tries/,
+      );
+      expect(stage.providers.log.map(({ model }) => model)).toEqual(['conductor']);
+    },
+  );
+
+  test('where the worker that stands in fails as well, the run tells both reasons', async () => {
+    stage.providers.answer('conductor', { fault: 'bad-request', message: 'the prompt is too long' });
+    stage.providers.answer('a', { fault: 'refusal' });
+    const result = await stage.whileWorking(() => stage.client.solve({ question: 'Why is there none?' }));
+    expect(result).toMatchObject({ status: 'failed', error: { type: 'Solve.NoAnswer' } });
+    expect(result.error?.message).toMatch(
+      /plan: the Conductor .*the prompt is too long.*; step 1: worker a .*declined/,
+    );
   });
 });

@@ -13,11 +13,11 @@ describe('what a run says it cost', () => {
       configure: (config) => ({
         ...config,
         // A rate that makes no whole nano-dollar of a token, so that rounding would show.
-        workers: config.workers.map((worker) => ({
-          ...worker,
-          price: { input: 0.0123, output: 0.4567, cachedInput: 0.0011 },
-          ...(worker.id === 'c' && { fallback: ['d'] }),
-        })),
+        workers: config.workers.map((worker) => {
+          const price = { input: 0.0123, output: 0.4567, cachedInput: 0.0011 };
+          const fallback = worker.id === 'c' ? { fallback: ['d'] } : {};
+          return { ...worker, price, ...fallback } as typeof worker;
+        }),
       }),
     });
     stage.providers.script('conductor', ['no plan at all']);

@@ -34,7 +34,7 @@ describe('calls that would be too many', () => {
       const { id } = await stage.client.start({ question: 'How often a minute?' });
       const [retry] = await retriesOf(id);
       expect(retry?.reason).toMatch(
-        /^worker a \(openai a\) has had its 1 requests a minute from this process; no request was sent\. It will be asked in \d+ s\.$/,
+        /^worker a \(openai a\) has had its 1 requests a minute from all worker processes; no request was sent\. It will be asked in \d+ s\.$/,
       );
       expect(requestsOf('a')).toBe(1);
       expect(await stage.rows(id)).toHaveLength(2);

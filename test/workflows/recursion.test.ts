@@ -71,6 +71,18 @@ describe('a step that the Conductor gives to itself', () => {
     });
   });
 
+  test('goes on without a Conductor that is locked out by then: what was paid for is not given up', async () => {
+    await open('worker', 1);
+    stage.plan([step('a', 'Find it.'), step('conductor', 'Weigh it.', [0])]);
+    stage.providers.script('conductor', [{ fault: 'unauthorized' }]);
+    stage.providers.script('a', ['Breg and Brigach', 'the Breg']);
+    await stage.whileWorking(async () => {
+      const result = await stage.client.solve({ question: QUESTION });
+      expect(result).toMatchObject({ status: 'completed', answer: 'the Breg', degraded: true });
+      expect(result.rounds[1]).toMatchObject({ depth: 1, error: { type: 'Provider.Authentication' } });
+    });
+  });
+
   const always = ({ text }: SimulatedRequest): string =>
     text.includes('yourself, called again')
       ? renderPlan({ steps: [step('conductor', 'Go deeper.')] }, ['a', 'b', 'c', 'conductor'])
@@ -168,10 +180,10 @@ describe('a review', () => {
   });
 
   test.each([
-    ['is unreadable', 'I would leave it.', { degraded: true }],
-    ['is refused', { fault: 'refusal' } as const, { degraded: true }],
-    ['is an error', { fault: 'unauthorized' } as const, { degraded: true }],
-  ])('that %s leaves the earlier answer', async (_, reply, expected) => {
+    ['is unreadable', 'I would leave it.', 'Plan.Invalid'],
+    ['is refused', { fault: 'refusal' } as const, 'Provider.Refused'],
+    ['is an error', { fault: 'unauthorized' } as const, 'Provider.Authentication'],
+  ])('that %s leaves the earlier answer, and tells why', async (_, reply, type) => {
     await open('review', 1);
     stage.plan([step('a', 'Answer it.')]);
     stage.providers.answer('conductor', reply);
@@ -182,11 +194,11 @@ describe('a review', () => {
         status: 'completed',
         answer: 'In the Black Forest.',
         stoppedBy: null,
-        ...expected,
+        degraded: true,
       });
       expect(result.rounds).toMatchObject([
         { round: 0, decision: null },
-        { round: 1, plan: null, decision: 'failed' },
+        { round: 1, plan: null, decision: 'failed', error: { type } },
       ]);
       expect(result.usage.calls).toBe(stage.providers.log.length);
     });
@@ -218,7 +230,11 @@ describe('a review', () => {
       await stage.temporal.client.workflow.getHandle(id).result();
       const result = await stage.client.trace(id);
       expect(result).toMatchObject({ status: 'completed', answer: 'In the Black Forest.', degraded: true });
-      expect(result.rounds[1]).toMatchObject({ childId: `${id}-review`, decision: 'failed' });
+      expect(result.rounds[1]).toMatchObject({
+        childId: `${id}-review`,
+        decision: 'failed',
+        error: { message: expect.stringContaining('terminated') as string },
+      });
       expect(spentBy(result.calls).nanoUsd).toBe(spentBy(await ledgerOf(stage.store, id)).nanoUsd);
     });
   });

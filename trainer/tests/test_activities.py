@@ -23,6 +23,7 @@ from conductor_trainer.store import Store, open_store
 from conductor_trainer.stored_checkpoint import keep_checkpoint
 from conductor_trainer.worker.activities import Allowed, TrainerActivities
 from conductor_trainer.worker.steps import StepRunner
+from new_store import new_store
 from policies import PROMPT, make_policy
 from test_contract import read_golden
 from tiny_run import config_of
@@ -78,7 +79,7 @@ def activities_with(root: Path, allowed: Allowed) -> TrainerActivities:
 
 
 def store_of(root: Path) -> Store:
-    return open_store(f"file:{root}/.store", None)
+    return open_store(new_store(root / ".store"), None)
 
 
 def keep(root: Path, name: str, record: Record) -> Path:
@@ -223,6 +224,42 @@ async def test_without_a_folder_for_exports_there_are_none(tmp_path: Path, recor
     assert "start the trainer with --export-root" in error.message
 
 
+@pytest.mark.parametrize(
+    ("path", "roots"),
+    [
+        ("models/good", []),
+        ("models/good", ["models/goo", "other"]),
+        ("models/../secrets", ["models"]),
+        ("models/link", ["models"]),
+        (".", ["models"]),
+    ],
+)
+async def test_a_base_model_lies_below_a_folder_of_the_command_line(
+    path: str, roots: list[str], tmp_path: Path
+) -> None:
+    for folder in ("models/good", "secrets", "other"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "models" / "link").symlink_to(tmp_path / "secrets")
+    allowed = Allowed((), None, [tmp_path / root for root in roots])
+    error = await fail(activities_with(tmp_path, allowed).init, init_request(tmp_path / path))
+    assert (error.type, error.non_retryable) == ("Trainer.BadRequest", True)
+    assert "start the trainer with --base-root" in error.message
+
+
+@pytest.mark.parametrize("root", ["models", "models/good"])
+def test_a_base_model_may_be_such_a_folder_or_lie_below_it(root: str, tmp_path: Path) -> None:
+    (tmp_path / "models" / "good").mkdir(parents=True)
+    Allowed((), None, [tmp_path / root]).check_base(str(tmp_path / "models" / "good"))
+
+
+def init_request(path: Path) -> dict[str, Any]:
+    return {
+        "trainRun": RUN,
+        "base": {"kind": "folder", "path": str(path)},
+        "config": config_of(),
+    }
+
+
 def export_request(directory: Path) -> dict[str, Any]:
     return {
         "checkpoint": {"trainRun": RUN, "name": "000001"},
@@ -277,8 +314,6 @@ async def test_a_batch_that_is_not_the_one_asked_for_never_reaches_a_step(
     request["parent"] = {"trainRun": RUN, "name": "warm"}
     gone = await fail(activities.update, request)
     assert (gone.type, gone.non_retryable) == ("Trainer.NotInStore", True)
-    path = tmp_path / ".store" / request["batch"]["key"]
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"another batch")
+    store_of(tmp_path).write(request["batch"]["key"], b"another batch")
     altered = await fail(activities.update, request)
     assert (altered.type, altered.non_retryable) == ("Trainer.BatchInvalid", True)

@@ -20,6 +20,7 @@ from conductor_trainer.errors import BadRequest, CheckpointMissing, CheckpointUn
 from conductor_trainer.make_once import make_once
 from conductor_trainer.policy_server.policy_cache import load_policy
 from conductor_trainer.store import Store, open_store
+from new_store import new_store
 from test_encryption import ring
 from tiny_run import LORA, RUN, begin, checkpoint, config_of
 
@@ -27,16 +28,9 @@ ONE = checkpoint("000001")
 MB = 1 << 20
 
 
-@pytest.fixture(params=["file", "sqlite", "encrypted"])
+@pytest.fixture(params=["plain", "encrypted"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    place = tmp_path / "store"
-    if request.param != "sqlite":
-        return open_store(f"file:{place}", ring("a") if request.param == "encrypted" else None)
-    with closing(sqlite3.connect(place)) as database:
-        database.execute("CREATE TABLE entries (key TEXT PRIMARY KEY, modified, bytes)")
-        database.execute("PRAGMA user_version = 2")
-        database.commit()
-    return open_store(f"sqlite:{place}", None)
+    return open_store(new_store(tmp_path), ring("a") if request.param == "encrypted" else None)
 
 
 @pytest.fixture
@@ -72,10 +66,8 @@ def make(cache: CheckpointCache, name: CheckpointName = ONE, weights: bytes = b"
         return cache.keep(name)
 
 
-def pieces(store: Store, tmp_path: Path) -> int:
-    if store.url.startswith("file:"):
-        return sum(path.is_file() for path in (tmp_path / "store" / "weights").rglob("*"))
-    with closing(sqlite3.connect(tmp_path / "store")) as database:
+def pieces(tmp_path: Path) -> int:
+    with closing(sqlite3.connect(tmp_path / "store.db")) as database:
         query = "SELECT count(*) FROM entries WHERE key LIKE 'weights/%'"
         return database.execute(query).fetchone()[0]
 
@@ -113,9 +105,9 @@ def test_an_older_checkpoint_loses_its_moments_alone(
 def test_equal_bytes_are_there_once(one: CheckpointCache, store: Store, tmp_path: Path) -> None:
     weights = os.urandom(9 * MB)
     make(one, weights=weights)
-    before = pieces(store, tmp_path)
+    before = pieces(tmp_path)
     make(one, checkpoint("000002"), weights + b"more")
-    assert (before, pieces(store, tmp_path)) == (4, 5)
+    assert (before, pieces(tmp_path)) == (4, 5)
 
 
 def test_it_is_none_until_its_record_is_there(

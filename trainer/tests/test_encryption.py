@@ -3,12 +3,13 @@
 import base64
 import hashlib
 import json
-import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from temporalio.api.common.v1 import Payload
+from temporalio.converter import WorkflowSerializationContext
 
 from conductor_trainer.encryption import (
     Altered,
@@ -21,11 +22,11 @@ from conductor_trainer.encryption import (
 from conductor_trainer.errors import BadRequest, BatchInvalid, NotInStore
 from conductor_trainer.payload_codec import EncryptionCodec
 from conductor_trainer.store import open_store, stored_file
+from new_store import age_object, new_store
 
 VECTORS = json.loads((Path(__file__).parents[2] / "test" / "training" / "vectors.json").read_text())
 
 _SPOILT = b"TCE1\x01a" + bytes(40)
-_AGES = {"b": 1_900_000_000, "a": 1_900_000_001}
 
 pytestmark = pytest.mark.anyio
 
@@ -46,6 +47,8 @@ def test_names_and_contents_of_stored_objects_are_those_of_typescript(vector: An
 @pytest.mark.parametrize("vector", VECTORS["payloads"])
 async def test_payloads_of_either_language_can_be_read(vector: Any) -> None:
     metadata = {"encoding": b"binary/encrypted", "encryption-key-id": vector["key"].encode()}
+    if "boundTo" in vector:
+        metadata["encryption-bound-to"] = vector["boundTo"].encode()
     sealed = Payload(metadata=metadata, data=base64.b64decode(vector["data"]))
     [payload] = await EncryptionCodec(ring("b", "a")).decode([sealed])
     assert payload.data.decode() == VECTORS["plain"]["data"]
@@ -58,6 +61,36 @@ async def test_strict_refuses_what_is_in_the_clear_and_nothing_else() -> None:
     with pytest.raises(Altered, match="is not encrypted, and this trainer accepts no other"):
         await codec.decode([plain])
     assert await codec.decode(await codec.encode([plain])) == [plain]
+
+
+def context_of(workflow_id: str) -> WorkflowSerializationContext:
+    return WorkflowSerializationContext(namespace="default", workflow_id=workflow_id)
+
+
+async def test_strict_takes_what_was_encrypted_for_its_workflow_alone() -> None:
+    keys = ring("a")
+    plain = Payload(metadata={"encoding": b"json/plain"}, data=b'"copied"')
+    codec = EncryptionCodec(keys, strict=True)
+    [bound] = await codec.with_context(context_of("one")).encode([plain])
+    assert await codec.with_context(context_of("one")).decode([bound]) == [plain]
+    [unbound] = await codec.encode([plain])
+    for stranger in (bound, unbound):
+        with pytest.raises(Altered, match='was sent to "default/two"'):
+            await codec.with_context(context_of("two")).decode([stranger])
+    bound.metadata["encryption-bound-to"] = b"default/two"
+    with pytest.raises(Altered, match="was altered on its way"):
+        await codec.with_context(context_of("two")).decode([bound])
+
+
+@pytest.mark.parametrize(("scheduled", "taken"), [("nightly-x", True), ("solve-x", False)])
+async def test_what_a_schedule_starts_has_its_time_behind_its_id(
+    scheduled: str, taken: bool
+) -> None:
+    codec = EncryptionCodec(ring("a"), strict=True)
+    [bound] = await codec.with_context(context_of(scheduled)).encode([Payload(data=b"1")])
+    reader = codec.with_context(context_of(f"{scheduled}-2026-11-23T02:00:00Z"))
+    with nullcontext() if taken else pytest.raises(Altered):
+        await reader.decode([bound])
 
 
 async def test_the_first_key_encrypts_and_what_is_in_the_clear_is_handed_on() -> None:
@@ -81,26 +114,25 @@ async def test_a_missing_key_is_named_and_a_flipped_bit_is_found() -> None:
 def test_a_store_is_read_through_a_change_of_keys_newest_first(tmp_path: Path) -> None:
     key = VECTORS["objects"][1]["storeKey"]
     under = {vector["key"]: vector for vector in VECTORS["objects"] if vector["storeKey"] == key}
-    store = open_store(f"file:{tmp_path}", ring("b", "a"))
+    store = open_store(new_store(tmp_path), ring("b", "a"))
     assert store.read(key) is None
-    for id, content in (("b", base64.b64decode(under["b"]["sealed"])), ("a", _SPOILT)):
-        path = tmp_path / under[id]["name"]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        os.utime(path, (_AGES[id], _AGES[id]))
+    beneath = open_store(new_store(tmp_path), None)
+    beneath.write(under["b"]["name"], base64.b64decode(under["b"]["sealed"]))
+    beneath.write(under["a"]["name"], _SPOILT)
+    age_object(tmp_path, under["b"]["name"], 1)
     # Both are there, and the newer one is opened.
     with pytest.raises(Altered, match='with key "a"'):
         store.read(key)
-    path.unlink()
+    age_object(tmp_path, under["a"]["name"], 0)
     found = store.read(key)
     assert found is not None
     assert found.content.decode() == under["b"]["plain"]
 
 
 def test_an_object_that_is_not_encrypted_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "batch").write_bytes(b"plain")
+    open_store(new_store(tmp_path), None).write("batch", b"plain")
     with pytest.raises(Altered, match="batch is not encrypted"):
-        open_store(f"file:{tmp_path}", ring("a")).read("batch")
+        open_store(new_store(tmp_path), ring("a")).read("batch")
 
 
 def test_no_message_about_keys_shows_one() -> None:
@@ -113,15 +145,15 @@ def test_no_message_about_keys_shows_one() -> None:
 
 
 def test_bytes_of_the_store_are_checked_and_their_copy_is_removed(tmp_path: Path) -> None:
-    (tmp_path / "batch").write_bytes(b"rollouts")
-    store = open_store(f"file:{tmp_path}", None)
+    store = open_store(new_store(tmp_path), None)
+    store.write("batch", b"rollouts")
     right = hashlib.sha256(b"rollouts").hexdigest()
     with stored_file(store, {"key": "batch", "sha256": right}) as path:
         assert path.read_bytes() == b"rollouts"
     assert not path.exists()
     for key, sha256, problem, said in (
         ("batch", "0" * 64, BatchInvalid, f"hashes to {right}, not to the 000"),
-        ("other", right, NotInStore, "There is no other in the store file:"),
+        ("other", right, NotInStore, "There is no other in the store sqlite:"),
         ("../batch", right, BadRequest, "store key '../batch' is refused"),
     ):
         with (

@@ -14,6 +14,7 @@ import pytest
 from conductor_trainer.checkpoint import RESULT_FILE, Probe, Record
 from conductor_trainer.checkpoint_cache import CheckpointCache
 from conductor_trainer.store import open_store
+from new_store import new_store
 from policies import PROMPT, make_policy
 from tiny_run import RUN, checkpoint
 
@@ -38,7 +39,7 @@ def running(module: str, *options: str) -> Iterator[httpx.Client]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Holds a store with six checkpoints of one policy."""
     root = tmp_path_factory.mktemp("fetching")
-    cache = CheckpointCache(root / "trainer", open_store(f"file:{root}/store", None), most=9)
+    cache = CheckpointCache(root / "trainer", open_store(new_store(root / "store"), None), most=9)
     for cycle in range(1, 7):
         name = checkpoint(f"{cycle:06}")
         made = cache.root / RUN / name["name"]
@@ -56,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def servers(folder: Path) -> Iterator[Sequence[httpx.Client]]:
     """The one in front, and the one behind."""
-    places = ["--store", f"file:{folder}/store", "--checkpoints", str(folder / "cache")]
+    places = ["--store", new_store(folder / "store"), "--checkpoints", str(folder / "cache")]
     with ExitStack() as stack:
         model = f"beside={folder / 'beside'}"
         behind = stack.enter_context(running("policy_server", "--model", model))
@@ -119,7 +120,7 @@ def test_what_the_store_lacks_and_what_the_server_refuses_is_told(
 
 
 def test_a_server_behind_that_is_away_is_waited_for_by_clients(folder: Path) -> None:
-    places = ["--store", f"file:{folder}/store", "--checkpoints", str(folder / "cache")]
+    places = ["--store", new_store(folder / "store"), "--checkpoints", str(folder / "cache")]
     with running("fetching_server", "--upstream", "http://127.0.0.1:9", *places) as front:
         answer = front.get("/v1/models")
     assert answer.status_code == 503

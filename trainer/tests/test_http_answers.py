@@ -157,23 +157,47 @@ def test_a_connection_too_many_is_told_to_come_again() -> None:
         thread.join()
 
 
+@pytest.mark.parametrize(
+    ("begun", "drop"),
+    [
+        (b"", b"P"),
+        (b"POST /tokenize HTTP/1.1\r\nX-Slow: ", b"x"),
+        (b"POST /tokenize HTTP/1.1\r\n", b"X: y\r\n"),
+        (post(JSON, "Content-Length: 1000000", body=b"{"), b" "),
+    ],
+    ids=["its line", "a header", "headers", "its body"],
+)
 @pytest.mark.parametrize("answers", [0.5], indirect=True)
-def test_a_body_that_trickles_is_not_waited_for(answers: Answers) -> None:
+def test_a_request_that_trickles_is_not_waited_for(
+    answers: Answers, begun: bytes, drop: bytes
+) -> None:
     with socket.create_connection(answers.address, timeout=60) as connection:
-        connection.sendall(post(JSON, "Content-Length: 1000000", body=b"{"))
+        connection.sendall(begun)
         stop = threading.Event()
 
         def trickle() -> None:
             while not stop.wait(0.05):
                 try:
-                    connection.send(b" ")
+                    connection.send(drop)
                 except OSError:
                     return
 
         thread = threading.Thread(target=trickle)
         thread.start()
-        said = connection.recv(4096)
+        try:
+            said = connection.recv(4096)
+        except ConnectionResetError:
+            said = b""
         stop.set()
         thread.join()
-    assert said.startswith(b"HTTP/1.1 408 ")
+    # Of a request that is not known yet, nothing can be said to the client.
+    assert said == b"" or said.startswith(b"HTTP/1.1 408 ")
+    assert answers.asked == []
+
+
+def test_headers_beyond_a_bound_are_refused(answers: Answers) -> None:
+    with socket.create_connection(answers.address, timeout=60) as connection:
+        connection.sendall(b"POST /tokenize HTTP/1.1\r\n" + b"X: " + b"y" * 60_000 + b"\r\n")
+        connection.sendall((b"Y: " + b"z" * 30_000 + b"\r\n") * 4)
+        assert connection.makefile("rb").readline().startswith(b"HTTP/1.1 431 ")
     assert answers.asked == []

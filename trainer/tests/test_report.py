@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from conductor_trainer.report import metrics_key, scalars_of
+from conductor_trainer.store import open_store
+from new_store import new_store
 
 RUN = "made-up"
 
@@ -41,17 +43,16 @@ def made_up_metrics(cycle: int) -> dict[str, Any]:
 
 
 def keep_cycles(store: Path, *cycles: int) -> None:
+    opened = open_store(new_store(store), None)
     for cycle in cycles:
-        path = store / metrics_key(RUN, cycle)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(made_up_metrics(cycle)))
+        opened.write(metrics_key(RUN, cycle), json.dumps(made_up_metrics(cycle)).encode())
 
 
 def report_once(store: Path, *board: str) -> None:
     command = [sys.executable, "-m", "conductor_trainer.report"]
     source = str(Path(__file__).parents[1] / "src")
     subprocess.run(
-        [*command, "--store", f"file:{store}", "--run", RUN, "--once", *board],
+        [*command, "--store", new_store(store), "--run", RUN, "--once", *board],
         env={**os.environ, "PYTHONPATH": source, "WANDB_MODE": "offline"},
         check=True,
     )

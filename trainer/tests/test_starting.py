@@ -12,7 +12,7 @@ import pytest
 
 from conductor_trainer import starting
 
-WORKER = ["worker", "--store", "file:store", "--checkpoints", "checkpoints"]
+WORKER = ["worker", "--store", "sqlite:store.db", "--checkpoints", "checkpoints"]
 RESTARTING = ["restarting_server", "--port", "0", "--", "{model}", "{folder}", "{port}"]
 
 
@@ -78,10 +78,10 @@ def test_checkpoints_that_have_no_place_are_named(
 ) -> None:
     (tmp_path / "file").touch()
     folder = tmp_path / "file" / "checkpoints"
-    said = run(["worker", "--store", f"file:{tmp_path}", "--checkpoints", str(folder)])
+    said = run(["worker", "--store", f"sqlite:{tmp_path}/store.db", "--checkpoints", str(folder)])
     assert f"the folder {folder} cannot be made (Not a directory): name another with" in said
     monkeypatch.delenv("TEMPORAL_ADDRESS", raising=False)
-    said = run(["worker", "--store", f"file:{tmp_path}", "--checkpoints", str(tmp_path)])
+    said = run(["worker", "--store", f"sqlite:{tmp_path}/store.db", "--checkpoints", str(tmp_path)])
     assert 'there is no Temporal server to work for: start one with "temporal-conductor up"' in said
 
 

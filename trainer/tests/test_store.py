@@ -1,4 +1,4 @@
-"""Reading a database that a worker writes. Folders and encryption are in `test_encryption.py`."""
+"""Reading a database that a worker writes. Encryption is in `test_encryption.py`."""
 
 import sqlite3
 from datetime import UTC, datetime
@@ -24,10 +24,9 @@ def write(path: Path, key: str, content: bytes) -> sqlite3.Connection:
     return database
 
 
-@pytest.mark.parametrize("sync", ["", "?sync=full"])
-def test_what_a_worker_wrote_is_read_while_it_goes_on(sync: str, tmp_path: Path) -> None:
+def test_what_a_worker_wrote_is_read_while_it_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "a store 100%.db"
-    store = open_store(f"sqlite:{path}{sync}", None)
+    store = open_store(f"sqlite:{path}", None)
     assert store.read("training/batch") is None
     assert not path.exists()
     worker = write(path, "training/batch", b"rollouts")

@@ -22,7 +22,7 @@ def test_a_worker_that_cannot_start_says_why_in_a_sentence(
     changes: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:9")
-    places = ["--store", f"file:{tmp_path}", "--checkpoints", str(tmp_path)]
+    places = ["--store", f"sqlite:{tmp_path}/store.db", "--checkpoints", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["worker", *places, *changes])
     with pytest.raises(SystemExit, match="The trainer cannot start: ") as caught:
         main()

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import type { TrainableInput } from '../../../src/training/config/schema';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { Lesson } from '../support/lesson';
 import { watchProcess } from '../support/programs';
 import { openSurroundings } from '../support/surroundings';
@@ -13,7 +13,7 @@ const MAIN = resolve(__dirname, '../../../lib/cli/main.js');
 
 /** A folder in which the product runs as anybody would run it: `up`, a trainer, a policy server, and commands. */
 export interface Town {
-  readonly store: FileStore;
+  readonly store: SqliteStore;
   /** What worker and commands are configured by. */
   readonly config: TrainableInput;
   /** Base URL of the policy server, ending in `/v1`. */
@@ -45,7 +45,7 @@ export async function openTown(lesson: Lesson, folder: string, delayMs = 0): Pro
   await surroundings.startTrainer(up.address);
   const commands = new AbortController();
   return {
-    store: new FileStore(join(folder, 'store')),
+    store: new SqliteStore(join(folder, 'store.db')),
     config: surroundings.config,
     policyUrl: surroundings.policyUrl,
     up: up.pid,

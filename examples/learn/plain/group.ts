@@ -182,7 +182,7 @@ function promptsOf(
 }
 
 /** No answer of these worlds is so long that it would lie in a store. */
-const NO_STORE = openStore('file:.', '/nowhere');
+const NO_STORE = openStore('sqlite:none.db', '/nowhere');
 
 /**
  * The plan in a reply; null where there is none.

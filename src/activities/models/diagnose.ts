@@ -60,7 +60,8 @@ export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = 
   ),
   [FAILURES.truncated]: final('yes', "Raise the worker's maxOutputTokens or lower its effort."),
   [FAILURES.refused]: final('yes', 'Give the step to another worker or name one as fallback.'),
-  [FAILURES.badRequest]: final('no', "Correct the worker's model, baseUrl or settings in conductor.yaml."),
+  [FAILURES.badRequest]: final('no', 'Correct its settings in conductor.yaml, or ask for less.'),
+  [FAILURES.notFound]: final('no', 'Correct its model or baseUrl in conductor.yaml.'),
   [FAILURES.authentication]: final('no', "Set the key's variable and start again."),
   [FAILURES.quotaExceeded]: final('no', "Add credit or raise the account's limit, then start again."),
 };
@@ -113,7 +114,7 @@ const OUT_OF_TIME = new Set(['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BO
 
 function diagnoseFault({ code, sent, reason }: NetworkFault): Diagnosis {
   // fetch will never ask such a URL.
-  if (code === null) return { type: FAILURES.badRequest, happened: 'could not be asked', reason };
+  if (code === null) return { type: FAILURES.notFound, happened: 'could not be asked', reason };
   if (!sent) return { type: FAILURES.unavailable, happened: 'could not be reached', reason };
   if (OUT_OF_TIME.has(code)) return { type: FAILURES.timeout, happened: 'gave no answer in time', reason };
   const happened = 'closed the connection before its answer was whole';
@@ -130,6 +131,7 @@ const TYPES: Readonly<Record<number, ProviderFailureType>> = {
   401: FAILURES.authentication,
   402: FAILURES.quotaExceeded,
   403: FAILURES.authentication,
+  404: FAILURES.notFound,
   408: FAILURES.timeout,
   429: FAILURES.rateLimited,
   500: FAILURES.unavailable,
@@ -143,6 +145,10 @@ const TYPES: Readonly<Record<number, ProviderFailureType>> = {
  */
 const OUT_OF_QUOTA = /^(insufficient_quota|billing_\w{1,100}|insufficient_credits|\w{0,100}perday\w{0,100})$/;
 const OUT_OF_CREDIT = /credit balance is too low/i;
+
+/** Some servers say 400 of a model that they do not have: OpenRouter, Mistral and DeepSeek by words alone. */
+const MODEL_UNKNOWN = /^(model_not_found|invalid_model)$/;
+const MODEL_UNKNOWN_WORDS = /is not a valid model|^invalid model\b|^model not (exist|found)/i;
 
 /** Gemini rejects a key with 400. */
 const KEY_REJECTED = /^(api_key_invalid|invalid_api_key)$/;
@@ -163,5 +169,6 @@ function typeOf({ status, codes, reason }: HttpError): ProviderFailureType {
   const says = (name: RegExp): boolean => codes.some((code) => name.test(code));
   if (says(OUT_OF_QUOTA) || OUT_OF_CREDIT.test(reason)) return FAILURES.quotaExceeded;
   if (says(KEY_REJECTED)) return FAILURES.authentication;
+  if (says(MODEL_UNKNOWN) || (status === 400 && MODEL_UNKNOWN_WORDS.test(reason))) return FAILURES.notFound;
   return TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout);
 }

@@ -1,6 +1,13 @@
 import type { GenerateContentParameters, GoogleGenAI, ThinkingLevel } from '@google/genai';
 import { z } from 'zod';
-import { type Complete, type ModelReply, type ModelRequest, toConversation } from './model';
+import {
+  type Complete,
+  type ListModels,
+  type ModelPlace,
+  type ModelReply,
+  type ModelRequest,
+  toConversation,
+} from './model';
 import { partSchema, readReply, tierSchema, tokensSchema, toUsage } from './reply';
 import { chooseSettings, type Settings } from './settings';
 import { sendWith } from './transport';
@@ -67,6 +74,12 @@ export const completeGoogle: Complete = async (request) => {
   };
 };
 
+export const listGoogle: ListModels = async ({ signal, ...place }) => {
+  const { client } = await openClient(place);
+  const { page } = await client.models.list({ config: { pageSize: 1000, abortSignal: signal } });
+  return page.map(({ name = '' }) => name.replace(/^models\//, ''));
+};
+
 const clients = new Map<string, GoogleGenAI>();
 
 /**
@@ -74,7 +87,10 @@ const clients = new Map<string, GoogleGenAI>();
  *
  * What the SDK would read from the environment though no card says it, another address or Vertex AI, is switched off.
  */
-async function openClient({ card, apiKey }: ModelRequest): Promise<{ client: GoogleGenAI; levels: Levels }> {
+async function openClient({
+  card,
+  apiKey,
+}: Omit<ModelPlace, 'signal'>): Promise<{ client: GoogleGenAI; levels: Levels }> {
   const { GoogleGenAI, ThinkingLevel } = await import('@google/genai');
   const baseUrl = card.baseUrl ?? 'https://generativelanguage.googleapis.com/';
   const id = JSON.stringify([baseUrl, apiKey]);

@@ -1,10 +1,10 @@
 import { ConfigError } from '../../config/errors';
 import type { ModelProvider } from '../../protocol/cards';
-import { completeAnthropic } from './anthropic';
-import { completeGoogle } from './google';
+import { completeAnthropic, listAnthropic } from './anthropic';
+import { completeGoogle, listGoogle } from './google';
 import { createCompleteLocal, type LocalModelOptions } from './local';
-import type { Complete } from './model';
-import { completeOpenAI } from './openai';
+import type { Complete, ListModels } from './model';
+import { completeOpenAI, listOpenAI } from './openai';
 
 /**
  * The one verb for every provider: asks the model that a request's card names.
@@ -25,3 +25,10 @@ export function createComplete(options: LocalModelOptions): Complete {
   };
   return (request) => providers[request.card.provider](request);
 }
+
+/** Who can be asked which models it has. */
+export const MODEL_LISTS: Readonly<Partial<Record<ModelProvider, ListModels>>> = {
+  openai: listOpenAI,
+  anthropic: listAnthropic,
+  google: listGoogle,
+};

@@ -8,7 +8,7 @@ export type { Message, OutputSchema };
 export interface ModelRequest {
   readonly card: ModelCard | ConductorCard;
   readonly messages: readonly Message[];
-  /** With so many characters of the first message other calls begin, before or after this one: a cache may keep them. */
+  /** How many characters at the start of the first user message other calls share with it: a cache may keep them. */
   readonly sharedCharacters?: number;
   readonly maxOutputTokens: number;
   readonly outputSchema?: OutputSchema;
@@ -39,6 +39,12 @@ export interface ModelReply {
 
 /** The one verb behind every provider: sends exactly one HTTP request, and throws whatever the SDK throws. */
 export type Complete = (request: ModelRequest) => Promise<ModelReply>;
+
+/** Where a model is asked, and with which key. */
+export type ModelPlace = Pick<ModelRequest, 'card' | 'apiKey' | 'signal'>;
+
+/** The ids of the models at a place, of which at most one page is read; free of charge. Throws whatever the SDK throws. */
+export type ListModels = (place: ModelPlace) => Promise<readonly string[]>;
 
 /** The state of an answer that a vendor writes in the background. */
 export type Progress =

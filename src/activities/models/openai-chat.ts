@@ -1,15 +1,17 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
 import { z } from 'zod';
 import { type FinishReason, type ModelReply, type ModelRequest, toConversation } from './model';
+import { chargeFields, reportedCharge } from './charge';
 import {
-  nanoUsdSchema,
   partSchema,
   readReply,
   tierSchema,
   tokensSchema,
+  totalSchema,
   toUsage,
   UnreadableReply,
   USUAL_TIER,
+  wholeOutput,
 } from './reply';
 import type { Settings } from './settings';
 
@@ -20,20 +22,27 @@ const usageSchema = z
   .object({
     prompt_tokens: tokensSchema,
     completion_tokens: tokensSchema,
+    total_tokens: totalSchema,
     prompt_tokens_details: z.object({ cached_tokens: partSchema, cache_write_tokens: partSchema }).nullish(),
+    /** DeepSeek's name of cached tokens (api-docs.deepseek.com/guides/kv_cache). */
+    prompt_cache_hit_tokens: partSchema,
     completion_tokens_details: z.object({ reasoning_tokens: partSchema }).nullish(),
-    cost: nanoUsdSchema,
+    ...chargeFields,
   })
-  .transform((usage) => ({
-    tokens: {
-      inputTokens: usage.prompt_tokens,
-      outputTokens: usage.completion_tokens,
-      cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-      reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
-      cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
+  .transform(
+    ({ prompt_tokens: inputTokens, completion_tokens: completion, total_tokens: total, ...usage }) => {
+      const { prompt_tokens_details: input, completion_tokens_details: output } = usage;
+      const reasoningTokens = output?.reasoning_tokens ?? 0;
+      const tokens = {
+        inputTokens,
+        outputTokens: wholeOutput(inputTokens, completion, { total, reasoning: reasoningTokens }),
+        cachedInputTokens: Math.max(input?.cached_tokens ?? 0, usage.prompt_cache_hit_tokens),
+        reasoningTokens,
+        cacheWriteTokens: input?.cache_write_tokens ?? 0,
+      };
+      return { tokens, nanoUsd: reportedCharge(usage) };
     },
-    nanoUsd: usage.cost ?? null,
-  }));
+  );
 
 const choiceSchema = z.object({
   message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),

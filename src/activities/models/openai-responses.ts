@@ -8,15 +8,17 @@ import {
   type Progress,
   toConversation,
 } from './model';
+import { chargeFields, reportedCharge } from './charge';
 import {
-  nanoUsdSchema,
   partSchema,
   readReply,
   tierSchema,
   tokensSchema,
+  totalSchema,
   toUsage,
   UnreadableReply,
   USUAL_TIER,
+  wholeOutput,
 } from './reply';
 import { chooseSettings } from './settings';
 
@@ -36,20 +38,22 @@ const usageSchema = z
   .object({
     input_tokens: tokensSchema,
     output_tokens: tokensSchema,
+    total_tokens: totalSchema,
     input_tokens_details: z.object({ cached_tokens: partSchema, cache_write_tokens: partSchema }).nullish(),
     output_tokens_details: z.object({ reasoning_tokens: partSchema }).nullish(),
-    cost: nanoUsdSchema,
+    ...chargeFields,
   })
-  .transform((usage) => ({
-    tokens: {
-      inputTokens: usage.input_tokens,
-      outputTokens: usage.output_tokens,
+  .transform(({ input_tokens: inputTokens, output_tokens: output, total_tokens: total, ...usage }) => {
+    const reasoningTokens = usage.output_tokens_details?.reasoning_tokens ?? 0;
+    const tokens = {
+      inputTokens,
+      outputTokens: wholeOutput(inputTokens, output, { total, reasoning: reasoningTokens }),
       cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
-      reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
+      reasoningTokens,
       cacheWriteTokens: usage.input_tokens_details?.cache_write_tokens ?? 0,
-    },
-    nanoUsd: usage.cost ?? null,
-  }));
+    };
+    return { tokens, nanoUsd: reportedCharge(usage) };
+  });
 
 const responseSchema = z.object({
   output: z.array(itemSchema),

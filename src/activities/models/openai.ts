@@ -1,5 +1,5 @@
 import type { OpenAI } from 'openai' with { 'resolution-mode': 'import' };
-import type { BackgroundCalls, Complete, ModelRequest } from './model';
+import type { BackgroundCalls, Complete, ListModels, ModelRequest } from './model';
 import { completeChat } from './openai-chat';
 import { beginResponse, cancelResponse, completeResponse, EFFORTS, lookAtResponse } from './openai-responses';
 import { chooseSettings } from './settings';
@@ -20,8 +20,18 @@ export const backgroundOpenAI: BackgroundCalls = {
   cancel: async (request, id) => cancelResponse(await openClient(request), request, id),
 };
 
+export const listOpenAI: ListModels = async ({ signal, ...place }) => {
+  const { data } = await (await openClient(place)).models.list({ signal });
+  // llama.cpp answers to any name with the one model that it has.
+  return data.flatMap(({ id, owned_by: owner }) => (owner === 'llamacpp' ? [] : [id]));
+};
+
 /** A client for one request; it holds no socket, so there is nothing to close. */
-async function openClient({ card, apiKey, callId }: ModelRequest): Promise<OpenAI> {
+async function openClient({
+  card,
+  apiKey,
+  callId,
+}: Pick<ModelRequest, 'card' | 'apiKey' | 'callId'>): Promise<OpenAI> {
   const { OpenAI } = await import('openai');
   return new OpenAI({
     // null, where the card names none, keeps the SDK from another address in the environment.

@@ -21,16 +21,20 @@ export const tierSchema = z
   .nullish()
   .catch(null);
 
-const MAX_USD = 1e6;
+/** A total that makes no sense is none. */
+export const totalSchema = tokensSchema.nullish().catch(null);
 
-/** What OpenRouter and its like say they charged: USD beside the token counts, read as 10⁻⁹ USD. */
-export const nanoUsdSchema = z
-  .number()
-  .positive()
-  .max(MAX_USD)
-  .transform((usd) => Math.round(usd * 1e9))
-  .nullish()
-  .catch(null);
+/**
+ * All output that is billed. Most servers count reasoning as a part of it. xAI (docs.x.ai) and Gemini's
+ * OpenAI-compatible API count it beside, and only the total, or a part larger than the whole, shows that.
+ */
+export function wholeOutput(
+  input: number,
+  output: number,
+  { total, reasoning }: { readonly total: number | null | undefined; readonly reasoning: number },
+): number {
+  return Math.max(output, (total ?? 0) - input, reasoning > output ? output + reasoning : 0);
+}
 
 /**
  * Reads the parts of a reply that matter here. The SDKs check nothing: a proxy's web page arrives as a string, and an

@@ -3,32 +3,35 @@ import { parsePlan } from '../../plan/parse';
 import type { Plan, PlanContext } from '../../plan/plan';
 import { type ListName, type Place, PlanError, underline } from '../../plan/plan-error';
 import { validatePlan } from '../../plan/validate';
+import { reasonOf } from '../../reason-of';
 import { UsageError } from '../exit-code';
 
-/** A plan as a person edits it; `readPlan` reads it back. */
+/** A plan as a person edits it, steps counted from 1; `readPlan` reads it back. */
 export function writePlanFile({ steps }: Plan, { workers }: Pick<PlanContext, 'workers'>): string {
   const notes = [
     '# Save and close to run this plan; leave it as it is to go back.',
     `# Workers: ${workers.join(', ')}.`,
-    '# sees: the steps before, counted from 0, whose outputs a step is shown.',
+    '# sees: the earlier steps, counted from 1, whose outputs a step is shown.',
   ];
-  return `${notes.join('\n')}\n${stringify({ steps }, { lineWidth: 100, flowCollectionPadding: false })}`;
+  const shown = steps.map((step) => ({ ...step, sees: step.sees.map((seen) => seen + 1) }));
+  return `${notes.join('\n')}\n${stringify({ steps: shown }, { lineWidth: 100, flowCollectionPadding: false })}`;
 }
 
 /**
- * Reads a plan that a person wrote: YAML or JSON, `{ steps: [{ worker, subtask, sees }] }`, or the three lists of the
- * Conductor's own notation.
- * @throws UsageError with what is wrong, where, and the workers there are
+ * Reads a plan that a person or a program wrote: YAML, whose steps count from 1; JSON, whose steps count from 0 as in all
+ * JSON of ours; or the three lists of the Conductor's own notation.
+ * @throws UsageError with what is wrong, where, and what to write instead
  */
 export function readPlan(text: string, name: string, context: PlanContext): Plan {
+  // A subtask may speak of "model_id", too.
+  const isLists = /\bmodel_ids?\b/.test(text) && !/^steps:/m.test(text);
   try {
-    return /\bmodel_ids?\b/.test(text) ? parsePlan(text, context) : readSteps(text, context);
+    return isLists ? parsePlan(text, context) : readSteps(text, context);
   } catch (error) {
     if (!(error instanceof PlanError)) throw error;
-    const workers = context.workers.map((id, ordinal) => `${ordinal} ${id}`).join(', ');
-    throw new UsageError(`${name} is no plan for this run. ${error.message}\nIts workers: ${workers}.`, {
-      cause: error,
-    });
+    const ordinals = context.workers.map((id, ordinal) => `${ordinal} ${id}`).join(', ');
+    const workers = isLists ? `\nWorkers: ${ordinals}.` : '';
+    throw new UsageError(`${name} cannot be used as a plan. ${error.message}${workers}`, { cause: error });
   }
 }
 
@@ -43,7 +46,27 @@ function readSteps(text: string, context: PlanContext): Plan {
       `This is neither YAML nor JSON: ${error.message}\n${underline(place)}`,
     );
   }
-  return validatePlan(document.toJS(), context, (list, step) => placeOf(document, text, step, FIELDS[list]));
+  const locate = (list: ListName, step: number): Place | undefined =>
+    placeOf(document, text, step, FIELDS[list]);
+  return validatePlan(valueOf(document), context, { locate, firstStep: isJson(text) ? 0 : 1 });
+}
+
+function valueOf(document: Document.Parsed): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // An alias without its anchor, or too many of them.
+    throw new PlanError('bad_shape', null, `This YAML cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const FIELDS: Readonly<Record<ListName, string>> = {

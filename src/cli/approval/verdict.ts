@@ -1,19 +1,19 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import type { ConductorClient } from '../../client/conductor-client';
+import { RefusedError } from '../../client/steer';
+import type { Plan } from '../../plan/plan';
 import { reasonOf } from '../../reason-of';
-import type { Plan, PlanContext } from '../../plan/plan';
+import { startProgram } from '../../start-program';
+import { UsageError } from '../exit-code';
 import { say } from '../terminal';
 import { readPlan, writePlanFile } from './plan-file';
 
-/** What a person at a terminal decided about a plan; `leave` is nothing: someone else may, from elsewhere. */
-export type PersonDecision =
-  | { readonly kind: 'approve' | 'leave' }
-  | { readonly kind: 'edit'; readonly plan: Plan }
-  | { readonly kind: 'reject'; readonly reason: string };
+/** What decides on plans: a `ConductorClient`, as far as it does. */
+export type Decider = Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
 
 export interface Person {
   /** null where no one answers any more. */
@@ -22,33 +22,62 @@ export interface Person {
   edit(text: string): Promise<string>;
 }
 
-const DECIDED: Readonly<Record<string, 'approve' | 'leave' | undefined>> = { a: 'approve', l: 'leave' };
-
-/** Asks about a plan until there is an answer that can be acted on. */
-export async function askVerdict(person: Person, plan: Plan, context: PlanContext): Promise<PersonDecision> {
-  let draft = writePlanFile(plan, context);
-  for (;;) {
-    // Where no one answers any more, the plan is left waiting.
-    const answer = (await person.ask('Approve, edit, reject, or leave it waiting? [a/e/r/l] ')) ?? 'l';
-    const letter = answer.trim().toLowerCase().charAt(0);
-    const decided = DECIDED[letter];
-    if (decided !== undefined) return { kind: decided };
-    if (letter === 'r') {
-      // Without a reason, the person has thought better of it.
+/**
+ * Asks about the plan of a run until the run has taken an answer. What the run refuses is told, and asked again; text that
+ * was typed in the editor is kept for the next try.
+ *
+ * @returns `later` where the plan is left waiting
+ */
+export async function askVerdict(
+  person: Person,
+  id: string,
+  plan: Plan,
+  decider: Decider,
+): Promise<'decided' | 'later'> {
+  let draft: string | null = null;
+  // Each tells whether the run was told anything.
+  const deeds: Readonly<Record<string, (() => Promise<boolean>) | undefined>> = {
+    a: async () => {
+      // What was shown, and no other plan that came to be meanwhile.
+      await decider.approvePlan(id, plan);
+      return true;
+    },
+    e: async () => {
+      const context = await decider.planContext(id);
+      const shown = draft ?? writePlanFile(plan, context);
+      draft = await editWith(person, shown);
+      if (draft === shown) return false;
+      await decider.editPlan(id, readPlan(draft, 'what you wrote', context));
+      return true;
+    },
+    r: async () => {
       const reason = (await person.ask('What should the Conductor do differently? '))?.trim();
-      if (reason) return { kind: 'reject', reason };
+      // Without a reason, the person has thought better of it.
+      if (!reason) return false;
+      await decider.rejectPlan(id, reason);
+      return true;
+    },
+  };
+  for (;;) {
+    const answer = (await person.ask('Approve, edit, reject, or later? [a/e/r/l] ')) ?? 'later';
+    const letter = answer.trim().toLowerCase().charAt(0);
+    if (letter === 'l') return 'later';
+    try {
+      if ((await deeds[letter]?.()) === true) return 'decided';
+    } catch (error) {
+      const isMistake = error instanceof RefusedError || error instanceof UsageError;
+      if (!isMistake) throw error;
+      person.tell(error.message);
     }
-    if (letter === 'e') {
-      try {
-        const edited = await person.edit(draft);
-        const isChanged = edited !== draft;
-        // A plan with a mistake stays a draft: nothing that was typed is lost.
-        draft = edited;
-        if (isChanged) return { kind: 'edit', plan: readPlan(edited, 'what you wrote', context) };
-      } catch (error) {
-        person.tell(reasonOf(error));
-      }
-    }
+  }
+}
+
+/** @throws UsageError where the editor fails: the person may set another, or decide without one */
+async function editWith(person: Person, text: string): Promise<string> {
+  try {
+    return await person.edit(text);
+  } catch (error) {
+    throw new UsageError(reasonOf(error), { cause: error });
   }
 }
 
@@ -82,7 +111,8 @@ async function editText(text: string): Promise<string> {
     const file = join(folder, 'plan.yaml');
     await writeFile(file, text);
     // By the shell, as git does it: the variable may hold arguments, e.g. "code --wait".
-    const child = spawn(`${editor} "${file}"`, { shell: true, stdio: 'inherit', env });
+    const setting = { cwd: folder, passes: 'all', shell: true, stdio: 'inherit' } as const;
+    const child = startProgram(`${editor} "${file}"`, [], setting);
     const [code] = (await once(child, 'close')) as [number | null];
     if (code !== 0) {
       throw new Error(`the editor "${editor}" ended with ${code ?? 'a signal'}: set EDITOR to another one`);

@@ -5,11 +5,10 @@ import { configuredNamespace } from '../../local/configured-server';
 import { openStore } from '../../store/open-store';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
-import { loadSettings } from '../settings';
+import { loadSettings, type WorkOptions } from '../settings';
 import { say } from '../terminal';
 
-interface CodecServerOptions {
-  readonly config?: string;
+interface CodecServerOptions extends WorkOptions {
   readonly host: string;
   readonly port: number;
   readonly origin: readonly string[];
@@ -22,8 +21,8 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 /** `codec-server`: decrypts for Temporal's page and command line. */
 export async function codecServer(options: CodecServerOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
-  const { config: file, host, port, origin: origins } = options;
-  const config = await loadSettings(file);
+  const { host, port, origin: origins } = options;
+  const config = await loadSettings(options);
   const keys = configuredKeys(config);
   if (keys === undefined) {
     throw new UsageError(

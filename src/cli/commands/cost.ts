@@ -16,11 +16,10 @@ import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode, UsageError } from '../exit-code';
-import { loadSettings } from '../settings';
+import { loadSettings, type WorkOptions } from '../settings';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
-interface CostOptions {
-  readonly config?: string;
+interface CostOptions extends WorkOptions {
   readonly by: CostGroup;
   /** Dates, `YYYY-MM-DD`, both included. */
   readonly since?: string;
@@ -34,7 +33,7 @@ interface CostOptions {
 export async function cost(options: CostOptions): Promise<ExitCode> {
   const zone = options.utc ? 'utc' : 'local';
   const span = spanOf(options, zone);
-  const config = await loadSettings(options.config);
+  const config = await loadSettings(options);
   const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
   const report = await sumCosts(store, { by: options.by, zone, ...span }, (count) => {
     if (count === ROWS_IN_SILENCE)

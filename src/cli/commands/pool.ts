@@ -1,5 +1,5 @@
 import { judgeReply, toProviderFailure } from '../../activities/models/failure';
-import { billOf } from '../../budget/nano-usd';
+import { chargeOf } from '../../budget/nano-usd';
 import { ConfigError } from '../../config/errors';
 import { keyFor } from '../../config/keys';
 import { resolveRun } from '../../config/resolve-run';
@@ -82,7 +82,7 @@ async function pingModel(
       problem: judgement.kind === 'answered' ? null : judgement.failure.message,
       latencyMs: since(),
       tokens: usage === null ? null : usage.inputTokens + usage.outputTokens,
-      nanoUsd: reportedNanoUsd ?? billOf(usage, card.price),
+      nanoUsd: chargeOf(usage, card.price, reportedNanoUsd),
     };
   } catch (error) {
     const problem = toProviderFailure(error, context)?.message ?? 'the call was broken off';

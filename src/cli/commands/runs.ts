@@ -28,8 +28,7 @@ const FORMATS = {
   markdown: renderMarkdown,
 } as const;
 
-interface TraceOptions {
-  readonly config?: string;
+interface TraceOptions extends WorkOptions {
   readonly format: keyof typeof FORMATS;
 }
 
@@ -48,7 +47,7 @@ export function cancel(given: string, options: WorkOptions): Promise<ExitCode> {
     await sayResumed(session, options.config, id);
     const stopLooking = watchForAbsence(session, id);
     const code = await unlessInterrupted(interruption, cancelAndWait(session, id)).finally(stopLooking);
-    if (code === undefined) sayHowToComeBack(id, options.config);
+    if (code === undefined) await sayHowToComeBack(session, id);
     return code ?? EXIT.interrupted;
   });
 }

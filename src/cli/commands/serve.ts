@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/notices';
 import { reasonOf } from '../../reason-of';
+import { startProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
 import { ConfigFollower } from '../follow-config';
@@ -10,6 +11,7 @@ import { sayResumed } from '../follow-run';
 import { serveHealth } from '../health';
 import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
+import { requireOwnRuns } from '../own-runs';
 import { loadServable, loadSettings, type WorkOptions } from '../settings';
 import { superviseWorker, type WorkerOrders } from '../supervise';
 import { say } from '../terminal';
@@ -44,6 +46,7 @@ export async function serveHere(
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
   return withSession(loaded, { file, role: 'look', stays: true }, async (session) => {
+    await requireOwnRuns(session.server, options.trust);
     await sayResumed(session, file);
     const worker: Part = (stop, sayReady) =>
       superviseWorker(loaded, options, stop, () => {
@@ -103,12 +106,14 @@ async function untilOrphaned(parent: number): Promise<void> {
 }
 
 /** `server`: Temporal alone, for programs of the user's; where one is given, for as long as that runs. */
-export async function server(command: readonly string[], { config: file }: WorkOptions): Promise<ExitCode> {
-  const loaded = await loadSettings(file);
+export async function server(command: readonly string[], options: WorkOptions): Promise<ExitCode> {
+  const { config: file } = options;
+  const loaded = await loadSettings(options);
   return withSession(
     loaded,
     { file, role: 'look', stays: true },
     async ({ server: { address, ...temporal } }) => {
+      await requireOwnRuns({ address, ...temporal }, options.trust);
       const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: temporal.namespace };
       // What Temporal's own environment configuration says holds for the program as it does here.
       if (command.length > 0) return runCommand(command, temporal.embedded ? env : {});
@@ -128,11 +133,19 @@ async function runCommand(
   env: NodeJS.ProcessEnv,
 ): Promise<ExitCode> {
   const shell = process.platform === 'win32';
-  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: 'inherit', shell });
-  // A terminal sends Ctrl-C to the program as well, which then ends in its own way.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  // A path of the current folder is meant as it was written; a bare name is looked up in PATH alone.
+  const file = !shell && program.includes('/') ? resolve(program) : program;
   try {
+    const child = startProgram(file, args, {
+      cwd: process.cwd(),
+      env: { ...process.env, ...env },
+      passes: 'all',
+      stdio: 'inherit',
+      shell,
+    });
+    // A terminal sends Ctrl-C to the program as well, which then ends in its own way.
+    process.on('SIGINT', () => undefined);
+    process.on('SIGTERM', () => child.kill('SIGTERM'));
     const [code] = (await once(child, 'exit')) as [number | null];
     return exitCodeFrom(code);
   } catch (error) {

@@ -36,14 +36,14 @@ interface SolveOptions extends ShowOptions {
 export async function solve(argument: string, options: SolveOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { config: file, detach = false, allow, deny, maxCost } = options;
-  const loaded = await (detach ? loadSettings(file) : loadServable(options, { allow, deny }));
+  const loaded = await (detach ? loadSettings(options) : loadServable(options, { allow, deny }));
   if (typeof maxCost === 'number') checkCostLimit(resolveRun(loaded, { pool: { allow, deny } }));
   const question = argument === '-' ? await readAll(process.stdin) : argument;
   checkQuestion(question);
   await checkStore(loaded.store);
 
   const place = detach ? ({ role: 'look', outliving: '--detach' } as const) : ({ role: 'work' } as const);
-  return withSession(loaded, { file, ...place }, async (session) => {
+  return withSession(loaded, { file, trust: options.trust, ...place }, async (session) => {
     const { conductor, server, temporal } = session;
     if (!detach) await sayResumed(session, file);
     if (!detach) interruption.throwIfAborted();
@@ -106,7 +106,7 @@ export async function retry(given: string, options: RetryOptions): Promise<ExitC
   // Throws where there is no such worker; the Conductor is one of another kind.
   if (worker !== undefined && worker !== CONDUCTOR_ID) resolveRun(loaded, { pool: { allow: [worker] } });
   await checkStore(loaded.store);
-  return withSession(loaded, { file, role: 'work', used: true }, async (session) => {
+  return withSession(loaded, { file, trust: options.trust, role: 'work', used: true }, async (session) => {
     // Without a limit of its own, the earlier run's holds.
     const limits = costUsd === undefined ? undefined : { costUsd };
     const request = { from: from - 1, worker, subtask, limits };

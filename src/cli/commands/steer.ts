@@ -10,14 +10,11 @@ import { withRun } from '../find-run';
 import { watchOf } from '../follow-run';
 import { listenForInterruption, unlessInterrupted } from '../interruption';
 import { checkServed, watchForAbsence } from '../queues';
+import type { WorkOptions } from '../settings';
 import { print, say } from '../terminal';
 
-interface FileOptions {
-  readonly config?: string;
-}
-
 /** What `limits` changes; null: no such limit. */
-interface LimitsOptions extends FileOptions {
+interface LimitsOptions extends WorkOptions {
   readonly maxCost?: number | null;
   readonly calls?: number;
   readonly tokens?: number | null;
@@ -27,7 +24,7 @@ interface LimitsOptions extends FileOptions {
 }
 
 /** `depth`: how deep the Conductor may call itself; null: no limit. */
-export function changeDepth(given: string, depth: number | null, options: FileOptions): Promise<ExitCode> {
+export function changeDepth(given: string, depth: number | null, options: WorkOptions): Promise<ExitCode> {
   return steerRun(given, options, async (conductor, id) => {
     await conductor.setMaxDepth(id, depth);
     say(`Run ${id}: depth ${depth ?? 'without limit'}. Children that have already started go on.`);
@@ -35,7 +32,7 @@ export function changeDepth(given: string, depth: number | null, options: FileOp
 }
 
 /** `hint`: something for the Conductor to consider. */
-export function addHint(given: string, text: string, options: FileOptions): Promise<ExitCode> {
+export function addHint(given: string, text: string, options: WorkOptions): Promise<ExitCode> {
   return steerRun(given, options, async (conductor, id) => {
     await conductor.addHint(id, text);
     say(`Run ${id}: the Conductor reads it with its next call, if there is one.`);
@@ -69,14 +66,14 @@ function explainLimits(asked: LimitsChange, held: HeldLimits): string[] {
     ...(set.length === 0 ? [] : [`Set: ${set.join(', ')}.`]),
     ...missed.map(
       (name) =>
-        `${name}: not ${wanted[name]}, since ${got[name]} is already spent, or set aside for calls under way. ` +
-        'It ends there: nothing more is started.',
+        `${name}: not ${wanted[name]}, since ${got[name]} is spent already, or set aside for calls and children under way. ` +
+        'It ends there: the run starts nothing more, and a child under way keeps to its share.',
     ),
     ...(set.includes('steps') ? ['steps: this holds for plans that are yet to be written.'] : []),
     ...(held.remainingMs === 0
       ? [
-          'time: it is used up already, so nothing more is started. Calls under way may still be answered; then the run ' +
-            'ends with what it has.',
+          'time: it is used up already, so the run starts nothing more. Calls under way may still be answered, and a child ' +
+            'under way keeps the time that it was given; then the run ends with what it has.',
         ]
       : []),
   ];
@@ -123,7 +120,7 @@ function shownLimits({ costUsd, calls, tokens, wallClockMs, remainingMs, steps, 
 /** `approve`: decides on the plan that waits, which may be replaced or rejected with a reason. */
 export async function approve(
   given: string,
-  options: FileOptions & { readonly edit?: string; readonly reject?: string },
+  options: WorkOptions & { readonly edit?: string; readonly reject?: string },
 ): Promise<ExitCode> {
   const { edit, reject } = options;
   const written = edit === undefined ? '' : await readText(edit);
@@ -153,7 +150,7 @@ async function readText(file: string): Promise<string> {
 /** Sends a message to a run, and says what to do where no process is there to go on with it. */
 function steerRun(
   given: string,
-  options: FileOptions,
+  options: WorkOptions,
   steer: (conductor: ConductorClient, id: string) => Promise<void>,
 ): Promise<ExitCode> {
   const interruption = listenForInterruption();

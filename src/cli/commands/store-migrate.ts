@@ -1,12 +1,12 @@
 import { openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
 import { EXIT, type ExitCode } from '../exit-code';
-import { loadSettings } from '../settings';
+import { loadSettings, type WorkOptions } from '../settings';
 import { print } from '../terminal';
 
 /** `store migrate`: makes the tables of a store that does not do so by itself. Needs no server. */
-export async function migrate({ config: file }: { readonly config?: string }): Promise<ExitCode> {
-  const config = await loadSettings(file);
+export async function migrate(options: WorkOptions): Promise<ExitCode> {
+  const config = await loadSettings(options);
   const store = openStore(config.store, process.cwd());
   await print(await outcomeOf(store));
   return EXIT.answered;

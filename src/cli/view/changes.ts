@@ -3,18 +3,17 @@ import type { RoundTrace, SolveTrace, StepTrace } from '../../protocol/solve';
 import { previewOf } from '../../protocol/text';
 import {
   counted,
-  describeCost,
   describeDuration,
+  describeEnd,
   describeEstimate,
   describePlanning,
   describeSteps,
-  describeTokens,
   describeWorker,
   howToApprove,
   isKept,
-  joinFacts,
   stateOf,
 } from '../../trace/describe';
+import { whoStandsIn } from '../../trace/degraded';
 import { oneLine } from '../../trace/lines';
 import { pathOf, waitingRuns } from '../../trace/run-tree';
 
@@ -23,6 +22,7 @@ const PREVIEW_COLUMNS = 120;
 /** What happened between two looks at a run, a plain line an event: the view for logs and pipes. */
 export function describeChanges(before: SolveTrace | null, after: SolveTrace): string[] {
   const known = before === null ? [] : waitingRuns(before);
+  const standing = before === null ? [] : whoStandsIn(before);
   const waiting = waitingRuns(after).filter((id) => !known.includes(id));
   return [
     ...(before === null ? [`${after.id}: ${clip(previewOf(after.question))}`] : []),
@@ -34,6 +34,9 @@ export function describeChanges(before: SolveTrace | null, after: SolveTrace): s
       );
       return describeRound(earlier, round, estimate).map((line) => path + line);
     }),
+    ...whoStandsIn(after)
+      .filter((line) => !standing.includes(line))
+      .map((line) => `degraded: ${line}`),
     ...waiting.map((id) => `${id} waits for approval of its plan: ${howToApprove(id)}`),
     ...(after.status !== 'running' && before?.status !== after.status ? [describeEnd(after)] : []),
   ];
@@ -50,7 +53,8 @@ function describeRound(
   estimate: readonly string[],
 ): string[] {
   const asked = before === undefined ? [describePlanning(after)] : [];
-  const failed = after.decision === 'failed' && before?.decision !== 'failed' ? ['no answer came of it'] : [];
+  const failed =
+    after.decision === 'failed' && before?.decision !== 'failed' ? ['this produced no answer'] : [];
   if (after.plan === null) return [...asked, ...failed];
   // A plan that was rejected or edited is another one.
   const planned = isSame(before?.plan, after.plan) ? [] : describePlan(after.plan, after.steps);
@@ -84,16 +88,6 @@ function describeEstimates(before: SolveTrace | null, { estimate }: SolveTrace):
 
 function isSame(before: unknown, after: unknown): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
-}
-
-function describeEnd(trace: SolveTrace): string {
-  const { status, degraded, stoppedBy } = trace;
-  return joinFacts(
-    degraded ? `${status}, degraded` : status,
-    stoppedBy && `stopped by ${stoppedBy}`,
-    describeTokens(trace),
-    describeCost(trace),
-  );
 }
 
 function clip(text: string): string {

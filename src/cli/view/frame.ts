@@ -15,6 +15,7 @@ import {
   stateOf,
   type StepState,
 } from '../../trace/describe';
+import { whoStandsIn } from '../../trace/degraded';
 import { oneLine, type Paint, strokeOf, widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { isReview, roundsOf, waitingRuns } from '../../trace/run-tree';
 import { describeRetry } from './changes';
@@ -36,7 +37,8 @@ const CHILD_INDENT = 4;
 /** One picture of the live view, a string a line. A step that a running child works on has its rounds below. */
 export function drawFrame(trace: SolveTrace, retries: readonly Retry[], options: FrameOptions): string[] {
   const { paint, columns } = options;
-  const { estimate, status } = trace;
+  const { estimate, status, degraded } = trace;
+  const state = degraded ? `${status}, degraded` : status;
   const whole = (text: string): string[] => wrap([text], columns);
   return [
     paint.strong(oneLine(previewOf(trace.question), columns)),
@@ -45,9 +47,10 @@ export function drawFrame(trace: SolveTrace, retries: readonly Retry[], options:
       ? []
       : whole(`the plan comes to ${describeEstimate(estimate)}`).map(paint.faint)),
     ...roundsOf(trace).flatMap((round) => drawRound(trace, round, options)),
+    ...whoStandsIn(trace).flatMap((line) => whole(`degraded: ${line}`).map(paint.bad)),
     ...waitingRuns(trace).flatMap((id) => whole(`waits for approval: ${howToApprove(id)}`).map(paint.busy)),
     ...retries.flatMap((retry) => whole(`↻ ${describeRetry(retry)}`).map(paint.busy)),
-    ...wrapFacts([status, describeTokens(trace), describeCost(trace), trace.id], columns).map(paint.faint),
+    ...wrapFacts([state, describeTokens(trace), describeCost(trace), trace.id], columns).map(paint.faint),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Retry } from '../../client/conductor-client';
 import type { SolveTrace } from '../../protocol/solve';
-import { columnsOf, harmless, paintFor, type Screen } from '../terminal';
+import { columnsOf, harmless, openPicture, paintFor, type Screen } from '../terminal';
 import { isUnbegun } from '../../trace/run-tree';
 import { describeChanges, describeRetry } from './changes';
 import { drawFrame } from './frame';
@@ -62,8 +62,7 @@ const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
 const TURN_MS = 120;
 
 async function openLiveView(screen: Screen): Promise<RunView> {
-  const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(screen);
+  const picture = await openPicture(screen);
   const paint = paintFor(screen);
   let last: SolveTrace | null = null;
   let waiting: readonly Retry[] = [];
@@ -74,7 +73,7 @@ async function openLiveView(screen: Screen): Promise<RunView> {
     const spinner = SPINNER[Math.floor(now / TURN_MS) % SPINNER.length] ?? SPINNER[0];
     const columns = columnsOf(screen) ?? 80;
     const frame = drawFrame(last, waiting, { paint, columns, now: new Date(now).toISOString(), spinner });
-    update(harmless(frame.join('\n'), true));
+    picture.show(frame.join('\n'));
   };
   const turning = setInterval(draw, TURN_MS);
   return {
@@ -88,7 +87,7 @@ async function openLiveView(screen: Screen): Promise<RunView> {
     whilePaused: async (work) => {
       isPaused = true;
       // Nothing of it is to stand there twice.
-      update.clear();
+      picture.clear();
       try {
         await work();
       } finally {
@@ -101,7 +100,7 @@ async function openLiveView(screen: Screen): Promise<RunView> {
       isPaused = false;
       waiting = [];
       draw();
-      update.done();
+      picture.done();
       // What comes next, the answer or a message, stands apart.
       screen.write('\n');
     },

@@ -2,6 +2,7 @@ import { asFailure } from '../../activities/as-failure';
 import { whileHeartbeating } from '../../activities/heartbeat';
 import { grade, type RightAnswer } from '../../grading/grade';
 import { answerTextOf } from '../../grading/read-answer';
+import { groupSame } from '../../grading/same-answer';
 import { type Grade, gradeOf } from '../../grading/verdict';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
@@ -106,7 +107,7 @@ async function gradeAnswers(
     }
     return grades;
   };
-  const grades = await gradeAll(answers);
+  const grades = await groupAnswers(question, await gradeAll(answers));
   const isWrong = grades[0]?.verdict === 'wrong';
   return isWrong ? [...grades, ...(await gradeAll(onTheWay))] : grades;
 
@@ -117,6 +118,16 @@ async function gradeAnswers(
     const verification = isOpen && verifies ? await verificationOf(store, question, text) : null;
     return verification === null ? found : { ...found, verification };
   }
+}
+
+/** Several answers are votes: those that the grader holds equal count as one. */
+async function groupAnswers(
+  question: EvaluatedQuestion,
+  grades: readonly RuleGrade[],
+): Promise<readonly RuleGrade[]> {
+  if (question.grader === 'none' || grades.length < 2) return grades;
+  const groups = await groupSame(question, grades);
+  return grades.map((each, place) => ({ ...each, sameAs: groups[place] ?? null }));
 }
 
 const NO_ANSWER: Grade = {

@@ -15,12 +15,13 @@ export class QuestionSets<Row = Question> {
 
   constructor(private readonly store: Store) {}
 
-  /** @throws Error for an unknown set or line */
+  /** @throws ConfigError for a line that the set does not have; Error for a set that is not there */
   async read({ set, index }: QuestionRef): Promise<Row> {
     const questions = await (this.sets.get(set) ?? this.load(set));
     const question = questions[index];
     if (question !== undefined) return question;
-    throw new Error(`question ${index} is asked for, and the set ${set} has ${questions.length}`);
+    // Sets never change.
+    throw new ConfigError(`question ${index + 1} is asked for, and the set ${set} has ${questions.length}`);
   }
 
   private load(set: string): Promise<readonly Row[]> {

@@ -93,7 +93,7 @@ function partsOf({ conductor, workers, limits, recursion }: ResolvedRun): Config
 }
 
 /**
- * Begins it, or goes on with one that has ended before its end; one that runs is left as it is.
+ * Begins it, or goes on with one that stopped early; one that runs is left as it is.
  *
  * @returns false where nothing is left to be done
  */
@@ -105,7 +105,7 @@ export async function begin(session: Session, manifest: Manifest, options: Begin
     if (await isRunning(session, id)) return true;
     if (options.maxCost === undefined) {
       throw new UsageError(
-        `evaluation ${id} has ended before its end: say what the rest may cost at most with --max-cost USD, or none`,
+        `evaluation ${id} stopped early; set a budget for the rest with --max-cost USD, or --max-cost none`,
       );
     }
   }

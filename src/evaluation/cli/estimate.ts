@@ -5,6 +5,7 @@ import { utf8Bytes } from '../../plan/plan';
 import { randomFrom } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
 import type { Method } from '../methods/method';
+import { MOST_ATTEMPTS } from '../methods/samples';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import { needsVerifier } from './questions';
 
@@ -77,7 +78,7 @@ function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estim
     case 'routed':
       return times(1, meanCall(run.workers, tokens));
     case 'samples':
-      return add(planning, steps);
+      return estimateSamples(method, run, tokens);
     case 'plan': {
       const team = { workers: run.workers.map(({ id }) => id), random: randomFrom('estimate') };
       const asked = method.write(team).steps.map(({ worker, sees }) => {
@@ -89,9 +90,34 @@ function estimateMethod(method: Method, run: ResolvedRun, tokens: number): Estim
   }
 }
 
+/** As many attempts as the Conductor's cost pays for, in tokens where no money is paid or a price is unknown. */
+function estimateSamples(
+  { worker, choose }: Extract<Method, { readonly kind: 'samples' }>,
+  run: ResolvedRun,
+  tokens: number,
+): Estimate {
+  const card = run.workers.find(({ id }) => id === worker);
+  const attempt = callOf(card, PROMPT_TOKENS.worker + tokens);
+  const { usd } = add(
+    times(1, callOf(run.conductor, PROMPT_TOKENS.conductor + tokens)),
+    times(PLAN_STEPS, meanCall(run.workers, tokens)),
+  );
+  const answered = tokens + ANSWER_TOKENS;
+  const ofConductor =
+    PROMPT_TOKENS.conductor + answered + PLAN_STEPS * (PROMPT_TOKENS.worker + answered + ANSWER_TOKENS);
+  const affordable = usd && attempt ? usd / attempt : ofConductor / (PROMPT_TOKENS.worker + answered);
+  const choices = choose === 'judge' ? 1 : 0;
+  const attempts = Math.min(MOST_ATTEMPTS, Math.max(1, Math.floor(affordable) - choices));
+  if (attempts === 1) return times(1, attempt);
+  const choice = callOf(card, PROMPT_TOKENS.worker + tokens + attempts * ANSWER_TOKENS);
+  return add(times(attempts, attempt), times(choices, choice));
+}
+
 /** USD of one call; null where no price is known. */
 function callOf(card: RunWorker | ConductorCard | null | undefined, inputTokens: number): number | null {
-  if (!card || !('price' in card) || card.price === null) return null;
+  if (!card) return null;
+  if (!('provider' in card)) return card.price?.perCall ?? null;
+  if (card.price === null) return null;
   const outputTokens = Math.min(ANSWER_TOKENS, card.maxOutputTokens);
   const usage = {
     inputTokens: Math.round(inputTokens),

@@ -4,7 +4,7 @@ import { keepPicture } from '../../cli/draw';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { sayResumed } from '../../cli/follow-run';
 import { listenForInterruption } from '../../cli/interruption';
-import { checkServed } from '../../cli/queues';
+import { checkServed, isWorkedOnElsewhere } from '../../cli/queues';
 import { type Session, withSession } from '../../cli/session';
 import { loadServable, loadSettings, type WorkOptions } from '../../cli/settings';
 import { columnsOf, print, say, toJson } from '../../cli/terminal';
@@ -36,7 +36,7 @@ interface EvaluateOptions extends WorkOptions, PlanOptions, BeginOptions {
 export async function evaluate(file: string | undefined, options: EvaluateOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const { config, detach = false, allow, deny } = options;
-  const loaded = await (detach ? loadSettings(config) : loadServable(options, { allow, deny }));
+  const loaded = await (detach ? loadSettings(options) : loadServable(options, { allow, deny }));
   await checkStore(loaded.store);
   const prepare = await prepareEvaluation(file, options, loaded);
   const place = detach
@@ -54,7 +54,9 @@ export async function evaluate(file: string | undefined, options: EvaluateOption
     }
     const end = isUnderWay ? await followEvaluation(session, manifest, interruption) : NOTHING_LEFT;
     if (end === null) {
-      say(`Evaluation ${manifest.id} is kept; go on with: ${comeBack(manifest.id, options)}`);
+      const goesOn = await isWorkedOnElsewhere(session);
+      const what = goesOn ? 'goes on; come back to it with' : 'is kept; go on with';
+      say(`Evaluation ${manifest.id} ${what}: ${comeBack(manifest.id, options)}`);
       return EXIT.interrupted;
     }
     await showResults(session, manifest, options);
@@ -87,7 +89,7 @@ async function prepareEvaluation(
   const { resume, fromTraces = false, detach = false } = options;
   if (resume !== undefined) {
     if (file !== undefined || fromTraces)
-      throw new UsageError('--resume goes on with the questions that it began with: leave others out');
+      throw new UsageError('--resume reuses the original questions; drop FILE and --from-traces');
     const store = openStore(config.store, process.cwd(), { keys: configuredKeys(config) });
     const manifest = await findEvaluation(store, resume);
     checkConfiguration(manifest, config, !detach);

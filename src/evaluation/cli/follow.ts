@@ -4,7 +4,7 @@ import { breakdownOf } from '../../cli/follow-run';
 import { unlessInterrupted } from '../../cli/interruption';
 import { watchForAbsence } from '../../cli/queues';
 import type { Session } from '../../cli/session';
-import { columnsOf, harmless, type Screen } from '../../cli/terminal';
+import { columnsOf, harmless, openPicture, type Screen } from '../../cli/terminal';
 import { describeUsd, joinFacts } from '../../trace/describe';
 import { wrapFacts } from '../../trace/lines';
 import type { EvaluationProgress } from '../contract';
@@ -84,15 +84,12 @@ interface View {
 
 async function openView(screen: Screen): Promise<View> {
   if (!screen.isTTY || process.env.TERM === 'dumb') return openPlainView(screen);
-  const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(screen);
+  const { show, done } = await openPicture(screen);
   return {
     show: (facts) => {
-      update(harmless(wrapFacts(facts, columnsOf(screen) ?? PLAIN_COLUMNS).join('\n')));
+      show(wrapFacts(facts, columnsOf(screen) ?? PLAIN_COLUMNS).join('\n'));
     },
-    close: () => {
-      update.done();
-    },
+    close: done,
   };
 }
 

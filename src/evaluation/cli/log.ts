@@ -11,9 +11,11 @@ import { counted } from '../../trace/describe';
 import { randomFrom, shuffled } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
 import { normalizeQuestion } from '../data/question-index';
+import type { PlainGrader } from '../data/formats/pairs';
 import { readQuestionFile } from '../data/read-questions';
 import { factsOf } from '../facts';
 import type { LogFacts } from '../records';
+import type { DrawOptions } from './questions';
 
 /** No more of the latest solves are drawn from. */
 const MOST_SOLVES = 10_000;
@@ -34,9 +36,9 @@ interface Drawn {
 export async function drawFromLog(
   session: Session,
   file: string | undefined,
-  { sample = DEFAULT_SAMPLE, seed }: { readonly sample?: number; readonly seed: number },
+  { sample = DEFAULT_SAMPLE, seed, grader }: DrawOptions,
 ): Promise<Drawn> {
-  const answerTo = await readRightAnswers(file);
+  const answerTo = await readRightAnswers(file, grader);
   const { taskQueue } = session.config.temporal;
   const { solves, ended } = await completedSolves(session.temporal, taskQueue, MOST_SOLVES);
   const byId = new Map(solves.toReversed().map((solve) => [solve.id, solve]));
@@ -89,10 +91,13 @@ async function readSolve(
 
 type Answered = Question | { readonly grader: 'none' };
 
-async function readRightAnswers(file: string | undefined): Promise<(logged: Logged) => Answered> {
+async function readRightAnswers(
+  file: string | undefined,
+  grader: PlainGrader | undefined,
+): Promise<(logged: Logged) => Answered> {
   if (file === undefined) return () => ({ grader: 'none' });
-  const rows = (await readQuestionFile(file)).map(({ value }) => value);
-  const problem = await graderProblem(rows);
+  const rows = (await readQuestionFile(file, grader)).map(({ value }) => value);
+  const problem = await graderProblem(rows, [file]);
   if (problem !== null) throw new UsageError(problem);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const byText = new Map(rows.map((row) => [normalizeQuestion(row.question), row]));

@@ -14,16 +14,14 @@ import { findBestWorker } from './best-worker';
 import { type Estimate, estimateEvaluation } from './estimate';
 import { checkLearning } from './learn';
 import { drawFromLog } from './log';
-import { needsVerifier, readQuestions } from './questions';
+import { type DrawOptions, needsVerifier, readQuestions } from './questions';
 
 /** What decides what is tried on what. */
-export interface PlanOptions {
+export interface PlanOptions extends DrawOptions {
   /** Default: the Conductor and all workers; of the log, the best worker. */
   readonly methods?: readonly string[];
   readonly allow?: string[];
   readonly deny?: string[];
-  readonly sample?: number;
-  readonly seed: number;
   /** USD; null: no limit. */
   readonly maxCost?: number | null;
   readonly fromTraces?: boolean;
@@ -116,7 +114,7 @@ export function checkBudget(
   checkCostLimit(run);
   if (verifier?.price !== null) return;
   throw new UsageError(
-    `--max-cost cannot be enforced, since no price is known of the verifier ${verifier.model}: add "price: { input, output }", ` +
+    `--max-cost cannot be enforced: the verifier ${verifier.model} has no known price; add "price: { input, output }", ` +
       'in USD per million tokens, to it in conductor.yaml',
   );
 }
@@ -140,14 +138,14 @@ function namedMethods(names: readonly string[], workers: readonly string[]): str
 }
 
 function describeEstimate({ calls, usd }: Estimate): string {
-  const cost = usd === null ? 'at a cost that is unknown, since a price is' : `some ${describeUsd(usd)}`;
-  return `some ${calls.toLocaleString('en-US')} calls, ${cost}.`;
+  const cost = usd === null ? 'at a cost that is unknown, since a price is' : `about ${describeUsd(usd)}`;
+  return `about ${calls.toLocaleString('en-US')} calls, ${cost}.`;
 }
 
 /** What costs money is not begun without a word on how much it may be. */
 function refuseUnbounded({ usd }: Estimate, { maxCost }: PlanOptions): void {
   if (maxCost !== undefined || usd === 0) return;
   throw new UsageError(
-    'nothing was started: say what it may cost at most with --max-cost USD, or --max-cost none',
+    'nothing was started: set what it may cost at most with --max-cost USD, or --max-cost none',
   );
 }

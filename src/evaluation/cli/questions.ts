@@ -3,7 +3,17 @@ import { graderProblem } from '../../grading/grade';
 import { UsageError } from '../../cli/exit-code';
 import { randomFrom, shuffled } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
+import type { PlainGrader } from '../data/formats/pairs';
 import { readQuestionFile } from '../data/read-questions';
+
+/** Which questions of a file are asked, and how they are judged. */
+export interface DrawOptions {
+  /** How many; undefined: all. */
+  readonly sample?: number;
+  readonly seed: number;
+  /** Default for questions that name none. */
+  readonly grader?: PlainGrader;
+}
 
 /**
  * The questions of a file, or a sample of them: the same ones for the same seed, in their order in the file.
@@ -12,12 +22,12 @@ import { readQuestionFile } from '../data/read-questions';
  */
 export async function readQuestions(
   file: string,
-  { sample, seed }: { readonly sample?: number; readonly seed: number },
+  { sample, seed, grader }: DrawOptions,
 ): Promise<readonly Question[]> {
-  const rows = await readQuestionFile(file);
+  const rows = await readQuestionFile(file, grader);
   const all = rows.map(({ value }) => value);
   refuseRepeats(file, all);
-  const problem = await graderProblem(all);
+  const problem = await graderProblem(all, [file]);
   if (problem !== null) throw new UsageError(problem);
   if (sample === undefined || sample >= all.length) return all;
   const drawn = new Set(shuffled(all, randomFrom(seed, 'sample')).slice(0, sample));

@@ -2,7 +2,8 @@ import { TOPOLOGIES } from '../../plan/topology';
 import { counted, describeUsd } from '../../trace/describe';
 import { FAILURES } from '../analysis/failure';
 import type { Learned } from '../records';
-import type { Summary } from '../summarize';
+import { MOST_ATTEMPTS } from '../methods/samples';
+import type { MethodSummary, Summary } from '../summarize';
 import { findingsOfLog } from './report-of-log';
 import { compareSentence } from './sentences';
 import { markdownTable, tableOf } from './table';
@@ -19,6 +20,7 @@ export function findingsOf(summary: Summary): string[] {
     ...(againstBestWorker === null
       ? []
       : [compareSentence(reference, againstBestWorker, ', the best worker alone on these questions')]),
+    ...methods.flatMap((method) => (method.capped === 0 ? [] : [describeCapped(method, summary)])),
     ...(learned === undefined ? [] : [describeLearned(learned)]),
     ...(lost === 0
       ? []
@@ -29,6 +31,18 @@ export function findingsOf(summary: Summary): string[] {
           `${counted(ungraded - unknown, 'answer')} could not be judged, and count neither way: see results.jsonl.`,
         ]),
   ];
+}
+
+function describeCapped({ method, capped, usd }: MethodSummary, { methods, reference }: Summary): string {
+  const other = methods.find((each) => each.method === reference)?.usd ?? null;
+  const cost =
+    usd === null || other === null
+      ? ''
+      : `: it cost ${describeUsd(usd)} a question, and ${reference} ${describeUsd(other)}`;
+  return (
+    `${method} is not at equal cost on ${counted(capped, 'question')}, where it stopped at ${MOST_ATTEMPTS} attempts, ` +
+    `the most it makes${cost}.`
+  );
 }
 
 function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learned): string {

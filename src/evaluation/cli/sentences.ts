@@ -11,9 +11,8 @@ export function compareSentence(one: string, comparison: Comparison, whom: strin
     `${signed(high)}, p ${describeP(comparison)}`;
   if (p < 0.05) return `${found}.`;
   const smallest = describeSmallest(comparison);
-  const could =
-    smallest === 'none'
-      ? `${counted(pairs, 'question')} are too few to find any difference`
-      : `a difference of ${smallest} could have been found`;
-  return `${found}: it may be chance, and ${could}.`;
+  const questions = counted(pairs, 'question');
+  return smallest === 'none'
+    ? `${found}. No difference was found; ${questions} are too few to find any.`
+    : `${found}. No difference was found; with ${questions} only one of ${smallest} or more would have shown.`;
 }

@@ -13,8 +13,8 @@ const HEAD = [
   'USD',
   'tokens',
   'calls',
-  'median',
-  '95 %',
+  'median time',
+  '95 % time',
   'not judged',
 ] as const;
 
@@ -66,13 +66,30 @@ export function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** For a terminal: where the table is too wide for it, a paragraph for each row. @param columns undefined: no terminal */
-export function shownTable(rows: readonly (readonly string[])[], columns: number | undefined): string {
-  const table = plainTable(rows);
-  const isNarrow = columns !== undefined && table.split('\n').some((line) => widthOf(line) > columns);
-  if (!isNarrow) return table;
+/**
+ * For a terminal: where the table is too wide for it, several with the same first column; where not even one more column
+ * fits beside that, a paragraph for each row.
+ *
+ * @param columns undefined: no terminal
+ */
+export function shownTable(rows: readonly (readonly string[])[], columns = Infinity): string {
+  const fits = (picked: readonly number[]): boolean =>
+    plainTable(pick(rows, picked))
+      .split('\n')
+      .every((line) => widthOf(line) <= columns);
+  const tables: number[][] = [];
+  for (const column of rows[0]?.slice(1).keys() ?? []) {
+    const last = tables.at(-1);
+    if (last !== undefined && fits([...last, column + 1])) last.push(column + 1);
+    else tables.push([0, column + 1]);
+  }
+  if (tables.every(fits)) return tables.map((picked) => plainTable(pick(rows, picked))).join('\n\n');
   const [head = [], ...methods] = rows;
   return methods.flatMap((row) => paragraphOf(head, row, columns)).join('\n');
+}
+
+function pick(rows: readonly (readonly string[])[], columns: readonly number[]): string[][] {
+  return rows.map((row) => columns.map((column) => row[column] ?? ''));
 }
 
 const INDENT = 2;

@@ -17,8 +17,8 @@ export interface DataFormat {
   /** Fields by which its records are known. */
   readonly fields: readonly string[];
   readonly mapping: Mapping;
-  /** What it throws is what is wrong with the record. */
-  readonly map: (record: Readonly<Record<string, unknown>>) => Mapped;
+  /** Throws an Error that says what is wrong with the record. @param place `file:line`, see `DataRow` */
+  readonly map: (record: Readonly<Record<string, unknown>>, place: string) => Mapped;
 }
 
 type Draft = z.input<typeof questionSchema> | { readonly leftOut: string };

@@ -1,6 +1,7 @@
 import type { Question } from '../../grading/question';
 import { type DataRow, openDataSet } from './data-set';
 import type { DataFormat, Mapping } from './format';
+import type { PlainGrader } from './formats/pairs';
 import { type Copy, QuestionIndex } from './question-index';
 
 /** How many there are of each name. */
@@ -42,11 +43,16 @@ export interface Inspection {
  * Reads a file of questions as a whole, and says what is in it.
  *
  * @param against another file, none of whose questions should be repeated, such as the one to judge by
+ * @param grader of rows that name none
  * @throws ConfigError where one of the files cannot be read at all
  */
-export async function inspectDataSet(file: string, against?: string): Promise<Inspection> {
+export async function inspectDataSet(
+  file: string,
+  against?: string,
+  grader?: PlainGrader,
+): Promise<Inspection> {
   const other = against === undefined ? null : { file: against, ...(await indexOf(against)) };
-  const { kind, rows } = await openDataSet(file);
+  const { kind, rows } = await openDataSet(file, grader);
   const findings = new Findings(other?.index ?? null);
   for await (const row of rows) findings.note(row);
   const { overlap, ...rest } = findings.summary();

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../config/errors';
 import type { Question } from '../../grading/question';
 import { openDataSet } from './data-set';
+import type { PlainGrader } from './formats/pairs';
 
 /** What stands at a place, `file:line`; lines are counted from 1. */
 export interface Row<T> {
@@ -11,12 +12,16 @@ export interface Row<T> {
 /**
  * Reads a file of questions, in any format that `data inspect` knows, relative to the folder of the process.
  *
+ * @param grader of rows that name none
  * @throws ConfigError that names file, place, value and what was expected, of each mistake
  */
-export async function readQuestionFile(file: string): Promise<readonly Row<Question>[]> {
+export async function readQuestionFile(
+  file: string,
+  grader?: PlainGrader,
+): Promise<readonly Row<Question>[]> {
   const rows: Row<Question>[] = [];
   const mistakes: string[] = [];
-  for await (const row of (await openDataSet(file)).rows) {
+  for await (const row of (await openDataSet(file, grader)).rows) {
     const { place } = row;
     if ('question' in row) rows.push({ value: row.question, place });
     else if ('problems' in row) mistakes.push(...row.problems.map((problem) => `${place}: ${problem}`));

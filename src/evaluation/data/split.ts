@@ -5,11 +5,14 @@ import { codeOf } from '../../reason-of';
 import type { Question } from '../../grading/question';
 import { type DataRow, openDataSet } from './data-set';
 import { type Candidate, drawBalanced, type Part } from './draw-balanced';
+import type { PlainGrader } from './formats/pairs';
 import { QuestionIndex } from './question-index';
 
 export interface SplitOptions {
   readonly parts: readonly Part[];
   readonly seed: number;
+  /** Default for rows that name none. */
+  readonly grader?: PlainGrader;
   /** Of questions that have a date: the first and the last day. */
   readonly since?: string;
   readonly until?: string;
@@ -60,7 +63,7 @@ async function gather(files: readonly string[], options: SplitOptions): Promise<
   const repeated = new Set<string>();
   const found = new Map<string, Candidate>();
   let badRows = 0;
-  for await (const { file, row } of rowsOf(files)) {
+  for await (const { file, row } of rowsOf(files, options)) {
     if ('problems' in row) badRows += 1;
     if (!('question' in row) || !isWithin(row.question, options)) continue;
     const { id, question, source = file, topic = '' } = row.question;
@@ -78,8 +81,12 @@ function isWithin({ date }: Question, { since = '', until = '9' }: SplitOptions)
   return date === undefined || (date >= since && date <= until);
 }
 
-async function* rowsOf(files: readonly string[]): AsyncGenerator<{ file: string; row: DataRow }> {
-  for (const file of files) for await (const row of (await openDataSet(file)).rows) yield { file, row };
+async function* rowsOf(
+  files: readonly string[],
+  { grader }: Pick<SplitOptions, 'grader'>,
+): AsyncGenerator<{ file: string; row: DataRow }> {
+  for (const file of files)
+    for await (const row of (await openDataSet(file, grader)).rows) yield { file, row };
 }
 
 interface OpenPart {
@@ -91,13 +98,13 @@ interface OpenPart {
 async function writeParts(
   files: readonly string[],
   partOf: ReadonlyMap<string, string | null>,
-  { parts, out }: SplitOptions,
+  { parts, out, grader }: SplitOptions,
 ): Promise<Split['parts']> {
   const written = new Map<string, OpenPart>();
   try {
     await mkdir(out, { recursive: true });
     for (const { name } of parts) written.set(name, await openPart(join(out, `${name}.jsonl`)));
-    for await (const { file, row } of rowsOf(files)) {
+    for await (const { file, row } of rowsOf(files, { grader })) {
       const part = written.get(partOf.get(row.place) ?? '');
       if (part !== undefined && 'question' in row) await write(part, row.question, file);
     }

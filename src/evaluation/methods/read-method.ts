@@ -50,6 +50,12 @@ export function readMethod(text: string, workers: readonly string[]): { name: st
   return { name: value === '' ? name : `${name}:${value}`, method: entry.make(value) };
 }
 
+/** Whether a method, by its name, makes as many attempts as the Conductor's cost pays for. */
+export function makesSamples(name: string): boolean {
+  const [kind = ''] = name.split(':', 1);
+  return [bestOf, vote].includes(METHODS[kind] ?? worker);
+}
+
 const EXPECTED: Readonly<Partial<Record<MethodEntry['argument'], string>>> = {
   none: 'nothing behind its name',
   examples: 'none, in-domain or mixed behind the colon',

@@ -1,5 +1,9 @@
 import type { Plan, Step } from '../../plan/plan';
+import { MAX_STEPS } from '../../protocol/messages';
 import type { MethodEntry } from './method';
+
+/** The plan that chooses among attempts shows each as a step, and has one more. */
+export const MOST_ATTEMPTS = MAX_STEPS - 1;
 
 /** One worker, asked as often as the Conductor's cost pays for; it then chooses among its answers itself. */
 export const bestOf: MethodEntry = {
@@ -34,8 +38,8 @@ export function choosing(worker: string, count: number): Plan {
 }
 
 /** The place of the answer that was given most often, of equals the earliest; null where none settled on anything. */
-export function mostFrequent(answers: readonly (string | null)[]): number | null {
-  const counts = new Map<string, number>();
+export function mostFrequent(answers: readonly (string | number | null)[]): number | null {
+  const counts = new Map<string | number, number>();
   for (const answer of answers) if (answer !== null) counts.set(answer, (counts.get(answer) ?? 0) + 1);
   const most = Math.max(...counts.values());
   const place = answers.findIndex((answer) => answer !== null && counts.get(answer) === most);

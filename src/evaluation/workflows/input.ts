@@ -1,68 +1,87 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { isRecord } from '../../plan/validate';
 import { FAILURES } from '../../protocol/failures';
-import { isRun, isWorker } from '../../protocol/given-run';
-import { isBound, isListOf, isString, isWhole } from '../../protocol/messages';
+import { isModel, isRun } from '../../protocol/given-run';
+import { SOLVE_RULES } from '../../protocol/input';
+import { isListOf, isString, orNull, whole, type Rule } from '../../protocol/messages';
+import { findFault, oneOf, optional, type Rules, text } from '../../protocol/rules';
 import { reasonOf } from '../../reason-of';
+import type { EvaluateInput, QuestionInput } from '../contract';
+import { readQuestionSetKey } from '../keys';
 import { readMethods } from '../methods/read-method';
 import { EVALUATE_WORKFLOW, MOST, QUESTION_WORKFLOW } from '../names';
 
-type Rules = Readonly<Record<string, readonly [isMet: (value: unknown) => boolean, expected: string]>>;
+const nanoUsd = orNull(whole(0));
 
-const isId = (value: unknown): boolean => isString(value) && /^[a-z0-9][a-z0-9-]{0,62}$/.test(value);
-const isList = (value: unknown): boolean => isListOf(isString)(value) && (value as string[]).length > 0;
-
-const SETTINGS: Rules = {
-  id: [isId, 'up to 63 small letters, digits and dashes'],
-  workers: [isList, 'a list of ids of workers'],
-  methods: [(value) => isList(value) && (value as string[]).length <= MOST.methods, 'a list of methods'],
-  seed: [(value) => isWhole(value, 0), 'a whole number from 0'],
-  runNanoUsd: [isBound, 'a whole number from 0, or null for no limit'],
-  nanoUsd: [isBound, 'a whole number from 0, or null for no limit'],
-  run: [
-    (value) => value === undefined || isRun(value),
-    'a run as the activity conductor.resolveRun returns it',
-  ],
-  verifier: [(value) => value === undefined || isWorker(value), 'the card of a model'],
+const set: Rule = {
+  isMet: (value) => isString(value) && readQuestionSetKey(value) !== null,
+  expected: 'the key of a kept set of questions, questions/SHA-256.jsonl',
 };
 
-/**
- * Any client may start a workflow with anything, and what is unbounded could leave it hanging.
- *
- * @throws ApplicationFailure `Solve.BadInput`, not retryable, for what no evaluation can be made of
- */
-export function checkEvaluation(input: unknown): void {
-  check(EVALUATE_WORKFLOW, input, {
-    ...SETTINGS,
-    set: [isString, 'the store key of a set of questions'],
-    questions: [(value) => isWhole(value, 1, MOST.questions), `a whole number from 1 to ${MOST.questions}`],
-    window: [(value) => isWhole(value, 1, MOST.window), `a whole number from 1 to ${MOST.window}`],
-    // It carries its state over by itself; nobody else may hand it one.
-    carried: [
-      (value) => value === undefined || workflowInfo().continuedFromExecutionRunId !== undefined,
-      'left out: only an evaluation that goes on may have it',
-    ],
-  });
+const SETTINGS: Rules<Omit<QuestionInput, 'question'>> = {
+  id: {
+    isMet: (value) => isString(value) && /^[a-z0-9][a-z0-9-]{0,62}$/.test(value),
+    expected: 'up to 63 small letters, digits and dashes',
+  },
+  workers: listOf(MOST.workers),
+  methods: listOf(MOST.methods),
+  seed: whole(0),
+  run: optional({ isMet: isRun, expected: 'a run as the activity conductor.resolveRun returns it' }),
+  verifier: optional({ isMet: isModel, expected: 'the card of a model' }),
+  compares: optional(oneOf(true, false)),
+  pool: optional(SOLVE_RULES.pool),
+  limits: optional(SOLVE_RULES.limits),
+  runNanoUsd: nanoUsd,
+  nanoUsd,
+};
+
+const EVALUATION: Rules<EvaluateInput> = {
+  ...SETTINGS,
+  set,
+  questions: whole(1, MOST.questions),
+  window: whole(1, MOST.window),
+  // It carries its state over by itself; nobody else may hand it one.
+  carried: {
+    isMet: (value) => value === undefined || workflowInfo().continuedFromExecutionRunId !== undefined,
+    expected: 'left out: only an evaluation that goes on may have it',
+  },
+};
+
+const QUESTION: Rules<QuestionInput> = {
+  ...SETTINGS,
+  question: { set, index: whole(0, MOST.questions) },
+};
+
+/** @throws ApplicationFailure `Solve.BadInput`, not retryable, for what no evaluation can be made of */
+export function checkEvaluation(input: EvaluateInput): void {
+  check(EVALUATE_WORKFLOW, input, EVALUATION);
 }
 
-export function checkQuestion(input: unknown): void {
-  const isRef = (value: unknown): boolean =>
-    isRecord(value) && isString(value.set) && isWhole(value.index, 0, MOST.questions);
-  check(QUESTION_WORKFLOW, input, { ...SETTINGS, question: [isRef, '{ set, index }'] });
+export function checkQuestion(input: QuestionInput): void {
+  check(QUESTION_WORKFLOW, input, QUESTION);
 }
 
-function check(workflow: string, input: unknown, rules: Rules): void {
-  const given = isRecord(input) ? input : {};
-  for (const [name, [isMet, expected]] of Object.entries(rules)) {
-    if (!isMet(given[name])) throw refused(`${name} in the input of ${workflow} must be ${expected}`);
-  }
+/** Names become parts of sentences and of workflow ids. */
+function listOf(most: number): Rule {
+  const isName = text(MOST.name).isMet;
+  const isMet = (value: unknown): boolean =>
+    isListOf(isName)(value) && whole(1, most).isMet((value as string[]).length);
+  return { isMet, expected: `a list of 1 to ${most} names of ${MOST.name} characters at most` };
+}
+
+function check<Input extends QuestionInput | EvaluateInput>(
+  workflow: string,
+  input: Input,
+  rules: Rules<Input>,
+): void {
+  const fault = findFault(workflow, input, rules) ?? findUnknownMethod(input);
+  if (fault !== null) throw ApplicationFailure.nonRetryable(fault, FAILURES.badInput);
+}
+
+function findUnknownMethod({ methods, workers }: QuestionInput | EvaluateInput): string | null {
   try {
-    readMethods(given.methods as string[], given.workers as string[]);
+    readMethods(methods, workers);
+    return null;
   } catch (error) {
-    throw refused(reasonOf(error));
+    return reasonOf(error);
   }
-}
-
-function refused(problem: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(problem, FAILURES.badInput);
 }

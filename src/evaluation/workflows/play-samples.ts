@@ -1,9 +1,8 @@
-import { MAX_STEPS } from '../../protocol/messages';
 import type { SolveTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
 import { ownRound } from '../../trace/run-tree';
 import type { Method } from '../methods/method';
-import { attempts, choosing, mostFrequent } from '../methods/samples';
+import { attempts, choosing, MOST_ATTEMPTS, mostFrequent } from '../methods/samples';
 import type { MethodRecord, Spent } from '../records';
 import { spentOn, unitOf } from '../spent';
 import { nothingOf, type Played, type SolveRun, type Trial } from './trial';
@@ -12,12 +11,10 @@ type Samples = Extract<Method, { readonly kind: 'samples' }>;
 
 /** Attempts that are made together: few enough for the limits of one run. */
 const MOST_TOGETHER = 8;
-/** One more chooses among them. */
-const MOST_ATTEMPTS = MAX_STEPS - 1;
 
 /**
- * Makes attempts as long as another one, as dear as the dearest so far, fits what the Conductor cost: so the costs of both
- * differ by less than a call. The first is made in any case. Null where the money did not last.
+ * Samples until one more, at the highest cost so far, would exceed the Conductor's cost, or until there are
+ * `MOST_ATTEMPTS`. The first is made in any case. Null where the money did not last.
  */
 export async function playSamples(
   trial: Trial,
@@ -84,7 +81,7 @@ async function countVotes(
   answers: readonly (Text | null)[],
 ): Promise<Pick<Played, 'answer' | 'grade' | 'outputs'>> {
   const grades = await trial.grade(answers);
-  const place = mostFrequent(grades.map(({ extracted }) => extracted)) ?? 0;
+  const place = mostFrequent(grades.map(({ extracted, sameAs }) => sameAs ?? extracted)) ?? 0;
   const outputs = [grades.map(({ verdict }) => verdict)];
   return {
     answer: answers[place] ?? null,

@@ -5,7 +5,7 @@ import type { ConductorChange, LimitsInput } from '../../protocol/activities';
 import type { Problem } from '../../protocol/call';
 import type { ModelCard } from '../../protocol/cards';
 import type { SolveInput } from '../../protocol/input';
-import { SOLVE_WORKFLOW } from '../../protocol/names';
+import { SOLVE_PART_WORKFLOW } from '../../protocol/names';
 import type { SolveTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
@@ -109,7 +109,7 @@ export class Trial {
     const summary = `${what}, question ${this.input.question.index + 1}`;
     const ended = await runSolve(id, { ...input, limits: { ...input.limits, ...money } }, summary);
     const isShort = money !== null && ended.trace?.stoppedBy === 'cost';
-    this.spent += spentAtMost(ended.trace);
+    this.spent += spentAtMost(ended.trace, money === null ? this.input.runNanoUsd : money.costUsd * 1e9);
     if (isShort) return null;
     return { id, ...ended, latencyMs: Date.now() - startedAt };
   }
@@ -156,8 +156,9 @@ export class Trial {
   }
 }
 
-function spentAtMost(trace: SolveTrace | null): number {
-  return trace?.spentAtMost?.nanoUsd ?? 0;
+/** @param given what it was allowed, all of which counts where it left no trace: somebody ended it */
+function spentAtMost(trace: SolveTrace | null, given: number | null): number {
+  return trace === null ? Math.round(given ?? 0) : (trace.spentAtMost?.nanoUsd ?? 0);
 }
 
 /** Answers that a grader of the user's judges together. */
@@ -169,7 +170,7 @@ async function runSolve(
   staticSummary: string,
 ): Promise<Pick<SolveRun, 'trace' | 'problem'>> {
   try {
-    const trace = await executeChild<(input: SolveInput) => Promise<SolveTrace>>(SOLVE_WORKFLOW, {
+    const trace = await executeChild<(input: SolveInput) => Promise<SolveTrace>>(SOLVE_PART_WORKFLOW, {
       workflowId,
       args: [input],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

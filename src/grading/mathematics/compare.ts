@@ -1,7 +1,8 @@
 import { normalizeText } from '../read-answer';
 import type { Unit } from '../units';
 import type { Comparison, EngineJob } from './engine';
-import { isSameRational, readRational } from './rational';
+import { isSameRational } from '../rational';
+import { readRational } from './read-rational';
 import type { Relation, Scalar, Shape } from './shape';
 
 /** Has the engine compare two expressions, or two equations. */

@@ -4,10 +4,10 @@ const { parentPort } = require('node:worker_threads');
 const { ComputeEngine } = require('@cortex-js/compute-engine');
 
 const ce = new ComputeEngine();
-ce.precision = 40;
+ce.precision = 100;
 
-/** Two values are the same where they differ by less, as a share of the larger one. */
-const EXACT = 1e-25;
+/** Two values are the same where they differ by less, as a share of one: e^{π√163} is no whole number. */
+const EXACT = 1e-80;
 /** The same where unknowns are given values, which makes for doubles. */
 const SAMPLED = 1e-9;
 /** Of unknowns: no two of them are related, and none is a special place of any usual function. */
@@ -38,16 +38,20 @@ function compareExpressions(right, answer) {
   const unknowns = unknownsOf(right, answer);
   if (unknowns.length > 0) return compareAtPoints(right, answer, unknowns);
   const [one, other] = [right.N(), answer.N()];
-  const size = Math.max(sizeOf(one), sizeOf(other));
-  if (Number.isNaN(size)) return right.isEqual(answer) === true ? 'same' : 'unknown';
-  if (size === Infinity) return compareInfinite(one, other);
-  const apart = sizeOf(ce.box(['Subtract', right, answer]).N());
+  if ([one, other].some((each) => Number.isNaN(sizeOf(each)))) {
+    return right.isEqual(answer) === true ? 'same' : 'unknown';
+  }
+  if ([one, other].some(({ isFinite }) => isFinite === false)) return compareInfinite(one, other);
+  if (one.is(0) && other.is(0)) return 'same';
+  // A share stays within what a double can hold where values do not.
+  const whole = one.is(0) ? answer : right;
+  const apart = sizeOf(ce.box(['Divide', ['Subtract', right, answer], whole]).N());
   if (Number.isNaN(apart)) return 'unknown';
-  return apart <= EXACT * Math.max(size, 1e-200) ? 'same' : 'different';
+  return apart <= EXACT ? 'same' : 'different';
 }
 
 function compareInfinite(one, other) {
-  const ends = [one, other].map((each) => (Math.abs(each.re) === Infinity ? each.toString() : null));
+  const ends = [one, other].map((each) => (each.isFinite === false ? each.toString() : null));
   if (ends.some((end) => end !== null && !/^[-+]?oo$/.test(end))) return 'unknown';
   return ends[0] === ends[1] ? 'same' : 'different';
 }

@@ -1,7 +1,10 @@
-import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Helper, Killable } from '../killable';
+import { reasonOf } from '../../reason-of';
+import { PYTHON } from '../../start-program';
+import { type Helper, HelperError, Killable } from '../killable';
+import { type ConfinedPython, confinePython, startPython } from '../sandbox/confined-python';
 import type { Comparison } from './engine';
 
 export const INSTALL_MATH_VERIFY = 'pip install math-verify==0.9.0';
@@ -13,6 +16,9 @@ const JUDGE = join(__dirname, '../../../src/grading/mathematics/math_verify_judg
 
 /** What this process learned of its Python; null until it was asked. */
 let state: { readonly version: string } | { readonly missing: string } | null = null;
+
+/** Found out once: whether bubblewrap keeps it in. */
+let confined: { readonly found: ConfinedPython | null } | null = null;
 
 const judge = new Killable(startJudge, LIMITS);
 
@@ -30,6 +36,7 @@ export interface SecondOpinion {
 export async function askMathVerify(right: string, answer: string): Promise<SecondOpinion | null> {
   if (state !== null && 'missing' in state) return null;
   try {
+    await findConfinement();
     const found = await judge.ask({ right, answer });
     const version = state?.version ?? 'unknown';
     return { comparison: found === 'same' || found === 'no' ? found : 'unknown', version };
@@ -40,28 +47,25 @@ export async function askMathVerify(right: string, answer: string): Promise<Seco
   }
 }
 
+async function findConfinement(): Promise<void> {
+  confined ??= { found: await confinePython(pythonPath()) };
+}
+
 /** Why math-verify cannot be asked, with what to do; null where it can. */
 export async function mathVerifyProblem(): Promise<string | null> {
   await askMathVerify('1', '1').catch(() => null);
   return state !== null && 'missing' in state ? state.missing : null;
 }
 
-/** Python is told nothing of the environment but where things are: no key reaches it. */
-function environment(): NodeJS.ProcessEnv {
-  const names = ['PATH', 'HOME', 'LANG', 'VIRTUAL_ENV', 'SystemRoot', 'APPDATA'];
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
-}
-
 /** `CONDUCTOR_PYTHON`, else the one on the PATH. */
 export function pythonPath(): string {
   const { CONDUCTOR_PYTHON: chosen = '' } = process.env;
-  if (chosen !== '') return chosen;
-  return process.platform === 'win32' ? 'python' : 'python3';
+  return chosen === '' ? PYTHON : chosen;
 }
 
 function startJudge(): Helper {
   const python = pythonPath();
-  const child = spawn(python, ['-u', JUDGE], { env: environment(), stdio: 'pipe' });
+  const child = start(python);
   let words = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-2_000)));
   // Whoever ends it may still be writing to it.
@@ -76,7 +80,7 @@ function startJudge(): Helper {
         onMessage(message);
       });
       child.on('error', (error) => {
-        state ??= { missing: `${python} cannot be started (${error.message}): ${HINT}` };
+        state ??= { missing: cannotStart(python, error) };
         onEnd(error.message);
       });
       child.on('close', () => {
@@ -88,6 +92,19 @@ function startJudge(): Helper {
     },
     kill: () => child.kill('SIGKILL'),
   };
+}
+
+function start(python: string): ChildProcessWithoutNullStreams {
+  try {
+    return startPython({ python }, confined?.found ?? null, ['-u', JUDGE]);
+  } catch (error) {
+    state ??= { missing: cannotStart(python, error) };
+    throw new HelperError(reasonOf(error));
+  }
+}
+
+function cannotStart(python: string, error: unknown): string {
+  return `${python} cannot be started (${reasonOf(error)}): ${HINT}`;
 }
 
 const HINT = `install it with "${INSTALL_MATH_VERIFY}", or name the Python that has it in CONDUCTOR_PYTHON`;

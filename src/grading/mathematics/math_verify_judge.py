@@ -1,11 +1,13 @@
 """Compares mathematics with math-verify: a JSON line in, a JSON line out, until standard input ends.
 
-The answers are a model's and may be hostile. Only LaTeX is parsed, never Python's own syntax; nothing here may start a
-program, reach the network or write a file; memory is limited; and whoever started this ends it when it takes too long.
+The answers are a model's and may be hostile. Only LaTeX is parsed, never Python's own syntax. Where there is bubblewrap,
+whoever starts this keeps it in there; elsewhere it is hindered from starting programs, connecting and writing files. Memory
+is limited, and whoever started this ends it when it takes too long.
 """
 
 import json
 import logging
+import os
 import sys
 from importlib.metadata import version
 
@@ -14,22 +16,32 @@ from math_verify import LatexExtractionConfig, parse, verify
 # What two ways to write a number may differ by: with math-verify's own 6 places, pi / 4 is 0.785398.
 PLACES = 12
 
-FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn", "subprocess.", "socket.", "ctypes.")
+FORBIDDEN = ("os.", "subprocess.", "shutil.", "socket.", "ctypes.")
+READING = ("os.listdir", "os.scandir", "os.walk", "os.fwalk")
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def forbid(event: str, arguments: tuple) -> None:
-    if event.startswith(FORBIDDEN):
+    if event.startswith(FORBIDDEN) and event not in READING:
         raise PermissionError(event)
-    if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+    if event == "import" and arguments[0] == "_posixsubprocess":
         raise PermissionError(event)
+    if event == "open":
+        mode, flags = arguments[1:3]
+        if set(mode or "") & set("wax+") or flags & WRITING:
+            raise PermissionError(event)
 
 
-def limit_memory(megabytes: int) -> None:
+def hinder(megabytes: int) -> None:
+    sys.modules.pop("_posixsubprocess", None)
+    sys.addaudithook(forbid)
     try:
         import resource
     except ImportError:  # Windows
         return
     resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
 
 
 def read(latex: str) -> list:
@@ -56,12 +68,12 @@ def compare(right: str, answer: str) -> str:
 def main() -> None:
     logging.disable(logging.CRITICAL)
     compare("x^2-1", "(x-1)(x+1)")  # what it imports when it is first used
-    limit_memory(2048)
-    sys.addaudithook(forbid)
+    hinder(2048)
     print(json.dumps({"ready": version("math-verify")}), flush=True)
     for line in sys.stdin:
         request = json.loads(line)
         print(json.dumps(compare(request["right"], request["answer"])), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,29 +1,32 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { runCommand } from './run-command';
-import type { Program, ProgramLimits, ProgramRun, Sandbox } from './sandbox';
+import { type Program, type ProgramLimits, type ProgramRun, type Sandbox, SandboxError } from './sandbox';
+import { maskedFolders, seenAmong, shownFolders } from './shown-folders';
+import { systemCallFilter } from './system-calls';
+
+export const BUBBLEWRAP = 'bubblewrap';
 
 const MB = 1 << 20;
 /** `nobody`: what a worker that is root runs bubblewrap as, since to root no limit of processes applies. */
 const NOBODY = 65_534;
-/** With the sandbox's own three. */
-const MOST_PROCESSES = 32;
-const MOST_WRITTEN = 64 * MB;
+/** Threads, the sandbox's own three processes included. */
+const MOST_THREADS = 32;
 
 /**
- * Namespaces of bubblewrap, in which a program sees `/usr` and a small `/tmp`, no network and no process but its own, and
- * has no rights; limits of prlimit.
+ * Namespaces of bubblewrap, in which a program sees Python and its libraries alone, and has no network, no rights and no
+ * place to write to. It is one process, so that the kernel's limits of a process bound all that it takes.
  */
 export class BubblewrapSandbox implements Sandbox {
-  readonly name = 'bubblewrap';
+  readonly name = BUBBLEWRAP;
   readonly places = availableParallelism();
 
   run({ python, stdin }: Program, limits: ProgramLimits): Promise<ProgramRun> {
     return runCommand(
       {
         file: 'bwrap',
-        args: [...ISOLATION, '--', ...limitedPython(limits, '/judge/main.py', '/judge/stdin')],
-        texts: [python, stdin],
+        args: [...isolation(), '--', ...limitedPython(limits, '/judge/main.py', '/judge/stdin')],
+        texts: [python, stdin, filter()],
         reports: true,
         ...(process.getuid?.() === 0 && { uid: NOBODY }),
       },
@@ -32,32 +35,49 @@ export class BubblewrapSandbox implements Sandbox {
   }
 }
 
-/** The order counts: what is made read-only is complete by then. */
-const ISOLATION: readonly string[] = [
+function filter(): Buffer {
+  const found = systemCallFilter();
+  if (found !== null) return found;
+  throw new SandboxError(
+    `bubblewrap's limits of memory are for x86-64 and aarch64, and this is ${process.arch}`,
+  );
+}
+
+/** No process may be made, no namespace entered and no right gained in it. */
+export const CONFINED: readonly string[] = [
   ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
-  ...['--cap-drop', 'ALL', '--uid', String(NOBODY), '--gid', String(NOBODY), '--hostname', 'sandbox'],
-  ...['--clearenv', '--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--setenv', 'LANG', 'C.UTF-8'],
-  // A library that computes on all processors takes memory for each.
-  ...[
-    '--setenv',
-    'HOME',
-    '/tmp',
-    '--setenv',
-    'OMP_NUM_THREADS',
-    '1',
-    '--setenv',
-    'OPENBLAS_NUM_THREADS',
-    '1',
-  ],
-  ...['--ro-bind', '/usr', '/usr'],
-  ...['bin', 'lib', 'lib64'].flatMap((name) =>
-    existsSync(`/usr/${name}`) ? ['--symlink', `usr/${name}`, `/${name}`] : [],
-  ),
-  ...['--dev', '/dev', '--remount-ro', '/dev', '--proc', '/proc'],
-  ...['--size', String(MOST_WRITTEN), '--tmpfs', '/tmp', '--chdir', '/tmp'],
-  ...['--perms', '0444', '--file', '4', '/judge/main.py', '--perms', '0444', '--file', '5', '/judge/stdin'],
-  ...['--remount-ro', '/', '--json-status-fd', '3'],
+  ...['--cap-drop', 'ALL', '--hostname', 'sandbox'],
 ];
+
+/** The order counts: what is made read-only is complete by then. */
+function isolation(): readonly string[] {
+  const [seen] = seenAmong([process.cwd()]);
+  if (seen !== undefined) {
+    throw new SandboxError(`programs would see ${seen}, the current folder: start the worker in another one`);
+  }
+  return [
+    ...CONFINED,
+    ...['--uid', String(NOBODY), '--gid', String(NOBODY), '--clearenv'],
+    ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...shownFolders().flatMap((path) => ['--ro-bind', path, path]),
+    ...maskedFolders().flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
+    ...['bin', 'lib', 'lib64'].flatMap((name) =>
+      existsSync(`/usr/${name}`) ? ['--symlink', `usr/${name}`, `/${name}`] : [],
+    ),
+    ...['--dev', '/dev', '--remount-ro', '/dev', '--proc', '/proc', '--dir', '/tmp', '--chdir', '/tmp'],
+    ...['--perms', '0444', '--file', '4', '/judge/main.py', '--perms', '0444', '--file', '5', '/judge/stdin'],
+    ...['--remount-ro', '/', '--seccomp', '6', '--json-status-fd', '3'],
+  ];
+}
+
+const ENVIRONMENT = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  LANG: 'C.UTF-8',
+  HOME: '/tmp',
+  // A library that computes on all processors takes memory for each.
+  OMP_NUM_THREADS: '1',
+  OPENBLAS_NUM_THREADS: '1',
+};
 
 /**
  * The command that runs a program in Python within limits that each of its processes has. Standard input is a file, so
@@ -68,11 +88,13 @@ export function limitedPython(limits: ProgramLimits, main: string, stdin: string
   const limit = [
     `--cpu=${seconds}:${seconds + 1}`,
     `--as=${memoryMb * MB}`,
-    `--nproc=${MOST_PROCESSES}`,
-    `--fsize=${MOST_WRITTEN}`,
-    // Of a recursion of 50,000 calls.
+    `--nproc=${MOST_THREADS}`,
+    `--fsize=${64 * MB}`,
+    // Enough for 50,000 nested calls.
     `--stack=${64 * MB}`,
-    '--nofile=256',
+    // Pipes and pairs of sockets have buffers that no address space counts.
+    '--nofile=64',
+    '--sigpending=64',
     '--core=0',
   ];
   // Where memory runs out, it is ended before anything else on this machine.

@@ -1,39 +1,32 @@
-import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
+import { codeOf, reasonOf } from '../../reason-of';
+import { startProgram } from '../../start-program';
 import { MOST_STDERR, type ProgramLimits, type ProgramRun, SandboxError, WALL_CLOCK } from './sandbox';
-import { measureTree, type TreeUse } from './process-tree';
 
-/** A command that runs a program within limits which hold for each of its processes. */
+/** A command that runs a program within limits of the kernel's. */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd?: string;
-  /** Texts that it reads from descriptors 4, 5 and so on. */
-  readonly texts: readonly string[];
+  /** Inputs on file descriptors 4, 5 and so on. */
+  readonly texts: readonly (string | Buffer)[];
   /** User and group to run as; absent: as this process. */
   readonly uid?: number;
   /** Whether it tells by JSON lines on descriptor 3 what became of the program, as bubblewrap does. */
   readonly reports: boolean;
 }
 
-const LOOK_MS = 100;
-
 /**
- * Runs a command to its end, and ends it with all its processes where together they use more than the limits.
+ * Runs a command to its end, and ends it where it prints too much or is not done in time. The kernel keeps it to the rest.
  *
  * @throws SandboxError where the command cannot be started, did not come to run the program, or was given no time to
  */
 export function runCommand(command: Command, limits: ProgramLimits): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
-    const { file, args, cwd, texts, uid } = command;
-    const child = spawn(file, args, {
-      cwd: cwd ?? '/',
-      // Nothing of this process's environment: it holds keys.
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...texts.map(() => 'pipe' as const)],
-      detached: true,
-      ...(uid !== undefined && { uid, gid: uid }),
-    });
+    const { file, texts } = command;
+    const child = start(command);
     const stdout = new Capture(limits.outputBytes);
     const stderr = new Capture(MOST_ERRORS, MOST_STDERR);
     const report = new Capture(MOST_ERRORS);
@@ -42,11 +35,11 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
       stopped ??= why;
       endGroup(child.pid);
     };
-    const startedAt = performance.now();
-    const watch = setInterval(() => {
-      const over = exceeded(pidToWatch(command, child.pid, report), limits, performance.now() - startedAt);
-      if (over !== null) stop(over);
-    }, LOOK_MS);
+    const kills = outOfMemoryKills();
+    const wallSeconds = limits.seconds * WALL_CLOCK;
+    const clock = setTimeout(() => {
+      stop(whyLate(programOf(command, child.pid, report), wallSeconds));
+    }, wallSeconds * 1000);
     stdout.read(child.stdio[1], () => {
       stop(`it printed more than ${limits.outputBytes} bytes`);
     });
@@ -60,60 +53,95 @@ export function runCommand(command: Command, limits: ProgramLimits): Promise<Pro
       pipe.on('error', () => undefined);
       pipe.end(text);
     }
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      clearInterval(watch);
-      reject(new SandboxError(`${file} cannot be started (${error.code ?? error.message})`));
+    child.on('error', (error) => {
+      clearTimeout(clock);
+      reject(cannotStart(file, error));
     });
     child.on('close', (code, signal) => {
-      clearInterval(watch);
+      clearTimeout(clock);
       endGroup(child.pid);
       if (stopped instanceof SandboxError) reject(stopped);
       else if (stopped !== null) resolve({ kind: 'stopped', reason: stopped });
       else {
-        const exitCode = command.reports ? numberIn(report.text, /"exit-code": (\d{1,9})/) : (code ?? 137);
+        const exitCode = command.reports ? numberIn(report.text, /"exit-code": (\d{1,9})/) : (code ?? KILLED);
         if (exitCode === null) {
           reject(new SandboxError(`${file} ended (${signal ?? code}): ${stderr.text.trim()}`));
-        } else if (exitCode === CPU_TIME_IS_UP) resolve({ kind: 'stopped', reason: outOfCpu(limits) });
-        else resolve({ kind: 'ended', exitCode, stdout: stdout.text, stderr: stderr.text });
+        } else if (exitCode === KILLED && outOfMemoryKills() > kills) {
+          reject(new SandboxError('memory ran out on this machine, and the kernel ended programs'));
+        } else if (exitCode === CPU_TIME_IS_UP) {
+          resolve({ kind: 'stopped', reason: `it took more than ${limits.seconds} s of CPU time` });
+        } else resolve({ kind: 'ended', exitCode, stdout: stdout.text, stderr: stderr.text });
       }
     });
   });
 }
 
-/** 128 and SIGXCPU. */
-const CPU_TIME_IS_UP = 152;
-
-function outOfCpu({ seconds }: ProgramLimits): string {
-  return `it took more than ${seconds} s of CPU time`;
-}
-
-/** Why a program must end; null where it may go on. */
-function exceeded(pid: number | null, limits: ProgramLimits, wallMs: number): string | SandboxError | null {
-  const used = pid === null ? null : measureTree(pid);
-  if (used !== null && used.memoryMb > limits.memoryMb) {
-    return `its processes took more than ${limits.memoryMb} MB together`;
+function start({ file, args, cwd, texts, uid }: Command): ChildProcess {
+  try {
+    return startProgram(file, args, {
+      cwd,
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...texts.map(() => 'pipe' as const)],
+      detached: true,
+      ...(uid !== undefined && { uid, gid: uid }),
+    });
+  } catch (error) {
+    throw cannotStart(file, error);
   }
-  // One process is ended at its limit by the kernel, which counts exactly.
-  if (used !== null && used.cpuMs > (limits.seconds + 1) * 1000) return outOfCpu(limits);
-  if (wallMs <= limits.seconds * WALL_CLOCK * 1000) return null;
-  const seconds = Math.round(wallMs / 1000);
-  if (used !== null && wasStarved(used, wallMs)) {
-    return new SandboxError(`the machine was too busy to give a program its CPU time in ${seconds} s`);
+}
+
+function cannotStart(file: string, error: unknown): SandboxError {
+  const code = codeOf(error);
+  return new SandboxError(`${file} cannot be started (${typeof code === 'string' ? code : reasonOf(error)})`);
+}
+
+/** 128 and SIGKILL, SIGXCPU. */
+const [KILLED, CPU_TIME_IS_UP] = [137, 152];
+
+/** How many processes the kernel has ended so far for want of memory. A program within its limits may be among them. */
+function outOfMemoryKills(): number {
+  try {
+    return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
   }
-  return `it was not done after ${seconds} s`;
 }
 
-/** The sandbox's own, the program's first, and one beside it. */
-const FEW_THREADS = 4;
-
-/** Whether it wanted to go on and had no processor: that of many threads is their own doing. */
-function wasStarved({ cpuMs, waitedMs, threads }: TreeUse, wallMs: number): boolean {
-  return threads <= FEW_THREADS && cpuMs + waitedMs > wallMs / 2;
+/**
+ * Why a program that is not done must end. One that was ready to run for half of the time would have used up its CPU time
+ * if it had been given a processor.
+ */
+function whyLate(pid: number | null, wallSeconds: number): string | SandboxError {
+  if (pid !== null && readySeconds(pid) < wallSeconds / 2) return `it was not done after ${wallSeconds} s`;
+  return new SandboxError(`the machine was too busy to give a program its CPU time in ${wallSeconds} s`);
 }
 
-/** The process that all of the program's descend from; null until it is there. */
-function pidToWatch({ reports }: Command, pid: number | undefined, report: Capture): number | null {
-  return reports ? numberIn(report.text, /"child-pid": (\d{1,9})/) : (pid ?? null);
+/** How long the busiest thread of a process was on a processor or waited for one. */
+function readySeconds(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`).map((thread) => {
+      const [ran = 0, waited = 0] = numbersIn(`/proc/${pid}/task/${thread}/schedstat`);
+      return (ran + waited) / 1e9;
+    });
+    return Math.max(...threads);
+  } catch {
+    return 0;
+  }
+}
+
+/** The program's process, which bubblewrap's within the sandbox started; null until it is there. */
+function programOf({ reports }: Command, pid: number | undefined, report: Capture): number | null {
+  if (!reports) return pid ?? null;
+  const parent = numberIn(report.text, /"child-pid": (\d{1,9})/);
+  try {
+    return parent === null ? null : (numbersIn(`/proc/${parent}/task/${parent}/children`)[0] ?? null);
+  } catch {
+    return null;
+  }
+}
+
+function numbersIn(file: string): number[] {
+  return readFileSync(file, 'utf8').split(/\s+/).filter(Boolean).map(Number);
 }
 
 /** A number of bubblewrap's report, of which no one else can write a word: the program does not inherit its descriptor. */

@@ -14,14 +14,16 @@ export interface WorkerPrompt {
   /** The steps that the worker may see, with their numbers in the plan, from 0. */
   readonly sees: readonly { readonly step: number; readonly subtask: string; readonly output: string }[];
   readonly layout: Layout;
+  /** What its owner tells this worker before anything else. */
+  readonly instructions?: string | undefined;
 }
 
 /**
- * What a worker is sent: the whole question, what is given with it, the subtasks and outputs it may see, its own
- * subtask, and nothing else. What more calls of a run share comes earlier, for the sake of prompt caches.
+ * What a worker is sent: its instructions, the whole question, what is given with it, the subtasks and outputs it may
+ * see, its own subtask, and nothing else. What more calls of a run share comes earlier, for the sake of prompt caches.
  */
 export function workerMessages(prompt: WorkerPrompt): Message[] {
-  const { question, subtask, sees, layout } = prompt;
+  const { question, subtask, sees, layout, instructions } = prompt;
   const seen = sees.filter(({ output }) => output.trim() !== '');
   const fence = fenceOf(prompt);
   const turns: Message[] = [];
@@ -36,10 +38,11 @@ export function workerMessages(prompt: WorkerPrompt): Message[] {
     }
   }
   parts.push(...(isPlain ? [subtask, question] : [fence('your_subtask', subtask)]));
-  return [...turns, { role: 'user', text: parts.join('\n\n') }];
+  const system: Message[] = instructions === undefined ? [] : [{ role: 'system', text: instructions }];
+  return [...system, ...turns, { role: 'user', text: parts.join('\n\n') }];
 }
 
-/** With how many characters the first message begins that each step of the same solve is sent as well. */
+/** How many characters at the start of the first user message are sent with each step of the same solve as well. */
 export function sharedCharacters(prompt: WorkerPrompt): number {
   return beginningOf(prompt, fenceOf(prompt)).join('\n\n').length;
 }

@@ -7,7 +7,7 @@ import { readServing, writeManifest } from '../policy/serving';
 import { type CycleMetrics, cycleMetricsSchema } from '../progress';
 import { summarizeCycle } from '../summarize-cycle';
 import type { NightRecord } from '../records';
-import type { TrainingSettings } from '../settings';
+import type { PublishSettings } from '../settings';
 import type { Checkpoint } from '../trainer-contract';
 import { advanceRun, readGroups, readNight, readRecord, readRun, writeNight, writeRecord } from './records';
 
@@ -80,7 +80,7 @@ export async function closeNight(
  */
 export async function keepCheckpoint(
   store: Store,
-  request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: TrainingSettings },
+  request: { readonly checkpoint: Checkpoint; readonly model: string; readonly settings: PublishSettings },
 ): Promise<KeptCheckpoint> {
   const { policy, run } = request.settings;
   await writeManifest(store, {

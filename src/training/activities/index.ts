@@ -142,7 +142,7 @@ export async function gradeAnswers(
 
 /** A grader that fails is asked once more. */
 async function gradeBefore(end: number, question: RightAnswer, text: string): Promise<Judged | Grade> {
-  let ungradedBecause = `its group was judged for ${MOST_GRADING_MS / 60_000} minutes before its turn came`;
+  let ungradedBecause = `grading timed out after ${MOST_GRADING_MS / 60_000} minutes`;
   for (let attempt = 0; attempt < 2 && Date.now() < end; attempt += 1) {
     const found = await grade(question, text);
     const { verdict } = found;

@@ -47,8 +47,8 @@ const judgedSchema = z.object({
 });
 
 /**
- * The how-manieth judgement on these questions this is, those of all training runs together: of an attempt that is made
- * again the same one, and one more where a night was gone on with and is judged anew.
+ * How many gate decisions used this held-out set, this one included, over all training runs. A repeated attempt counts as
+ * the same decision; a night that went on and is judged anew counts as one more.
  */
 async function countJudgements(
   store: Store,

@@ -59,7 +59,7 @@ export async function openNight(
   const { date } = request;
   const training = trainingOf(config);
   const resolved = resolveTraining(config, request);
-  const questions = await readGradable(training.data);
+  const questions = await readGradable(store, training.data);
   checkVerifier(config, [...questions.train, ...questions.heldOut]);
   const { trainRun } = resolved;
   const run = await readRun(store, trainRun);
@@ -182,11 +182,20 @@ function describe(checkpoint: CheckpointRef | null): string | null {
 }
 
 /** @throws ConfigError also where this worker cannot judge such questions */
-async function readGradable(data: Parameters<typeof readQuestions>[0]): ReturnType<typeof readQuestions> {
+async function readGradable(store: Store, data: TrainingConfig['data']): ReturnType<typeof readQuestions> {
   const questions = await readQuestions(data);
-  const problem = await graderProblem([...questions.train, ...questions.heldOut]);
+  const problem = await graderProblem(
+    [...questions.train, ...questions.heldOut],
+    [data.train, data.heldOut, ...placeOf(store)],
+  );
   if (problem !== null) throw new ConfigError(problem);
   return questions;
+}
+
+/** Where the right answers are copied to, where that is a file of this machine. */
+function placeOf({ url }: Store): readonly string[] {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1];
+  return path === undefined ? [] : [path];
 }
 
 function checkVerifier(config: TrainableConfig, questions: readonly Question[]): void {

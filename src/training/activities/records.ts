@@ -101,18 +101,15 @@ export async function changeRecord<T extends object>(
     const record = change(parseRecord(store, was, kind));
     if (record === null) return null;
     const bytes = Buffer.from(JSON.stringify(record));
-    const isWritten = was === null ? createFlushed(store, kind, bytes) : store.replace(kind.key, bytes, was);
+    const isWritten = was === null ? createRecord(store, kind, bytes) : store.replace(kind.key, bytes, was);
     if (await isWritten) return record;
   }
 }
 
-/** What is replaced is brought to the disk, see `Store.replace`. What a loss of power left in its place is cleared away. */
-async function createFlushed(store: Store, kind: RecordKind<unknown>, bytes: Uint8Array): Promise<boolean> {
+/** Clears away what lies there and cannot be read. */
+async function createRecord(store: Store, kind: RecordKind<unknown>, bytes: Uint8Array): Promise<boolean> {
   const { key } = kind;
-  if (await store.create(key, bytes)) {
-    await store.replace(key, bytes, bytes);
-    return true;
-  }
+  if (await store.create(key, bytes)) return true;
   const there = await store.stat(key);
   if (there !== null && (await readBytes(store, kind)) === null) {
     await store.removeOlder(key, new Date(there.modifiedAt.getTime() + 1));
@@ -132,13 +129,6 @@ export function writeNight(store: Store, night: NightRecord): Promise<void> {
 
 export async function writeRecord(store: Store, key: string, record: object): Promise<void> {
   await store.write(key, Buffer.from(JSON.stringify(record)));
-}
-
-/** The same for what nothing could stand for: no loss of power takes it once it is written. */
-export async function writeFlushed(store: Store, key: string, record: object): Promise<void> {
-  const bytes = Buffer.from(JSON.stringify(record));
-  await store.write(key, bytes);
-  await store.replace(key, bytes, bytes);
 }
 
 /** Activity `conductor.train.keepGroup`: keeps the record of a group, and returns its key. */

@@ -30,14 +30,13 @@ export interface ExamplesOptions extends TrainOptions {
   readonly samples: number;
   /** USD; null: no limit. */
   readonly maxCost?: number | null;
-  readonly trust?: boolean;
 }
 
 /** `train examples`: keeps plans whose answers were right, for `train warm-start` to teach. */
 export async function gatherExamples(options: ExamplesOptions): Promise<ExitCode> {
   const { fromPrompted = false, fromRuns } = options;
   if (fromPrompted === (fromRuns !== undefined)) {
-    throw new UsageError('from what? Name --from-prompted, or --from-runs with or without ids of solves');
+    throw new UsageError('choose a source: --from-prompted or --from-runs [ID…]');
   }
   return fromPrompted ? fromConductor(options) : fromSolves(options);
 }
@@ -61,7 +60,7 @@ async function fromConductor(options: ExamplesOptions): Promise<ExitCode> {
   const most = Math.min(options.questions, questions.length);
   const bound = maxCost === null ? 'without a limit on its cost' : `for at most ${describeUsd(maxCost)}`;
   const conductor = describeConductor(config.conductor);
-  return withTraining(options, { role: 'work', trust: options.trust }, async (session) => {
+  return withTraining(options, { role: 'work' }, async (session) => {
     const { temporal, store, worker } = session;
     await sayResumed(session, options.config);
     const settings = settingsFor(session, options.samples);

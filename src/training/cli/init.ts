@@ -17,7 +17,8 @@ import { exampleQuestions } from './example-questions';
 
 interface InitOptions {
   readonly config?: string;
-  readonly profile?: string;
+  /** True where no name was given. */
+  readonly profile?: string | true;
   readonly run?: string;
   readonly train?: string;
   readonly heldOut?: string;
@@ -79,7 +80,7 @@ interface ChosenSettings extends TrainingInput {
 const DEFAULT_PROFILE = 'cpu-demo';
 
 async function chooseSettings(options: InitOptions, ask: Ask): Promise<ChosenSettings> {
-  const profile = options.profile ?? (await askProfile(ask));
+  const profile = await chooseProfile(options.profile, ask);
   const preset = presetOf(profile);
   const train = options.train ?? (await ask('File of questions to learn from', 'questions.jsonl'));
   const heldOut = options.heldOut ?? (await ask('File of questions to judge by', 'held-out.jsonl'));
@@ -116,10 +117,18 @@ function presetOf(profile: string): TrainingConfig {
   return trainingSchema.parse({ ...needed, ...readProfile(profile) });
 }
 
-async function askProfile(ask: Ask): Promise<string> {
+function listProfiles(): string {
+  return shippedProfiles()
+    .map(({ name, summary }) => `  ${name.padEnd(16)} ${summary}`)
+    .join('\n');
+}
+
+async function chooseProfile(named: string | true | undefined, ask: Ask): Promise<string> {
+  if (named === true) throw new UsageError(`--profile needs a name:\n${listProfiles()}`);
+  if (named !== undefined) return named;
   if (ask !== takeDefault) {
     say('A profile says what a night does, and on what machine:');
-    for (const { name, summary } of shippedProfiles()) say(`  ${name.padEnd(16)} ${summary}`);
+    say(listProfiles());
   }
   return ask('Profile', DEFAULT_PROFILE);
 }

@@ -6,8 +6,9 @@ import { checkpointId } from '../checkpoint-ref';
 import { listTrainRuns, readNights, type TrainedNight } from '../client/read-runs';
 import { chooseRun, openConfigured, type TrainOptions } from './session';
 
-export async function listNights({ config, run, json = false }: TrainOptions): Promise<ExitCode> {
-  const { store } = await openConfigured(config);
+export async function listNights(options: TrainOptions): Promise<ExitCode> {
+  const { run, json = false } = options;
+  const { store } = await openConfigured(options);
   const names = run === undefined ? await listTrainRuns(store) : [chooseRun(run)];
   const runs = await Promise.all(
     names.map(async (name) => ({ trainRun: name, nights: await readNights(store, name) })),

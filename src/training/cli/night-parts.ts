@@ -4,8 +4,8 @@ import { isOurImage } from '../../config/image';
 import { engineVersion, INSTALL_COMPUTE_ENGINE } from '../../grading/mathematics/engine';
 import { INSTALL_MATH_VERIFY, pythonPath } from '../../grading/mathematics/math-verify';
 import { openSandbox } from '../../grading/sandbox/open-sandbox';
-import { runProgram } from '../../local/processes';
 import { reasonOf } from '../../reason-of';
+import { runProgram } from '../../start-program';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import { exampleSchema } from '../activities/first-checkpoint';
@@ -119,7 +119,7 @@ async function checkCode(): Promise<Looked> {
 async function checkMathematics(): Promise<Looked> {
   const engine = engineVersion();
   const script = 'import importlib.metadata as packages; print(packages.version("math-verify"))';
-  const second = await runProgram(pythonPath(), ['-c', script]).catch(() => null);
+  const second = await runProgram({ python: pythonPath() }, ['-c', script]).catch(() => null);
   const hint = `install math-verify with "${INSTALL_MATH_VERIFY}", or name its Python in CONDUCTOR_PYTHON`;
   if (engine === null && second === null)
     return broken(`no tier is installed: ${INSTALL_COMPUTE_ENGINE}; or ${hint}`);

@@ -22,19 +22,25 @@ const CHECKPOINT = ['<checkpoint>', 'number of its cycle, or its name, e.g. nigh
  */
 export function addTraining(train: Command, settle: Settle): void {
   const run = loading(settle);
-  const add = (usage: string, description: string): Command =>
+  const addOffline = (usage: string, description: string): Command =>
     train
       .command(usage)
       .description(description)
       .option(...CONFIG);
+  const add = (usage: string, description: string): Command =>
+    addOffline(usage, description).option(...TRUST);
   /** The same for a command about one training run. */
   const addOf = (usage: string, description: string): Command => add(usage, description).option(...RUN);
 
-  addOf(
+  addOffline(
     'init',
     'write a section "training:" into the configuration: asks at a terminal for what is not given',
   )
-    .option('--profile <name>', 'of this package, or a YAML file (default: cpu-demo)')
+    .option(...RUN)
+    .option(
+      '--profile [name]',
+      'of this package, or a YAML file; without a name, lists them (default: cpu-demo)',
+    )
     .option('--train <file>', 'of questions to learn from (default: questions.jsonl)')
     .option('--held-out <file>', 'of questions to judge by (default: held-out.jsonl)')
     .option('--example-questions', 'write small ones to those files where they are missing')
@@ -44,9 +50,9 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('-y, --yes', 'ask nothing: take the defaults')
     .action(run(async () => (await import('./init.js')).initTraining));
 
-  add('up', 'run all that nights need on this machine, until Ctrl-C')
-    .option(...TRUST)
-    .action(run(async () => (await import('./up.js')).trainUp));
+  add('up', 'run all that nights need on this machine, until Ctrl-C').action(
+    run(async () => (await import('./up.js')).trainUp),
+  );
 
   addOf('start', 'begin a night of training now, and leave it to the workers that are there')
     .option('--cycles <number>', 'how many, instead of as configured', readCycles)
@@ -121,7 +127,6 @@ export function addTraining(train: Command, settle: Settle): void {
     .option('--questions <number>', 'how many are asked at most', readCount, 100)
     .option('--samples <number>', 'plans of each question', readSamples, 1)
     .option('--max-cost <usd>', 'for all that is asked, however often; none: no limit (default: 5)', readUsd)
-    .option('--trust', 'send keys where the configuration says, and remember that for its folder')
     .action(run(async () => (await import('./examples.js')).gatherExamples));
 
   const fromTraces = new Option('--from-traces [run]', 'imitate the plans of a training run that were right');

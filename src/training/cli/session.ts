@@ -2,7 +2,7 @@ import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { isNotFound } from '../../client/steer';
 import { UsageError } from '../../cli/exit-code';
 import { type Session, type SessionOptions, withSession } from '../../cli/session';
-import { loadSettings } from '../../cli/settings';
+import { loadSettings, type WorkOptions } from '../../cli/settings';
 import { configuredKeys } from '../../encryption/keys';
 import { checkStore, openStore } from '../../store/open-store';
 import type { Store } from '../../store/store';
@@ -11,8 +11,7 @@ import type { TrainableConfig } from '../config/schema';
 import { isTimeZone, nightWorkflowId } from '../night-ids';
 
 /** The options that every command about training takes. */
-export interface TrainOptions {
-  readonly config?: string;
+export interface TrainOptions extends WorkOptions {
   /** Default: the training run that the configuration names. */
   readonly run?: string;
   readonly json?: boolean;
@@ -29,13 +28,13 @@ export interface TrainingSession extends TrainingPlace, Session {
 }
 
 /** What a command reads without a server. */
-export async function findTraining({ config: file, run }: TrainOptions): Promise<TrainingPlace> {
-  const { config, store } = await openConfigured(file);
-  return { config, store, trainRun: chooseRun(run ?? config.training?.run) };
+export async function findTraining(options: TrainOptions): Promise<TrainingPlace> {
+  const { config, store } = await openConfigured(options);
+  return { config, store, trainRun: chooseRun(options.run ?? config.training?.run) };
 }
 
-export async function openConfigured(file?: string): Promise<Pick<TrainingPlace, 'config' | 'store'>> {
-  const config = await loadSettings(file);
+export async function openConfigured(options: WorkOptions): Promise<Pick<TrainingPlace, 'config' | 'store'>> {
+  const config = await loadSettings(options);
   return { config, store: openStore(config.store, process.cwd(), { keys: configuredKeys(config) }) };
 }
 
@@ -46,7 +45,7 @@ export async function withTraining<Result>(
 ): Promise<Result> {
   const place = await findTraining(options);
   if (demands.outliving !== undefined) await checkStore(place.config.store);
-  const setting: SessionOptions = { role: 'look', ...demands, file: options.config };
+  const setting: SessionOptions = { role: 'look', ...demands, file: options.config, trust: options.trust };
   return withSession(place.config, setting, (session) => {
     const { temporal, config } = session;
     const training = new TrainingClient({ client: temporal, taskQueue: config.temporal.taskQueue });

@@ -2,7 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, type ExitCode } from '../../cli/exit-code';
 import { listenForInterruption, unlessInterrupted } from '../../cli/interruption';
 import { watchForAbsence } from '../../cli/queues';
-import { columnsOf, harmless, paintFor, print, say, type Screen, toJson } from '../../cli/terminal';
+import {
+  columnsOf,
+  harmless,
+  openPicture,
+  paintFor,
+  print,
+  say,
+  type Screen,
+  toJson,
+} from '../../cli/terminal';
 import { describeUsd } from '../../trace/describe';
 import { type Paint, widthOf, wrap } from '../../trace/lines';
 import { checkpointId } from '../checkpoint-ref';
@@ -161,17 +170,14 @@ interface NightView {
 /** A view that redraws itself on a terminal; elsewhere a line for each change. */
 async function openNightView(screen: Screen): Promise<NightView> {
   if (!screen.isTTY || process.env.TERM === 'dumb') return openPlainView(screen);
-  const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(screen);
+  const { show, done } = await openPicture(screen);
   const paint = paintFor(screen);
   return {
     show: (progress) => {
       const frame = { paint, columns: columnsOf(screen) ?? 80, now: Date.now() };
-      update(harmless(drawNight(progress, frame).join('\n'), true));
+      show(drawNight(progress, frame).join('\n'));
     },
-    close: () => {
-      update.done();
-    },
+    close: done,
   };
 }
 

@@ -130,7 +130,7 @@ async function gatherExamples(
 ): Promise<readonly Example[]> {
   if (file !== undefined) return readExampleFile(file, asked);
   if (fromTraces === undefined) {
-    throw new UsageError('from what? Name a file with --examples, or a training run with --from-traces');
+    throw new UsageError('choose a source: a file with --examples, or a training run with --from-traces');
   }
   const imitated = fromTraces === true ? trainRun : chooseRun(fromTraces);
   const { examples, unfit } = await examplesOfRun(imitated, asked);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { UsageError } from '../../cli/exit-code';
 import { cacheFolder } from '../../local/python-package';
+import { findProgram } from '../../start-program';
 
 /** The trainer's Python programs that a night needs. */
 export type TrainerProgram = 'worker' | 'policy-server';
@@ -30,15 +31,24 @@ export function findTrainer(
 ): (program: TrainerProgram) => TrainerCommand {
   const hasSources = existsSync(join(sources, 'requirements.lock'));
   const chosen = env.TRAINER_PYTHON === '' ? undefined : env.TRAINER_PYTHON;
-  const script = chosen === undefined ? findScript(env) : undefined;
-  if (script !== undefined) return (program) => ({ command: [script, program], env });
-  const python = chosen ?? (hasSources ? join(trainerEnvironment(sources, env), 'bin', 'python') : undefined);
-  if (python === undefined || !existsSync(python)) throw notInstalled(sources, hasSources, chosen);
-  // Of the current folder no module is loaded (-P): it may be a stranger's.
+  const script = chosen === undefined ? findScript(env) : null;
+  if (script !== null) return (program) => ({ command: [script, program], env: withModules(env) });
+  const python = chosen ?? (hasSources ? join(trainerEnvironment(sources, env), 'bin', 'python') : '');
+  if (!isAbsolute(python) || !existsSync(python)) throw notInstalled(sources, hasSources, chosen);
   return (program) => ({
-    command: [python, '-P', '-m', `conductor_trainer.${program.replace('-', '_')}`],
-    env: hasSources ? { ...env, PYTHONPATH: join(sources, 'src') } : env,
+    command: [python, '-m', `conductor_trainer.${program.replace('-', '_')}`],
+    env: withModules(env, hasSources ? join(sources, 'src') : undefined),
   });
+}
+
+/**
+ * The user's environment, in which Python and the processes it starts load no module of the current folder, which may be a
+ * stranger's: an empty or relative entry of PYTHONPATH would mean it. Isolated, they would not find the sources either.
+ */
+function withModules(env: NodeJS.ProcessEnv, sources?: string): NodeJS.ProcessEnv {
+  const own = (env.PYTHONPATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter);
+  const PYTHONPATH = sources ?? (own === '' ? undefined : own);
+  return { ...env, PYTHONSAFEPATH: '1', PYTHONHOME: undefined, PYTHONPATH };
 }
 
 /** Where the environment for these sources lies, once it is made: it serves every checkout that has the same locks. */
@@ -50,19 +60,16 @@ function trainerEnvironment(sources: string, env: NodeJS.ProcessEnv = process.en
   return join(cacheFolder(env), `trainer-${hash.digest('hex').slice(0, 12)}`);
 }
 
-function findScript({ VIRTUAL_ENV, PATH = '' }: NodeJS.ProcessEnv): string | undefined {
-  const environment = VIRTUAL_ENV
-    ? [join(VIRTUAL_ENV, process.platform === 'win32' ? 'Scripts' : 'bin')]
-    : [];
-  const name = process.platform === 'win32' ? `${PACKAGE}.exe` : PACKAGE;
-  // Never a relative folder of PATH: what lies there is the current folder's choice, not the user's.
-  const folders = [...environment, ...PATH.split(delimiter)].filter(isAbsolute);
-  return folders.map((folder) => join(folder, name)).find(existsSync);
+function findScript(env: NodeJS.ProcessEnv): string | null {
+  const environment = env.VIRTUAL_ENV ?? '';
+  const PATH = join(environment, process.platform === 'win32' ? 'Scripts' : 'bin');
+  return (environment === '' ? null : findProgram(PACKAGE, { PATH })) ?? findProgram(PACKAGE, env);
 }
 
 function notInstalled(sources: string, hasSources: boolean, chosen: string | undefined): UsageError {
   if (chosen !== undefined) {
-    return new UsageError(`TRAINER_PYTHON is ${chosen}, and there is no such file: correct it, or unset it`);
+    const mistake = isAbsolute(chosen) ? 'there is no such file' : 'it is not an absolute path';
+    return new UsageError(`TRAINER_PYTHON is ${chosen}, and ${mistake}: correct it, or unset it`);
   }
   if (hasSources) {
     const prepare = join(sources, '..', 'scripts', 'prepare-trainer.mjs');

@@ -23,7 +23,7 @@ type FindProgram = (program: TrainerProgram) => TrainerCommand;
  * Once a folder: two trainers would share its checkpoints.
  */
 export async function trainUp(options: WorkOptions): Promise<ExitCode> {
-  const config = await loadSettings(options.config);
+  const config = await loadSettings(options);
   const training = trainingOf(config);
   checkFiles(training);
   const program = findTrainer();
@@ -65,10 +65,11 @@ const EXPORTS = 'exported';
 function trainerPart(session: Session, training: TrainingConfig, find: FindProgram): Part {
   const { config, server } = session;
   const { command, env } = find('worker');
-  const { checkpoints, policy, trainer } = training;
+  const { base, checkpoints, policy, trainer } = training;
   const options = {
     '--allow-server': policy.baseUrl,
     '--export-root': resolve(EXPORTS),
+    ...(base.kind === 'folder' && { '--base-root': resolve(base.path) }),
     '--task-queue': trainer.taskQueue,
     '--namespace': server.namespace,
     '--drain-seconds': `${DRAIN_MS / 1000}`,

@@ -123,7 +123,9 @@ export class TrainingClient {
   }
 
   private async signal(trainRun: string, name: string): Promise<void> {
-    await signalRun(this.client, await this.idOf(trainRun), name);
+    const id = await this.idOf(trainRun);
+    const { raw } = await this.client.workflow.getHandle(id).describe();
+    await signalRun(this.client, id, name, raw.workflowExecutionInfo?.firstRunId);
   }
 
   private async idOf(trainRun: string): Promise<string> {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/errors';
 import { type ConfigReader, createConfigReader } from '../../config/load';
-import { noticesOf, unpricedOf } from '../../config/notices';
+import { haveNoPrice, noticesOf, unpricedOf } from '../../config/notices';
 import { resolveRun } from '../../config/resolve-run';
 import { readYaml } from '../../config/yaml-source';
 import { type TrainableConfig, type TrainableInput, trainingConfigSchema } from './schema';
@@ -24,8 +24,8 @@ export function budgetNoticesOf(config: TrainableConfig): string[] {
   const names = unpricedOf(resolveRun(config)).flatMap(({ name, worker }) => (worker === null ? [] : name));
   if (costUsd === null || names.length === 0) return [];
   return [
-    `training.budget.costUsd ($${costUsd}) cannot be enforced, since no price is known of ${names.join(', ')}: ` +
-      'give each worker a "price:"; training.budget.hours still binds.',
+    `training.budget.costUsd ($${costUsd}) cannot be enforced: ${haveNoPrice(names)}. ` +
+      'Give each worker a "price:"; training.budget.hours still binds.',
   ];
 }
 

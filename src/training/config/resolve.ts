@@ -106,7 +106,7 @@ function checkPool({ pool, reward }: TrainingConfig, run: ResolvedRun): void {
   const [unpriced] = unpricedOf(run).filter(({ worker }) => worker !== null);
   if (reward.costWeight > 0 && unpriced !== undefined) {
     throw new ConfigError(
-      `training.reward.costWeight is ${reward.costWeight}, and no price is known of ${unpriced.name}: ` +
+      `training.reward.costWeight is ${reward.costWeight}, and ${unpriced.name} has no known price: ` +
         'give it a "price:", take it out of the pool, or leave the cost out of the reward',
     );
   }

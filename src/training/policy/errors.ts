@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { asFailure as asCoreFailure } from '../../activities';
-import { DiagnosedError } from '../../activities/models/diagnose';
+import { DiagnosedError, type ProviderFailureType } from '../../activities/models/diagnose';
 import { ConductorError } from '../../conductor-error';
 import { FAILURES } from '../../protocol/failures';
 
@@ -56,11 +56,19 @@ export function asFailure<T>(work: () => Promise<T>): Promise<T> {
   });
 }
 
+const AS_PROVIDER: Readonly<Record<PolicyError['code'], ProviderFailureType>> = {
+  [POLICY_FAILURES.unavailable]: FAILURES.unavailable,
+  [POLICY_FAILURES.unknownModel]: FAILURES.notFound,
+  [POLICY_FAILURES.noManifest]: FAILURES.notFound,
+  [POLICY_FAILURES.rejected]: FAILURES.badRequest,
+  [POLICY_FAILURES.promptTooLong]: FAILURES.badRequest,
+  [POLICY_FAILURES.badReply]: FAILURES.badResponse,
+};
+
 /** The error in the words of any other provider. Nothing of it is ever billed. */
 export function asProviderError(error: PolicyError): DiagnosedError {
-  const { code, happened: reason, remedy, retryable } = error;
-  const final = code === POLICY_FAILURES.badReply ? FAILURES.badResponse : FAILURES.badRequest;
-  const type = retryable ? FAILURES.unavailable : final;
+  const { code, happened: reason, remedy } = error;
+  const type = AS_PROVIDER[code];
   return new DiagnosedError({ type, happened: 'wrote no plan', reason, remedy, billed: 'no' }, error);
 }
 

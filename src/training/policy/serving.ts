@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store';
-import { changeRecord, readKind, type RecordKind, writeFlushed } from '../activities/records';
+import { changeRecord, readKind, type RecordKind, writeRecord } from '../activities/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 import { manifestKey, SERVING_KEY } from '../keys';
 import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
@@ -147,7 +147,7 @@ function nameOf(checkpoint: CheckpointRef | null): string {
 
 /** Keeps how a checkpoint must be asked, where every worker finds it. */
 export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
-  await writeFlushed(store, manifestKey(manifest.trainRun, manifest.name), manifest);
+  await writeRecord(store, manifestKey(manifest.trainRun, manifest.name), manifest);
 }
 
 /** @throws PolicyError `Policy.NoManifest` where there is none, or none that this version can read */

@@ -9,7 +9,7 @@ import { orFail } from '../../workflows/failures';
 import type { TrainingActivities } from '../activities';
 import type { NamedPlaces } from '../contract';
 import { CHECK_PLACES } from '../names';
-import type { PolicySettings, TrainingSettings } from '../settings';
+import type { PolicySettings, PublishSettings } from '../settings';
 import type { TrainerActivities } from '../trainer-contract';
 
 /**
@@ -77,7 +77,7 @@ export interface TrainerCallOptions {
   readonly heartbeatMs: number;
 }
 
-export function trainerOptions({ trainer, run }: TrainingSettings, remainingMs: number): TrainerCallOptions {
+export function trainerOptions({ trainer, run }: PublishSettings, remainingMs: number): TrainerCallOptions {
   return { taskQueue: trainer.taskQueue, remainingMs, heartbeatMs: run.heartbeatMs };
 }
 

@@ -10,7 +10,7 @@ import {
   PUBLISH,
   RETIRE,
 } from '../names';
-import type { TrainingSettings } from '../settings';
+import type { PublishSettings } from '../settings';
 import type { Checkpoint, ExportResult } from '../trainer-contract';
 import {
   checkNamed,
@@ -26,7 +26,7 @@ import { rootFailure } from './nightly';
 
 /** Has the policy server load a checkpoint, checks its weights there, and keeps how it must be asked. */
 export async function publish(
-  settings: TrainingSettings,
+  settings: PublishSettings,
   checkpoint: Checkpoint,
   options: TrainerCallOptions,
 ): Promise<KeptCheckpoint> {

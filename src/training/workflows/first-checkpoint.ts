@@ -11,7 +11,8 @@ export async function firstCheckpoint({
   init,
   warmStart,
   settings,
-}: Pick<OpenedNight, 'from' | 'init' | 'warmStart' | 'settings'>): Promise<CheckpointRef> {
+}: Pick<OpenedNight, 'from' | 'init' | 'warmStart'> &
+  Pick<WarmStartInput, 'settings'>): Promise<CheckpointRef> {
   if (from !== null) return from;
   const options = trainerOptions(settings, settings.budget.wallClockMs);
   let { checkpoint } = await trainerActivities('make the base', options)[INIT](init);
@@ -39,7 +40,7 @@ export async function conductorWarmStart(input: WarmStartInput): Promise<Checkpo
 }
 
 /** What a night, or a warm start, names beside the worker. */
-export function placesIn({ settings, init }: Pick<OpenedNight, 'settings' | 'init'>): NamedPlaces {
+export function placesIn({ settings, init }: Pick<WarmStartInput, 'settings' | 'init'>): NamedPlaces {
   const { policy, trainer } = settings;
   const modelFolder = init.base.kind === 'folder' ? init.base.path : undefined;
   return { policyServer: policy.baseUrl, trainerQueue: trainer.taskQueue, modelFolder };

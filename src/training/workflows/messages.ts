@@ -3,7 +3,9 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  log,
   setHandler,
+  type SignalDefinition,
   workflowInfo,
 } from '@temporalio/workflow';
 import { FAILURES } from '../../protocol/failures';
@@ -11,14 +13,16 @@ import { MAX_COST_USD } from '../../protocol/messages';
 import type { NightBudget } from '../contract';
 import { PAUSE_SIGNAL, PROGRESS_QUERY, RESUME_SIGNAL, SET_BUDGET_UPDATE, STOP_SIGNAL } from '../names';
 import type { NightProgress } from '../progress';
-import { show } from './input';
+import { show } from '../../protocol/rules';
 import type { NightControl } from './night';
 
+// These name the night by its first run id: they take the run's key where it is encrypted, and hold for that night alone.
+
 /** Begins no further cycle until it is resumed. */
-export const pauseTrainingSignal = defineSignal(PAUSE_SIGNAL);
-export const resumeTrainingSignal = defineSignal(RESUME_SIGNAL);
+export const pauseTrainingSignal = defineSignal<[string]>(PAUSE_SIGNAL);
+export const resumeTrainingSignal = defineSignal<[string]>(RESUME_SIGNAL);
 /** Ends the night after the cycle that is under way; the gate still judges what was learned. */
-export const stopTrainingSignal = defineSignal(STOP_SIGNAL);
+export const stopTrainingSignal = defineSignal<[string]>(STOP_SIGNAL);
 /** Changes what the rest of the night may cost and how long it may take, and returns what now holds. */
 export const setBudgetUpdate = defineUpdate<NightBudget, [NightBudget]>(SET_BUDGET_UPDATE);
 /** How far the night has come. */
@@ -26,15 +30,17 @@ export const progressQuery = defineQuery<NightProgress>(PROGRESS_QUERY);
 
 /** Answers a night's messages, from before it is opened. */
 export function listen(control: NightControl, date: string): void {
-  setHandler(pauseTrainingSignal, () => {
-    control.isPaused = true;
-  });
-  setHandler(resumeTrainingSignal, () => {
-    control.isPaused = false;
-  });
-  setHandler(stopTrainingSignal, () => {
-    control.isStopped = true;
-  });
+  const { firstExecutionRunId } = workflowInfo();
+  const hear = (signal: SignalDefinition<[string]>, obey: () => void): void => {
+    setHandler(signal, (night) => {
+      if (night === firstExecutionRunId) obey();
+      else
+        log.warn(`signal ${signal.name} ignored: expected this night's first run id, ${firstExecutionRunId}`);
+    });
+  };
+  hear(pauseTrainingSignal, () => (control.isPaused = true));
+  hear(resumeTrainingSignal, () => (control.isPaused = false));
+  hear(stopTrainingSignal, () => (control.isStopped = true));
   const change = (budget: NightBudget): NightBudget => {
     control.budget = { ...control.budget, ...budget };
     return control.night?.describeBudget() ?? control.budget;

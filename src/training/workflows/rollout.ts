@@ -9,6 +9,7 @@ import { emptyTrace } from '../../trace/reduce';
 import { limitIn } from '../../workflows/failures';
 import type { Limits } from '../../workflows/limits';
 import { obtainPlan } from '../../workflows/make-plan';
+import { PayloadBudget } from '../../workflows/payload-budget';
 import { Recorder, type RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
 import { Approval, Steering } from '../../workflows/steering';
@@ -95,9 +96,14 @@ async function runPrompted(
     if (purpose === 'examples' && trace.degraded) return { ...withoutPlan(trace), ...costOf(trace) };
     return await carryOut(context, plan);
   } catch (error) {
-    if (!(error instanceof ApplicationFailure) || limitIn(error.type ?? '') === null) throw error;
+    if (!(error instanceof ApplicationFailure) || !saysNothing(error.type ?? '')) throw error;
     return { ...NOT_RUN, invalidBecause: error.message, ...costOf(context.recorder.trace) };
   }
+}
+
+/** Whether a failure says nothing about a plan: a limit of ours, or a Conductor that cannot be asked as configured. */
+function saysNothing(type: string): boolean {
+  return limitIn(type) !== null || type === FAILURES.configuration;
 }
 
 /** A reply that is no plan is the Conductor's own doing; a provider's failure is not. */
@@ -174,7 +180,7 @@ function isJudged(judged: Judged | Grade | Verification): judged is Judged | Gra
   return typeof judged !== 'object' || !('prompt' in judged);
 }
 
-/** Of the same answers one is asked about. */
+/** Verifies each distinct answer once. */
 function verifyAll(
   group: GroupContext,
   graded: readonly (Judged | Grade | Verification)[],
@@ -219,6 +225,7 @@ function rolloutContext(
     limits,
     steering: new Steering(),
     approval: new Approval(),
+    payloads: new PayloadBudget(),
     recorder: new Recorder(trace, () => undefined),
     depth: 0,
     rootId: workflowId,

@@ -82,7 +82,7 @@ test('reads the first of several addresses that were tried', () => {
 
 test('a URL that fetch will not ask is a wrong setting, not a broken network', () => {
   const failure = toProviderFailure(broken('bad port', {}), CONTEXT);
-  expect(failure).toMatchObject({ type: FAILURES.badRequest, retryable: false, billed: 'no' });
+  expect(failure).toMatchObject({ type: FAILURES.notFound, retryable: false, billed: 'no' });
 });
 
 test.each([
@@ -101,7 +101,21 @@ test.each([
   });
 });
 
-test.each([[409], [412], [404], [307]])('%i is a wrong request', (status) => {
+test.each([
+  ['OpenAI', 404, { code: 'model_not_found', message: 'The model `gpt-9` does not exist.' }],
+  ['Groq', 400, { code: 'model_not_found', message: 'No such thing.' }],
+  ['DeepSeek', 400, { code: 'invalid_request_error', message: 'Model Not Exist' }],
+  ['OpenRouter', 400, { code: 400, message: 'acme/none is not a valid model ID' }],
+  ['Mistral', 400, { code: '1500', message: 'Invalid model: none' }],
+])('a model that %s does not have is told from a wrong request', (_, status, body) => {
+  expect(toProviderFailure(answered(status, body), CONTEXT)).toMatchObject({
+    type: FAILURES.notFound,
+    retryable: false,
+    billed: 'no',
+  });
+});
+
+test.each([[409], [412], [307]])('%i is a wrong request', (status) => {
   expect(toProviderFailure(answered(status, {}), CONTEXT)).toMatchObject({
     type: FAILURES.badRequest,
     billed: 'no',

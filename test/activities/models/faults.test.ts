@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => providers.close());
 
 const { rateLimited, unavailable, timeout, interrupted, badResponse } = FAILURES;
-const { badRequest, authentication, quotaExceeded } = FAILURES;
+const { badRequest, notFound, authentication, quotaExceeded } = FAILURES;
 
 /** Each fault of the wire with what must follow from it: by the law of `protocol/failures.ts`. */
 const CASES: readonly [Fault['fault'], string, { retryable: boolean; billed: string }][] = [
@@ -27,7 +27,7 @@ const CASES: readonly [Fault['fault'], string, { retryable: boolean; billed: str
   ['html', badResponse, { retryable: false, billed: 'unknown' }],
   ['html-bad-gateway', timeout, { retryable: false, billed: 'unknown' }],
   ['bad-request', badRequest, { retryable: false, billed: 'no' }],
-  ['not-found', badRequest, { retryable: false, billed: 'no' }],
+  ['not-found', notFound, { retryable: false, billed: 'no' }],
   ['too-large', badRequest, { retryable: false, billed: 'no' }],
   ['unprocessable', badRequest, { retryable: false, billed: 'no' }],
   ['unauthorized', authentication, { retryable: false, billed: 'no' }],

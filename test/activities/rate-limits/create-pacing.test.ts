@@ -4,6 +4,7 @@ import { createPacing } from '../../../src/activities/rate-limits/pacing';
 import { parseConfig } from '../../../src/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { openStore } from '../../../src/store/open-store';
+import type { Store } from '../../../src/store/store';
 import { freshFolder } from '../../local/fresh-folder';
 import { readLedger } from '../../support/ledger-of';
 import { anActivity, attempt, Provider } from '../one-call';
@@ -109,7 +110,8 @@ describe('the gates of a process', () => {
   });
 
   test('let nothing through whose room went to others while its process stood still', async () => {
-    const store = openStore('file:store', await freshFolder());
+    const database = openStore('sqlite:store.db', await freshFolder());
+    const store: Store = Object.create(database, { rates: { value: undefined } }) as Store;
     const provider = new Provider();
     const ada = { id: 'ada', provider: 'local', model: 'sim-1', rate: { requestsPerMinute: 1 } } as const;
     const limited = parseConfig({ conductor: { provider: 'local', model: 'other' }, workers: [ada] });

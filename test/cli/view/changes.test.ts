@@ -13,20 +13,21 @@ describe('a run in plain lines', () => {
       '  step 3 (gpt, sees 1, 2): Combine',
       'step 1 (gpt) done in 3.0 s: Paris.',
       'step 2 (haiku for sonnet) failed in 2.0 s: worker haiku declined.',
+      'degraded: step 2: haiku stands in for sonnet',
     ]);
   });
 
-  test('a plan of the configuration is written by no one', () => {
+  test('a plan that was given is written by nobody', () => {
     const { rounds, ...trace } = sampleTrace();
     const configured = rounds.map((round) => ({
       ...round,
       plan: null,
       steps: [],
-      isConfigured: true as const,
+      isGiven: true as const,
     }));
     expect(describeChanges(null, { ...trace, rounds: configured })).toEqual([
       'solve-1: What is the capital of France?',
-      'the plan is the configured one',
+      'the plan was given, so nobody writes it',
     ]);
   });
 
@@ -51,7 +52,10 @@ describe('a run in plain lines', () => {
       output: null,
     });
     const after = withStep(before, 1, { worker: 'haiku', fallbackFor: 'sonnet' });
-    expect(describeChanges(before, after)).toEqual(['step 2 (haiku for sonnet) started']);
+    expect(describeChanges(before, after)).toEqual([
+      'step 2 (haiku for sonnet) started',
+      'degraded: step 2: haiku stands in for sonnet',
+    ]);
   });
 
   test('what children do is told under their step or round, and what the plan comes to before its steps', () => {

@@ -13,7 +13,8 @@ describe('a picture of the live view', () => {
       'wave 1  * 1 gpt                  5.0 s Find the capital',
       '        ✗ 2 haiku for sonnet     2.0 s worker haiku declined.',
       'wave 2  · 3 gpt                        Combine (sees 1, 2)',
-      'running · 5 calls, 30 tokens · at least $0.0025 · solve-1',
+      'degraded: step 2: haiku stands in for sonnet',
+      'running, degraded · 5 calls, 30 tokens · at least $0.0025 · solve-1',
     ]);
   });
 

@@ -12,6 +12,7 @@ function aRun(changes: Partial<ListedRun> = {}): ListedRun {
     waitsFor: null,
     hasWorker: null,
     question: 'What is the capital of France?',
+    problems: [],
     costUsd: 0.0123,
     costIsLowerBound: false,
     startedAt: '2026-11-22T09:57:00.000Z',
@@ -33,6 +34,15 @@ test.each([
     `${mark} solve-what-is-the-capital-of-france-7kq2m9xw  ${state} · $0.0123 · 3 min ago`,
     '  What is the capital of France?',
   ]);
+});
+
+test('why a run failed or is degraded stands below its question, whole', () => {
+  const problem = `alpha stands in for the Conductor: ${'the Conductor did not answer. '.repeat(5)}`.trim();
+  const shown = lines([aRun({ problems: [problem] }), aRun({ status: 'failed', problems: ['No.'] })], 60);
+  expect(shown[0]).toContain('solve-what-is-the-capital-of-france-7kq2m9xw');
+  expect(shown.join(' ').replace(/\s+/g, ' ')).toContain(`completed, degraded · $0.0123`);
+  expect(shown.join(' ').replace(/\s+/g, ' ')).toContain(`capital of France? ${problem} ✗ solve`);
+  expect(shown.at(-1)).toBe('  No.');
 });
 
 test('what is unknown is said', () => {

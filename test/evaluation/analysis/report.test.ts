@@ -75,6 +75,24 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
   expect(report).not.toContain('| worker:b |  |');
 });
 
+test('a method that stopped short of equal cost says so, with both costs', () => {
+  const methods = ['conductor', 'vote:b', 'best-of:b'];
+  const manifest = { id: 'e', file: 'f', questions: 2, methods, workers: ['b'], seed: 1 };
+  const costing = (calls: number, usd: number) => ({ spent: { ...spent, calls, nanoUsd: usd * 1e9 } });
+  const summary = summarize(manifest, [
+    record('conductor', 0, costing(4, 0.1)),
+    record('conductor', 1, costing(4, 0.1)),
+    record('vote:b', 0, costing(49, 0.03)),
+    record('vote:b', 1, costing(49, 0.1)),
+    record('best-of:b', 0, costing(20, 0.08)),
+    record('best-of:b', 1, costing(20, 0.08)),
+  ]);
+  expect(summary.methods.map(({ capped }) => capped)).toEqual([0, 1, 0]);
+  expect(renderReport(summary, []).match(/.* is not at equal cost .*/g)).toEqual([
+    expect.stringMatching(/^vote:b .* 1 question, where it stopped at 49 attempts.*\$0\.0650.*\$0\.1000/),
+  ]);
+});
+
 test('of the log it says what is not known: prices, quality, and what could not be drawn', () => {
   const log = { answered: 9, unanswered: 3, known: 1 };
   const manifest = {

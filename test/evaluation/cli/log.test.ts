@@ -43,14 +43,14 @@ test('questions of the log are answered by a worker alone as well, and their qua
   const before = stage.providers.log.length;
   const unbounded = await stage.run(['eval', '--from-traces', '--methods', 'worker:clerk']);
   expect(unbounded).toMatchObject({ code: 2 });
-  expect(unbounded.stderr).toMatch(/4 questions × 2 methods: some 4 calls, some \$0\.00\d+\.\n.*--max-cost/);
+  expect(unbounded.stderr).toMatch(/4 questions × 2 methods: about 4 calls, about \$0\.00\d+\.\n.*--max-cost/);
   expect(asked(before)).toEqual([]);
 
   const args = ['eval', '--from-traces', '--methods', 'worker:clerk', '--max-cost', '1', '--out', 'one'];
   const alone = await stage.run(args);
   expect(alone).toMatchObject({ code: 0 });
   expect(asked(before)).toEqual(Array(4).fill('clerk'));
-  expect(alone.stdout.split('\n')[0]).toMatch(/^method +USD +tokens +calls +median +95 % +not judged$/);
+  expect(alone.stdout.split('\n')[0]).toMatch(/^method +USD +tokens +calls +median time +95 % time +not judged$/);
   expect(alone.stdout).toMatch(
     /\nworker:clerk would have cost: \$0\.\d+ a question instead of \$0\.\d+: the Conductor cost \$0\.\d+ more .*times as much\./,
   );
@@ -83,7 +83,7 @@ test('right answers that are known are judged by, a judge compares the rest, and
   const { code, stdout, stderr } = await stage.run(args);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stderr).toContain(`worker:${worker} was the best worker alone in eval-`);
-  expect(stderr).toContain('4 questions × 2 methods: some 8 calls');
+  expect(stderr).toContain('4 questions × 2 methods: about 8 calls');
   expect(asked(before).filter((model) => model === worker)).toHaveLength(4);
   expect(asked(before).filter((model) => model === 'judge')).toHaveLength(4);
   expect(asked(before)).toHaveLength(8);

@@ -1,5 +1,12 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { EvaluateInput } from '../../../src/evaluation/contract';
 import { type EvaluationFolder, openEvaluationFolder } from './commands';
+import type { SimulatedRequest } from '../../../src/testing';
+import { WORKERS as POOL } from '../../../examples/evaluate/world';
+import { ageStore } from '../../support/age-store';
+
+const A_DAY_MS = 24 * 60 * 60 * 1000;
 
 let stage: EvaluationFolder;
 beforeEach(async () => {
@@ -21,7 +28,7 @@ test('what its budget stopped goes on with another one, and pays for nothing twi
   const id = idIn(short.stderr);
   const unbounded = await stage.run(['eval', '--resume', id]);
   expect(unbounded).toMatchObject({ code: 2 });
-  expect(unbounded.stderr).toContain('say what the rest may cost at most with --max-cost USD, or none');
+  expect(unbounded.stderr).toContain('set a budget for the rest with --max-cost USD');
   const known = (await stage.results(id)).map(({ method, index }) => `${method} ${index}`);
   const before = stage.providers.log.length;
   const whole = await stage.run(['eval', '--resume', id, '--max-cost', '1']);
@@ -102,7 +109,29 @@ test('under a changed configuration it goes on with what it began with, or says 
 test('--resume has questions of its own', async () => {
   const { code, stderr } = await stage.run(['eval', 'questions.jsonl', '--resume', 'eval-x']);
   expect(code).toBe(2);
-  expect(stderr).toContain('leave others out');
+  expect(stderr).toContain('reuses the original questions');
   const unknown = await stage.run(['eval', '--resume', 'eval-x']);
   expect(unknown.stderr).toContain('has no evaluation "eval-x"');
 });
+
+test('an answer of the log outlives the server that holds its run, and a collection of what is old', async () => {
+  await stage.close();
+  const answer = ({ text }: SimulatedRequest) => `To ${text.slice(-60)}: I looked it up. `.repeat(100);
+  const judge = ({ text }: SimulatedRequest) => /nothing else: (\S+) or/.exec(text)?.[1] ?? '';
+  const models = Object.keys(POOL).map((name) => [name, { answer }] as const);
+  stage = await openEvaluationFolder(2, { ...Object.fromEntries(models), judge: { answer: judge } });
+  for (const { question } of stage.questions) await stage.run(['solve', question]);
+  const log = ['eval', '--from-traces', '--methods', 'worker:clerk', '--judge'];
+  const short = await stage.run([...log, '--max-cost', '0.003']);
+  expect(short).toMatchObject({ code: 3 });
+  const path = (name: string): string => join(stage.folder.path, '.conductor', name);
+  for (const end of ['', '-wal', '-shm']) await rm(path(`temporal.db${end}`), { force: true });
+  ageStore(path('store.db'), 3 * A_DAY_MS);
+  await stage.run(['solve', 'What is old?']);
+  expect(await stage.run(['store', 'gc', '--older-than', '1d'])).toMatchObject({ code: 0 });
+  const id = idIn(short.stderr);
+  const whole = await stage.run(['eval', '--resume', id, '--max-cost', '9']);
+  expect(whole).toMatchObject({ code: 0 });
+  const compared = (await stage.results(id)).filter(({ preference }) => preference !== undefined);
+  expect(compared).toHaveLength(2);
+}, 180_000);

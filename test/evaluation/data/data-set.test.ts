@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type DataRow, openDataSet } from '../../../src/evaluation/data/data-set';
+import type { PlainGrader } from '../../../src/evaluation/data/formats/pairs';
 import { inspectDataSet } from '../../../src/evaluation/data/inspect';
 import { gradeByRule } from '../../../src/grading/grade-by-rule';
 import type { Question } from '../../../src/grading/question';
@@ -19,14 +20,14 @@ async function write(name: string, content: string | Uint8Array): Promise<string
   return file;
 }
 
-async function readAll(file: string): Promise<DataRow[]> {
+async function readAll(file: string, grader?: PlainGrader): Promise<DataRow[]> {
   const rows: DataRow[] = [];
-  for await (const row of (await openDataSet(file)).rows) rows.push(row);
+  for await (const row of (await openDataSet(file, grader)).rows) rows.push(row);
   return rows;
 }
 
-async function questionsIn(file: string): Promise<Question[]> {
-  return (await readAll(file)).flatMap((row) => ('question' in row ? row.question : []));
+async function questionsIn(file: string, grader?: PlainGrader): Promise<Question[]> {
+  return (await readAll(file, grader)).flatMap((row) => ('question' in row ? row.question : []));
 }
 
 const problemsIn = async (file: string): Promise<string[]> =>
@@ -95,6 +96,20 @@ test('a question is the same in each file it comes in', async () => {
   expect(one).toEqual(other);
 });
 
+test('questions with answers are rows, named by file and line, and judged as free text unless told otherwise', async () => {
+  const lines = [
+    { question: 'Capital of France?', answer: 'Paris', remark: 'easy' },
+    { question: '6 · 7?', answer: 42, id: 'sum', grader: 'number', topic: 'sums' },
+  ];
+  const file = await write('pairs.jsonl', lines.map((line) => JSON.stringify(line)).join('\n'));
+  const sum = { id: 'sum', question: '6 · 7?', grader: 'number', answer: '42', topic: 'sums' };
+  const capital = { id: 'pairs-1', question: 'Capital of France?', answer: 'Paris' };
+  expect(await questionsIn(file)).toEqual([{ ...capital, grader: 'freeform' }, sum]);
+  expect(await questionsIn(file, 'exact')).toEqual([{ ...capital, grader: 'exact' }, sum]);
+  expect(await inspectDataSet(file)).toMatchObject({ format: 'questions and answers', badRows: 0 });
+  await expect(questionsIn(sample('own.csv'), 'exact')).rejects.toThrow('leave out --grader');
+});
+
 const OWN = { id: 'a', question: 'How many?', grader: 'number', answer: '4' };
 
 test.each([
@@ -110,7 +125,7 @@ test.each([
   [
     'a set unknown',
     '{"prompt": "x", "target": "y"}',
-    /no known set: its rows have the fields prompt, target; expected/,
+    /not in a format I know\. Its rows have the fields prompt, target\.\nWrite an object a line/,
   ],
   ['a column twice', 'id,id\n1,2\n', /has two columns "id"/],
   ['no Parquet', 'PAR1 and nothing else', /is a broken Parquet file: .*fetch it again/],

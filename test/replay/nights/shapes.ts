@@ -151,13 +151,12 @@ export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
   },
   'warm-start': { play: warmStart },
   export: { play: exportCheckpoint },
-  // The same three with a check of what their inputs name.
+  // With a check of what their inputs name.
   'the-new-run-of-known-places': {
     training: { cycles: 2 },
     longHistory: 40,
     play: nightFor(`train-${TRAIN_RUN}`),
   },
-  'warm-start-of-known-places': { play: warmStart },
   'export-of-known-places': { play: exportCheckpoint },
   'tried-with-reviews-and-drawn-teams': { training: AS_TRAINED, play: night },
   'trial-with-reviews': { training: AS_TRAINED, play: nightFor('shape-000001-1-evaluation-shape-000001') },

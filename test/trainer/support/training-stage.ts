@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simulateWorld } from '../../../examples/learn/world/simulate';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import { TrainingClient } from '../../../src/training/client/training-client';
 import { type Lesson, TRAIN_RUN, trainingOf, writeLesson } from '../../../examples/learn/support/lesson';
 import { type PythonProgram, runPython } from '../../../examples/learn/support/programs';
@@ -25,7 +25,7 @@ export async function openTrainingStage(lesson: Lesson): Promise<TrainingStage> 
   const folder = await mkdtemp(join(tmpdir(), 'lesson-'));
   await writeLesson(lesson, folder);
   const { workers, maxSteps } = lesson.world;
-  const store = new FileStore(join(folder, 'store'));
+  const store = new SqliteStore(join(folder, 'store.db'));
   const checkpoints = join(folder, 'checkpoints');
   const places = ['--store', store.url, '--checkpoints', checkpoints];
   const policyServer = await runPython('policy_server', ['--port', '0', ...places]);

@@ -1,4 +1,5 @@
-import { FileStore } from '../../../src/store/file-store';
+import { join } from 'node:path';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import { judgeCanary, judgeCandidate } from '../../../src/training/activities/judge';
 import type { JudgeCandidateRequest, Tried } from '../../../src/training/contract';
 import { canaryKey, gateKey } from '../../../src/training/keys';
@@ -12,10 +13,10 @@ const CANDIDATE = { trainRun: 'nightly', name: '000020' };
 const BASELINE = { trainRun: 'nightly', name: '000010' };
 const PERSON = { reason: 'by hand', by: 'person' } as const;
 
-let store: FileStore;
+let store: SqliteStore;
 
 beforeEach(async () => {
-  store = new FileStore(await freshFolder());
+  store = new SqliteStore(join(await freshFolder(), 'store.db'));
   for (const { name } of [CANDIDATE, BASELINE, { name: '000005' }])
     await writeManifest(store, aManifest({ name }));
 });

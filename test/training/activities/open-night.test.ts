@@ -46,7 +46,7 @@ test('a first night: settings, cycles, questions in the store, and a base model 
   expect([set.count, heldOut.count]).toEqual([3, 1]);
   const sets = new QuestionSets(folder.store);
   expect(await sets.read({ set: set.set, index: 1 })).toMatchObject({ id: 'b', answer: '4' });
-  await expect(sets.read({ set: set.set, index: 3 })).rejects.toThrow('question 3 is asked for');
+  await expect(sets.read({ set: set.set, index: 3 })).rejects.toThrow('question 4 is asked for');
 });
 
 test('nothing else in the store is taken for questions, and none that were altered: they name activities', async () => {

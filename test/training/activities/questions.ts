@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTrainable } from '../../../src/training/config/load';
 import type { TrainableConfig } from '../../../src/training/config/schema';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { TrainingInput } from '../../../src/training/config/schema';
 
 /** A folder with questions and a store, and configurations that name them. */
 export interface QuestionFolder {
-  readonly store: FileStore;
+  readonly store: SqliteStore;
   readonly train: string;
   readonly heldOut: string;
   write(file: string, rows: readonly unknown[]): Promise<string>;
@@ -42,7 +42,7 @@ export async function openQuestionFolder(): Promise<QuestionFolder> {
   );
   const heldOut = await write('held-out.jsonl', [row('x')]);
   return {
-    store: new FileStore(join(folder, 'store')),
+    store: new SqliteStore(join(folder, 'store.db')),
     train,
     heldOut,
     write,

@@ -7,7 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
 import { renderPlan } from '../../../src/plan/render';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import { readSamples } from '../../../src/training/activities/batch';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { keepLines } from '../../../src/store/keep-lines';
@@ -37,13 +37,13 @@ const SOLVE = renderPlan({ steps: [step('coder', 'Solve it.')] }, IDS);
 const ACCEPT = renderPlan({ steps: [] }, IDS);
 
 let folder: string;
-let store: FileStore;
+let store: SqliteStore;
 let policy: ScriptedPolicy;
 let request: SamplePlansRequest;
 let conductor: TrainableConfig['conductor'];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'samples-'));
-  store = new FileStore(folder);
+  store = new SqliteStore(join(folder, 'store.db'));
   policy = await startScriptedPolicy('nightly-000001');
   ({ conductor } = parseTrainable({ conductor: model, workers: [{ id: 'quick', ...model }] }));
   await writeManifest(store, aManifest());

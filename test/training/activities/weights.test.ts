@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { EncryptedStore } from '../../../src/store/encrypted-store';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { Store } from '../../../src/store/store';
 import { PIECES_FOLDER, weightsKey } from '../../../src/training/keys';
 import { sizeOfWeights, sweepWeights } from '../../../src/training/activities/weights';
 import { keyRing } from '../../encryption/test-keys';
+import { ageStore } from '../../support/age-store';
 
 const HOUR_MS = 60 * 60 * 1000;
 
 let folder: string;
-let disk: FileStore;
+let disk: SqliteStore;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weights-'));
-  disk = new FileStore(folder);
+  disk = new SqliteStore(join(folder, 'store.db'));
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -36,10 +37,9 @@ async function name(store: Store, trainRun: string, checkpoint: string, chunks: 
   await store.write(weightsKey(trainRun, checkpoint), Buffer.from(JSON.stringify(record)));
 }
 
-/** Has all that lies there be so many hours old. */
-async function age(hours: number): Promise<void> {
-  const at = new Date(Date.now() - hours * HOUR_MS);
-  for (const key of await disk.list(PIECES_FOLDER)) await utimes(join(folder, key), at, at);
+/** Has all pieces be so many hours older. */
+function age(hours: number): void {
+  ageStore(join(folder, 'store.db'), hours * HOUR_MS, PIECES_FOLDER);
 }
 
 test.each([
@@ -50,7 +50,7 @@ test.each([
   const [shared = '', own = '', gone = ''] = await lay(store, 'a base model', 'an adapter', 'of nobody');
   await name(store, 'nightly', '000001', [shared, own]);
   await name(store, 'other', 'base', [shared]);
-  await age(3);
+  age(3);
   const dry = await sweepWeights(store, { dryRun: true });
   expect([dry.removed.count, dry.live.count]).toEqual([1, 2]);
   expect(await store.list(PIECES_FOLDER)).toHaveLength(3);
@@ -63,17 +63,17 @@ test.each([
 
 test('a piece may be about to be named while it is younger than two hours, whatever is asked for', async () => {
   await lay(disk, 'of a checkpoint in the making');
-  await age(1.9);
+  age(1.9);
   await sweepWeights(disk, { olderThanMs: 0 });
   expect(await disk.list(PIECES_FOLDER)).toHaveLength(1);
-  await age(2.1);
+  age(2.1);
   expect((await sweepWeights(disk, { olderThanMs: 24 * HOUR_MS })).removed.count).toBe(0);
   expect((await sweepWeights(disk)).removed.count).toBe(1);
 });
 
 test('where a checkpoint cannot be read, nothing is removed', async () => {
   await lay(disk, 'of nobody');
-  await age(3);
+  age(3);
   await disk.write(weightsKey('nightly', '000001'), Buffer.from('{'));
   await expect(sweepWeights(disk)).rejects.toThrow(
     /training\/nightly\/weights\/000001\.json .* cannot be read.*nothing of the weights in this store can be removed/,

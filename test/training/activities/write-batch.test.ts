@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import { writeBatch } from '../../../src/training/activities/batch';
 import { keepGroup } from '../../../src/training/activities/records';
 import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
@@ -12,10 +12,10 @@ import { batchHeaderSchema, batchRowSchema } from '../../../src/training/trainer
 import { groupOf, keepSamplesOf } from './group-records';
 
 let folder: string;
-let store: FileStore;
+let store: SqliteStore;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'batch-'));
-  store = new FileStore(folder);
+  store = new SqliteStore(join(folder, 'store.db'));
 });
 afterEach(() => rm(folder, { recursive: true }));
 

@@ -179,10 +179,7 @@ test('what serves is chosen by hand, taken back and pinned, without a server', a
 test('whatever of a night is missing is named with a remedy, by status and by doctor', async () => {
   await folder.write('train.jsonl', '{"id": 7}\n');
   const missing = [
-    [
-      /Questions/,
-      /train\.jsonl is of no known set: its rows have the fields id; expected id, question, grader/,
-    ],
+    [/Questions/, /train\.jsonl is not in a format I know\. Its rows have the fields id\./],
     [
       /Trainer/,
       /none listens on task queue conductor-trainer .*: start it with "temporal-conductor train up"/,

@@ -67,6 +67,10 @@ test('a section that is there is never touched, and a wrong answer changes nothi
       'training.policy.baseUrl cannot be used: expected a plain http',
     ) as string,
   });
+  expect(await init('--profile')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/--profile needs a name:\n {2}cpu-demo +\S/) as string,
+  });
   expect(await init('--profile', 'huge')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('training.profile is "huge", and there is no such profile') as string,

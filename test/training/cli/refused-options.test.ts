@@ -25,7 +25,7 @@ test.each([
   ['"Mars/Olympus" is unknown', () => scheduleTraining({ jitter: 0, at: '03:30', timezone: 'Mars/Olympus' })],
   ['--date "2026-02-30" is no date', () => startNight({ date: '2026-02-30' })],
   ['--from "../x" names no checkpoint', () => startNight({ from: '../x' })],
-  ['from what? Name --from-prompted, or --from-runs', () => gatherExamples(EXAMPLES)],
+  ['choose a source: --from-prompted or --from-runs', () => gatherExamples(EXAMPLES)],
   ['there is nothing to change', () => budgetNight({})],
   ['"No Name" is no training run', () => pauseNight({ config, run: 'No Name' })],
   ['"a/b/c" names no checkpoint', () => readCheckpoint('a/b/c', 'nightly')],

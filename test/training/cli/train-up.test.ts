@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { processMark } from '../../../src/local/processes';
@@ -85,7 +86,10 @@ test('starts all that a night needs with the right addresses, keeps it running, 
   expect(await serverRuns(folder)).toBe(false);
 });
 
-test('leaves nothing running when it is killed, and uses a policy server that is there', async () => {
+test('leaves nothing running when it is killed, and uses base model and policy server that are there', async () => {
+  const path = join(folder.path, 'models', 'small');
+  await mkdir(path, { recursive: true });
+  await configure({ base: { kind: 'folder', path: 'models/small' } });
   const given = createServer((_, response) => response.end('{}')).listen(
     Number(new URL(baseUrl).port),
     '127.0.0.1',
@@ -98,6 +102,8 @@ test('leaves nothing running when it is killed, and uses a policy server that is
     up.signal('SIGKILL');
     const pids = await pidsOf();
     expect(pids).toHaveLength(1);
+    const [trainer] = await startsOf(folder, 'worker');
+    expect(trainer?.args.join(' ')).toContain(`--base-root ${path}`);
     await up.ended;
     await allAreGone(pids);
     await until(

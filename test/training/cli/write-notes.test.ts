@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import { type Ended, runCommand } from '../../cli/command';
 import { type Folder, makeFolder, poolAt } from '../../cli/folder';
 import { keepRun } from '../client/keep-run';
@@ -9,7 +9,7 @@ let folder: Folder;
 
 beforeEach(async () => {
   folder = await makeFolder();
-  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { store: 'file:store' }));
+  await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { store: 'sqlite:store.db' }));
 });
 
 afterEach(() => folder.remove());
@@ -24,7 +24,7 @@ const ROLLOUTS = Array.from({ length: 6 }, (_, index) =>
 );
 
 test('notes on the workers are printed as they may stand in a configuration', async () => {
-  const store = new FileStore(join(folder.path, 'store'));
+  const store = new SqliteStore(join(folder.path, 'store.db'));
   await keepRun(store, 'nightly', [{ ...QUESTION, topic: 'algebra' }], [aGroup(ROLLOUTS)]);
   expect(await writeNotes()).toMatchObject({
     code: 0,
@@ -33,7 +33,7 @@ test('notes on the workers are printed as they may stand in a configuration', as
 });
 
 test('questions without a topic tell nothing of anybody, and that is said', async () => {
-  const store = new FileStore(join(folder.path, 'store'));
+  const store = new SqliteStore(join(folder.path, 'store.db'));
   await keepRun(store, 'nightly', [QUESTION], [aGroup(ROLLOUTS)]);
   const { code, stderr } = await writeNotes();
   expect(code).toBe(2);

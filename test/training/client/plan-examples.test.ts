@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveRun } from '../../../src/config/resolve-run';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import { writeRecord } from '../../../src/training/activities/records';
 import { type AskedHow, examplesOfRun, writeExample } from '../../../src/training/client/examples';
 import { aGroup, aRollout } from '../cli/show/a-group';
@@ -23,7 +23,7 @@ beforeEach(async () => {
     ],
   });
   asked = {
-    store: new FileStore(folder),
+    store: new SqliteStore(join(folder, 'store.db')),
     workers: resolveRun(config, {}).workers,
     settings: {
       prompt: 'compact',

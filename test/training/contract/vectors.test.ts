@@ -17,9 +17,13 @@ test.each(vectors.objects)('$storeKey lies in the store as ever, under key $key'
 });
 
 test.each(vectors.payloads)(
-  'a payload encrypted by $by under key $key can be read',
-  async ({ key, data }) => {
-    const metadata = { encoding: toUtf8('binary/encrypted'), 'encryption-key-id': toUtf8(key) };
+  'a payload encrypted by $by under key $key for $boundTo can be read',
+  async ({ key, data, boundTo }) => {
+    const metadata = {
+      encoding: toUtf8('binary/encrypted'),
+      'encryption-key-id': toUtf8(key),
+      ...(boundTo !== undefined && { 'encryption-bound-to': toUtf8(boundTo) }),
+    };
     const [payload] = await encryptionCodec(keys).decode([{ metadata, data: Buffer.from(data, 'base64') }]);
     expect(Buffer.from(payload?.data ?? []).toString()).toBe(vectors.plain.data);
     expect(Buffer.from(payload?.metadata?.encoding ?? []).toString()).toBe(vectors.plain.metadata.encoding);

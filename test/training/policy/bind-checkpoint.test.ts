@@ -11,16 +11,16 @@ import { resolveRun } from '../../../src/config/resolve-run';
 import type { TrainableInput } from '../../../src/training/config/schema';
 import type { ResolvedRun } from '../../../src/protocol/run';
 import { CHECK_RUN, RESOLVE_RUN } from '../../../src/protocol/names';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import { createPolicyProvider, servedPolicyOf } from '../../../src/training/policy/conductor';
 import { promote, writeManifest } from '../../../src/training/policy/serving';
 import { aManifest } from '../../support/a-manifest';
 
 let folder: string;
-let store: FileStore;
+let store: SqliteStore;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bind-'));
-  store = new FileStore(folder);
+  store = new SqliteStore(join(folder, 'store.db'));
   for (const name of ['000001', '000002'])
     await writeManifest(store, aManifest({ name, model: `m-${name}` }));
   await promote(store, { trainRun: 'nightly', name: '000001' }, { reason: '', by: 'person' });

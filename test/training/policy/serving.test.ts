@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import { manifestKey, SERVING_KEY } from '../../../src/training/keys';
 import { POLICY_FAILURES } from '../../../src/training/policy/errors';
 import {
@@ -16,10 +16,10 @@ import { aManifest } from '../../support/a-manifest';
 import type { CheckpointRef } from '../../../src/training/checkpoint-ref';
 
 let folder: string;
-let store: FileStore;
+let store: SqliteStore;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'serving-'));
-  store = new FileStore(folder);
+  store = new SqliteStore(join(folder, 'store.db'));
   for (const name of ['000001', '000002', '000003']) await writeManifest(store, aManifest({ name }));
 });
 afterEach(() => rm(folder, { recursive: true }));
@@ -109,8 +109,10 @@ test('nothing is lost of what several processes change at once, and those that c
   const names = Array.from({ length: 9 }, (_, index) => `00001${index}`);
   for (const name of names) await writeManifest(store, aManifest({ name }));
   const [pinning, ...promotions] = await Promise.all([
-    pin(new FileStore(folder), true, 'release week'),
-    ...names.map((name) => promote(new FileStore(folder), { trainRun: 'nightly', name }, BY_PERSON)),
+    pin(new SqliteStore(join(folder, 'store.db')), true, 'release week'),
+    ...names.map((name) =>
+      promote(new SqliteStore(join(folder, 'store.db')), { trainRun: 'nightly', name }, BY_PERSON),
+    ),
   ]);
   const { serving: last, before, pinned } = await readServing(store);
   expect([pinning.changed, pinned]).toEqual([true, true]);
@@ -120,11 +122,11 @@ test('nothing is lost of what several processes change at once, and those that c
 });
 
 /** A store in which someone else changes the pointer right before this process does. */
-class Overtaken extends FileStore {
+class Overtaken extends SqliteStore {
   constructor(private other: (() => Promise<unknown>) | null) {
-    super(folder);
+    super(join(folder, 'store.db'));
   }
-  override async replace(...[key, bytes, was]: Parameters<FileStore['replace']>): Promise<boolean> {
+  override async replace(...[key, bytes, was]: Parameters<SqliteStore['replace']>): Promise<boolean> {
     const { other } = this;
     this.other = null;
     await other?.();
@@ -133,8 +135,8 @@ class Overtaken extends FileStore {
 }
 
 test.each([
-  ['promote', (at: FileStore) => promote(at, three, BY_PERSON)],
-  ['roll back', (at: FileStore) => rollback(at, 'it was bad')],
+  ['promote', (at: SqliteStore) => promote(at, three, BY_PERSON)],
+  ['roll back', (at: SqliteStore) => rollback(at, 'it was bad')],
 ])('who would %s what another one had serve meanwhile is told so, and changes nothing', async (_, change) => {
   await promote(store, one, BY_PERSON);
   const lost = await change(new Overtaken(() => promote(store, two, BY_GATE)));

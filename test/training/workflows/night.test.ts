@@ -167,10 +167,15 @@ test('a night whose policy writes no plan at all ends after a cycle, which does 
   expect(await readRun(stage.store, stage.trainRun)).toBeNull();
 });
 
-test('a night that is paused begins no further cycle until it is resumed', async () => {
+test('a night that is paused begins no further cycle until it is resumed, and hears what names it alone', async () => {
   await open({ training: { cycles: 2 } });
   await stage.whileWorking(async () => {
-    await trainAndSay(DATE, (trainRun) => stage.training.pause(trainRun));
+    await trainAndSay(DATE, async (trainRun) => {
+      const handle = stage.temporal.client.workflow.getHandle(`train-${trainRun}`);
+      await handle.signal('stopTraining');
+      await handle.signal('stopTraining', 'the-run-id-of-another-night');
+      await stage.training.pause(trainRun);
+    });
     await until(
       () => stage.training.progress(stage.trainRun),
       (progress) => progress?.done === 1,

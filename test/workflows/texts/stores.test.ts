@@ -26,8 +26,7 @@ async function openEncrypted(options: StageOptions): Promise<Stage> {
   };
 }
 
-/** A folder has a test for all that a store does; whole solves are for the two that most are kept in. */
-const SETTINGS = STORES.filter(([kind]) => kind !== 'file:').flatMap(([kind, stores]) => [
+const SETTINGS = STORES.flatMap(([kind, stores]) => [
   [kind, stores, openStage] as const,
   // Encryption is a wrapper, the same around each: two kinds are enough for what takes so long.
   ...(kind === 'postgres://' ? [] : [[`${kind}, all encrypted`, stores, openEncrypted] as const]),

@@ -1,8 +1,10 @@
 """HTTP for policy servers: a thread for each connection, and refusals as vLLM gives them."""
 
+import io
 import json
 import re
 import signal
+import socket
 import sys
 import threading
 import time
@@ -10,16 +12,23 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from http.client import LineTooLong
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from select import select
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 LONGEST_BODY = 8 * 1024 * 1024
 """Bytes: the ids of a prompt of a million tokens."""
 
+LONGEST_HEAD = 128 * 1024
+"""Bytes of a request's line and headers, with what is read ahead."""
+
 PATIENCE = 60.0
-"""Seconds for a client to send a whole body, and between two signs of life before and after it."""
+"""Seconds for a client to send the head of a request; as many for its body and for the answer."""
 
 MOST_CONNECTIONS = 512
 """At a time, each with a thread: nights, their probes and users open far fewer."""
@@ -174,6 +183,32 @@ _BUSY = (
 )
 
 
+class _Incoming(io.RawIOBase):
+    """What a client sends until a deadline, however slowly; each part of a request has its own."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__()
+        self._connection = connection
+        self._deadline = 0.0
+        self._room = 0
+
+    def expect(self, most: int, seconds: float) -> None:
+        """So many bytes are read from now on, within so many seconds."""
+        self._deadline = time.monotonic() + seconds
+        self._room = most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        if self._room <= 0:
+            raise LineTooLong("request")
+        self._connection.settimeout(max(0.001, self._deadline - time.monotonic()))
+        count = self._connection.recv_into(buffer)
+        self._room -= count
+        return count
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -185,7 +220,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.connection.settimeout(self._patience)
+        self.rfile.close()
+        self._incoming = _Incoming(self.connection)
+        self.rfile = io.BufferedReader(self._incoming)
+
+    def handle_one_request(self) -> None:
+        self._incoming.expect(LONGEST_HEAD, self._patience)
+        super().handle_one_request()
 
     def do_GET(self) -> None:
         self._send(self._reply())
@@ -228,7 +269,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _read(self) -> bytes:
         """A refusal ends the connection: what is not read would be taken for the next request."""
         ends, self.close_connection = self.close_connection, True
-        body = self._read_within(self._length(), time.monotonic() + self._patience)
+        body = self._read_body(self._length())
         self.close_connection = ends
         return body
 
@@ -244,22 +285,16 @@ class _Handler(BaseHTTPRequestHandler):
             raise ApiError(413, "PayloadTooLargeError", message)
         return length
 
-    def _read_within(self, length: int, deadline: float) -> bytes:
-        """However slowly it trickles, a body is not waited for beyond the deadline."""
-        body = bytearray()
+    def _read_body(self, length: int) -> bytes:
+        self._incoming.expect(length, self._patience)
         try:
-            while len(body) < length:
-                self.connection.settimeout(max(0.001, deadline - time.monotonic()))
-                part = self.rfile.read1(length - len(body))
-                if not part:
-                    raise bad_request("The connection ended before the body did.")
-                body += part
+            body = self.rfile.read(length)
         except TimeoutError as error:
             message = f"The body did not come within {self._patience:g} s."
             raise ApiError(408, "TimeoutError", message) from error
-        finally:
-            self.connection.settimeout(self._patience)
-        return bytes(body)
+        if len(body) < length:
+            raise bad_request("The connection ended before the body did.")
+        return body
 
     def _is_wanted(self) -> bool:
         """A client that waits sends nothing, so anything to read is the end of the connection."""
@@ -267,6 +302,7 @@ class _Handler(BaseHTTPRequestHandler):
         return not readable
 
     def _send(self, reply: Reply) -> None:
+        self.connection.settimeout(self._patience)
         self.send_response(reply.status)
         self.send_header("Content-Type", reply.content_type)
         self.send_header("Content-Length", str(len(reply.body)))

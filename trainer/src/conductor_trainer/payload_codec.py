@@ -1,14 +1,18 @@
 """Encrypts what travels through Temporal, as `encryptionCodec` does on the TypeScript side."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Self
 
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import (
     DataConverter,
     DefaultFailureConverterWithEncodedAttributes,
     PayloadCodec,
+    SerializationContext,
+    WithSerializationContext,
 )
 
 from conductor_trainer.encryption import (
@@ -22,22 +26,35 @@ from conductor_trainer.encryption import (
 
 _ENCRYPTED = b"binary/encrypted"
 _KEY_ID = "encryption-key-id"
+_BOUND_TO = "encryption-bound-to"
+_DUE_TIME = re.compile(r"-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
 
-class EncryptionCodec(PayloadCodec):
-    """Encrypts what the trainer sends; what comes in the clear is passed on, unless `strict`."""
+class EncryptionCodec(PayloadCodec, WithSerializationContext):
+    """Encrypts what the trainer sends, for the workflow that it is sent to.
 
-    def __init__(self, keys: KeyRing, strict: bool = False) -> None:
+    With `strict`, what comes in the clear, or was encrypted for another workflow, is refused.
+    """
+
+    def __init__(self, keys: KeyRing, strict: bool = False, binding: str = "") -> None:
         self._keys = keys
         self._strict = strict
+        self._binding = binding
+
+    def with_context(self, context: SerializationContext) -> Self:
+        """The same codec for the payloads of one workflow and its activities."""
+        return type(self)(self._keys, self._strict, _binding_of(context))
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
         """Encrypts each payload with the first key, under a random nonce."""
-        return [_encrypt(payload, self._keys.first) for payload in payloads]
+        return [_encrypt(payload, self._keys.first, self._binding) for payload in payloads]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
         """Decrypts each payload with the key that it names."""
-        return [_decrypt(payload, self._keys, self._strict) for payload in payloads]
+        if self._strict:
+            for payload in payloads:
+                _refuse_strangers(payload, self._binding)
+        return [_decrypt(payload, self._keys) for payload in payloads]
 
 
 def encryption_converter(keys: KeyRing, strict: bool = False) -> DataConverter:
@@ -49,21 +66,47 @@ def encryption_converter(keys: KeyRing, strict: bool = False) -> DataConverter:
     )
 
 
-def _encrypt(payload: Payload, key: EncryptionKey) -> Payload:
-    sealed = seal(payload.SerializeToString(), key.payload, os.urandom(NONCE_BYTES))
-    return Payload(metadata={"encoding": _ENCRYPTED, _KEY_ID: key.id.encode()}, data=sealed)
+def _binding_of(context: SerializationContext) -> str:
+    """`NAMESPACE/WORKFLOW_ID`, without the time that a schedule appends; empty where unknown."""
+    workflow_id: str | None = getattr(context, "workflow_id", None)
+    namespace: str | None = getattr(context, "namespace", None)
+    if not workflow_id or not namespace:
+        return ""
+    if workflow_id.startswith(("nightly-", "scheduled-")):
+        workflow_id = _DUE_TIME.sub("", workflow_id)
+    return f"{namespace}/{workflow_id}"
 
 
-def _decrypt(payload: Payload, keys: KeyRing, strict: bool) -> Payload:
+def _encrypt(payload: Payload, key: EncryptionKey, binding: str) -> Payload:
+    nonce = os.urandom(NONCE_BYTES)
+    sealed = seal(payload.SerializeToString(), key.payload, nonce, binding)
+    metadata = {"encoding": _ENCRYPTED, _KEY_ID: key.id.encode()}
+    if binding:
+        metadata[_BOUND_TO] = binding.encode()
+    return Payload(metadata=metadata, data=sealed)
+
+
+def _refuse_strangers(payload: Payload, binding: str) -> None:
     if payload.metadata.get("encoding") != _ENCRYPTED:
-        if strict:
-            raise Altered(
-                "a payload is not encrypted, and this trainer accepts no other "
-                "(--encryption-strict): whatever sent it must use the same keys"
-            )
+        raise Altered(
+            "a payload is not encrypted, and this trainer accepts no other "
+            "(--encryption-strict): whatever sent it must use the same keys"
+        )
+    claim = payload.metadata.get(_BOUND_TO, b"").decode(errors="replace")
+    if binding and claim != binding:
+        bound_to = f'"{claim}"' if claim else "no workflow"
+        raise Altered(
+            f'a payload is encrypted for {bound_to}, and was sent to "{binding}" '
+            "(--encryption-strict): whatever sends it must bind it to that workflow's id"
+        )
+
+
+def _decrypt(payload: Payload, keys: KeyRing) -> Payload:
+    if payload.metadata.get("encoding") != _ENCRYPTED:
         return payload
     id = payload.metadata.get(_KEY_ID, b"").decode(errors="replace")
-    plain = unseal(payload.data, keys.find(id, "a payload").payload)
+    binding = payload.metadata.get(_BOUND_TO, b"").decode(errors="replace")
+    plain = unseal(payload.data, keys.find(id, "a payload").payload, binding)
     if plain is None:
         raise Altered(
             f'a payload that names key "{id}" cannot be decrypted with it: it was altered on its '

@@ -13,6 +13,8 @@ _VERSION = 2
 
 _URL = re.compile(r"postgres(?:ql)?://[^/?#]*/[^/?#]+(?:\?[^#]*)?")
 _PASSWORD = re.compile(r"//[^:/?@]*:.*@")
+_HOST = re.compile(r"[\w.-]+|[\da-f:.]+|/.+", re.ASCII | re.IGNORECASE)
+_THIS_MACHINE = re.compile(r"/.*|localhost|127(\.\d{1,3}){3}|::1", re.ASCII)
 
 # As `store-url.ts` has them.
 _OPTIONS = {
@@ -87,7 +89,8 @@ class PostgresPlace:
         """A connection for each call: there are a few in a cycle."""
         psycopg = _import_psycopg()
         try:
-            with closing(psycopg.connect(self.connection, autocommit=True, **_LIMITS)) as database:
+            limits = {**_LIMITS, **self._password_rule(psycopg)}
+            with closing(psycopg.connect(self.connection, autocommit=True, **limits)) as database:
                 self._check_version(database)
                 yield database
         except psycopg.Error as error:
@@ -95,6 +98,11 @@ class PostgresPlace:
             remedy = next(remedy for fits, remedy in _REMEDIES if re.match(fits, code))
             reason = " ".join(str(error).split())
             raise RuntimeError(f"{self.url} cannot be {what} ({reason}): {remedy}") from error
+
+    def _password_rule(self, psycopg: Any) -> dict[str, str]:
+        """Without TLS, no password is sent in the clear; libpq knows how to refuse since 16."""
+        is_clear = "sslmode=disable" in self.connection
+        return {"require_auth": "!password"} if is_clear and psycopg.pq.version() >= 160000 else {}
 
     def _check_version(self, database: Any) -> None:
         found = database.execute(f'SELECT version FROM "{self.schema}".version').fetchone()
@@ -123,8 +131,15 @@ def read_postgres_url(url: str) -> PostgresPlace | None:
     fits = all(name in _OPTIONS and _OPTIONS[name].fullmatch(options[name]) for name in options)
     if not (_URL.fullmatch(url) and fits):
         return None
+    host = options.get("host", parts.hostname or "")
+    if not _HOST.fullmatch(host):
+        return None
     schema = options.pop("schema", "conductor")
-    if options.get("sslmode") == "verify-full" and "sslrootcert" not in options:
+    has_files = any(name in options for name in ("sslrootcert", "sslcert", "sslkey"))
+    is_here = _THIS_MACHINE.fullmatch(host) and not has_files
+    # Always named: libpq takes PGSSLMODE else, and its own default may send texts unencrypted.
+    options.setdefault("sslmode", "disable" if is_here else "verify-full")
+    if options["sslmode"] == "verify-full" and "sslrootcert" not in options:
         # The authorities that Node knows: libpq by itself knows none.
         options["sslrootcert"] = _import_psycopg("certifi").where()
     return PostgresPlace(url, parts._replace(query=urlencode(options)).geturl(), schema)

@@ -30,10 +30,8 @@ _ADVICE = {
 class SqliteStore:
     """A connection for each call: there are a few in a cycle. The workers make the database."""
 
-    def __init__(self, path: Path, *, full: bool) -> None:
-        """`full` waits for the disk at each write."""
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._sync = "FULL" if full else "NORMAL"
         self.url = f"sqlite:{path}"
 
     def read(self, key: str) -> StoredObject | None:
@@ -69,7 +67,9 @@ class SqliteStore:
                 f"{self.url} is not there: it must be the database of the workers, which make it"
             )
         with self._open("written") as database:
-            database.execute(f"PRAGMA synchronous = {self._sync}")
+            # Whoever is told that something is kept relies on it, whatever becomes of the power.
+            database.execute("PRAGMA synchronous = FULL")
+            database.execute("PRAGMA fullfsync = ON")
             row = (key, time.time_ns() // 1_000_000, content)
             return database.execute(_INSERT + on_conflict, row).rowcount == 1
 

@@ -1,17 +1,13 @@
-"""The store that workers write to: database, bucket or folder. The trainer adds checkpoints."""
+"""The store that workers write to: a database or a bucket. The trainer adds checkpoints."""
 
-import errno
 import hashlib
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
-from uuid import uuid4
 
 from conductor_trainer.contract import StoredBytes
 from conductor_trainer.encryption import KeyRing, name_of_key, open_content, seal_content
@@ -21,11 +17,10 @@ from conductor_trainer.s3_store import S3Store
 from conductor_trainer.sqlite_store import SqliteStore
 from conductor_trainer.store_key import StoredObject, check_key, is_key
 
-_SQLITE = re.compile(r"sqlite:([^?]+)(?:\?sync=(full|normal))?", re.DOTALL)
-_FILE = re.compile(r"file:(.+)", re.DOTALL)
+_SQLITE = re.compile(r"sqlite:([^?]+)", re.DOTALL)
 _S3 = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*?))?/?", re.DOTALL)
 
-STORE_FORMS = "sqlite:PATH, postgres://USER@HOST/DATABASE, s3://BUCKET/PREFIX or file:PATH"
+STORE_FORMS = "sqlite:PATH, postgres://USER@HOST/DATABASE or s3://BUCKET/PREFIX"
 
 
 class Store(Protocol):
@@ -64,9 +59,7 @@ def open_store(url: str, keys: KeyRing | None) -> Store:
 
 def _open_plain(url: str) -> Store:
     if found := _SQLITE.fullmatch(url):
-        return SqliteStore(Path(found[1]).resolve(), full=found[2] == "full")
-    if found := _FILE.fullmatch(url):
-        return _FileStore(Path(found[1]).resolve())
+        return SqliteStore(Path(found[1]).resolve())
     if found := _S3.fullmatch(url):
         prefix = found[2] or ""
         if prefix == "":
@@ -125,78 +118,6 @@ class _PostgresStore:
     def create(self, key: str, content: bytes) -> bool:
         check_key(key)
         return self._place.create(key, content)
-
-
-class _FileStore:
-    """As `FileStore` of the TypeScript side, on this machine or a shared disk."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.url = f"file:{folder}"
-
-    def read(self, key: str) -> StoredObject | None:
-        check_key(key)
-        try:
-            with (self._folder / key).open("rb") as file:
-                return StoredObject(file.read(), _time_of(os.fstat(file.fileno())))
-        except FileNotFoundError:
-            return None
-
-    def modified_at(self, key: str) -> datetime | None:
-        check_key(key)
-        try:
-            return _time_of((self._folder / key).stat())
-        except FileNotFoundError:
-            return None
-
-    def write(self, key: str, content: bytes) -> None:
-        self._put(key, content, os.replace)
-
-    def create(self, key: str, content: bytes) -> bool:
-        try:
-            self._put(key, content, _link)
-        except FileExistsError:
-            return False
-        return True
-
-    def _put(self, key: str, content: bytes, put: Callable[[Path, Path], None]) -> None:
-        """Writes a whole file beside its place, hidden, and has it put there."""
-        check_key(key)
-        path = self._folder / key
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        unfinished = path.with_name(f".{uuid4()}")
-        try:
-            with open(unfinished, "xb", opener=_for_its_owner) as file:
-                file.write(content)
-                # What the trainer makes is made once, and a loss of power must not take it.
-                file.flush()
-                os.fsync(file.fileno())
-            put(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-
-
-def _time_of(status: os.stat_result) -> datetime:
-    return datetime.fromtimestamp(status.st_mtime, UTC)
-
-
-def _for_its_owner(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
-"""What disks answer that know no second name for a file."""
-
-
-def _link(file: Path, path: Path) -> None:
-    """Raises `FileExistsError` where the other name is taken."""
-    try:
-        path.hardlink_to(file)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        with path.open("xb") as target, file.open("rb") as source:
-            shutil.copyfileobj(source, target)
 
 
 class _EncryptedStore:

@@ -25,8 +25,8 @@ def add_store_options(parser: argparse.ArgumentParser, *, required: bool) -> Non
         "--store",
         required=required,
         metavar="URL",
-        help="sqlite:PATH, postgres://USER@HOST/DATABASE (the password in PGPASSWORD), "
-        "s3://BUCKET/PREFIX or file:PATH",
+        help="sqlite:PATH, postgres://USER@HOST/DATABASE (the password in PGPASSWORD) "
+        "or s3://BUCKET/PREFIX",
     )
     parser.add_argument(
         "--checkpoints",

@@ -72,8 +72,11 @@ export const aime = defineFormat({
 export const aimeInCapitals: DataFormat = {
   ...aime,
   fields: ['Problem', 'Answer'],
-  map: (record) =>
-    aime.map(Object.fromEntries(Object.entries(record).map(([key, value]) => [key.toLowerCase(), value]))),
+  map: (record, place) =>
+    aime.map(
+      Object.fromEntries(Object.entries(record).map(([key, value]) => [key.toLowerCase(), value])),
+      place,
+    ),
 };
 
 function boxedIn(solution: string): string {

@@ -25,6 +25,15 @@ def _read_arguments() -> argparse.Namespace:
         metavar="FOLDER",
         help="below which `train export` may write (default: there are no exports)",
     )
+    parser.add_argument(
+        "--base-root",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="a base model that training may begin with, or a folder of such; may be given more "
+        "than once (default: none but tiny ones, which the trainer makes)",
+    )
     parser.add_argument("--task-queue", default="conductor-trainer", metavar="NAME")
     parser.add_argument(
         "--namespace", metavar="NAME", help="default: TEMPORAL_NAMESPACE, else default"

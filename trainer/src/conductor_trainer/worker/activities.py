@@ -69,6 +69,8 @@ class Allowed:
     """Base URLs of policy servers."""
     export_root: Path | None
     """Exports are written below it; None: there are none."""
+    base_roots: Sequence[Path] = ()
+    """Folders of base models: one of them, or below one."""
 
     def check_servers(self, servers: Sequence[str]) -> None:
         """Raises `BadRequest`."""
@@ -80,6 +82,17 @@ class Allowed:
                     f"({', '.join(sorted(allowed)) or 'it has none'}): start the trainer with "
                     f"--allow-server {server} if it is to load checkpoints there."
                 )
+
+    def check_base(self, path: str) -> None:
+        """Raises `BadRequest`."""
+        folder = Path(path).resolve()
+        roots = [root.resolve() for root in self.base_roots]
+        if not any(folder.is_relative_to(root) for root in roots):
+            there = ", ".join(map(str, roots)) or "it has none"
+            raise BadRequest(
+                f"The base model {folder} is not below a folder of base models of this trainer "
+                f"({there}): start the trainer with --base-root FOLDER if it is to be trained."
+            )
 
     def export_folder(self, directory: str) -> Path:
         """Where to write an export, links resolved. Raises `BadRequest`."""
@@ -126,7 +139,10 @@ class TrainerActivities:
     @_activity("conductor.trainer.init")
     async def init(self, request: Any) -> Any:
         """Makes the checkpoint that a training run begins with."""
-        texts = request["base"].get("texts")
+        base = request["base"]
+        if base["kind"] == "folder":
+            self._allowed.check_base(base["path"])
+        texts = base.get("texts")
         stored = {} if texts is None else {"texts": texts}
         return await self._make("init", request, "base", stored, lambda _: None)
 

@@ -27,7 +27,7 @@ async def serve(options: argparse.Namespace) -> None:
     store, cache = open_cache(options)
     keys = read_keys(options)
     steps = StepRunner(cache.root)
-    allowed = Allowed(options.allow_server, options.export_root)
+    allowed = Allowed(options.allow_server, options.export_root, options.base_root)
     activities = TrainerActivities(cache, store, steps, allowed)
     # TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TLS and profiles, as the TypeScript side reads them.
     connection = ClientConfig.load_client_connect_config()

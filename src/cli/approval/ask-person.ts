@@ -1,38 +1,36 @@
-import { RefusedError } from '../../client/steer';
-import type { ConductorClient } from '../../client/conductor-client';
 import type { Plan } from '../../plan/plan';
 import type { RoundTrace, SolveResult } from '../../protocol/solve';
 import { describeEstimate, describeSteps } from '../../trace/describe';
 import { oneLine } from '../../trace/lines';
 import { callsOfPlan, waitingRounds } from '../../trace/run-tree';
 import { harmless } from '../terminal';
-import { askVerdict, type Person } from './verdict';
+import { askVerdict, type Decider, type Person } from './verdict';
 
-export interface DeskSetting {
-  readonly conductor: Pick<ConductorClient, 'planContext' | 'approvePlan' | 'editPlan' | 'rejectPlan'>;
+export interface Asking {
+  readonly decider: Decider;
   /** The signal takes back what the person is asked. */
   readonly personFor: (signal: AbortSignal) => Person;
   /** Keeps the live view off the screen while the person types. */
   readonly whilePaused: (work: () => Promise<void>) => Promise<void>;
 }
 
-/** Asks a person about each plan that waits for one, one at a time, and each once. */
-export class ApprovalDesk {
-  /** Settles with the first failure that is not the run's own refusal; never resolves. */
-  readonly broken: Promise<never>;
-  /** Resolves once the person has left a plan waiting, with the id of its run. */
+/** Asks a person about the plans of a run that wait for one: each once, one at a time. */
+export class PlanQuestions {
+  /** The id of a run whose plan the person left for later; rejects with the first failure to ask or to decide. */
   readonly left: Promise<{ readonly left: string }>;
   private readonly asked = new Set<string>();
   private isClosed = false;
   private latest: SolveResult | null = null;
   private current: { readonly about: string; readonly stop: AbortController } | null = null;
-  private breakDown: (error: unknown) => void = () => undefined;
   private leave: (plan: { readonly left: string }) => void = () => undefined;
+  private fail: (error: unknown) => void = () => undefined;
 
-  constructor(private readonly setting: DeskSetting) {
-    this.broken = new Promise((_, reject) => (this.breakDown = reject));
-    this.broken.catch(() => undefined);
-    this.left = new Promise((resolve) => (this.leave = resolve));
+  constructor(private readonly asking: Asking) {
+    this.left = new Promise((resolve, reject) => {
+      this.leave = resolve;
+      this.fail = reject;
+    });
+    this.left.catch(() => undefined);
   }
 
   /** Takes the newest trace: asks what is open, and takes back what someone else has decided meanwhile. */
@@ -44,7 +42,7 @@ export class ApprovalDesk {
       return;
     }
     const next = waiting.find(({ about }) => !this.asked.has(about));
-    if (next !== undefined) this.ask(trace, next.round, next.about);
+    if (next !== undefined) void this.ask(trace, next.round, next.about);
   }
 
   close(): void {
@@ -52,41 +50,24 @@ export class ApprovalDesk {
     this.current?.stop.abort();
   }
 
-  private ask(trace: SolveResult, round: RoundTrace, about: string): void {
+  private async ask(trace: SolveResult, { childId, plan }: RoundTrace, about: string): Promise<void> {
     const stop = new AbortController();
     this.current = { about, stop };
     this.asked.add(about);
-    this.setting
-      .whilePaused(() => this.settle(trace, round, stop.signal))
-      .catch((error: unknown) => {
-        if (!stop.signal.aborted) this.breakDown(error);
-      })
-      .finally(() => {
-        this.current = null;
-        if (!this.isClosed && this.latest !== null) this.consider(this.latest);
-      });
-  }
-
-  private async settle(
-    trace: SolveResult,
-    { childId, plan }: RoundTrace,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (plan === null) return;
-    const { conductor, personFor } = this.setting;
     const id = childId ?? trace.id;
-    const person = personFor(signal);
-    person.tell(describePlan(id, plan, trace));
-    const verdict = await askVerdict(person, plan, await conductor.planContext(id));
-    if (verdict.kind === 'leave') this.leave({ left: id });
+    const { decider, personFor, whilePaused } = this.asking;
     try {
-      if (verdict.kind === 'approve') await conductor.approvePlan(id);
-      if (verdict.kind === 'edit') await conductor.editPlan(id, verdict.plan);
-      if (verdict.kind === 'reject') await conductor.rejectPlan(id, verdict.reason);
+      await whilePaused(async () => {
+        if (plan === null) return;
+        const person = personFor(stop.signal);
+        person.tell(describePlan(id, plan, trace));
+        if ((await askVerdict(person, id, plan, decider)) === 'later') this.leave({ left: id });
+      });
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      person.tell(error.message);
+      if (!stop.signal.aborted) this.fail(error);
     }
+    this.current = null;
+    if (!this.isClosed) this.consider(this.latest ?? trace);
   }
 }
 

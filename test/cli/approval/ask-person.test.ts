@@ -1,11 +1,10 @@
-import { ApprovalDesk, type DeskSetting } from '../../../src/cli/approval/desk';
-import { RefusedError } from '../../../src/client/steer';
+import { type Asking, PlanQuestions } from '../../../src/cli/approval/ask-person';
 import type { SolveResult } from '../../../src/protocol/solve';
 import { sampleFamily, sampleWaiting } from '../../trace/sample-family';
 import { sampleCall } from '../../trace/sample-trace';
 
-/** A desk whose person answers by hand, and a run that notes what it is told. */
-function openDesk(refuse?: Error) {
+/** Questions to a person who answers by hand, and a run that notes what it is told. */
+function openQuestions(refuse?: Error) {
   const told: string[] = [];
   const sent: unknown[] = [];
   const questions: { prompt: string; answer: (text: string) => void }[] = [];
@@ -13,8 +12,8 @@ function openDesk(refuse?: Error) {
     sent.push(message);
     return refuse === undefined ? Promise.resolve([]) : Promise.reject(refuse);
   };
-  const setting: DeskSetting = {
-    conductor: {
+  const asking: Asking = {
+    decider: {
       planContext: () => Promise.resolve({ workers: ['gpt', 'conductor'], maxSteps: 5, round: 0 }),
       approvePlan: async (id) => {
         await noted('approve', id);
@@ -40,7 +39,7 @@ function openDesk(refuse?: Error) {
       edit: (text) => Promise.resolve(text),
     }),
   };
-  return { desk: new ApprovalDesk(setting), told, sent, questions };
+  return { asked: new PlanQuestions(asking), told, sent, questions };
 }
 
 /** Everything that was begun has gone on as far as it can. */
@@ -53,11 +52,11 @@ function writtenAgain(trace: SolveResult): SolveResult {
   return { ...trace, calls: [...trace.calls, sampleCall({ step: null, purpose: 'plan' })] };
 }
 
-describe('a desk where plans are approved', () => {
+describe('plans that wait for a person', () => {
   test('asks once about a plan, shown whole, and sends what was decided', async () => {
-    const { desk, told, sent, questions } = openDesk();
-    desk.consider(sampleWaiting());
-    desk.consider(sampleWaiting());
+    const { asked, told, sent, questions } = openQuestions();
+    asked.consider(sampleWaiting());
+    asked.consider(sampleWaiting());
     await settled();
     expect(told).toEqual([
       'What is the capital of France?\nRun solve-1 waits for approval of its plan, at most 12 calls, 40,000 tokens, $0.1200:\n' +
@@ -66,24 +65,24 @@ describe('a desk where plans are approved', () => {
     expect(questions).toHaveLength(1);
     questions[0]?.answer('a');
     await settled();
-    desk.consider(sampleWaiting());
+    asked.consider(sampleWaiting());
     await settled();
     expect({ sent, questions: questions.length }).toEqual({ sent: [['approve', 'solve-1']], questions: 1 });
   });
 
   test('asks nothing about a run that does not wait', async () => {
-    const { desk, questions } = openDesk();
-    desk.consider(sampleFamily());
+    const { asked, questions } = openQuestions();
+    asked.consider(sampleFamily());
     await settled();
     expect(questions).toEqual([]);
   });
 
   test('asks again about a plan written anew, even when nothing more happens after it', async () => {
-    const { desk, sent, questions } = openDesk();
-    desk.consider(sampleWaiting());
+    const { asked, sent, questions } = openQuestions();
+    asked.consider(sampleWaiting());
     await settled();
     // Rejected from elsewhere, and written again, between two looks.
-    desk.consider(writtenAgain(sampleWaiting()));
+    asked.consider(writtenAgain(sampleWaiting()));
     await settled();
     expect(questions).toHaveLength(2);
     questions[1]?.answer('r');
@@ -94,28 +93,30 @@ describe('a desk where plans are approved', () => {
   });
 
   test('takes its question back when somebody else has decided, or the command ends', async () => {
-    const { desk, sent, questions } = openDesk();
-    desk.consider(sampleWaiting());
+    const { asked, sent, questions } = openQuestions();
+    asked.consider(sampleWaiting());
     await settled();
-    desk.consider(sampleFamily());
+    asked.consider(sampleFamily());
     await settled();
-    desk.close();
+    asked.close();
     expect({ sent, questions: questions.length }).toEqual({ sent: [], questions: 1 });
-    await expect(Promise.race([desk.broken, Promise.resolve('well')])).resolves.toBe('well');
+    await expect(Promise.race([asked.left, Promise.resolve('well')])).resolves.toBe('well');
   });
 
-  test("tells the run's own refusal, and breaks down of anything else", async () => {
-    const refused = openDesk(new RefusedError('no plan waits'));
-    refused.desk.consider(sampleWaiting());
+  test('a failure to decide ends them', async () => {
+    const { asked, questions } = openQuestions(new Error('the server is gone'));
+    asked.consider(sampleWaiting());
     await settled();
-    refused.questions[0]?.answer('a');
-    await settled();
-    expect(refused.told[1]).toBe('no plan waits');
+    questions[0]?.answer('a');
+    await expect(asked.left).rejects.toThrow('the server is gone');
+  });
 
-    const broken = openDesk(new Error('the server is gone'));
-    broken.desk.consider(sampleWaiting());
+  test('one that is left for later is told', async () => {
+    const { asked, questions, sent } = openQuestions();
+    asked.consider(sampleWaiting());
     await settled();
-    broken.questions[0]?.answer('a');
-    await expect(broken.desk.broken).rejects.toThrow('the server is gone');
+    questions[0]?.answer('l');
+    expect(await asked.left).toEqual({ left: 'solve-1' });
+    expect(sent).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { EncryptedStore } from '../../../src/store/encrypted-store';
-import { FileStore } from '../../../src/store/file-store';
+import { SqliteStore } from '../../../src/store/sqlite-store';
 import type { Store } from '../../../src/store/store';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
 import { writeBatch } from '../../../src/training/activities/batch';
@@ -8,18 +9,17 @@ import { judgeCandidate } from '../../../src/training/activities/judge';
 import { openNight } from '../../../src/training/activities/open-night';
 import { keepGroup, readRun } from '../../../src/training/activities/records';
 import { readNights } from '../../../src/training/client/read-runs';
-import { gateKey, metricsKey, nightKey, runKey, SERVING_KEY } from '../../../src/training/keys';
-import { promote, readServing, writeManifest } from '../../../src/training/policy/serving';
+import { gateKey, metricsKey, nightKey } from '../../../src/training/keys';
 import type { TrainingSettings } from '../../../src/training/settings';
 import type { KeyRing } from '../../../src/encryption/keys';
 import { nameOfKey } from '../../../src/encryption/seal';
 import { keyRing } from '../../encryption/test-keys';
 import { freshFolder } from '../../local/fresh-folder';
-import { closedCycle, manifestOf } from './closed-cycle';
+import { closedCycle } from './closed-cycle';
 import { groupOf, keepSamplesOf } from './group-records';
 import { openQuestionFolder, type QuestionFolder } from './questions';
 
-// What a loss of power leaves of a store in a folder, whose files are not flushed: a night goes on without what is gone.
+// Records that are emptied, cut or full of zeros count as missing, and a night goes on without them.
 
 const cut = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length / 2);
 const LEFT: readonly [string, (bytes: Buffer) => Buffer][] = [
@@ -45,7 +45,7 @@ interface TornStore {
 
 /** A night in its third and last cycle, whose groups are over. */
 async function openStore(keys?: KeyRing): Promise<TornStore> {
-  const inner = new FileStore(await freshFolder());
+  const inner = new SqliteStore(join(await freshFolder(), 'store.db'));
   const store = keys ? new EncryptedStore(inner, keys) : inner;
   const { settings } = await open(store);
   for (const cycle of [1, 2]) await closeCycle(store, closedCycle(settings, DATE, cycle));
@@ -80,8 +80,8 @@ async function end(store: Store, settings: TrainingSettings, groups: readonly st
 }
 
 describe.each<[string, KeyRing | undefined]>([
-  ['a folder', undefined],
-  ['an encrypted folder', keyRing('power')],
+  ['a database', undefined],
+  ['an encrypted one', keyRing('damaged')],
 ])('in %s', (_, keys) => {
   test.each(LEFT)('nearly all may be %s', async (__, left) => {
     const torn = await openStore(keys);
@@ -111,22 +111,3 @@ test('a gate counts without the record of another that is lost', async () => {
   await tear(gateKey('sums', '2026-11-20'), cut);
   expect(await judge(DATE)).toMatchObject({ judgement: 1 });
 });
-
-test('what serves and how it is asked is flushed to the disk, and so is how far a run has come', async () => {
-  const inner = new Flushing(await freshFolder());
-  const { settings } = await open(inner, '2026-11-21');
-  await closeCycle(inner, closedCycle(settings, '2026-11-21', 1));
-  await writeManifest(inner, manifestOf(at(1)));
-  await promote(inner, at(1), { reason: 'by hand', by: 'person' });
-  expect(await readServing(inner)).toMatchObject({ serving: at(1) });
-  expect(inner.flushed).toEqual([runKey('sums'), 'training/sums/checkpoints/000001.json', SERVING_KEY]);
-});
-
-/** A folder that remembers what was brought to the disk. */
-class Flushing extends FileStore {
-  readonly flushed: string[] = [];
-  override async replace(...[key, bytes, was]: Parameters<FileStore['replace']>): Promise<boolean> {
-    this.flushed.push(key);
-    return super.replace(key, bytes, was);
-  }
-}

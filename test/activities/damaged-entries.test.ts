@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EncryptedStore } from '../../src/store/encrypted-store';
-import { FileStore } from '../../src/store/file-store';
+import { SqliteStore } from '../../src/store/sqlite-store';
 import { sumCosts } from '../../src/store/costs';
 import type { Store } from '../../src/store/store';
 import { keepText, readText } from '../../src/store/texts';
@@ -14,7 +14,7 @@ import { attempt, Provider } from './one-call';
 let folder: string;
 let provider: Provider;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'power-'));
+  folder = await mkdtemp(join(tmpdir(), 'damaged-'));
   provider = new Provider();
 });
 afterEach(() => rm(folder, { recursive: true }));
@@ -25,12 +25,13 @@ const LEFT: readonly [string, (bytes: Buffer) => Buffer][] = [
   ['cut', (bytes) => bytes.subarray(0, bytes.length / 2)],
 ];
 
-/** What a loss of power leaves of what was written last. */
+/** Leaves of what lies in some places what a damaged copy may hold. */
 async function losePower(places: readonly string[], left: (bytes: Buffer) => Buffer): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile() || !places.some((place) => path.startsWith(join(folder, place)))) continue;
-    await writeFile(path, left(await readFile(path)));
+  const beneath = new SqliteStore(join(folder, 'store.db'));
+  for (const place of places) {
+    for (const key of await beneath.list(`${place}/`)) {
+      await beneath.write(key, left((await beneath.read(key)) ?? Buffer.alloc(0)));
+    }
   }
 }
 
@@ -45,8 +46,11 @@ const PLACES = [
 ];
 
 describe.each<[string, () => Store]>([
-  ['a folder', () => new FileStore(folder)],
-  ['an encrypted folder', () => new EncryptedStore(new FileStore(folder), keyRing('power'))],
+  ['a database', () => new SqliteStore(join(folder, 'store.db'))],
+  [
+    'an encrypted one',
+    () => new EncryptedStore(new SqliteStore(join(folder, 'store.db')), keyRing('damaged')),
+  ],
 ])('in %s', (_, open) => {
   describe.each(PLACES.map((places) => [places.join(' and '), places] as const))('with %s', (__, places) => {
     test.each(LEFT)('%s, a call comes to an answer, once more at most', async (___, left) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 
 /** Something that commands remember of this user, whatever folder they run in. */
@@ -13,7 +13,8 @@ export interface Memory<Value> {
 /** Outside of every folder that could bring its own. */
 function pathOf({ file }: Memory<unknown>): string {
   const state = process.env.XDG_STATE_HOME ?? '';
-  return join(state === '' ? join(homedir(), '.local', 'state') : state, 'temporal-conductor', file);
+  // A relative one counts as none, as the XDG Base Directory Specification demands.
+  return join(isAbsolute(state) ? state : join(homedir(), '.local', 'state'), 'temporal-conductor', file);
 }
 
 /** null where nothing is there, or not the whole of it. */

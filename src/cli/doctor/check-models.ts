@@ -1,0 +1,114 @@
+import { MODEL_LISTS } from '../../activities/models';
+import { diagnose } from '../../activities/models/diagnose';
+import { redact } from '../../activities/models/http-error';
+import type { ListModels } from '../../activities/models/model';
+import { VENDORS } from '../../config/cards';
+import type { configuredCards } from '../../config/keys';
+import { closeTo } from '../../config/suggest';
+import { briefly, quoteBriefly } from '../../plan/plan-error';
+import { FAILURES } from '../../protocol/failures';
+import { broken, fine, type Finding, note } from './finding';
+
+type Card = ReturnType<typeof configuredCards>[number];
+
+const WHAT = 'Models';
+const ANSWER_MS = 10_000;
+
+/** More than any server lists on its first page, and few enough to be compared. */
+const MOST_LISTED = 2_000;
+const MOST_NAMED = 5;
+
+/**
+ * Asks each server for its list of models, which is free, with the key that it would get in a run: whether it answers,
+ * takes the key and has the models. All are asked side by side.
+ *
+ * @param mayAsk whether the key of a card may be sent to its server
+ */
+export async function checkModels(
+  cards: readonly Card[],
+  mayAsk: (card: Card) => boolean,
+): Promise<Finding[]> {
+  const places = new Map<string, Place>();
+  for (const card of cards) {
+    const list = MODEL_LISTS[card.provider];
+    if (list === undefined) continue;
+    const id = JSON.stringify([card.provider, card.baseUrl, card.apiKeyEnv]);
+    const { models } = places.get(id) ?? { models: new Set<string>() };
+    places.set(id, { card, list, models: models.add(card.model) });
+  }
+  if (places.size === 0) return [];
+  const found = await Promise.all(Array.from(places.values(), (place) => checkPlace(place, mayAsk)));
+  const more = '"temporal-conductor pool check" makes one tiny paid call to each model';
+  return [...found.flat(), note(WHAT, more)];
+}
+
+/** A server, and what the configuration wants of it. */
+interface Place {
+  readonly card: Card;
+  readonly list: ListModels;
+  readonly models: Set<string>;
+}
+
+async function checkPlace(
+  { card, list, models }: Place,
+  mayAsk: (card: Card) => boolean,
+): Promise<Finding[]> {
+  const where = addressOf(card);
+  const apiKey = card.apiKeyEnv === null ? null : (process.env[card.apiKeyEnv] ?? '');
+  // That the key is missing is a finding of its own.
+  if (apiKey === '') return [];
+  if (!mayAsk(card)) return [note(WHAT, `${where} was not asked: its key is not trusted to go there`)];
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  try {
+    const listed = (await list({ card, apiKey, signal })).slice(0, MOST_LISTED);
+    if (listed.length === 0) return [fine(WHAT, `${where} answers, and names no models`)];
+    const missing = [...models].filter((model) => !listed.some((id) => isOf(model, id)));
+    if (missing.length === 0) return [fine(WHAT, `${where} has ${[...models].join(', ')}`)];
+    return missing.map((model) => broken(WHAT, `${where} ${describeMissing(model, listed)}`));
+  } catch (error) {
+    if (signal.aborted) return [broken(WHAT, `${where} gave no answer within ${ANSWER_MS / 1000} s`)];
+    return [explain(where, card, error, apiKey)];
+  }
+}
+
+function addressOf({ provider, baseUrl }: Card): string {
+  return baseUrl ?? (provider in VENDORS ? VENDORS[provider as keyof typeof VENDORS].endpoint : provider);
+}
+
+/** A vendor may list a model by its date alone (`name-20261010`), and Ollama by its tag (`name:latest`). */
+function isOf(model: string, listed: string): boolean {
+  const name = model.replace(/^models\//, '');
+  return listed === name || /^[-:@]/.test(listed.startsWith(name) ? listed.slice(name.length) : '');
+}
+
+function describeMissing(model: string, listed: readonly string[]): string {
+  const near = closeTo(model, listed);
+  const shown = (near.length > 0 ? near : listed).slice(0, MOST_NAMED).map(briefly).join(', ');
+  const names = near.length > 0 ? `near it: ${shown}` : `among those that it has: ${shown}`;
+  return `does not list ${quoteBriefly(model)}; ${names}`;
+}
+
+function explain(where: string, { apiKeyEnv }: Card, error: unknown, apiKey: string | null): Finding {
+  const { type, happened, reason: words } = diagnose(error);
+  const reason = redact(words, apiKey);
+  const told = `${where} ${happened}${reason === '' ? '' : ` (${reason})`}`;
+  // OpenAI's restricted keys may make calls and not read the list.
+  if (happened === 'answered 403' && /scope|permission/i.test(reason)) {
+    return note(WHAT, `${told}: the key may not read the list of models`);
+  }
+  switch (type) {
+    case FAILURES.authentication:
+      return broken(
+        WHAT,
+        `${told}: ${apiKeyEnv === null ? 'it wants a key, so add apiKeyEnv' : `the key in ${apiKeyEnv} is refused`}`,
+      );
+    case FAILURES.notFound:
+    case FAILURES.badRequest:
+    case FAILURES.badResponse:
+      return note(WHAT, `${told} when asked for its list of models: check baseUrl, if runs fail as well`);
+    case FAILURES.rateLimited:
+      return note(WHAT, told);
+    default:
+      return broken(WHAT, `${told}: check that it runs, and baseUrl`);
+  }
+}

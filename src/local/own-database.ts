@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { reasonOf } from '../reason-of';
+import { keep, type Memory, recall } from './memory';
+import type { Say } from './say';
+import { databasePath } from './server-process';
+
+// A folder may come from a stranger with a database in it, whose open runs would go on with this user's keys. So each
+// folder has a random id, and this user's state says which file was the database of that id: a copy is another file, and
+// another machine's id is not known here. The device is left out, since some file systems change its number at restarts.
+
+/** By the id of a folder: the inode of its database; null from before the database is made. */
+function recordOf(id: string): Memory<{ inode: string | null }> {
+  return { file: join('databases', `${id}.json`), schema: z.object({ inode: z.string().nullable() }) };
+}
+
+/** Whether this user made the folder's database on this machine, or vouched for it. One that is yet to be made is. */
+export async function isOwnDatabase(folder: string, say: Say): Promise<boolean> {
+  const inode = await inodeOf(folder);
+  if (inode === null) {
+    await claimDatabase(folder, say);
+    return true;
+  }
+  const id = await readId(folder);
+  const known = id === null ? null : await recall(recordOf(id));
+  if (id === null || known === null) return false;
+  if (known.inode !== null) return known.inode === inode;
+  await claimDatabase(folder, say, id);
+  return true;
+}
+
+/** Has the folder's database, as it is or is about to be, count as this user's own. */
+export async function claimDatabase(folder: string, say: Say, id: string = randomUUID()): Promise<void> {
+  try {
+    await keep(recordOf(id), { inode: await inodeOf(folder) });
+    await writeFile(idPath(folder), `${id}\n`, { mode: 0o600 });
+  } catch (error) {
+    say(`That ${folder} is yours could not be remembered (${reasonOf(error)}): it will be asked for again.`);
+  }
+}
+
+function idPath(folder: string): string {
+  return join(folder, 'id');
+}
+
+async function readId(folder: string): Promise<string | null> {
+  const text = await readFile(idPath(folder), 'utf8').catch(() => '');
+  return z.uuid().safeParse(text.trim()).data ?? null;
+}
+
+async function inodeOf(folder: string): Promise<string | null> {
+  const found = await stat(databasePath(folder), { bigint: true }).catch(() => null);
+  return found && String(found.ino);
+}

@@ -1,0 +1,141 @@
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  execFile,
+  spawn,
+  type SpawnOptions,
+} from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { basename, delimiter, extname, isAbsolute, join, parse } from 'node:path';
+import { reasonOf } from './reason-of';
+
+/**
+ * An absolute path, or a name to look up in the absolute folders of PATH. A Python is marked as one: it runs isolated, so
+ * that it loads no module of the current folder, of PYTHONPATH or of the user's own.
+ */
+export type Program = string | { readonly python: string };
+
+/** The Python of PATH. */
+export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
+
+interface Surroundings {
+  /** Absolute; without it, the root folder, where no stranger can put a module or a library. */
+  readonly cwd?: string | undefined;
+  /** Where the program is looked up and its environment is taken from; without it, this process's own environment. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Variables that it gets beside the plain ones. `all` is for a program of the user's own, which may see every key. */
+  readonly passes?: RegExp | 'all';
+}
+
+type Start = Surroundings & Pick<SpawnOptions, 'detached' | 'gid' | 'shell' | 'uid' | 'windowsHide'>;
+
+/**
+ * Starts a program: the one place that does. Whatever the current folder holds, nothing of it is run by mistake, and no key
+ * reaches a program that was not given it.
+ *
+ * With `shell`, the program is a line for the user's shell, which looks up what it names in the same folders.
+ *
+ * @throws Error with the code ENOENT where no folder of PATH has it
+ */
+export function startProgram(
+  program: Program,
+  args: readonly string[],
+  start?: Start & { readonly stdio?: undefined },
+): ChildProcessWithoutNullStreams;
+export function startProgram(
+  program: Program,
+  args: readonly string[],
+  start: Start & Pick<SpawnOptions, 'stdio'>,
+): ChildProcess;
+export function startProgram(
+  program: Program,
+  args: readonly string[],
+  { passes, ...start }: Start & Pick<SpawnOptions, 'stdio'> = {},
+): ChildProcess {
+  const [file, options] = commandLine(program, args, start);
+  return spawn(file, options, { ...start, ...surroundings({ ...start, passes }) });
+}
+
+/** Runs a program to its end and returns what it printed; an error carries the last line it wrote to stderr. */
+export async function runProgram(
+  program: Program,
+  args: readonly string[],
+  {
+    timeoutMs,
+    signal,
+    ...given
+  }: Surroundings & { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<string> {
+  const [file, options] = commandLine(program, args, given);
+  const setting = { ...surroundings(given), signal, timeout: timeoutMs };
+  return new Promise((resolve, reject) => {
+    execFile(file, options, setting, (error, stdout, stderr) => {
+      if (!error) {
+        resolve(stdout);
+        return;
+      }
+      const words = stderr.trim().split('\n').at(-1) ?? '';
+      const reason = words === '' ? reasonOf(error) : words;
+      reject(new Error(error.killed ? `${basename(file)} did not end in time` : reason, { cause: error }));
+    });
+  });
+}
+
+/** The path of a program in the first absolute folder of PATH that has it; null where none does. */
+export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | null {
+  const file = process.platform === 'win32' && extname(name) === '' ? `${name}.exe` : name;
+  const paths = foldersOf(env.PATH ?? env.Path).map((folder) => join(folder, file));
+  return paths.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function commandLine(
+  program: Program,
+  args: readonly string[],
+  { env, shell }: Pick<Start, 'env' | 'shell'>,
+): [string, readonly string[]] {
+  if (typeof program !== 'string') return [locate(program.python, env), ['-I', ...args]];
+  return [shell ? program : locate(program, env), args];
+}
+
+function locate(program: string, env?: NodeJS.ProcessEnv): string {
+  if (isAbsolute(program)) return program;
+  const isName = program === basename(program);
+  const path = isName ? findProgram(program, env) : null;
+  if (path !== null) return path;
+  const why = isName ? `no absolute folder of PATH holds ${program}` : `${program} is not an absolute path`;
+  throw Object.assign(new Error(why), { code: 'ENOENT' });
+}
+
+function surroundings({ cwd = parse(process.execPath).root, env = process.env, passes }: Surroundings): {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+} {
+  const passed = Object.entries(env).filter(
+    ([name]) => !/^path$/i.test(name) && (PLAIN.test(name) || passes === 'all' || passes?.test(name)),
+  );
+  // What the program starts itself is not looked up in the current folder either. An empty PATH would mean that folder.
+  const folders = foldersOf(env.PATH ?? env.Path);
+  const path = folders.length === 0 ? {} : { PATH: folders.join(delimiter) };
+  return { cwd, env: { ...Object.fromEntries(passed), ...path, ...NO_CURRENT_FOLDER } };
+}
+
+/** Where things lie and how to write them, on Unix and on Windows. */
+const PLAIN =
+  /^(?:PATHEXT|COMSPEC|SYSTEMROOT|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|TMPDIR|TEMP|TMP|TZ|LANG|LC_[A-Z]+)$/i;
+
+/** Has Windows look up programs in PATH alone. */
+const NO_CURRENT_FOLDER = process.platform === 'win32' ? { NoDefaultCurrentDirectoryInExePath: '1' } : {};
+
+/** An empty or relative entry of PATH means the current folder, whose programs are its maker's choice. */
+function foldersOf(path = ''): string[] {
+  return path.split(delimiter).filter(isAbsolute);
+}

@@ -1,0 +1,89 @@
+import { condition } from '@temporalio/workflow';
+import { jsonBytes } from '../plan/plan';
+import type { Background } from '../protocol/activities';
+import { KEEP_TEXT } from '../protocol/names';
+import type { Text } from '../protocol/text';
+import { storeActivities } from './activities';
+import { isOwnCancellation } from './failures';
+
+/**
+ * What texts that a solve's calls and children are shown may take inline, all of them together, as JSON. A plan of five
+ * steps never comes near it; of a larger one the rest travels by reference, so that neither what begins in one workflow
+ * task (4 MB) nor the history grows with the square of the steps.
+ */
+const SHOWN_INLINE_BYTES = 256 * 1024;
+
+/** A reference takes about as much. */
+const WORTH_A_REFERENCE = 256;
+
+/** What inputs of children may take that begin in one workflow task: each holds the whole pool. */
+const STARTING_BYTES = 1_000_000;
+
+/** Keeps what one solve sends through Temporal within what Temporal takes. Each text is kept in the store once. */
+export class PayloadBudget {
+  private shown = 0;
+  private starting = 0;
+  private readonly kept = new Map<string, Promise<Text>>();
+
+  /** Whether these texts may travel inline; if so, they are counted. */
+  takesInline(texts: readonly Background[]): boolean {
+    const shown = this.shown + jsonBytes(texts);
+    if (shown > SHOWN_INLINE_BYTES) return false;
+    this.shown = shown;
+    return true;
+  }
+
+  /** Stores long texts and replaces them by references; short ones stay inline. */
+  byReference<Shown extends Background>(texts: readonly Shown[]): Promise<Shown[]> {
+    return Promise.all(
+      texts.map(async (each) => {
+        const [subtask, output] = await Promise.all([this.keep(each.subtask ?? ''), this.keep(each.output)]);
+        return { ...each, ...(each.subtask !== null && { subtask }), output };
+      }),
+    );
+  }
+
+  /** Begins a child, if need be once the server has confirmed others: each time, another workflow task begins. */
+  start<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
+    return this.hasRoom(bytes) ? this.begin(bytes, begin) : this.startLater(bytes, begin);
+  }
+
+  private hasRoom(bytes: number): boolean {
+    return this.starting === 0 || this.starting + bytes <= STARTING_BYTES;
+  }
+
+  private async startLater<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
+    // Whoever was let in with it may have taken the room.
+    while (!this.hasRoom(bytes)) await condition(() => this.hasRoom(bytes));
+    return this.begin(bytes, begin);
+  }
+
+  private begin<Child>(bytes: number, begin: () => Promise<Child>): Promise<Child> {
+    this.starting += bytes;
+    const confirm = (): void => {
+      this.starting -= bytes;
+    };
+    const begun = begin();
+    begun.then(confirm, confirm);
+    return begun;
+  }
+
+  private keep(text: Text): Text | Promise<Text> {
+    if (typeof text !== 'string' || jsonBytes(text) <= WORTH_A_REFERENCE) return text;
+    const known = this.kept.get(text);
+    if (known !== undefined) return known;
+    const kept = keepOrShow(text);
+    this.kept.set(text, kept);
+    return kept;
+  }
+}
+
+/** A text that cannot be kept travels as it is: it may still arrive. */
+async function keepOrShow(text: string): Promise<Text> {
+  try {
+    return await storeActivities('keep a text that many steps see')[KEEP_TEXT](text, 0);
+  } catch (error) {
+    if (isOwnCancellation(error)) throw error;
+    return text;
+  }
+}

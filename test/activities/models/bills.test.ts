@@ -1,0 +1,301 @@
+import { closeRow, openRowOf } from '../../../src/activities/ledger-row';
+import { judgeReply } from '../../../src/activities/models/failure';
+import { completeOpenAI } from '../../../src/activities/models/openai';
+import { outcomeOf } from '../../../src/activities/send-request';
+import type { Usage } from '../../../src/protocol/call';
+import type { Price } from '../../../src/protocol/cards';
+import type { LedgerRow } from '../../../src/store/ledger';
+import { aCard, aRequest, KEY } from './ask';
+
+// What OpenAI-compatible servers say that a request used, in the shape of their own documents (the page beside each), and
+// what is booked for it at $2 a million tokens of input, $10 of output and $0.50 of cached input.
+
+const PRICE: Price = { input: 2, output: 10, cachedInput: 0.5 };
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** The row of a call of Chat Completions that was answered so. */
+async function booked(reply: object, price: Price | null = PRICE): Promise<LedgerRow> {
+  const body = { choices: [{ index: 0, message: { content: 'Eight.' }, finish_reason: 'stop' }], ...reply };
+  jest.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json(body));
+  const card = aCard({ api: 'chat', baseUrl: 'http://127.0.0.1:9/v1', price, priceVersion: 'card' });
+  const request = aRequest(card);
+  const { provider, model, timeoutMs } = card;
+  const context = { worker: 'ada', provider, model, timeoutMs, signal: request.signal, secret: KEY };
+  const sent = judgeReply(await completeOpenAI(request), context);
+  const place = { rootId: 'run', purpose: 'step', round: 0, step: 0, worker: 'ada' } as const;
+  const call = { ...place, ...request, card, timeoutMs, allowance: { requests: 1, billable: 1 } };
+  const row = { ...openRowOf(call, 'call', { workflowExecution: undefined }), attempt: 1, startedAt: '' };
+  return closeRow(row, call, outcomeOf(sent));
+}
+
+interface Recorded {
+  readonly server: string;
+  readonly reply: { readonly usage: object; readonly [field: string]: unknown };
+  readonly usage: Partial<Usage>;
+  readonly nanoUsd: number;
+}
+
+const REPLIES: readonly Recorded[] = [
+  {
+    // developers.openai.com/api/reference/resources/chat
+    server: 'OpenAI: reasoning is a part of the completion',
+    reply: {
+      service_tier: 'default',
+      usage: {
+        prompt_tokens: 1200,
+        completion_tokens: 300,
+        total_tokens: 1500,
+        prompt_tokens_details: { cached_tokens: 1000, audio_tokens: 0 },
+        completion_tokens_details: {
+          ...{ reasoning_tokens: 256, audio_tokens: 0 },
+          ...{ accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+        },
+      },
+    },
+    usage: { inputTokens: 1200, outputTokens: 300, cachedInputTokens: 1000, reasoningTokens: 256 },
+    nanoUsd: 200 * 2000 + 1000 * 500 + 300 * 10_000,
+  },
+  {
+    // docs.x.ai/docs/key-information/consumption-and-rate-limits
+    server: 'xAI: reasoning stands beside the completion, in the total alone',
+    reply: {
+      usage: {
+        prompt_tokens: 10_120,
+        completion_tokens: 1499,
+        total_tokens: 14_428,
+        prompt_tokens_details: { text_tokens: 10_120, audio_tokens: 0, image_tokens: 0, cached_tokens: 128 },
+        completion_tokens_details: { reasoning_tokens: 2809, audio_tokens: 0 },
+        num_sources_used: 0,
+      },
+    },
+    usage: { inputTokens: 10_120, outputTokens: 4308, cachedInputTokens: 128, reasoningTokens: 2809 },
+    nanoUsd: 9992 * 2000 + 128 * 500 + 4308 * 10_000,
+  },
+  {
+    // docs.x.ai/docs/api-reference: 10¹⁰ ticks are a dollar
+    server: 'xAI: what it says it charged',
+    reply: {
+      usage: {
+        ...{ prompt_tokens: 12, completion_tokens: 2, total_tokens: 331, cost_in_usd_ticks: 30_050_000 },
+        completion_tokens_details: { reasoning_tokens: 317 },
+      },
+    },
+    usage: { inputTokens: 12, outputTokens: 319, reasoningTokens: 317 },
+    nanoUsd: 3_005_000,
+  },
+  {
+    // openrouter.ai/docs/use-cases/usage-accounting
+    server: 'OpenRouter: its charge, of which the upstream price is a part',
+    reply: {
+      provider: 'Upstream',
+      usage: {
+        ...{ prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200, cost: 0.0031, is_byok: false },
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+        cost_details: { upstream_inference_cost: 0.0031 },
+      },
+    },
+    usage: { inputTokens: 1000, outputTokens: 200 },
+    nanoUsd: 3_100_000,
+  },
+  {
+    server: 'OpenRouter, with a key of one’s own: its fee and what the vendor bills',
+    reply: {
+      usage: {
+        ...{ prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200, cost: 0.0002, is_byok: true },
+        cost_details: { upstream_inference_cost: 0.004 },
+      },
+    },
+    usage: { inputTokens: 1000, outputTokens: 200 },
+    nanoUsd: 4_200_000,
+  },
+  {
+    // openrouter.ai/docs/faq: the first requests of a month are free of its fee
+    server: 'OpenRouter, with a key of one’s own and no fee',
+    reply: {
+      usage: {
+        ...{ prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200, cost: 0, is_byok: true },
+        cost_details: { upstream_inference_cost: 0.004, upstream_inference_prompt_cost: 0.002 },
+      },
+    },
+    usage: { inputTokens: 1000, outputTokens: 200 },
+    nanoUsd: 4_000_000,
+  },
+  {
+    server: 'OpenRouter, from before it said whose key was used',
+    reply: {
+      usage: {
+        ...{ prompt_tokens: 194, completion_tokens: 2, total_tokens: 196, cost: 0.95 },
+        cost_details: { upstream_inference_cost: 19 },
+      },
+    },
+    usage: { inputTokens: 194, outputTokens: 2 },
+    nanoUsd: 19_950_000_000,
+  },
+  {
+    // api-docs.deepseek.com/api/create-chat-completion
+    server: 'DeepSeek: names of its own for the cache',
+    reply: {
+      usage: {
+        ...{ prompt_tokens: 500, prompt_cache_hit_tokens: 384, prompt_cache_miss_tokens: 116 },
+        ...{ completion_tokens: 90, total_tokens: 590 },
+        completion_tokens_details: { reasoning_tokens: 60 },
+      },
+    },
+    usage: { inputTokens: 500, outputTokens: 90, cachedInputTokens: 384, reasoningTokens: 60 },
+    nanoUsd: 116 * 2000 + 384 * 500 + 90 * 10_000,
+  },
+  {
+    // console.groq.com/docs/api-reference and /docs/prompt-caching
+    server: 'Groq: times beside the tokens, and a tier that costs as usual',
+    reply: {
+      service_tier: 'on_demand',
+      x_groq: { id: 'req_1' },
+      usage: {
+        ...{ queue_time: 0.037, prompt_tokens: 180, prompt_time: 0.0007 },
+        ...{ completion_tokens: 70, completion_time: 0.46, total_tokens: 250, total_time: 0.4607 },
+        prompt_tokens_details: { cached_tokens: 128 },
+      },
+    },
+    usage: { inputTokens: 180, outputTokens: 70, cachedInputTokens: 128 },
+    nanoUsd: 52 * 2000 + 128 * 500 + 70 * 10_000,
+  },
+  {
+    // docs.mistral.ai/api
+    server: 'Mistral',
+    reply: {
+      usage: { prompt_tokens: 16, completion_tokens: 34, total_tokens: 50, prompt_audio_seconds: null },
+    },
+    usage: { inputTokens: 16, outputTokens: 34 },
+    nanoUsd: 16 * 2000 + 34 * 10_000,
+  },
+  {
+    // docs.together.ai/reference/chat-completions
+    server: 'Together',
+    reply: { prompt: [], usage: { prompt_tokens: 25, completion_tokens: 40, total_tokens: 65 } },
+    usage: { inputTokens: 25, outputTokens: 40 },
+    nanoUsd: 25 * 2000 + 40 * 10_000,
+  },
+  {
+    // docs.fireworks.ai/guides/prompt-caching
+    server: 'Fireworks',
+    reply: {
+      usage: {
+        ...{ prompt_tokens: 700, completion_tokens: 20, total_tokens: 720 },
+        prompt_tokens_details: { cached_tokens: 512 },
+      },
+    },
+    usage: { inputTokens: 700, outputTokens: 20, cachedInputTokens: 512 },
+    nanoUsd: 188 * 2000 + 512 * 500 + 20 * 10_000,
+  },
+  {
+    // ai.google.dev/gemini-api/docs/openai, and github.com/router-for-me/CLIProxyAPI/issues/5733
+    server: 'Gemini’s OpenAI-compatible API: thoughts are in the total alone',
+    reply: { usage: { prompt_tokens: 21, completion_tokens: 10, total_tokens: 91 } },
+    usage: { inputTokens: 21, outputTokens: 70 },
+    nanoUsd: 21 * 2000 + 70 * 10_000,
+  },
+  {
+    // docs.vllm.ai/en/latest/serving/openai_compatible_server
+    server: 'vLLM',
+    reply: {
+      prompt_logprobs: null,
+      usage: {
+        ...{ prompt_tokens: 30, total_tokens: 95, completion_tokens: 65, prompt_tokens_details: null },
+      },
+    },
+    usage: { inputTokens: 30, outputTokens: 65 },
+    nanoUsd: 30 * 2000 + 65 * 10_000,
+  },
+  {
+    // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+    server: 'llama.cpp',
+    reply: {
+      usage: { completion_tokens: 48, prompt_tokens: 44, total_tokens: 92 },
+      timings: { cache_n: 40, prompt_n: 4, prompt_ms: 30.9, predicted_n: 48, predicted_ms: 661 },
+    },
+    usage: { inputTokens: 44, outputTokens: 48 },
+    nanoUsd: 44 * 2000 + 48 * 10_000,
+  },
+  {
+    // docs.ollama.com/api/openai-compatibility
+    server: 'Ollama',
+    reply: {
+      system_fingerprint: 'fp_ollama',
+      usage: { prompt_tokens: 26, completion_tokens: 298, total_tokens: 324 },
+    },
+    usage: { inputTokens: 26, outputTokens: 298 },
+    nanoUsd: 26 * 2000 + 298 * 10_000,
+  },
+];
+
+test.each(REPLIES)('$server', async ({ reply, usage, nanoUsd }) => {
+  const row = await booked(reply);
+  expect(row.usage).toEqual({ cachedInputTokens: 0, reasoningTokens: 0, ...usage });
+  expect(row.nanoUsd).toBe(nanoUsd);
+  expect(row).not.toHaveProperty('reportedNanoUsd');
+});
+
+describe('a charge that is less than half of the price', () => {
+  const usage = { prompt_tokens: 1000, completion_tokens: 200 };
+
+  test('is noted, and the price is booked', async () => {
+    const row = await booked({ usage: { ...usage, cost: 0.0002 } });
+    expect(row).toMatchObject({ nanoUsd: 4_000_000, reportedNanoUsd: 200_000 });
+  });
+
+  test('is booked where there is no price', async () => {
+    expect((await booked({ usage: { ...usage, cost: 0.0002 } }, null)).nanoUsd).toBe(200_000);
+  });
+
+  test('is a fee of a bill that is unknown, where the vendor bills the user and nothing says how much', async () => {
+    const byok = { ...usage, cost: 0.0002, is_byok: true };
+    expect((await booked({ usage: byok })).nanoUsd).toBe(4_000_000);
+    expect((await booked({ usage: byok }, null)).nanoUsd).toBeNull();
+  });
+});
+
+describe('numbers that make no sense', () => {
+  const counts = { prompt_tokens: 1000, completion_tokens: 200 };
+
+  test.each<[string, object]>([
+    ['a total below the prompt', { total_tokens: 7 }],
+    ['a total that is a text', { total_tokens: '99999' }],
+    ['a negative total', { total_tokens: -5 }],
+    ['a total beyond any model', { total_tokens: 1e308 }],
+    ['a negative cost', { cost: -3 }],
+    ['a cost beyond any bill', { cost: 1e308 }],
+    ['a cost that is a text', { cost: '0.00' }],
+    ['a cost of null, which is how JSON writes NaN', { cost: NaN }],
+    ['ticks below 0', { cost_in_usd_ticks: -1 }],
+    ['details that are none', { cost: null, cost_details: 'none', is_byok: 'yes' }],
+    [
+      'an upstream cost beyond any bill',
+      { cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 1e308 } },
+    ],
+  ])('%s changes nothing', async (_, nonsense) => {
+    const row = await booked({ usage: { ...counts, ...nonsense } });
+    expect(row.usage).toMatchObject({ inputTokens: 1000, outputTokens: 200 });
+    expect(row.nanoUsd).toBe(4_000_000);
+  });
+
+  test.each<[string, unknown]>([
+    ['none', undefined],
+    ['null', null],
+    ['a list', [1, 2]],
+    ['texts', { prompt_tokens: '1000', completion_tokens: '200' }],
+    ['negative counts', { prompt_tokens: -1000, completion_tokens: 200 }],
+    ['counts beyond any model', { prompt_tokens: 1e308, completion_tokens: 200 }],
+    ['fractions', { prompt_tokens: 0.5, completion_tokens: 200 }],
+    ['zeros', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
+  ])('a usage of %s leaves the cost unknown', async (_, usage) => {
+    expect(await booked({ usage })).toMatchObject({ usage: null, nanoUsd: null });
+  });
+
+  test('more reasoning than output stands beside it', async () => {
+    const row = await booked({ usage: { ...counts, completion_tokens_details: { reasoning_tokens: 317 } } });
+    expect(row.usage).toMatchObject({ outputTokens: 517, reasoningTokens: 317 });
+  });
+});

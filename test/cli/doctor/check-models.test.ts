@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { checkModels } from '../../../src/cli/doctor/check-models';
+import { configuredCards } from '../../../src/config/keys';
+import { parseConfig } from '../../../src/config/load';
+import { startSimulatedProviders } from '../../../src/testing';
+
+const KEY = 'sk-test-0123456789abcdefghij';
+const PAID = expect.objectContaining({
+  state: 'note',
+  text: expect.stringContaining('pool check') as string,
+}) as object;
+
+interface Served {
+  readonly provider: 'openai' | 'anthropic' | 'google';
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKeyEnv?: string;
+}
+
+/** Runs the check with these models as workers. */
+async function check(models: readonly Served[], mayAsk = true) {
+  process.env.KEY_OF_TEST = KEY;
+  const workers = models.map((model, index) => ({ ...model, id: `w${index}` }));
+  const { provider, model } = { provider: 'local', model: 'smollm2' } as const;
+  const cards = configuredCards(parseConfig({ conductor: { provider, model }, workers }));
+  return checkModels(cards, () => mayAsk);
+}
+
+/** A server that does as it is told with each request, and notes what it was sent. */
+async function serve(respond: RequestListener) {
+  const server = createServer(respond).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+test('each server is asked once for its models, in the dialect of its vendor, at no cost', async () => {
+  const providers = await startSimulatedProviders({ models: { alpha: {}, 'beta-20261010': {} } });
+  const { url } = providers;
+  const found = await check([
+    { provider: 'openai', baseUrl: `${url}/v1`, model: 'alpha' },
+    { provider: 'openai', baseUrl: `${url}/v1`, model: 'alpah' },
+    { provider: 'anthropic', baseUrl: url, model: 'beta' },
+    { provider: 'google', baseUrl: url, model: 'gamma' },
+  ]);
+  expect(found).toEqual([
+    {
+      what: 'Models',
+      state: 'broken',
+      text: `${url}/v1 does not list "alpah"; near it: alpha`,
+    },
+    { what: 'Models', state: 'fine', text: `${url} has beta` },
+    {
+      what: 'Models',
+      state: 'broken',
+      text: `${url} does not list "gamma"; among those that it has: alpha, beta-20261010`,
+    },
+    PAID,
+  ]);
+  expect(providers.log).toEqual([]);
+  await providers.close();
+});
+
+test.each([
+  [401, { error: { message: `Incorrect key: ${KEY}` } }, 'broken', 'the key in KEY_OF_TEST is refused'],
+  [403, { error: { message: 'Missing scopes: api.model.read' } }, 'note', 'may not read the list'],
+  [403, { error: { message: 'Country not supported' } }, 'broken', 'the key in KEY_OF_TEST is refused'],
+  [404, { error: { message: 'no such page' } }, 'note', 'check baseUrl'],
+  [503, {}, 'broken', 'answered 503'],
+  [200, { data: [{ id: 'other.gguf', owned_by: 'llamacpp' }] }, 'fine', 'names no models'],
+])('a server that answers %i %j: %s', async (status, body, state, words) => {
+  const server = await serve((request, response) => {
+    const isAsked = request.method === 'GET' && request.url === '/v1/models';
+    response.writeHead(isAsked && request.headers.authorization === `Bearer ${KEY}` ? status : 418);
+    response.end(JSON.stringify(body));
+  });
+  const place = { provider: 'openai', baseUrl: `${server.url}/v1`, model: 'm' } as const;
+  const found = await check([{ ...place, apiKeyEnv: 'KEY_OF_TEST' }]);
+  expect(found).toEqual([{ what: 'Models', state, text: expect.stringContaining(words) as string }, PAID]);
+  expect(JSON.stringify(found)).not.toContain(KEY);
+  server.close();
+});
+
+test('a server that is not there is told; one whose key is not trusted to go there is sent nothing', async () => {
+  const asked: string[] = [];
+  const server = await serve((request, response) => {
+    asked.push(String(request.url));
+    response.end('{}');
+  });
+  const place = { provider: 'openai', model: 'm', apiKeyEnv: 'KEY_OF_TEST' } as const;
+  const [untrusted] = await check([{ ...place, baseUrl: `${server.url}/v1` }], false);
+  expect(untrusted).toMatchObject({
+    state: 'note',
+    text: expect.stringContaining('was not asked') as string,
+  });
+  server.close();
+  const [absent] = await check([{ ...place, baseUrl: `${server.url}/v1` }]);
+  expect(absent).toMatchObject({
+    state: 'broken',
+    text: expect.stringContaining('could not be reached') as string,
+  });
+  expect(asked).toEqual([]);
+});

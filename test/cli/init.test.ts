@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findPool } from '../../src/config/default-pool';
+import { parseConfig, readConfigFile } from '../../src/config/load';
+import { runCommand } from './command';
+import { type Folder, makeFolder } from './folder';
+
+const KEY = 'sk-test-0123456789abcdefghij';
+
+describe('init', () => {
+  let folder: Folder;
+  beforeEach(async () => {
+    folder = await makeFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const init = (...args: string[]) =>
+    runCommand(['init', ...args], { cwd: folder.path, env: { ANTHROPIC_API_KEY: KEY } });
+
+  test('writes what commands and editors read, and no key', async () => {
+    const { code, stderr } = await init();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const file = join(folder.path, 'conductor.yaml');
+    const { conductor, limits } = readConfigFile(file);
+    expect({ conductor, limits }).toMatchObject({
+      conductor: { provider: 'anthropic' },
+      limits: { costUsd: 1 },
+    });
+    const text = await readFile(file, 'utf8');
+    expect(text).not.toContain(KEY);
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(.+)$/m.exec(text) ?? [];
+    expect(JSON.parse(await readFile(join(folder.path, schema), 'utf8'))).toHaveProperty(
+      'properties.workers',
+    );
+  });
+
+  test('never overwrites a file', async () => {
+    await folder.write('conductor.yaml', 'mine: true');
+    expect(await init()).toMatchObject({ code: 2, stdout: '' });
+    expect(await readFile(join(folder.path, 'conductor.yaml'), 'utf8')).toBe('mine: true');
+    expect(await init('--config', 'other.yaml')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the pool that is written down', () => {
+  const server =
+    (...models: string[]) =>
+    (url: string) =>
+      Promise.resolve(url.includes(':8080') ? models : null);
+
+  test('has the models of every vendor and of a server, each id once', async () => {
+    const pool = await findPool({ OPENAI_API_KEY: KEY }, server('gpt-6-luna', 'qwen'));
+    expect(pool?.conductor).toMatchObject({ provider: 'openai', model: 'gpt-6.1-sol' });
+    expect(pool?.workers.map(({ id }) => id)).toEqual(['gpt-6.1-sol', 'gpt-6-luna', 'qwen']);
+    expect(() => pool && parseConfig(pool)).not.toThrow();
+  });
+
+  test('has a server alone where there is no key, and is none where there is neither', async () => {
+    expect((await findPool({}, server('qwen')))?.workers.map(({ id }) => id)).toEqual(['qwen']);
+    expect(await findPool({}, server())).toBeNull();
+  });
+});

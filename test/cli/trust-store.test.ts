@@ -1,0 +1,72 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { foreignStore } from '../../src/cli/trust';
+import { type GreedyPostgres, startGreedyPostgres } from '../support/greedy-postgres';
+import { type Ended, runCommand } from './command';
+import { type Folder, makeFolder, poolAt } from './folder';
+
+test.each([
+  ['sqlite:.conductor/store.db', []],
+  ['postgres://me@db.example/answers', ['PGPASSWORD=postgres://db.example']],
+  ['postgres://me@db.example:6432/answers?sslmode=disable', ['PGPASSWORD=postgres://db.example:6432']],
+  ['postgres://me@127.0.0.1/answers', ['PGPASSWORD=postgres://127.0.0.1']],
+  ['postgres://me@127.0.0.1/answers?host=/run/sockets', ['PGPASSWORD=postgres:///run/sockets']],
+  // Whoever wrote it there has given it away.
+  ['postgres://me:given@db.example/answers', []],
+  ['postgres://me:given@db.example/answers?sslkey=/home/me/key', ['PGPASSWORD=postgres://db.example']],
+  ['s3://bucket/prefix', ['AWS=s3://bucket']],
+])('what is the user’s and would be sent to %s', (store, pairs) => {
+  expect(foreignStore(store)).toEqual(pairs);
+});
+
+describe("a folder whose configuration keeps its store at a stranger's", () => {
+  let folder: Folder;
+  let stranger: GreedyPostgres;
+
+  beforeEach(async () => {
+    folder = await makeFolder();
+    stranger = await startGreedyPostgres();
+    const store = `postgres://reader@${stranger.at}/answers`;
+    await folder.write('conductor.yaml', poolAt('http://127.0.0.1:9', { store }));
+  });
+
+  afterEach(async () => {
+    await stranger.close();
+    await folder.remove();
+  });
+
+  const run = (args: string): Promise<Ended> => {
+    const env = { PGPASSWORD: 'hunter2', XDG_STATE_HOME: join(folder.path, 'state') };
+    return runCommand(args.split(' '), { cwd: folder.path, env });
+  };
+
+  test('is refused by every command, and nothing connects', async () => {
+    const some = ['cost', 'list', 'solve Where?', 'up', 'store migrate', 'eval --resume x', 'train list'];
+    for (const { code, stderr } of await Promise.all(some.map(run))) {
+      expect(stderr).toContain(`CONDUCTOR_TRUST=PGPASSWORD=postgres://${stranger.at}`);
+      expect(code).toBe(2);
+    }
+    expect(stranger.connections).toBe(0);
+    expect(await readdir(folder.path)).toEqual(['conductor.yaml']);
+  });
+
+  test('"doctor" names it, and connects to nothing', async () => {
+    const { stdout } = await run('doctor');
+    expect(stdout).toMatch(/· Trust +PGPASSWORD\b.*postgres:\/\/127/);
+    expect(stdout).toMatch(/· Store /);
+    expect(stranger.connections).toBe(0);
+  });
+
+  test('that is trusted gets no password in the clear', async () => {
+    const { code, stderr } = await run('cost --trust');
+    expect(stranger.heard).not.toContain('hunter2');
+    expect(stranger.connections).toBeGreaterThan(0);
+    expect(stderr).toContain('asks for the password in the clear');
+    expect(code).toBe(1);
+    // It is remembered, and holds for the other commands of the folder.
+    const connections = stranger.connections;
+    expect((await run('doctor')).stdout).toMatch(/✗ Store /);
+    expect(stranger.connections).toBeGreaterThan(connections);
+  });
+});

@@ -1,0 +1,36 @@
+import { PRICES } from '../../../examples/evaluate/world';
+import { parseConfig } from '../../../src/config/load';
+import { resolveRun } from '../../../src/config/resolve-run';
+import { estimateEvaluation } from '../../../src/evaluation/cli/estimate';
+
+const model = (name: string, price: { input: number; output: number } | undefined) => ({
+  provider: 'openai' as const,
+  model: name,
+  baseUrl: 'http://127.0.0.1:9/v1',
+  ...(price && { price }),
+});
+
+function callsOf(methods: readonly string[], prices: typeof PRICES): number {
+  const workers = ['scholar', 'coder', 'clerk'].map((id) => ({ id, ...model(id, prices[id]) }));
+  const run = resolveRun(parseConfig({ conductor: model('conductor', prices.conductor), workers }));
+  const question = { question: 'What is 17 + 25?', grader: 'number', answer: '42', id: 'q' } as never;
+  return estimateEvaluation(methods, [question], { run, verifier: null, compares: false }).calls;
+}
+
+test('samples are counted as what the Conductor costs pays for: within 20 % of what the demo makes', () => {
+  // `npm run eval:demo -- --questions 10` makes 3.7 calls a question by each of the two.
+  for (const method of ['best-of:scholar', 'vote:scholar']) {
+    const calls = callsOf([method], PRICES);
+    expect(Math.abs(calls - 3.7) / 3.7).toBeLessThan(0.2);
+  }
+});
+
+test('a worker that is far cheaper is asked as often as a choice among its answers allows', () => {
+  const cheap = { ...PRICES, scholar: { input: 0.001, output: 0.001 } };
+  expect(callsOf(['vote:scholar'], cheap)).toBe(49);
+  expect(callsOf(['best-of:scholar'], cheap)).toBe(50);
+});
+
+test('without a price, tokens decide', () => {
+  expect(callsOf(['vote:scholar'], {})).toBeGreaterThan(1);
+});

@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+
+export const IS_ROOT = process.getuid?.() === 0;
+
+/** Whether bubblewrap is there, and may make namespaces. */
+export const isThere = canIsolate();
+
+function canIsolate(): boolean {
+  const asUser = IS_ROOT ? { uid: 65_534, gid: 65_534 } : {};
+  const args = ['--ro-bind', '/', '/', '--unshare-all', '--unshare-user', '--proc', '/proc', 'true'];
+  return spawnSync('bwrap', args, { ...asUser, cwd: '/' }).status === 0;
+}
+
+/** Tests that need bubblewrap; where it is missing they are left out, and say so. */
+export const describeInBubblewrap = isThere ? describe : describe.skip;
+
+if (!isThere) {
+  process.stderr.write('\nNO PROGRAM IS JUDGED IN A SANDBOX HERE, AND THE TESTS OF THAT ARE LEFT OUT.\n\n');
+}

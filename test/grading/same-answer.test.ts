@@ -1,0 +1,31 @@
+import { grade, type RightAnswer } from '../../src/grading/grade';
+import { groupSame } from '../../src/grading/same-answer';
+
+// Without math-verify, which a machine need not have.
+beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));
+afterAll(() => delete process.env.CONDUCTOR_PYTHON);
+
+test.each<[RightAnswer, readonly string[], readonly (number | null)[]]>([
+  [
+    { grader: 'number', answer: '8' },
+    ['7', '3/4', '0.75', '7.0', 'none', '8', '16/2'],
+    [0, 1, 1, 0, null, 5, 5],
+  ],
+  [{ grader: 'freeform', answer: '9 km' }, ['5 km', 'far', '5000 m', 'Far.'], [0, null, 0, null]],
+  [{ grader: 'exact', answer: 'x' }, ['Paris', 'Rome', '**paris**'], [0, 1, 0]],
+  [{ grader: 'exact', answer: 'x', caseSensitive: true }, ['pH', 'PH', 'pH.'], [0, 1, 0]],
+  [{ grader: 'math', answer: '1' }, ['\\frac{1}{2}', 'x+1', '0.5', '1 + x', '\\sqrt{2}'], [0, 1, 0, 1, 4]],
+  [{ grader: 'choice', answer: 'A' }, ['B', '(b)', 'C'], [0, 0, 2]],
+])('%j: of %j those are the same that the grader holds equal', async (question, replies, places) => {
+  const grades = await Promise.all(replies.map((reply) => grade(question, reply)));
+  expect(await groupSame(question, grades)).toEqual(places);
+});
+
+test('programs are the same where their text is, whatever they print', async () => {
+  const question = { grader: 'code', tests: [{ input: '', output: '1' }] } as const;
+  const programs = ['print(1)', 'print( 1)', 'print(1)'];
+  const grades = programs.map((extracted) => {
+    return { verdict: 'correct', extracted, reason: '', graderVersion: 'code/1' } as const;
+  });
+  expect(await groupSame(question, grades)).toEqual([0, 1, 0]);
+});

@@ -1,0 +1,75 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { freshFolder } from '../local/fresh-folder';
+
+/** It may be missing, or forbidden to trace as in some containers. */
+const CAN_TRACE = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
+
+(CAN_TRACE ? test : test.skip)('nothing is said to be kept before the disk has all of it', async () => {
+  const folder = await freshFolder();
+  const log = join(folder, 'strace');
+  const program = resolve(__dirname, 'programs/acknowledge.ts');
+  const hook = resolve(__dirname, '../../scripts/run-typescript.cjs');
+  const calls = 'trace=write,pwrite64,fsync,fdatasync';
+  const traced = ['-f', '--seccomp-bpf', '-y', '-e', calls, '-o', log];
+  const { stdout } = await promisify(execFile)('strace', [
+    ...traced,
+    process.execPath,
+    ...['--require', hook, program, join(folder, 'store.db')],
+  ]);
+  const said = stdout.trim().split('\n');
+  expect(said).toHaveLength(7);
+  const found = readTrace(await readFile(log, 'utf8'));
+  expect(found.syncs).toBeGreaterThanOrEqual(said.length);
+  expect(found.unsynced).toEqual(said.map((what) => [what, []]));
+});
+
+/** What was written to the store's files and not flushed yet, at each moment when something was said. */
+function readTrace(log: string): {
+  readonly unsynced: readonly [string, string[]][];
+  readonly syncs: number;
+} {
+  const dirty = new Set<string>();
+  const unsynced: [string, string[]][] = [];
+  let syncs = 0;
+  for (const { call, path, said } of callsIn(log)) {
+    if (call === 'pwrite64' && /store\.db(?:-wal|-journal)?$/.test(path)) dirty.add(path);
+    if (call.endsWith('sync')) {
+      syncs += 1;
+      dirty.delete(path);
+    }
+    if (said !== undefined) unsynced.push([said, [...dirty]]);
+  }
+  return { unsynced, syncs };
+}
+
+interface Call {
+  readonly pid: string;
+  readonly call: string;
+  readonly path: string;
+  readonly isOver: boolean;
+  /** What a write to stdout says. */
+  readonly said: string | undefined;
+}
+
+/** Calls as they ended: a flush of one thread may be shown in two parts, around the calls of another. */
+function* callsIn(log: string): Generator<Call> {
+  const begun = new Map<string, Call>();
+  for (const line of log.split('\n')) {
+    const resumed = /^(\d+) +<\.\.\. f(?:data)?sync resumed>.*= 0$/.exec(line)?.[1];
+    const call = resumed === undefined ? readCall(line) : begun.get(resumed);
+    if (call === undefined) continue;
+    if (resumed === undefined && !call.isOver) begun.set(call.pid, call);
+    else yield call;
+  }
+}
+
+function readCall(line: string): Call | undefined {
+  const found = /^(?<pid>\d+) +(?<call>\w+)\(\d+<(?<path>[^>]*)>/.exec(line)?.groups;
+  if (found === undefined) return undefined;
+  const { pid = '', call = '', path = '' } = found;
+  const isOver = !call.endsWith('sync') || !line.endsWith('<unfinished ...>');
+  return { pid, call, path, isOver, said: /^\d+ +write\(1<[^>]*>, "(.*?)\\n"/.exec(line)?.[1] };
+}

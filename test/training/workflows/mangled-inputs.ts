@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure, type WorkflowFailedError } from '@temporalio/client';
+import { questionSetKey } from '../../../src/evaluation/keys';
+import { EVALUATE_WORKFLOW, QUESTION_WORKFLOW } from '../../../src/evaluation/names';
+import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/input';
+import { isRecord } from '../../../src/plan/validate';
+import { keepLines } from '../../../src/store/keep-lines';
+import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
+import { parseTrainable } from '../../../src/training/config/load';
+import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';
+import type { GroupInput, WarmStartInput } from '../../../src/training/contract';
+import {
+  EXPORT_WORKFLOW,
+  GROUP_WORKFLOW,
+  NIGHTLY_WORKFLOW,
+  TRAIN_WORKFLOW,
+  WARM_START_WORKFLOW,
+} from '../../../src/training/names';
+import * as checks from '../../../src/training/workflows/input';
+import type { EvaluateInput, QuestionInput } from '../../../src/evaluation/contract';
+import { FAILURES } from '../../../src/protocol/failures';
+import { inWindow } from '../../../src/workflows/in-window';
+import { type Mangled, mangle } from '../../support/mangled';
+import { LESSON, openScriptedTraining, type ScriptedTraining } from '../../support/scripted-training';
+
+/** A workflow of training or of evaluations, an input that it takes, and the check that it begins with. */
+interface Taken {
+  readonly workflow: string;
+  readonly input: unknown;
+  readonly check: (input: unknown) => void;
+}
+
+export interface InputStage extends ScriptedTraining {
+  readonly taken: readonly Taken[];
+  /** What a workflow makes of an input: null where it came to its end, else what it failed by in the end. */
+  ask(workflow: string, input: unknown): Promise<Error | null>;
+}
+
+export async function openInputStage(): Promise<InputStage> {
+  const stage = await openScriptedTraining({
+    question: { grader: 'freeform', answer: 'the Danube', verify: true },
+    verifier: 'judge',
+  });
+  return { ...stage, taken: await takenBy(stage), ask: (workflow, input) => ask(stage, workflow, input) };
+}
+
+const EVALUATION = 'eval-mangled';
+
+async function takenBy(stage: ScriptedTraining): Promise<readonly Taken[]> {
+  const config = parseTrainable(stage.config);
+  const settings = resolveTraining(config);
+  const { trainRun, seed, policy, reward, recursion, window, verifier, groupSize: plans } = settings;
+  const run = { ...settings.run, workers: settings.run.workers.slice(0, 1) };
+  const question = {
+    id: '1',
+    question: 'Which river?',
+    grader: 'freeform',
+    answer: 'the Danube',
+    verify: true,
+  };
+  const { key: set } = await keepLines(stage.store, [question], questionSetKey);
+  const group: GroupInput = {
+    ...{ trainRun, seed, policy, reward, recursion, window, plans, run, workers: run.workers },
+    ...{ purpose: 'examples', cycle: 0, draw: 0, question: { set, index: 0 }, writer: 'prompted' },
+    ...(verifier !== undefined && { verifier }),
+    ...{ temperature: 1, isApart: false },
+  };
+  const lesson = await askForWarmStart(stage.store, trainingOf(config).base, LESSON, settings);
+  // What the trainer is configured with, it holds against its contract itself.
+  const warmStart = {
+    init: { ...lesson.init, config: {} },
+    warmStart: { ...lesson.warmStart, config: {} },
+    settings: {
+      policy,
+      trainer: { taskQueue: settings.trainer.taskQueue, device: settings.trainer.device },
+      budget: { wallClockMs: settings.budget.wallClockMs },
+      tolerance: { probe: 1 },
+      run: { heartbeatMs: run.heartbeatMs, limits: { steps: run.limits.steps } },
+    },
+  };
+  const both = {
+    ...{ id: EVALUATION, workers: ['a'], methods: ['conductor', 'vote:a', 'worker:a'], seed: 1, run },
+    ...{ pool: { allow: ['a'], deny: [] }, limits: { steps: 2, costUsd: 1 }, compares: true, verifier },
+    ...{ runNanoUsd: 1e9, nanoUsd: 1e10 },
+  };
+  const evaluation: EvaluateInput = { ...both, set, questions: 1, window: 1 };
+  const asked: QuestionInput = { ...both, question: { set, index: 0 } };
+  const night = { trainRun, date: '2026-01-10', timeZone: 'Europe/Berlin', cycles: 1 };
+  const exported = {
+    ...{
+      checkpoint: { trainRun, name: 'base' },
+      directory: '/exports/mangled',
+      taskQueue: stage.trainerQueue,
+    },
+    ...{ heartbeatMs: 60_000, timeoutMs: 60_000 },
+  };
+  return [
+    taken(GROUP_WORKFLOW, group, (workflow, input) => {
+      checks.checkGroup(workflow, input as GroupInput);
+    }),
+    taken(WARM_START_WORKFLOW, warmStart, (workflow, input) => {
+      checks.checkWarmStart(workflow, input as WarmStartInput);
+    }),
+    taken(EXPORT_WORKFLOW, exported, (workflow, input) => {
+      checks.checkExport(workflow, input as never);
+    }),
+    taken(TRAIN_WORKFLOW, night, (workflow, input) => {
+      checks.checkNight(workflow, input as never);
+    }),
+    taken(NIGHTLY_WORKFLOW, night, (workflow, input) => {
+      checks.checkNightly(workflow, input as never);
+    }),
+    taken(EVALUATE_WORKFLOW, evaluation, (_, input) => {
+      checkEvaluation(input as EvaluateInput);
+    }),
+    taken(QUESTION_WORKFLOW, asked, (_, input) => {
+      checkQuestion(input as QuestionInput);
+    }),
+  ];
+}
+
+function taken(workflow: string, input: unknown, check: (workflow: string, input: unknown) => void): Taken {
+  return {
+    workflow,
+    input,
+    check: (given) => {
+      check(workflow, given);
+    },
+  };
+}
+
+/** Mangled inputs, those that a workflow refuses at once apart from those that it goes to work with. */
+function sortMangled({ input, check }: Taken): { refused: Mangled[]; accepted: Mangled[] } {
+  const sorted = { refused: [] as Mangled[], accepted: [] as Mangled[] };
+  for (const mangled of mangle(input))
+    sorted[isRefused(mangled.input) ? 'refused' : 'accepted'].push(mangled);
+  return sorted;
+
+  function isRefused(given: unknown): boolean {
+    try {
+      check(given);
+      return false;
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure)) throw error;
+      return true;
+    }
+  }
+}
+
+/** An evaluation's id names the workflows below it. */
+function apart(input: unknown): unknown {
+  const isEvaluation = isRecord(input) && input.id === EVALUATION;
+  return isEvaluation ? { ...input, id: `eval-${randomUUID()}` } : input;
+}
+
+async function ask(stage: ScriptedTraining, workflow: string, input: unknown): Promise<Error | null> {
+  const run = stage.temporal.client.workflow.execute(workflow, {
+    workflowId: randomUUID(),
+    taskQueue: stage.taskQueue,
+    args: [apart(input)],
+    workflowExecutionTimeout: '45s',
+  });
+  try {
+    await run;
+    return null;
+  } catch (error) {
+    return innermost(error as WorkflowFailedError);
+  }
+}
+
+function innermost(error: Error): Error {
+  return error.cause instanceof Error ? innermost(error.cause) : error;
+}
+
+/**
+ * Sends workflows what somebody else might: every n-th of the inputs that they go to work with, and some of those that they
+ * refuse. Each must come to its end or fail with a sentence; a workflow task that fails over and over runs out of time.
+ */
+export async function askMangled(stage: InputStage, stride: number): Promise<void> {
+  for (const taken of stage.taken) {
+    expect(await stage.ask(taken.workflow, taken.input)).toBeNull();
+    const { refused, accepted } = sortMangled(taken);
+    for (const { input } of refused.filter((_, place) => place % (100 * stride) === 0)) {
+      expect(await stage.ask(taken.workflow, input)).toMatchObject({ type: FAILURES.badInput });
+    }
+    const some = accepted.filter((_, place) => place % stride === 0);
+    // Nights of one training run come one after another.
+    const isNight = taken.workflow === TRAIN_WORKFLOW || taken.workflow === NIGHTLY_WORKFLOW;
+    await inWindow(some, isNight ? 1 : 16, async ({ what, input }) => {
+      const failure = await stage.ask(taken.workflow, input);
+      const isSaid = failure === null || failure instanceof ApplicationFailure;
+      if (!isSaid) throw new Error(`${taken.workflow} with ${what}`, { cause: failure });
+    });
+  }
+}
