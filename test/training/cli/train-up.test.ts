@@ -129,9 +129,11 @@ test('runs once in a folder, beside an `up`: a second one names the process of t
   await up.hear(/^Ready/m);
   up.signal('SIGINT');
   expect((await up.ended).code).toBe(0);
-  expect(await pidsOf()).toHaveLength(2);
+  const pids = await pidsOf();
+  expect(pids).toHaveLength(2);
   first.signal('SIGKILL');
   await first.ended;
+  await allAreGone(pids);
   const next = startTrainUp();
   await next.hear(/^Ready/m);
   next.signal('SIGINT');
