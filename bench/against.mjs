@@ -1,5 +1,5 @@
 /**
- * `npm run bench:against -- FOLDER`: this build beside another one, the built checkout of another commit (a git worktree,
+ * `npm run bench -- against FOLDER`: this build beside another one, the built checkout of another commit (a git worktree,
  * say), in turn and against one server, so that a noisy machine disturbs both alike. Prints ratios; asserts nothing.
  */
 import { spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ const WIDTH = 10;
 const STARTS = 5;
 
 const [other] = process.argv.slice(2);
-if (other === undefined) throw new Error('name the folder of another build: npm run bench:against -- FOLDER');
+if (other === undefined) throw new Error('name the folder of another build: npm run bench -- against FOLDER');
 const builds = { this: fileURLToPath(new URL('..', import.meta.url)), other: resolve(other) };
 
 const server = await openServer();

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:crowd`: 2,000 solves under way at once in one worker process, whose calls take 10 s each. Prints what
+ * `npm run bench -- crowd`: 2,000 solves under way at once in one worker process, whose calls take 10 s each. Prints what
  * the worker holds in memory and how long it takes to see them all through; a solve that does not complete is an error.
  */
 import { spawn } from 'node:child_process';

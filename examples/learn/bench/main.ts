@@ -13,7 +13,7 @@ import { type NightFigures, playNight, serverOf } from './play-night';
 import { aheadRow, costRows, type Figures, type Row, shareRows, stepRows, wallRow } from './tables';
 
 // What durability costs in training, in one run on this machine:
-//   npm run bench:training [-- --quick]
+//   npm run learn -- bench [--quick]
 // The product's night, and then a plain loop that does the same work with the same servers; a night with rollouts one
 // cycle ahead; an update, and bare TRL's. It asserts nothing: a missed target is printed as missed.
 

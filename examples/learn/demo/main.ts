@@ -8,7 +8,7 @@ import { findOptimum, type Optimum, toReward } from '../world/optimum';
 import { type Learned, lessonOf, runSeed } from './run-seed';
 
 // A Conductor learns a simulated world, by the product's own processes and commands, on the processor of this machine:
-//   npm run train:demo [-- --seeds 3] [--first 0] [--world whole|small] [--cycles N] [--folder DIR]
+//   npm run learn -- demo [--seeds 3] [--first 0] [--world whole|small] [--cycles N] [--folder DIR]
 // Exits with 1 where a seed stays below what must be reached.
 
 /** What every seed must reach, as a share of the optimum, at the temperature of serving. */

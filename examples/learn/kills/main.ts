@@ -9,7 +9,7 @@ import type { Lesson } from '../support/lesson';
 import { SMALL_WORLD } from '../world/world';
 import { type NightFacts, type PlannedKill, playNight, type Victim } from './night';
 
-// `npm run train:kills -- --seeds 3 --kills 5`: plays a night undisturbed, and for each seed once more while its
+// `npm run learn -- kills --seeds 3 --kills 5`: plays a night undisturbed, and for each seed once more while its
 // processes are killed at moments of that seed. Ends with 0 where every night came to the same, with 1 where one did not.
 // With `--ahead` rollouts are one cycle ahead. With `--store s3://bucket/prefix` the disturbed ones keep all that they have there, each below a prefix of its own.
 

@@ -15,7 +15,7 @@ import { tryOut } from './scoring';
 
 // Training without Temporal: the same world, prompts, trainer and policy server in a plain loop. For tuning, and to tell
 // what durability costs:
-//   node --require ./scripts/run-typescript.cjs examples/learn/plain/main.ts
+//   npm run learn -- plain
 //     [--world small|whole] [--prior decoy|blind] [--beta 0.05] [--schedule constant|cosine|linear|wsd] [--staleness 1]
 //     [--topics code,law] [--seeds 0,1,2] [--cycles N] [--folder DIR]
 // With topics, it learns from questions of these alone. In a folder that is named, a warm start that was made before is

@@ -13,7 +13,7 @@ import { runCourse } from './run-course';
 import { chanceIn, halfWidth95, mean } from './scoring';
 
 // A Conductor that is given other workers each time, told apart by notes that were measured on the training questions:
-//   npm run train:pools [-- --seeds 1] [--first 0] [--cycles N] [--folder DIR]
+//   npm run learn -- pools [--seeds 1] [--first 0] [--cycles N] [--folder DIR]
 // Training without Temporal, by the product's own draws, prompts, rewards, trainer and policy server. Exits with 1 where
 // teams that were never trained on stay below 0.95 of their own optimum, or where the notes are not read.
 

@@ -10,7 +10,7 @@ import { runCourse } from './run-course';
 import { halfWidth95, halfWidthOfShare95, mean } from './scoring';
 
 // A Conductor that reviews its own answers in a second round:
-//   npm run train:recursion [-- --seeds 1] [--first 0] [--cycles N] [--folder DIR]
+//   npm run learn -- recursion [--seeds 1] [--first 0] [--cycles N] [--folder DIR]
 // Training without Temporal, by the product's own prompts, rewards, trainer and policy server. Exits with 1 where reviews
 // gain nothing beyond chance, or spoil more right answers than the world's best reviewer would.
 

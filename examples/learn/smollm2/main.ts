@@ -10,7 +10,7 @@ import { findOptimum } from '../world/optimum';
 import { smollm2Folder } from './unpack';
 
 // SmolLM2-135M-Instruct learns the small simulated world by LoRA, by the product's own processes and commands:
-//   npm run train:smollm2 [-- --seed 0] [--cycles N] [--folder DIR]
+//   npm run learn -- smollm2 [--seed 0] [--cycles N] [--folder DIR]
 // Takes about an hour of two cores, and 7 GB of memory.
 
 /** Few and short, since a step takes minutes: what a plan looks like is learned in the warm start, the rest from rewards. */

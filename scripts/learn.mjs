@@ -1,0 +1,30 @@
+// `npm run learn -- NAME [OPTION …]`: runs a program of examples/learn, once its Python environment is there.
+import './prepare.mjs';
+import { execFileSync } from 'node:child_process';
+import Module, { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAMS = {
+  demo: 'demo/main.ts',
+  plain: 'plain/main.ts',
+  pools: 'plain/pools.ts',
+  recursion: 'plain/recursion.ts',
+  smollm2: 'smollm2/main.ts',
+  kills: 'kills/main.ts',
+  bench: 'bench/main.ts',
+};
+
+const [name, ...options] = process.argv.slice(2);
+if (!Object.hasOwn(PROGRAMS, name ?? '')) {
+  const found = name === undefined ? 'No program is named' : `"${name}" is no program`;
+  console.error(`${found}: npm run learn -- ${Object.keys(PROGRAMS).join('|')} [OPTION …]`);
+  process.exit(2);
+}
+
+const pathOf = (file) => fileURLToPath(new URL(file, import.meta.url));
+execFileSync(process.execPath, [pathOf('prepare-trainer.mjs')], { stdio: ['ignore', 2, 2] });
+
+// In this very process, so that signals and the exit code are the program's own.
+createRequire(import.meta.url)('./run-typescript.cjs');
+process.argv.splice(1, Infinity, pathOf(`../examples/learn/${PROGRAMS[name]}`), ...options);
+Module.runMain();
