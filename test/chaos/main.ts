@@ -1,4 +1,4 @@
-/** `npm run chaos -- --seed N --solves 200 --kills 50 --store sqlite|file|s3|postgres`: ends with 0 when everything held, with 1 when something did not. */
+/** `npm run chaos -- --seed N --solves 200 --kills 50 --store sqlite|s3|postgres`: ends with 0 when everything held, with 1 when something did not. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
       store: { type: 'string', default: 'sqlite' },
     },
   }).values;
-  if (!isStoreKind(store)) throw new Error(`--store takes sqlite, file, s3 or postgres, not "${store}".`);
+  if (!isStoreKind(store)) throw new Error(`--store takes sqlite, s3 or postgres, not "${store}".`);
   const folder = await mkdtemp(join(tmpdir(), 'chaos-bundle-'));
   try {
     const options: ChaosOptions = {

@@ -9,6 +9,7 @@ import { findEvaluation } from '../../src/evaluation/cli/find-evaluation';
 import { routeQuestions } from '../../src/evaluation/cli/learn';
 import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
 import { renderPlan } from '../../src/plan/render';
+import { MAX_STEPS } from '../../src/protocol/messages';
 import { keepLines } from '../../src/store/keep-lines';
 import { externalCard } from '../budget/cards';
 import { aManifest } from '../support/a-manifest';
@@ -65,6 +66,20 @@ test('every method is tried on a question, judged, and kept with its cost and it
   const trace = await stage.client.trace(run);
   expect(trace.rounds[0]?.plan?.steps).toHaveLength(5);
   expect(await stage.client.list({ taskQueue: stage.taskQueue })).toMatchObject({ runs: [] });
+}, 120_000);
+
+test('more attempts than one plan shows are compared group by group', async () => {
+  const dear = await openEvaluation(QUESTIONS, { conductorPrice: { input: 0, output: 300 } });
+  try {
+    const input = await dear.inputOf('eval-many', ['best-of:scholar'], { questions: 1 });
+    await dear.whileWorking(() => dear.run(input));
+    const [best, conductor] = await dear.results('eval-many');
+    expect(best).toMatchObject({ method: 'best-of:scholar', answer: expect.anything() as string });
+    expect(best?.spent.calls).toBeGreaterThan(MAX_STEPS);
+    expect(best?.spent.nanoUsd).toBeLessThanOrEqual(conductor?.spent.nanoUsd ?? 0);
+  } finally {
+    await dear.close();
+  }
 }, 120_000);
 
 test('what was learned of an earlier evaluation decides who answers, and its cost is told', async () => {

@@ -1,10 +1,12 @@
+import fc from 'fast-check';
 import { randomFrom } from '../../src/evaluation/chance';
 import { slugOf } from '../../src/evaluation/keys';
 import type { Team } from '../../src/evaluation/methods/method';
 import { METHODS, readMethod, readMethods } from '../../src/evaluation/methods/read-method';
-import { mostFrequent } from '../../src/evaluation/methods/samples';
+import { choicesAmong, MOST_ATTEMPTS, mostFrequent, toCompare } from '../../src/evaluation/methods/samples';
 import type { Plan } from '../../src/plan/plan';
 import { validatePlan } from '../../src/plan/validate';
+import { MAX_STEPS } from '../../src/protocol/messages';
 
 const workers = ['gpt', 'sonnet', 'qwen'];
 const teamOf = (seed: number): Team => ({ workers, random: randomFrom(seed) });
@@ -127,4 +129,18 @@ test('the answer that was given most often wins, of equals the earliest, and non
   expect(mostFrequent([null, null, null, 'c'])).toBe(3);
   expect(mostFrequent([null, null])).toBeNull();
   expect(mostFrequent([])).toBeNull();
+});
+
+test('attempts are compared in groups that one plan can show, and each takes part once', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: MOST_ATTEMPTS }), (count) => {
+      const answers = Array.from({ length: count }, (_, place) => place);
+      const groups = toCompare(answers);
+      expect(groups.flat()).toEqual(answers);
+      const sizes = groups.map(({ length }) => length);
+      expect(Math.max(...sizes)).toBeLessThan(MAX_STEPS);
+      if (count > 1) expect(choicesAmong(count)).toBe(groups.length + choicesAmong(groups.length));
+    }),
+  );
+  expect([1, 2, 49, 50, 200].map(choicesAmong)).toEqual([0, 1, 1, 3, 6]);
 });

@@ -21,8 +21,6 @@ const CONDUCTOR_PRICE = { input: 0, output: 5 };
 
 const IDS = Object.keys(WORKERS);
 
-const PRICES = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: CONDUCTOR_PRICE };
-
 export interface EvaluationStage extends Stage {
   readonly verifier: ModelCard;
   run(input: EvaluateInput, client?: Client): Promise<EvaluationProgress>;
@@ -31,19 +29,23 @@ export interface EvaluationStage extends Stage {
   summary(input: EvaluateInput): Promise<Summary>;
 }
 
-/** A stage whose pool is the simulated world, where every call costs the same. */
+/** A stage whose pool is the simulated world, where every call costs the same unless the Conductor has another price. */
 export async function openEvaluation(
   questions: readonly WorldQuestion[],
-  options: Pick<StageOptions, 'address'> = {},
+  {
+    conductorPrice = CONDUCTOR_PRICE,
+    ...options
+  }: Pick<StageOptions, 'address'> & { readonly conductorPrice?: typeof CONDUCTOR_PRICE } = {},
 ): Promise<EvaluationStage> {
+  const prices = { ...Object.fromEntries(IDS.map((id) => [id, WORKER_PRICE])), conductor: conductorPrice };
   const stage = await openStage({
     ...options,
     workers: IDS,
-    simulation: { models: { ...modelsOf(questions, PRICES), judge: { price: WORKER_PRICE, answer: '' } } },
+    simulation: { models: { ...modelsOf(questions, prices), judge: { price: WORKER_PRICE, answer: '' } } },
     configure: (config) => ({
       ...config,
       recursion: 'review',
-      conductor: { ...config.conductor, price: CONDUCTOR_PRICE } as typeof config.conductor,
+      conductor: { ...config.conductor, price: conductorPrice } as typeof config.conductor,
       verifier: { ...config.conductor, model: 'judge', price: WORKER_PRICE } as typeof config.verifier,
       workers: config.workers.map((worker) => ({ ...worker, price: WORKER_PRICE }) as typeof worker),
     }),

@@ -5,7 +5,7 @@ import { utf8Bytes } from '../../plan/plan';
 import { randomFrom } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
 import type { Method } from '../methods/method';
-import { MOST_ATTEMPTS } from '../methods/samples';
+import { choicesAmong, MOST_ATTEMPTS } from '../methods/samples';
 import { readMethod, REFERENCE } from '../methods/read-method';
 import { needsVerifier } from './questions';
 
@@ -106,10 +106,12 @@ function estimateSamples(
   const ofConductor =
     PROMPT_TOKENS.conductor + answered + PLAN_STEPS * (PROMPT_TOKENS.worker + answered + ANSWER_TOKENS);
   const affordable = usd && attempt ? usd / attempt : ofConductor / (PROMPT_TOKENS.worker + answered);
-  const choices = choose === 'judge' ? 1 : 0;
-  const attempts = Math.min(MOST_ATTEMPTS, Math.max(1, Math.floor(affordable) - choices));
+  const most = choose === 'judge' ? choicesAmong(Math.min(MOST_ATTEMPTS, affordable)) : 0;
+  const attempts = Math.min(MOST_ATTEMPTS, Math.max(1, Math.floor(affordable) - most));
   if (attempts === 1) return times(1, attempt);
-  const choice = callOf(card, PROMPT_TOKENS.worker + tokens + attempts * ANSWER_TOKENS);
+  const choices = choose === 'judge' ? choicesAmong(attempts) : 0;
+  const compared = (attempts + choices - 1) / Math.max(1, choices);
+  const choice = callOf(card, PROMPT_TOKENS.worker + tokens + compared * ANSWER_TOKENS);
   return add(times(attempts, attempt), times(choices, choice));
 }
 

@@ -2,8 +2,14 @@ import type { Plan, Step } from '../../plan/plan';
 import { MAX_STEPS } from '../../protocol/messages';
 import type { MethodEntry } from './method';
 
-/** The plan that chooses among attempts shows each as a step, and has one more. */
-export const MOST_ATTEMPTS = MAX_STEPS - 1;
+/**
+ * In 95 % of pools of seven drawn from the price table, the most expensive model being the Conductor, a question costs
+ * at most 171 attempts of a worker.
+ */
+export const MOST_ATTEMPTS = 200;
+
+/** A plan that chooses among attempts shows each as a step, and has one more. */
+const MOST_COMPARED = MAX_STEPS - 1;
 
 /** One worker, asked as often as the Conductor's cost pays for; it then chooses among its answers itself. */
 export const bestOf: MethodEntry = {
@@ -31,7 +37,22 @@ export function attempts(worker: string, first: number, count: number): Plan {
 const CHOOSE =
   'The attempts were made independently of each other. Choose the one that is most likely right, and repeat its answer.';
 
-/** The same attempts, and a step that chooses one of them. */
+/** Groups of nearly equal size that one plan each can choose among; their winners are compared in turn. */
+export function toCompare<Item>(answers: readonly Item[]): readonly (readonly Item[])[] {
+  const size = Math.ceil(answers.length / Math.ceil(answers.length / MOST_COMPARED));
+  return Array.from({ length: Math.ceil(answers.length / size) }, (_, group) =>
+    answers.slice(group * size, (group + 1) * size),
+  );
+}
+
+/** How many plans it takes to choose one of so many attempts. */
+export function choicesAmong(count: number): number {
+  if (count <= 1) return 0;
+  const groups = Math.ceil(count / MOST_COMPARED);
+  return groups + choicesAmong(groups);
+}
+
+/** Attempts that were made already, and a step that chooses one of them. */
 export function choosing(worker: string, count: number): Plan {
   const { steps } = attempts(worker, 1, count);
   return { steps: [...steps, { worker, subtask: CHOOSE, sees: [...steps.keys()] }] };

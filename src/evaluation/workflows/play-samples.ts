@@ -2,7 +2,7 @@ import type { SolveTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
 import { ownRound } from '../../trace/run-tree';
 import type { Method } from '../methods/method';
-import { attempts, choosing, MOST_ATTEMPTS, mostFrequent } from '../methods/samples';
+import { attempts, choicesAmong, choosing, MOST_ATTEMPTS, mostFrequent, toCompare } from '../methods/samples';
 import type { MethodRecord, Spent } from '../records';
 import { spentOn, unitOf } from '../spent';
 import { nothingOf, type Played, type SolveRun, type Trial } from './trial';
@@ -35,9 +35,7 @@ export async function playSamples(
   const { runs, answers } = made;
   if (answers.length === 0) return { runs, answer: null };
   if (choose === 'vote') return { runs, ...(await countVotes(trial, answers)) };
-  return answers.length === 1
-    ? { runs, answer: answers[0] ?? null }
-    : chooseBest(trial, name, worker, { runs, answers });
+  return chooseBest(trial, name, worker, { runs, answers });
 }
 
 /** What was made so far of what may be spent. */
@@ -64,10 +62,11 @@ class Attempts {
     }
   }
 
-  /** How many more may be made together. @param isChosen the choice among them is a call, too */
+  /** How many more may be made together. @param isChosen choosing among them takes calls, too */
   fitting(isChosen: boolean): number {
     if (this.dearest === 0) return 0;
-    const fitting = Math.floor((this.left - (isChosen ? this.dearest : 0)) / this.dearest);
+    const choices = isChosen ? choicesAmong(this.answers.length + MOST_TOGETHER) : 0;
+    const fitting = Math.floor(this.left / this.dearest - choices);
     return Math.min(fitting, MOST_TOGETHER, MOST_ATTEMPTS - this.answers.length);
   }
 }
@@ -90,14 +89,27 @@ async function countVotes(
   };
 }
 
-/** What failed is shown as an empty output. */
+interface Made {
+  readonly runs: readonly SolveRun[];
+  readonly answers: readonly (Text | null)[];
+}
+
+/** An attempt that failed is shown as an empty output. */
 async function chooseBest(
   trial: Trial,
   name: string,
   worker: string,
-  { runs, answers }: { readonly runs: readonly SolveRun[]; readonly answers: readonly (Text | null)[] },
+  { runs, answers }: Made,
 ): Promise<Played | null> {
-  const outputs = [...answers.map((answer) => answer ?? ''), null];
-  const run = await trial.runPlan(name, choosing(worker, answers.length), runs.length + 1, outputs);
-  return run && { runs: [...runs, run], answer: run.trace?.answer ?? null };
+  if (answers.length === 1) return { runs, answer: answers[0] ?? null };
+  const made = [...runs];
+  const winners: (Text | null)[] = [];
+  for (const group of toCompare(answers)) {
+    const outputs = [...group.map((answer) => answer ?? ''), null];
+    const run = await trial.runPlan(name, choosing(worker, group.length), made.length + 1, outputs);
+    if (run === null) return null;
+    made.push(run);
+    winners.push(run.trace?.answer ?? null);
+  }
+  return chooseBest(trial, name, worker, { runs: made, answers: winners });
 }

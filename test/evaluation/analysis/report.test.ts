@@ -82,14 +82,14 @@ test('a method that stopped short of equal cost says so, with both costs', () =>
   const summary = summarize(manifest, [
     record('conductor', 0, costing(4, 0.1)),
     record('conductor', 1, costing(4, 0.1)),
-    record('vote:b', 0, costing(49, 0.03)),
-    record('vote:b', 1, costing(49, 0.1)),
+    record('vote:b', 0, costing(200, 0.03)),
+    record('vote:b', 1, costing(200, 0.1)),
     record('best-of:b', 0, costing(20, 0.08)),
     record('best-of:b', 1, costing(20, 0.08)),
   ]);
   expect(summary.methods.map(({ capped }) => capped)).toEqual([0, 1, 0]);
   expect(renderReport(summary, []).match(/.* is not at equal cost .*/g)).toEqual([
-    expect.stringMatching(/^vote:b .* 1 question, where it stopped at 49 attempts.*\$0\.0650.*\$0\.1000/),
+    expect.stringMatching(/^vote:b .* 1 question, where it stopped at 200 attempts.*\$0\.0650.*\$0\.1000/),
   ]);
 });
 

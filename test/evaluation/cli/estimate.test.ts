@@ -25,10 +25,10 @@ test('samples are counted as what the Conductor costs pays for: within 20 % of w
   }
 });
 
-test('a worker that is far cheaper is asked as often as a choice among its answers allows', () => {
+test('a worker that is far cheaper is asked as often as a method may, and chooses group by group', () => {
   const cheap = { ...PRICES, scholar: { input: 0.001, output: 0.001 } };
-  expect(callsOf(['vote:scholar'], cheap)).toBe(49);
-  expect(callsOf(['best-of:scholar'], cheap)).toBe(50);
+  expect(callsOf(['vote:scholar'], cheap)).toBe(200);
+  expect(callsOf(['best-of:scholar'], cheap)).toBe(200 + 5 + 1);
 });
 
 test('without a price, tokens decide', () => {

@@ -43,14 +43,18 @@ test('questions of the log are answered by a worker alone as well, and their qua
   const before = stage.providers.log.length;
   const unbounded = await stage.run(['eval', '--from-traces', '--methods', 'worker:clerk']);
   expect(unbounded).toMatchObject({ code: 2 });
-  expect(unbounded.stderr).toMatch(/4 questions × 2 methods: about 4 calls, about \$0\.00\d+\.\n.*--max-cost/);
+  expect(unbounded.stderr).toMatch(
+    /4 questions × 2 methods: about 4 calls, about \$0\.00\d+\.\n.*--max-cost/,
+  );
   expect(asked(before)).toEqual([]);
 
   const args = ['eval', '--from-traces', '--methods', 'worker:clerk', '--max-cost', '1', '--out', 'one'];
   const alone = await stage.run(args);
   expect(alone).toMatchObject({ code: 0 });
   expect(asked(before)).toEqual(Array(4).fill('clerk'));
-  expect(alone.stdout.split('\n')[0]).toMatch(/^method +USD +tokens +calls +median time +95 % time +not judged$/);
+  expect(alone.stdout.split('\n')[0]).toMatch(
+    /^method +USD +tokens +calls +median time +95 % time +not judged$/,
+  );
   expect(alone.stdout).toMatch(
     /\nworker:clerk would have cost: \$0\.\d+ a question instead of \$0\.\d+: the Conductor cost \$0\.\d+ more .*times as much\./,
   );
