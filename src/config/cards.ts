@@ -1,3 +1,4 @@
+import type { Plan } from '../plan/plan';
 import type { Capabilities, ConductorCard, ExternalCard, ModelCard, Price } from '../protocol/cards';
 import capabilityTable from './capabilities.json';
 import priceTable from './prices.json';
@@ -20,8 +21,13 @@ export function resolveConductor(config: ConductorConfig, day: Date): ConductorC
     temperature: config.temperature ?? usual,
     maxOutputTokens: config.maxOutputTokens ?? CONDUCTOR_TOKENS,
     describe: config.describe,
-    ...(config.plan !== undefined && { plan: config.plan }),
+    ...(config.plan !== undefined && { plan: countedFromZero(config.plan) }),
   };
+}
+
+/** People count steps from 1, programs from 0. */
+function countedFromZero({ steps }: Plan): Plan {
+  return { steps: steps.map((step) => ({ ...step, sees: step.sees.map((seen) => seen - 1) })) };
 }
 
 /** A worker's card, every default filled in; `day` is when its price must hold. */

@@ -121,7 +121,7 @@ function smallPool(): DefaultConfig {
             {
               worker: id,
               subtask: 'Check this answer and give the final answer in one short sentence.',
-              sees: [0],
+              sees: [1],
             },
           ],
         },

@@ -35,7 +35,8 @@ export function resolveRun(
     { pool, limits },
   );
   const ids = run.workers.map(({ id }) => id);
-  if (conductor.plan !== undefined) checkPlan(conductor.plan, ids, run.limits.steps);
+  const plan = 'plan' in config.conductor ? config.conductor.plan : undefined;
+  if (plan !== undefined) checkPlan(plan, ids, run.limits.steps);
   return run;
 }
 
@@ -59,7 +60,7 @@ export function narrowRun(
 
 function checkPlan(plan: Plan, workers: readonly string[], maxSteps: number): void {
   try {
-    validatePlan(plan, { workers, maxSteps, round: 0 });
+    validatePlan(plan, { workers, maxSteps, round: 0 }, { firstStep: 1 });
   } catch (error) {
     if (!(error instanceof PlanError)) throw error;
     throw new ConfigError(`conductor.plan cannot be carried out: ${error.message}`, { cause: error });

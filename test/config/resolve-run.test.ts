@@ -138,12 +138,13 @@ describe('a plan that the configuration gives', () => {
   const conductor = (...steps: { worker: string; subtask: string; sees: number[] }[]): ConfigInput => ({
     conductor: { provider: 'local', model: 'm', plan: { steps } },
     workers: [{ id: 'a', provider: 'local', model: 'm' }],
-    limits: { steps: 1 },
+    limits: { steps: 2 },
   });
   const step = { worker: 'a', subtask: 'Answer.', sees: [] };
 
-  it('is kept as it is', () => {
-    expect(resolve(conductor(step)).conductor.plan).toEqual({ steps: [step] });
+  it('counts steps from 1, and the run counts them from 0', () => {
+    const { plan } = resolve(conductor(step, { ...step, sees: [1] })).conductor;
+    expect(plan).toEqual({ steps: [step, { ...step, sees: [0] }] });
   });
 
   it.each([
@@ -152,7 +153,13 @@ describe('a plan that the configuration gives', () => {
       [{ ...step, worker: 'b' }],
       /^conductor\.plan cannot .*There is no worker "b"/s,
     ],
-    ['that is too long', [step, step], /^conductor\.plan cannot .*2 steps, but at most 1/s],
+    ['that is too long', [step, step, step], /^conductor\.plan cannot .*3 steps, but at most 2/s],
+    ['that counts from 0', [step, { ...step, sees: [0] }], /^conductor\.plan cannot .*counted from 1/s],
+    [
+      'whose step sees itself',
+      [{ ...step, sees: [1] }],
+      /^conductor\.plan cannot .*Step 1 cannot see step 1/s,
+    ],
     ['that is empty', [], /^conductor\.plan cannot .*no steps/s],
   ])('is refused before any run where it is one %s', (_, steps, words) => {
     expect(() => resolve(conductor(...steps))).toThrow(ConfigError);
