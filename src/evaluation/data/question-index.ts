@@ -1,23 +1,24 @@
 import { composed } from '../../grading/read-answer';
-import { RunTable } from './run-table';
 
 /** A question that repeats an earlier one. */
 export interface Copy {
   readonly place: string;
-  /** Where the one is that it repeats. */
+  /** Place of the question that it repeats. */
   readonly of: string;
-  /** Of its runs of 13 words, how many the other one has, too; 1 where they are the same but for case and blanks. */
+  /** Share of its runs of 13 words that the other one has as well; 1 if they differ at most in case and blanks. */
   readonly share: number;
 }
 
-/** Words in a row that two questions have by chance only where both have the same preamble. */
+/** Questions share so many words in a row only if one repeats the other, or both begin with a common preamble. */
 const RUN = 13;
-/** So many questions with a run make it a preamble, which counts for nothing. */
+/** A run that this many questions have belongs to a preamble and is ignored. */
 const PREAMBLE = 10;
-/** So many of a question's runs make it a copy. */
+/** Share of its runs that makes a question a copy. */
 const LEAST_SHARE = 0.5;
-/** Of one question; what comes later is not compared. */
+/** Only this much of a question is compared. */
 const MOST_CHARACTERS = 100_000;
+/** Some 200 MB. Beyond it every second run is forgotten, then every fourth and so on, which long copies survive. */
+const MOST_RUNS = 2 * 2 ** 20;
 
 interface Reading {
   readonly text: number;
@@ -28,23 +29,30 @@ interface Reading {
 export class QuestionIndex {
   private readonly places: string[] = [];
   private readonly texts = new Map<number, number>();
-  private readonly runs: RunTable;
-  /** What may be a copy, as long as it is not known what is a preamble. */
+  /** The first row that had a run, by the run's hash. */
+  private readonly firstRows = new Map<number, number>();
+  /** How many later rows have it as well. */
+  private readonly repeats = new Map<number, number>();
+  /** Only runs whose hash is a multiple of it are kept. */
+  private oneOf = 1;
+  /** Possible copies, until all preambles are known. */
   private readonly suspects: (Reading & { readonly row: number })[] = [];
 
-  constructor(runs = new RunTable()) {
-    this.runs = runs;
-  }
+  constructor(private readonly most = MOST_RUNS) {}
 
   add(place: string, question: string): void {
     const row = this.places.push(place) - 1;
     const reading = read(question);
     if (this.nearest(reading, row) !== null) this.suspects.push({ row, ...reading });
     if (!this.texts.has(reading.text)) this.texts.set(reading.text, row);
-    for (const run of reading.runs) this.runs.add(run, row);
+    for (const run of reading.runs.filter((run) => this.keeps(run))) {
+      if (this.firstRows.has(run)) this.repeats.set(run, (this.repeats.get(run) ?? 0) + 1);
+      else this.firstRows.set(run, row);
+    }
+    while (this.firstRows.size > this.most) this.thin();
   }
 
-  /** Those that were added and repeat one that was added before. */
+  /** The added questions that repeat an earlier one. */
   copies(): Copy[] {
     return this.suspects.flatMap(({ row, ...reading }) => {
       const copy = this.nearest(reading, row);
@@ -52,7 +60,7 @@ export class QuestionIndex {
     });
   }
 
-  /** The question added that this one repeats most of, if any. */
+  /** The added question that this one repeats most of, if any. */
   find(question: string): Omit<Copy, 'place'> | null {
     return this.nearest(read(question), Infinity);
   }
@@ -74,13 +82,22 @@ export class QuestionIndex {
     return { of: this.placeOf(nearest), share: most / firstRows.length };
   }
 
-  /** Of each run that is kept and no preamble, the row that had it first; Infinity for none. */
+  /** The first row of each run that is kept and in no preamble; Infinity for runs of no row. */
   private comparable(runs: readonly number[]): number[] {
     return runs
-      .filter((run) => this.runs.keeps(run))
-      .map((run) => this.runs.find(run))
-      .filter((known) => known === null || known.rows < PREAMBLE)
-      .map((known) => known?.row ?? Infinity);
+      .filter((run) => this.keeps(run) && (this.repeats.get(run) ?? 0) + 1 < PREAMBLE)
+      .map((run) => this.firstRows.get(run) ?? Infinity);
+  }
+
+  private keeps(run: number): boolean {
+    return run % this.oneOf === 0;
+  }
+
+  private thin(): void {
+    this.oneOf *= 2;
+    for (const runs of [this.firstRows, this.repeats]) {
+      for (const run of runs.keys()) if (!this.keeps(run)) runs.delete(run);
+    }
   }
 
   private placeOf(row: number): string {

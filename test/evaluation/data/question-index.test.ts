@@ -1,12 +1,10 @@
-import * as fc from 'fast-check';
 import { QuestionIndex } from '../../../src/evaluation/data/question-index';
-import { RunTable } from '../../../src/evaluation/data/run-table';
 
 const words = (from: number, count: number): string =>
   Array.from({ length: count }, (_, index) => `word${from + index}`).join(' ');
 
-function copiesOf(questions: readonly string[], table?: RunTable): [string, string, number][] {
-  const index = new QuestionIndex(table);
+function copiesOf(questions: readonly string[], most?: number): [string, string, number][] {
+  const index = new QuestionIndex(most);
   questions.forEach((question, row) => {
     index.add(String(row), question);
   });
@@ -43,27 +41,6 @@ test('a question is found in another set, and one of it in none', () => {
 
 test('with room for few runs, long copies are found still', () => {
   const texts = Array.from({ length: 20 }, (_, row) => words(1000 * row, 500));
-  const copies = copiesOf([...texts, ...texts.map((text) => `Now: ${text}`)], new RunTable(2000));
+  const copies = copiesOf([...texts, ...texts.map((text) => `Now: ${text}`)], 2000);
   expect(copies.map(([place, of]) => Number(place) - Number(of))).toEqual(Array<number>(20).fill(20));
-});
-
-test('a table says of each run that it keeps who had it first, and how many', () => {
-  const rows = fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 200 }).map((n) => n * 2 ** 21 + n)), {
-    maxLength: 30,
-  });
-  fc.assert(
-    fc.property(rows, fc.integer({ min: 1, max: 300 }), (runs, most) => {
-      const table = new RunTable(most);
-      runs.forEach((row, index) => {
-        row.forEach((run) => {
-          table.add(run, index);
-        });
-      });
-      for (const run of new Set(runs.flat())) {
-        if (!table.keeps(run)) continue;
-        const having = runs.flatMap((row, index) => (row.includes(run) ? index : []));
-        expect(table.find(run)).toEqual({ row: having[0], rows: having.length });
-      }
-    }),
-  );
 });
