@@ -1,4 +1,16 @@
-/** Fewer values say nothing of how much their mean may be chance, least of all where they happen to agree. */
+import { randomFrom } from './chance';
+
+// The statistics of evaluations (bootstrap, Wilson, McNemar) and of the nightly gate (Student's t), without a library:
+// one would bring two hundred packages for these few functions.
+
+/** Bounds that hold a value with 95 % confidence. */
+export type Interval = readonly [low: number, high: number];
+
+/** Two-sided risk of an interval, and of all judgements on one set of questions together. */
+const RISK = 0.05;
+/** A difference that exists is missed one time out of five. */
+const MISSED = 0.2;
+/** Fewer values do not tell how much of their mean is chance, least of all when they happen to agree. */
 export const FEWEST_VALUES = 5;
 
 /** null without values. */
@@ -6,20 +18,31 @@ export function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** All that many judgements on one set of questions may err, together. */
-const RISK = 0.05;
+/** Standard deviation of a sample, for at least two values. */
+export function spreadOf(values: readonly number[]): number {
+  const mean = meanOf(values) ?? 0;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1));
+}
+
+/** The value below which a share of the values lies, by the nearest rank; null without values. */
+export function percentile(values: readonly number[], share: number): number | null {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
+}
 
 /**
- * How often the n-th judgement on one set of questions may err. Summed up over any number of them that is 5 % at most: so
- * the chance that any of them ever promotes what is no better stays below it, however they depend on each other.
+ * Risk of the n-th judgement on one set of questions. The risks of any number of judgements add up to at most 5 %, so the
+ * chance of ever promoting something no better stays below that, however the judgements depend on each other (Bonferroni,
+ * with weights 1/n(n + 1)).
  */
 export function riskOf(judgement: number): number {
   return RISK / (judgement * (judgement + 1));
 }
 
 /**
- * The lower bound of a mean, one-sided, by Student's t distribution, which is wrong as often as `risk` says; null with too
- * few values for one. Values that are all the same are their own bound.
+ * One-sided lower bound of a mean by Student's t distribution, wrong with probability `risk`; null with too few values.
+ * Values that are all equal are their own bound.
  */
 export function lowerBound(values: readonly number[], risk: number): number | null {
   const mean = meanOf(values);
@@ -35,17 +58,7 @@ export function upperBound(values: readonly number[], risk: number): number | nu
   return bound === null ? null : -bound;
 }
 
-/** Standard deviation, of two values at least. */
-export function spreadOf(values: readonly number[]): number {
-  const mean = meanOf(values) ?? 0;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return Math.sqrt(squares / (values.length - 1));
-}
-
-/** A gain that is there is found four times out of five. */
-const MISSED = 0.2;
-
-/** The smallest gain that so many questions show, where their gains have this spread; null: they are too few for any. */
+/** The smallest mean difference that this many questions show four times out of five; null with too few questions. */
 export function smallestGain(questions: number, spread: number, risk: number): number | null {
   if (questions < FEWEST_VALUES) return null;
   const degrees = questions - 1;
@@ -54,7 +67,7 @@ export function smallestGain(questions: number, spread: number, risk: number): n
 
 const BISECTIONS = 60;
 
-/** What a value of Student's t distribution exceeds as often as `risk` says, which is below a half. */
+/** The value that Student's t distribution exceeds with probability `risk`, which is below a half. */
 export function tQuantile(risk: number, degrees: number): number {
   let [low, high] = [0, 1];
   while (tTail(high, degrees) > risk) [low, high] = [high, 2 * high];
@@ -66,10 +79,7 @@ export function tQuantile(risk: number, degrees: number): number {
   return high;
 }
 
-/**
- * How often a value lies above `t`, for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4). A library of
- * statistics would bring two hundred packages for this one number.
- */
+/** Probability of a value above `t`, for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4). */
 function tTail(t: number, degrees: number): number {
   const angle = Math.atan(t / Math.sqrt(degrees));
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
@@ -82,4 +92,99 @@ function tTail(t: number, degrees: number): number {
   }
   const within = isOdd ? (2 / Math.PI) * (angle + sine * sum) : sine * sum;
   return (1 - within) / 2;
+}
+
+const RESAMPLES = 1_000;
+
+/**
+ * The percentile bootstrap interval of a mean (Efron 1979), with a fixed seed. Equal values, whose resamples never differ,
+ * get Wilson's interval, which allows for the next one to differ.
+ */
+export function intervalOf(values: readonly number[]): Interval | null {
+  const mean = meanOf(values);
+  if (mean === null) return null;
+  if (values.every((value) => value === values[0])) return wilson(mean, values.length);
+  const random = randomFrom('bootstrap', values.length);
+  const means = Array.from({ length: RESAMPLES }, () => {
+    let sum = 0;
+    for (let left = values.length; left > 0; left -= 1)
+      sum += values[Math.floor(random() * values.length)] ?? 0;
+    return sum / values.length;
+  }).sort((one, other) => one - other);
+  const at = (share: number): number => means[Math.floor(share * (RESAMPLES - 1))] ?? mean;
+  return [at(RISK / 2), at(1 - RISK / 2)];
+}
+
+/** The 97.5th percentile of the normal distribution. */
+const Z = 1.959964;
+
+/** Wilson's score interval of a share (Wilson 1927; Brown, Cai and DasGupta 2001). */
+function wilson(mean: number, count: number): Interval {
+  const denominator = 1 + Z ** 2 / count;
+  const centre = (mean + Z ** 2 / (2 * count)) / denominator;
+  const half = (Z * Math.sqrt((mean * (1 - mean)) / count + Z ** 2 / (4 * count ** 2))) / denominator;
+  return [Math.max(0, centre - half), Math.min(1, centre + half)];
+}
+
+/** One method compared with another on the questions that both were judged on. */
+export interface Comparison {
+  readonly against: string;
+  readonly pairs: number;
+  /** Mean score minus the other's. */
+  readonly gain: number;
+  readonly interval: Interval;
+  /** McNemar's exact test, two-sided. */
+  readonly p: number;
+  /** The smallest difference found four times out of five; null with too few questions. */
+  readonly smallestGain: number | null;
+}
+
+/** @param pairs scores of 0 or 1, the method's own first; null without any */
+export function comparePairs(
+  against: string,
+  pairs: readonly (readonly [number, number])[],
+): Comparison | null {
+  const differences = pairs.map(([own, other]) => own - other);
+  const gain = meanOf(differences);
+  const interval = intervalOfDifferences(differences);
+  if (gain === null || interval === null) return null;
+  const better = differences.filter((difference) => difference > 0).length;
+  const worse = differences.filter((difference) => difference < 0).length;
+  // With no discordant pairs, assume a rate of 3/n (rule of three).
+  const spread = Math.max(spreadOf(differences), Math.sqrt(3 / differences.length));
+  return {
+    against,
+    pairs: pairs.length,
+    gain,
+    interval,
+    p: signTest(better, worse),
+    smallestGain: smallestGain(pairs.length, spread, RISK / 2),
+  };
+}
+
+function intervalOfDifferences(differences: readonly number[]): Interval | null {
+  const [first] = differences;
+  if (first === undefined) return null;
+  if (differences.some((difference) => difference !== first)) return intervalOf(differences);
+  const [low, high] = wilson(Math.abs(first), differences.length);
+  if (first === 0) return [-high, high];
+  return first > 0 ? [low, high] : [-high, -low];
+}
+
+/** The two-sided sign test; on verdicts it is McNemar's exact test (McNemar 1947). */
+export function signTest(better: number, worse: number): number {
+  const count = better + worse;
+  let tail = 0;
+  // Logarithms, as binomial coefficients of a few hundred questions overflow.
+  let logTerm = -count * Math.LN2;
+  for (let wins = 0; wins <= Math.min(better, worse); wins += 1) {
+    tail += Math.exp(logTerm);
+    logTerm += Math.log(count - wins) - Math.log(wins + 1);
+  }
+  return Math.min(1, 2 * tail);
+}
+
+/** With its sign, to three places. */
+export function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }

@@ -1,11 +1,18 @@
 import { type Failure, failureOf } from './analysis/failure';
-import { type Comparison, comparePairs, coinOdds, type Interval, intervalOf, percentile } from './compare';
 import { makesSamples, REFERENCE } from './methods/read-method';
 import { MOST_ATTEMPTS } from './methods/samples';
 import type { Manifest, MethodRecord, Preference, Spent } from './records';
 import { unitOf } from './spent';
 import { topologyOf } from '../plan/topology';
-import { meanOf } from './statistics';
+import {
+  type Comparison,
+  comparePairs,
+  type Interval,
+  intervalOf,
+  meanOf,
+  percentile,
+  signTest,
+} from './statistics';
 
 /** What came of one method. */
 export interface MethodSummary {
@@ -224,7 +231,7 @@ function countPreferences(records: readonly MethodRecord[]): Preferences | null 
   const count = (outcome: Preference['outcome']): number =>
     outcomes.filter((each) => each === outcome).length;
   const [won, lost] = [count('won'), count('lost')];
-  return { won, lost, tied: count('tied'), unjudged: count('unjudged'), p: coinOdds(won, lost) };
+  return { won, lost, tied: count('tied'), unjudged: count('unjudged'), p: signTest(won, lost) };
 }
 
 /** The worker with the highest score alone; of equals the first. */

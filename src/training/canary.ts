@@ -1,7 +1,6 @@
-import { lowerBound, meanOf, upperBound } from '../evaluation/statistics';
+import { lowerBound, meanOf, signed, upperBound } from '../evaluation/statistics';
 import { describePolicy } from './checkpoint-ref';
 import type { CanaryDecision, JudgeCanaryRequest } from './contract';
-import { signed } from './gate';
 import { gainsOf, pairUp, type ScoredPolicy } from './scores';
 
 const CANARY_RISK = 0.05;

@@ -3,6 +3,7 @@ import {
   lowerBound,
   meanOf,
   riskOf,
+  signed,
   smallestGain,
   spreadOf,
   upperBound,
@@ -118,11 +119,6 @@ function describe(
     ...(smallest === null ? [] : [`a gain of ${smallest.toFixed(3)} could have been found`]),
     costRatio === null ? 'cost unknown' : `${costRatio.toFixed(3)} times its cost${allowed}`,
   ].join(', ');
-}
-
-/** With its sign, to three places. */
-export function signed(value: number): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }
 
 /** What a set of held-out questions should find, through how many nights, where its gains have this spread. */

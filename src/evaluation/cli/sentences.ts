@@ -1,6 +1,6 @@
 import { counted } from '../../trace/describe';
-import type { Comparison } from '../compare';
-import { describeP, describeSmallest, signed } from './table';
+import { type Comparison, signed } from '../statistics';
+import { describeP, describeSmallest } from './table';
 
 /** How one method compares with another, and what chance has to do with it. @param whom what the other one is */
 export function compareSentence(one: string, comparison: Comparison, whom: string): string {

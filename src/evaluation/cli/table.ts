@@ -1,6 +1,6 @@
 import { describeUsd } from '../../trace/describe';
 import { widthOf, wrap, wrapFacts } from '../../trace/lines';
-import type { Comparison } from '../compare';
+import { type Comparison, signed } from '../statistics';
 import type { MethodSummary, Summary } from '../summarize';
 
 const HEAD = [
@@ -43,10 +43,6 @@ function rowOf(method: MethodSummary): readonly string[] {
     seconds(latencyMs.p95),
     String(ungraded),
   ];
-}
-
-export function signed(value: number): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }
 
 export function describeP({ p }: Comparison): string {
