@@ -6,7 +6,7 @@ const pure =
 
 /** The floors of the house, lowest first: an arrow goes down or stays on its floor, even if only types cross. */
 const floors = [
-  ['errors, turns, programs', '(conductor-error|reason-of|turns|start-program)\\.ts'],
+  ['errors, turns, programs', '(conductor-error|reason-of|turns|start-program|own-folder)\\.ts'],
   ['the plan language', 'plan'],
   ['what crosses the wire', 'protocol'],
   ['traces', 'trace'],

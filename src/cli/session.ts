@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
@@ -70,7 +69,6 @@ export async function withSession<Result>(
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const server = await attachServer(loaded, options);
-  await hideFromGit();
   try {
     const config = fitToServer(server, loaded, options.file);
     const keys = configuredKeys(config);
@@ -98,14 +96,7 @@ export async function withSession<Result>(
     }
   } finally {
     await server.stop();
-    // A store may have made the folder since.
-    await hideFromGit();
   }
-}
-
-/** Has git leave out our folder, where there is one, as other tools do with theirs: a user need not list it. */
-async function hideFromGit(): Promise<void> {
-  await writeFile(join(FOLDER, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(() => undefined);
 }
 
 /** The worker of a command's own, where its role needs one on this server. */

@@ -1,5 +1,5 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   DefaultLogger,
   type LogEntry,
@@ -11,6 +11,7 @@ import {
 import { encryptionConverter } from '../encryption/codec';
 import type { KeyRing } from '../encryption/keys';
 import { remedyOfTls, type TemporalServer } from '../local/configured-server';
+import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
 import type { Say } from '../local/say';
 import { ConductorPlugin } from '../plugin';
@@ -131,9 +132,8 @@ function installRuntime(log: Say): void {
 }
 
 function sayToFile(line: string): void {
-  const file = join(FOLDER, 'worker.log');
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  appendFileSync(file, `${harmless(line)}\n`, { mode: 0o600 });
+  makeOwnFolder(FOLDER);
+  appendFileSync(join(FOLDER, 'worker.log'), `${harmless(line)}\n`, { mode: 0o600 });
 }
 
 const FACTS = ['workflowId', 'activityType', 'attempt', 'taskQueue'] as const;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
 import type { AttachOptions, TemporalServer } from './configured-server';
@@ -16,6 +16,7 @@ import {
   writeServerRecord,
 } from './lease';
 import { isOwnDatabase } from './own-database';
+import { makeOwnFolder } from '../own-folder';
 import { reasonOf } from '../reason-of';
 import type { Say } from './say';
 import { logPath, type ServerStart, spawnServer } from './server-process';
@@ -33,7 +34,7 @@ export async function embeddedServer({
   env = process.env,
 }: AttachOptions): Promise<TemporalServer> {
   const home = resolve(folder);
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  makeOwnFolder(home);
   // It may have been made by something else; a folder of another user stays as its owner wants it.
   await chmod(home, 0o700).catch(() => undefined);
   return withFolderLock(home, say, async () => {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'libsql/promise';
+import { makeOwnFolder } from '../own-folder';
 
 /** The shape of the tables. One that is greater was made by a newer version of this package. */
 const SCHEMA_VERSION = 2;
@@ -74,7 +75,7 @@ export class SqliteConnection {
   /** Where there is no database yet, it is made, for its owner alone. */
   static async open(path: string): Promise<SqliteConnection> {
     if (!existsSync(path)) {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      makeOwnFolder(dirname(path));
       // SQLite gives the files that it lays beside this one the same rights.
       await (await open(path, 'a', 0o600)).close();
     }

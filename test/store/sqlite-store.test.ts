@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'libsql';
@@ -45,7 +45,7 @@ test('what is read is no reason to make a database', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('is for its owner alone, with its folder and all that lies beside it', async () => {
+test('is for its owner alone and none of git, with its folder and all that lies beside it', async () => {
   await store.write('texts/ab', HELLO);
   const modes = await Promise.all(
     ['', 'store.db', 'store.db-wal', 'store.db-shm'].map(async (name) => {
@@ -54,6 +54,7 @@ test('is for its owner alone, with its folder and all that lies beside it', asyn
     }),
   );
   expect(modes).toEqual(['700', '600', '600', '600']);
+  expect(await readFile(join(folder, 'new/.gitignore'), 'utf8')).toBe('*\n');
 });
 
 test('brings a database of an earlier version up to date', async () => {
