@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { ConductorClient } from '../client/conductor-client';
 import { durationMs } from '../config/duration';

@@ -25,7 +25,7 @@ import { type PendingCall, readPendingCall } from './pending-call';
 export interface RunOrigin {
   readonly input: SolveInput;
   readonly run: ResolvedRun;
-  /** Of the configuration that it was resolved from; null in a child, and in a run of an earlier version. */
+  /** Tells which configuration it was resolved from; null where it was given, as to a child. */
   readonly config: ConfigDigest | null;
 }
 

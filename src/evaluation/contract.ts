@@ -93,8 +93,8 @@ interface EvaluationSettings {
   readonly methods: readonly string[];
   /** Ids of the workers in the order of the configuration. */
   readonly workers: readonly string[];
-  /** Of every solve, whatever is configured meanwhile; absent in histories of before. */
-  readonly run?: ResolvedRun;
+  /** Holds for every solve, whatever is configured meanwhile. */
+  readonly run: ResolvedRun;
   /** Judges what rules cannot; from outside the pool. */
   readonly verifier?: ModelCard;
   /** It also compares the answers to questions whose right answer is not known. */

@@ -49,7 +49,7 @@ export type ConfigDigest = Readonly<Record<string, string>>;
 
 export interface ResolveRunResult {
   readonly run: ResolvedRun;
-  /** Which version of the configuration it was resolved from; absent in runs of earlier versions. */
+  /** Tells which configuration it was resolved from; absent where the caller gave the run. */
   readonly config?: ConfigDigest;
   /** By reference if it is long. */
   readonly question: Text;

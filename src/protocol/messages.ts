@@ -48,8 +48,8 @@ export interface LimitsChange {
  * so that it is kept whatever happens; nothing more starts then.
  */
 export interface HeldLimits extends Required<LimitsChange> {
-  /** What is left of the wall clock, without the time that plans waited for a person; an older worker does not say. */
-  readonly remainingMs?: number;
+  /** What is left of the wall clock, without the time that plans waited for a person. */
+  readonly remainingMs: number;
 }
 
 /** Update `rejectPlan`. */

@@ -1,6 +1,6 @@
 import { lowerBound, meanOf, signed, upperBound } from '../evaluation/statistics';
 import { describePolicy } from './checkpoint-ref';
-import type { CanaryDecision, JudgeCanaryRequest } from './contract';
+import type { CanaryDecision, CanaryGaps } from './contract';
 import { gainsOf, pairUp, type ScoredPolicy } from './scores';
 
 const CANARY_RISK = 0.05;
@@ -19,13 +19,13 @@ const STALE_RISK = 0.001;
 export function decideCanary(
   promoted: ScoredPolicy,
   replaced: ScoredPolicy,
-  compared: Compared,
+  gaps: CanaryGaps | null,
 ): CanaryDecision {
   const gains = gainsOf(pairUp(promoted.scores, replaced.scores));
   const gain = meanOf(gains);
   const isGraded = replaced.scores.some(({ reward }) => reward !== null);
   const complaints = [
-    ...complaintsOf(compared),
+    ...complaintsOf(gaps),
     ...((upperBound(gains, CANARY_RISK) ?? 0) < 0 ? ['it answers worse than before'] : []),
     ...(gain === null && isGraded ? ['none of its answers could be graded'] : []),
   ];
@@ -36,16 +36,13 @@ export function decideCanary(
     : `${name} serves, and was tried once more as it does`;
   const figures =
     gain === null ? 'no reward to compare' : `gain ${signed(gain)} on ${gains.length} questions`;
-  return { rolledBack, sentence: `${verdict} (${[figures, ...describeGaps(compared)].join(', ')})` };
+  return { rolledBack, sentence: `${verdict} (${[figures, ...describeGaps(gaps)].join(', ')})` };
 }
-
-type Compared = Pick<JudgeCanaryRequest, 'probe' | 'gaps'>;
 
 const OTHER_WEIGHTS = 'the servers have other weights than were trained';
 
-function complaintsOf({ probe, gaps }: Compared): string[] {
-  if (probe !== undefined) return probe.logprobGap <= probe.tolerance ? [] : [OTHER_WEIGHTS];
-  if (!gaps) return [];
+function complaintsOf(gaps: CanaryGaps | null): string[] {
+  if (gaps === null) return [];
   const { own, parent, tolerance } = gaps;
   const further = parent === null ? [] : own.map((gap, at) => gap - (parent[at] ?? gap));
   const isStale = (lowerBound(further, STALE_RISK) ?? 0) > 0;
@@ -56,12 +53,8 @@ function complaintsOf({ probe, gaps }: Compared): string[] {
   ];
 }
 
-function describeGaps({ probe, gaps }: Compared): string[] {
-  if (probe !== undefined) {
-    const { logprobGap, tolerance } = probe;
-    return [`log-probabilities ${logprobGap} off the trainer's, where at most ${tolerance} is allowed`];
-  }
-  if (!gaps) return [];
+function describeGaps(gaps: CanaryGaps | null): string[] {
+  if (gaps === null) return [];
   const { own, parent, tolerance } = gaps;
   const mean = (values: readonly number[]): string => meanOf(values)?.toPrecision(2) ?? 'unknown';
   const before = parent === null ? '' : ` and ${mean(parent)} off those of the checkpoint before it`;

@@ -39,8 +39,8 @@ export interface CarriedNight extends Pick<NightProgress, 'done' | 'rewards' | '
   /** That the next cycle's plans are sampled from; absent where it is that one. */
   readonly writer?: CheckpointRef;
   readonly spentNanoUsd: number;
-  /** That the money was spent on, reviews not counted; absent where it was carried over by an earlier version. */
-  readonly rollouts?: number;
+  /** That the money was spent on, reviews not counted. */
+  readonly rollouts: number;
   readonly budget: TrainingSettings['budget'];
   readonly isPaused: boolean;
 }
@@ -235,10 +235,8 @@ export interface JudgeCanaryRequest {
   readonly promoted: Tried;
   /** What it replaced, on the same questions. */
   readonly replaced: Tried;
-  /** Largest difference of a log-probability on the probe, and how much it may be; of nights before `gaps` were compared. */
-  readonly probe?: { readonly logprobGap: number; readonly tolerance: number };
   /** What the promoted one wrote there, compared with the trainer's own weights; null where it wrote nothing. */
-  readonly gaps?: CanaryGaps | null;
+  readonly gaps: CanaryGaps | null;
 }
 
 /** Mean differences of log-probabilities of a token, question by question. */

@@ -41,11 +41,6 @@ export type TopicMetrics = z.infer<typeof topicMetricsSchema>;
 
 const shares = z.record(z.string(), z.number());
 
-/** Absent in metrics of versions that did not measure it. */
-const MEASURED_LATER = updateMetricsSchema
-  .pick({ samplerGap: true, weight: true, weightLimited: true, policyGap: true })
-  .partial();
-
 /** The figures of one cycle as they are read back from the store. Fields that a later version adds are left out. */
 export const cycleMetricsSchema = z.object({
   schema: z.literal(1),
@@ -83,7 +78,7 @@ export const cycleMetricsSchema = z.object({
   /** Mean for each rollout; null where a price is unknown. */
   usd: z.number().nullable(),
   /** null where no group had a spread, and nothing was learned. */
-  update: z.object({ ...updateMetricsSchema.shape, ...MEASURED_LATER.shape }).nullable(),
+  update: z.object(updateMetricsSchema.shape).nullable(),
   times: cycleTimesSchema,
   /** Mean reward on the held-out questions, in the cycles where they were tried. */
   heldOut: z.number().nullable(),

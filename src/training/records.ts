@@ -29,10 +29,10 @@ export const nightRecordSchema = z.object({
   done: z.int().nonnegative(),
   /** Where it stands; null while the trainer has yet to make the first checkpoint. */
   checkpoint: checkpoint.nullable(),
-  /** Where it began; absent in records of versions that did not note it. */
-  begun: checkpoint.nullable().optional(),
-  /** `topics`: how many there are of each topic, which lie together; absent in nights of 0.3. */
-  train: questions.extend({ topics: z.array(z.int().positive()).readonly().optional() }),
+  /** Where it began; null as `checkpoint`. */
+  begun: checkpoint.nullable(),
+  /** `topics`: how many there are of each topic, which lie together. */
+  train: questions.extend({ topics: z.array(z.int().positive()).readonly() }),
   heldOut: questions,
   openedAt: z.string(),
   /** null while it is under way, or was interrupted. */

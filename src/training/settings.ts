@@ -17,7 +17,7 @@ export interface PublishSettings {
   readonly policy: PolicySettings;
   readonly trainer: Pick<TrainingSettings['trainer'], 'taskQueue' | 'device'>;
   readonly budget: Pick<TrainingSettings['budget'], 'wallClockMs'>;
-  readonly tolerance?: Pick<NonNullable<TrainingSettings['tolerance']>, 'probe'>;
+  readonly tolerance: Pick<TrainingSettings['tolerance'], 'probe'>;
   readonly run: Pick<ResolvedRun, 'heartbeatMs'> & { readonly limits: Pick<RunLimits, 'steps'> };
 }
 
@@ -29,14 +29,12 @@ type Sections = 'pool' | 'recursion' | 'gate' | 'keep';
 /** Everything that holds for one night, resolved from `conductor.yaml`, its profile and the command. */
 export interface TrainingSettings extends Pick<TrainingConfig, Numbers | Sections> {
   readonly trainRun: string;
-  /** Absent in nights that were opened by a version that had no such setting. */
-  readonly staleness?: TrainingConfig['staleness'];
+  readonly staleness: TrainingConfig['staleness'];
   readonly maxDraws: number;
   readonly reward: RewardSettings;
   readonly policy: PolicySettings;
   readonly budget: { readonly nanoUsd: number | null; readonly wallClockMs: number };
-  /** Absent in nights that were opened by a version that had no such setting. */
-  readonly tolerance?: { readonly probe: number; readonly canary: number };
+  readonly tolerance: { readonly probe: number; readonly canary: number };
   readonly trainer: TrainerConfig & { readonly taskQueue: string };
   /**
    * What a run resolves: `run.limits` are those of one group, `run.conductor` is the Conductor that a candidate must beat

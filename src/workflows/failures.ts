@@ -1,14 +1,8 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  isCancellation,
-  patched,
-} from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { Problem } from '../protocol/call';
 import { type CallFailureDetails, FAILURES, type FailureType } from '../protocol/failures';
 import type { SolveTrace } from '../protocol/solve';
-import { type CallFailure, isUnstarted, readFailure } from '../trace/events';
+import { type CallFailure, readFailure } from '../trace/events';
 
 /** Whether an error is this run's own cancellation, which every caller must let pass. */
 export function isOwnCancellation(error: unknown): boolean {
@@ -18,10 +12,7 @@ export function isOwnCancellation(error: unknown): boolean {
 /** Reads a failed call; throws it on when it is this run's own cancellation. */
 export function readCallFailure(error: unknown, who: string): CallFailure {
   if (isOwnCancellation(error)) throw error;
-  const failure = readFailure(error, who);
-  // What older runs counted for such a call decides what they may still do.
-  const isOld = error instanceof ActivityFailure && isUnstarted(error.cause) && !patched('unstarted-calls');
-  return isOld ? { ...failure, details: null } : failure;
+  return readFailure(error, who);
 }
 
 /**

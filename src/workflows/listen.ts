@@ -37,6 +37,7 @@ import {
 } from '../protocol/names';
 import type { RunLimits } from '../protocol/run';
 import type { SolveTrace } from '../protocol/solve';
+import type { Limits } from './limits';
 import type { Recorder } from './run-context';
 import type { Approval, Steering } from './steering';
 
@@ -102,7 +103,7 @@ async function setLimits({ steering }: MessageTargets, change: LimitsChange): Pr
   await CancellationScope.nonCancellable(() => condition(() => steering.limits !== null || steering.isOver));
   const { limits } = steering;
   if (limits === null) throw badMessage('the run ended before it had any limits to change');
-  return { ...heldLimitsOf(limits.current), remainingMs: limits.remainingMs() };
+  return heldLimits(limits);
 }
 
 function refuseBadLimits(change: unknown): void {
@@ -186,6 +187,8 @@ function runLimitsOf({ costUsd, ...change }: LimitsChange): Partial<RunLimits> {
 }
 
 /** The limits of a run as its operator sees them. */
-function heldLimitsOf({ steps, depth, calls, tokens, nanoUsd, wallClockMs }: RunLimits): HeldLimits {
-  return { steps, depth, calls, tokens, costUsd: nanoUsd === null ? null : nanoUsd / 1e9, wallClockMs };
+function heldLimits(limits: Limits): HeldLimits {
+  const { steps, depth, calls, tokens, nanoUsd, wallClockMs } = limits.current;
+  const costUsd = nanoUsd === null ? null : nanoUsd / 1e9;
+  return { steps, depth, calls, tokens, costUsd, wallClockMs, remainingMs: limits.remainingMs() };
 }

@@ -4,7 +4,6 @@ import {
   CancellationScope,
   condition,
   log,
-  patched,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Plan } from '../plan/plan';
@@ -110,8 +109,7 @@ function resolve({ question, pool, limits, run, conductor }: SolveInput): Promis
  */
 export async function checkGiven(run: ResolvedRun): Promise<void> {
   const namesQueues = run.queuePerProvider || run.workers.some(({ kind }) => kind !== 'model');
-  if (!namesQueues || !patched('given-runs-are-checked')) return;
-  await orFail(() => configurationActivities('check what was given')[CHECK_RUN](run));
+  if (namesQueues) await orFail(() => configurationActivities('check what was given')[CHECK_RUN](run));
 }
 
 async function carryOut(context: RunContext, plan: Plan): Promise<Text> {

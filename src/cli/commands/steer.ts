@@ -106,12 +106,11 @@ function describeLimits(held: HeldLimits): string {
 }
 
 function shownLimits({ costUsd, calls, tokens, wallClockMs, remainingMs, steps, depth }: HeldLimits) {
-  const left = remainingMs === undefined ? '' : `, ${describeMs(remainingMs)} left`;
   return {
     cost: costUsd === null ? 'no limit' : describeUsd(costUsd),
     calls: String(calls),
     tokens: tokens?.toLocaleString('en-US') ?? 'no limit',
-    time: `${describeMs(wallClockMs)} from its start${left}`,
+    time: `${describeMs(wallClockMs)} from its start, ${describeMs(remainingMs)} left`,
     steps: `${steps} of one plan`,
     depth: String(depth ?? 'no limit'),
   };

@@ -91,7 +91,7 @@ export class Trial {
     const plan = planToJudge(verifier.id);
     const input: SolveInput = {
       question: prompt,
-      run: run && { ...run, workers: [verifier], queuePerProvider: false },
+      run: { ...run, workers: [verifier], queuePerProvider: false },
       given: { plan, outputs: [null] },
       limits: { steps: 1, depth: 0 },
     };

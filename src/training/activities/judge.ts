@@ -91,14 +91,13 @@ function isSame(one: PolicyRef, other: PolicyRef): boolean {
  * takes nothing back that an earlier one did.
  */
 export async function judgeCanary(store: Store, request: JudgeCanaryRequest): Promise<CanaryDecision> {
-  const { promoted, replaced, probe, gaps } = request;
+  const { promoted, replaced, gaps } = request;
   const [now, before] = await Promise.all([scorePolicy(store, promoted), scorePolicy(store, replaced)]);
-  const judged = decideCanary(now, before, { probe, gaps });
+  const judged = decideCanary(now, before, gaps);
   const decision = judged.rolledBack ? await takeBack(store, request, judged) : judged;
   await keepReasons(store, canaryKey, request, {
     promoted: describePolicy(promoted.policy),
     replaced: describePolicy(replaced.policy),
-    probe,
     gaps,
     ...decision,
   });

@@ -1,7 +1,6 @@
 import {
   ActivityCancellationType,
   type ActivityInterfaceFor,
-  patched,
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow';
@@ -19,7 +18,6 @@ import type { TrainerActivities } from '../trainer-contract';
  * @throws ApplicationFailure of type `Configuration.Invalid`
  */
 export async function checkNamed(places: NamedPlaces): Promise<void> {
-  if (!patched('named-places-are-checked')) return;
   const { [CHECK_PLACES]: check } = proxyLocalActivities<TrainingActivities>({
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: '10m',

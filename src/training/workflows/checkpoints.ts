@@ -19,7 +19,6 @@ import {
   type TrainerCallOptions,
   trainerOptions,
 } from './activities';
-import { TOLERANCE_BEFORE } from './gate';
 import { checkExport } from './input';
 import type { Night } from './night';
 import { rootFailure } from './nightly';
@@ -37,7 +36,7 @@ export async function publish(
   const { model } = await trainer[PUBLISH]({
     checkpoint: refOf(checkpoint),
     servers: [baseUrl],
-    tolerance: settings.tolerance?.probe ?? TOLERANCE_BEFORE[settings.trainer.device],
+    tolerance: settings.tolerance.probe,
   });
   return storeActivities(`keep ${checkpoint.name}`)[KEEP_CHECKPOINT]({ checkpoint, model, settings });
 }

@@ -1,11 +1,10 @@
-import { patched } from '@temporalio/workflow';
 import { type CheckpointRef, describePolicy, type PolicyRef, readCheckpointId } from '../checkpoint-ref';
 import type { QuestionRef } from '../../evaluation/contract';
-import type { CanaryGaps, JudgeCanaryRequest, Tried } from '../contract';
+import type { CanaryGaps, Tried } from '../contract';
 import { canaryQuestions, drawTrials } from '../draw';
-import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, PUBLISH, SCORE, WRITE_BATCH } from '../names';
+import { FIND_BASELINE, JUDGE_CANARY, JUDGE_CANDIDATE, SCORE, WRITE_BATCH } from '../names';
 import { meanOf } from '../../evaluation/statistics';
-import { storeActivities, trainerActivities, trainerOptions } from './activities';
+import { storeActivities, trainerActivities } from './activities';
 import { inWindow } from '../../workflows/in-window';
 import type { Night } from './night';
 import { startGroup } from './start-group';
@@ -81,15 +80,13 @@ async function tryPromoted(night: Night, baseline: PolicyRef): Promise<string> {
   const questions = canaryQuestions(heldOut.set, heldOut.count);
   const promoted = await tryPolicy(night, 'canary', checkpoint, done, questions);
   const replaced = await tryPolicy(night, 'canary', baseline, done, questions);
-  const compared = patched('the-canary-compares-what-was-served')
-    ? { gaps: await compareServed(night, promoted.tried.groups) }
-    : { probe: await probe(night) };
+  const gaps = await compareServed(night, promoted.tried.groups);
   const { sentence } = await storeActivities('canary')[JUDGE_CANARY]({
     trainRun: settings.trainRun,
     date: opened.night.date,
     promoted: promoted.tried,
     replaced: replaced.tried,
-    ...compared,
+    gaps,
   });
   return sentence;
 }
@@ -118,26 +115,8 @@ async function compareServed(night: Night, groups: readonly string[]): Promise<C
     remainingMs: night.patienceMs(),
     heartbeatMs: settings.run.heartbeatMs,
   })[SCORE]({ checkpoint, cycle, batch, rollouts, temperature, config });
-  return { own, parent, tolerance: tolerance?.canary ?? TOLERANCE_BEFORE[config.device] };
+  return { own, parent, tolerance: tolerance.canary };
 }
-
-/** As nights of earlier versions have it. */
-async function probe(night: Night): Promise<JudgeCanaryRequest['probe']> {
-  const { checkpoint, opened } = night.state;
-  const { settings } = opened;
-  const { logprobGap } = await trainerActivities('probe', trainerOptions(settings, night.patienceMs()))[
-    PUBLISH
-  ]({
-    checkpoint,
-    servers: [settings.policy.baseUrl],
-    // The canary judges the gap.
-    tolerance: Number.MAX_VALUE,
-  });
-  return { logprobGap, tolerance: TOLERANCE_BEFORE[settings.trainer.device] };
-}
-
-/** Of nights whose settings do not say what is tolerated. */
-export const TOLERANCE_BEFORE = { cpu: 1e-4, cuda: 0.5 } as const;
 
 export async function tryOnHeldOut(
   night: Night,

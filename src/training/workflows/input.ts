@@ -166,10 +166,7 @@ const WARM_START: Rules<WarmStartInput> = {
     policy: POLICY,
     trainer: { taskQueue: queue, device: oneOf('cpu', 'cuda') },
     budget: { wallClockMs: duration },
-    tolerance: optional({
-      isMet: (value) => isRecord(value) && finite.isMet(value.probe),
-      expected: '{ probe }, a number',
-    }),
+    tolerance: { probe: finite },
     run: { heartbeatMs: duration, limits: { steps: whole(1, MAX_STEPS) } },
   },
 };

@@ -3,7 +3,6 @@ import {
   ApplicationFailure,
   condition,
   continueAsNew,
-  patched,
   workflowInfo,
 } from '@temporalio/workflow';
 import { checkpointId, type CheckpointRef } from '../checkpoint-ref';
@@ -67,7 +66,7 @@ async function openNight(input: TrainInput, date: string, control: NightControl)
   const request = { date, trainRun, cycles, from, config };
   const opened = await storeActivities('open the night')[names.OPEN_NIGHT](request);
   const begun = await firstCheckpoint(opened);
-  if (!opened.isTrained && patched('memory-is-reckoned-first')) await requireMemory(opened, begun);
+  if (!opened.isTrained) await requireMemory(opened, begun);
   return Night.begin(opened, begun, control);
 }
 
@@ -112,9 +111,7 @@ async function runCycle(night: Night, cycle: number, rollouts: Rollouts): Promis
   night.phase = 'rollouts';
   const played = await rollouts.of(cycle);
   const hopeless = whyHopeless(night, cycle, played);
-  if (hopeless !== null && patched('a-night-that-cannot-learn-ends')) {
-    throw ApplicationFailure.nonRetryable(hopeless, names.CANNOT_LEARN);
-  }
+  if (hopeless !== null) throw ApplicationFailure.nonRetryable(hopeless, names.CANNOT_LEARN);
   const watch = new Stopwatch<'update' | 'publish'>();
   const learned = played.learnable.length === 0 ? null : await learn(night, cycle, played, rollouts, watch);
   const checkpoint = learned === null ? night.state.checkpoint : refOf(learned.checkpoint);

@@ -84,7 +84,7 @@ export class Night {
   /** Books a group that is over; null: it failed. */
   settle(key: string, result: GroupResult | null): void {
     this.money.settle(key, result?.spentNanoUsd ?? null);
-    const rollouts = (this.state.rollouts ?? 0) + (result?.rounds[0]?.rewards.length ?? 0);
+    const rollouts = this.state.rollouts + (result?.rounds[0]?.rewards.length ?? 0);
     this.state = { ...this.state, rollouts, spentNanoUsd: this.spentBefore + this.money.spent };
   }
 
@@ -117,7 +117,7 @@ export class Night {
   }
 
   private costOfGate(budget: number): number {
-    const { opened, rollouts = 0, spentNanoUsd } = this.state;
+    const { opened, rollouts, spentNanoUsd } = this.state;
     const known = [opened.rolloutNanoUsd ?? [], rollouts === 0 ? [] : spentNanoUsd / rollouts].flat();
     return costOfGate(budget, gateRollouts(opened), known.length === 0 ? null : Math.max(...known));
   }

@@ -110,10 +110,7 @@ function drawGroups(
 ): GroupOptions[] {
   const { settings, train } = night.state.opened;
   const { seed, questions, pool, run } = settings;
-  const drawn = drawQuestions(
-    { seed, topics: train.topics ?? [train.count], questions, cycle },
-    from + more,
-  ).slice(from);
+  const drawn = drawQuestions({ seed, topics: train.topics, questions, cycle }, from + more).slice(from);
   return drawn.map((index, place) => {
     const draw = from + place;
     return {

@@ -36,7 +36,7 @@ const OTHERS_NIGHT: NightRecord = {
   done: 2,
   checkpoint: { trainRun: 'other', name: '000002' },
   begun: sums('000003'),
-  train: { set: 'questions/a', count: 1 },
+  train: { set: 'questions/a', count: 1, topics: [1] },
   heldOut: { set: 'questions/b', count: 1 },
   openedAt: '2026-11-21T03:30:00.000Z',
   closedAt: null,

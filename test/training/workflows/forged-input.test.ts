@@ -105,9 +105,9 @@ async function carried(forged: TrainingSettings): Promise<{ carried: CarriedNigh
     carried: {
       opened: {
         ...{ settings: forged, night, isTrained: false, done: 0, from: checkpoint },
-        ...{ init, warmStart: null, train: set, heldOut: set },
+        ...{ init, warmStart: null, train: { ...set, topics: [set.count] }, heldOut: set },
       },
-      ...{ startedAt: Date.now(), begun: checkpoint, checkpoint, done: 0, spentNanoUsd: 0 },
+      ...{ startedAt: Date.now(), begun: checkpoint, checkpoint, done: 0, rollouts: 0, spentNanoUsd: 0 },
       ...{ rewards: [], best: null, warning: null, budget: forged.budget, isPaused: false },
     },
   };
