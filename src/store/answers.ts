@@ -27,13 +27,13 @@ export async function keepAnswer(store: Store, answer: KeptAnswer): Promise<Kept
   return first ?? answer;
 }
 
-/** The answer that an earlier attempt of this call was given, if any, and if it and its text can be read. */
+/** The answer that an earlier attempt of this call was given, if any, and if its text is still there. */
 export async function findAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
   const answer = await readAnswer(store, callId);
   return answer !== null && (await holdsText(store, answer.output)) ? answer : null;
 }
 
-/** The same, whether or not its text can be read. */
+/** Finds it whether or not its text is there. */
 export async function readAnswer(store: Store, callId: string): Promise<KeptAnswer | null> {
   return (await readJson(store, keyOf('answers', callId))) as KeptAnswer | null;
 }

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Store } from './store';
 
-/**
- * Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. They are written even
- * if something lies there: it may be what a loss of power left of them.
- */
+/** Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. */
 export async function keepLines(
   store: Store,
   values: readonly unknown[],

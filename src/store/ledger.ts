@@ -41,40 +41,14 @@ export function writeRow(store: Store, row: LedgerRow): Promise<void> {
   return store.write(keyOf(row), Buffer.from(JSON.stringify(row)));
 }
 
-/** What a row shows of which only the key can be read. */
-const UNKNOWN: OpenRow = {
-  callId: '',
-  rootId: 'unknown',
-  workflowId: 'unknown',
-  runId: '',
-  purpose: 'step',
-  round: 0,
-  step: null,
-  worker: 'unknown',
-  model: 'unknown',
-  error: null,
-  usage: null,
-  nanoUsd: null,
-  priceVersion: null,
-  endedAt: null,
-};
-
-/** One row; null where nothing lies under the key. One that cannot be read, as after a loss of power, counts as open. */
-export async function readRow(
-  store: Store,
-  key: string,
-  known: OpenRow = UNKNOWN,
-): Promise<LedgerRow | null> {
-  const row = (await readJson(store, key)) as LedgerRow | null;
-  const entry = row === null ? await store.stat(key) : null;
-  if (entry === null) return row;
-  return { ...known, ...rowPlace(key), startedAt: entry.modifiedAt.toISOString() };
+/** One row; null where nothing lies under the key. */
+export async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
+  return (await readJson(store, key)) as LedgerRow | null;
 }
 
 /** The rows of one call, by attempt. */
 export async function rowsOfCall(store: Store, call: OpenRow): Promise<LedgerRow[]> {
-  const keys = await store.list(callFolder(call));
-  const rows = await Promise.all(keys.map((key) => readRow(store, key, call)));
+  const rows = await Promise.all((await store.list(callFolder(call))).map((key) => readRow(store, key)));
   return rows.filter((row) => row !== null).sort((a, b) => a.attempt - b.attempt);
 }
 

@@ -1,4 +1,3 @@
-import { ConductorError } from '../conductor-error';
 import { isKey } from '../config/store-url';
 import type { LedgerSums } from './ledger-sums';
 import type { SharedStates } from './shared-states';
@@ -68,35 +67,16 @@ export function checkKey(key: string): void {
 }
 
 /**
- * The bytes under a key; null where nothing lies there, and where they are not those that were written: a loss of power
- * leaves files that are empty, cut or full of zeros.
+ * The JSON under a key; null where nothing lies there.
  *
- * @param isWhole tells what was written from what was left of it
+ * @throws Error for what is no JSON: a store writes an entry whole or not at all, so it was altered
  */
-export async function readWhole(
-  store: Store,
-  key: string,
-  isWhole: (bytes: Buffer) => boolean,
-): Promise<Buffer | null> {
-  try {
-    const bytes = await store.read(key);
-    return bytes !== null && isWhole(bytes) ? bytes : null;
-  } catch (error) {
-    if (error instanceof ConductorError && error.code === 'AlteredContent') return null;
-    throw error;
-  }
-}
-
-/** The JSON under a key; null as `readWhole`. */
 export async function readJson(store: Store, key: string): Promise<unknown> {
-  let value: unknown = null;
-  await readWhole(store, key, (bytes) => {
-    try {
-      value = JSON.parse(bytes.toString('utf8'));
-    } catch {
-      return false;
-    }
-    return true;
-  });
-  return value;
+  const bytes = await store.read(key);
+  if (bytes === null) return null;
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new Error(`${key} in the store ${store.url} was altered, and is no JSON any more: put back a copy`);
+  }
 }

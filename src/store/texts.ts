@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ConductorError } from '../conductor-error';
 import { jsonBytes } from '../plan/plan';
 import { INLINE_BYTES, MAX_TEXT_BYTES, type Text } from '../protocol/text';
-import { readWhole, type Store } from './store';
+import type { Store } from './store';
 
 const PREVIEW_CHARACTERS = 120;
 
@@ -40,7 +40,7 @@ export async function keepText(store: Store, text: string, inlineBytes = INLINE_
   const key = keyOf(digest);
   const entry = await store.stat(key);
   const isFresh = entry !== null && entry.modifiedAt.getTime() > Date.now() - REFRESH_AFTER_MS;
-  if (!isFresh || (await readDigest(store, digest)) === null) await store.write(key, bytes);
+  if (!isFresh) await store.write(key, bytes);
   const start = text.slice(0, PREVIEW_CHARACTERS * 2).replace(/\s{1,240}/g, ' ');
   const preview = start.trim().slice(0, PREVIEW_CHARACTERS);
   return { ref: `sha256-${digest}`, bytes: bytes.length, preview };
@@ -61,13 +61,9 @@ export async function readText(store: Store, text: Text): Promise<string> {
   return bytes.toString('utf8');
 }
 
-/** Whether a text can be loaded whole. */
+/** Whether a text is there: `store gc` may have removed it. */
 export async function holdsText(store: Store, text: Text): Promise<boolean> {
-  return typeof text === 'string' || (await readDigest(store, digestOf(text.ref) ?? '')) !== null;
-}
-
-function readDigest(store: Store, digest: string): Promise<Buffer | null> {
-  return readWhole(store, keyOf(digest), (bytes) => sha256(bytes) === digest);
+  return typeof text === 'string' || (await store.stat(keyOf(digestOf(text.ref) ?? ''))) !== null;
 }
 
 function digestOf(ref: string): string | undefined {

@@ -29,10 +29,7 @@ export async function writeBatch(
   store: Store,
   request: WriteBatchRequest,
 ): Promise<UpdateRequest['batch'] & { readonly rollouts: number }> {
-  const read = await Promise.all(request.groups.map((key) => partOf(store, key, request)));
-  const parts = read.filter((part) => part !== null);
-  if (parts.length === 0)
-    throw invalid(request.groups.join(', '), 'nothing is left of them after a loss of power');
+  const parts = await Promise.all(request.groups.map((key) => partOf(store, key, request)));
   const rows = parts.flatMap(({ rows }) => rows).sort((a, b) => (a.rolloutId < b.rolloutId ? -1 : 1));
   const header = headerOf(request, parts, rows.length);
   const lines = [header, ...rows].map((line) => `${JSON.stringify(line)}\n`).join('');
@@ -43,16 +40,13 @@ export async function writeBatch(
   return { key, sha256: createHash('sha256').update(bytes).digest('hex'), rollouts: rows.length };
 }
 
-/** null where a loss of power took a part of it. */
 async function partOf(
   store: Store,
   key: string,
   request: WriteBatchRequest,
-): Promise<{ tokenizerSha256: string; rows: BatchRow[] } | null> {
+): Promise<{ tokenizerSha256: string; rows: BatchRow[] }> {
   const group = await readGroup(store, key);
-  if (group === null) return null;
   const samples = group.samples === null ? null : await readSamples(store, group.samples);
-  if (samples === null && group.samples !== null && (await store.stat(group.samples)) !== null) return null;
   if (samples === null) throw invalid(key, 'there are no samples of it in the store; were they removed?');
   const { checkpoint, writer = checkpoint, temperature } = request;
   const policy = checkpointId(writer);

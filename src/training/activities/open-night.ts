@@ -72,12 +72,10 @@ export async function openNight(
   const settings = { ...resolved, cycles: last - first + 1 };
   const from = await findBeginning(store, request, { run, earlier, claimed });
   const firstCheckpoint = await askForFirstCheckpoint(store, training, settings, questions.train);
-  // Also of a night that goes on: a loss of power may have taken them.
-  const kept = {
+  const { train, heldOut } = earlier ?? {
     train: await keepTopics(store, questions.train),
     heldOut: await keepSet(store, questions.heldOut),
   };
-  const { train, heldOut } = earlier ?? kept;
   if (!isTrained) {
     await writeNight(store, {
       schema: 1,

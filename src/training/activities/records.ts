@@ -1,29 +1,17 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { z } from 'zod';
 import { FAILURES } from '../../protocol/failures';
-import { readWhole, type Store } from '../../store/store';
-import { readCheckpointId } from '../checkpoint-ref';
-import { groupKey, metricsFolder, nightKey, runKey } from '../keys';
+import type { Store } from '../../store/store';
+import { groupKey, nightKey, runKey } from '../keys';
 import { readJson } from '../policy/client';
-import { cycleMetricsSchema } from '../progress';
 import { type NightRecord, nightRecordSchema, type RunRecord, runRecordSchema } from '../records';
 import { type GroupRecord, groupRecordSchema } from '../rollout';
 
-// A loss of power leaves files that are empty, cut or full of zeros: such a record counts as missing. One that is whole and
-// cannot be read is an error: it was altered, or is of another version, and must not be taken for none.
+// A record that cannot be read is an error: it was altered, or is of another version, and must not be taken for none.
 
-/** null before the first cycle of the training run is over. Where it was lost, the figures of its cycles say the same. */
-export async function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
-  const run = await readRecord(store, runKey(trainRun), runRecordSchema, BEGIN_ANEW);
-  if (run !== null) return run;
-  const figures = await store.list(metricsFolder(trainRun));
-  for (const key of figures.reverse()) {
-    const last = await readRecord(store, key, cycleMetricsSchema, BEGIN_ANEW);
-    if (last !== null) {
-      return { schema: 1, trainRun, done: last.cycle, checkpoint: readCheckpointId(last.checkpoint) };
-    }
-  }
-  return null;
+/** null before the first cycle of the training run is over. */
+export function readRun(store: Store, trainRun: string): Promise<RunRecord | null> {
+  return readRecord(store, runKey(trainRun), runRecordSchema, BEGIN_ANEW);
 }
 
 export function readNight(store: Store, trainRun: string, date: string): Promise<NightRecord | null> {
@@ -37,22 +25,18 @@ class RecordError extends Error {
 }
 
 /**
- * A record of the store; null where there is none, or what a loss of power left of one.
+ * A record of the store; null where there is none.
  *
  * @param advice ends the error's sentence
- * @throws RecordError for any other that cannot be read
+ * @throws RecordError for one that cannot be read
  */
-export function readRecord<T>(
+export async function readRecord<T>(
   store: Store,
   key: string,
   schema: z.ZodType<T>,
   advice = '',
 ): Promise<T | null> {
-  return readKind(store, { key, schema, advice });
-}
-
-export async function readKind<T>(store: Store, kind: RecordKind<T>): Promise<T | null> {
-  return parseRecord(store, await readBytes(store, kind), kind);
+  return parseRecord(store, await store.read(key), { key, schema, advice });
 }
 
 /** Where a record lies, what it is made of, and how the sentence about one that cannot be read ends. */
@@ -60,14 +44,6 @@ export interface RecordKind<T> {
   readonly key: string;
   readonly schema: z.ZodType<T>;
   readonly advice: string;
-  /** What is left of it is an error, too: there is nothing that could stand for it. */
-  readonly mustBeWhole?: boolean;
-}
-
-function readBytes(store: Store, { key, mustBeWhole = false }: RecordKind<unknown>): Promise<Buffer | null> {
-  return mustBeWhole
-    ? store.read(key)
-    : readWhole(store, key, (bytes) => readJson(bytes.toString('utf8')) !== null);
 }
 
 function parseRecord<T>(
@@ -97,24 +73,13 @@ export async function changeRecord<T extends object>(
   change: (record: T | null) => T | null,
 ): Promise<T | null> {
   for (;;) {
-    const was = await readBytes(store, kind);
+    const was = await store.read(kind.key);
     const record = change(parseRecord(store, was, kind));
     if (record === null) return null;
     const bytes = Buffer.from(JSON.stringify(record));
-    const isWritten = was === null ? createRecord(store, kind, bytes) : store.replace(kind.key, bytes, was);
+    const isWritten = was === null ? store.create(kind.key, bytes) : store.replace(kind.key, bytes, was);
     if (await isWritten) return record;
   }
-}
-
-/** Clears away what lies there and cannot be read. */
-async function createRecord(store: Store, kind: RecordKind<unknown>, bytes: Uint8Array): Promise<boolean> {
-  const { key } = kind;
-  if (await store.create(key, bytes)) return true;
-  const there = await store.stat(key);
-  if (there !== null && (await readBytes(store, kind)) === null) {
-    await store.removeOlder(key, new Date(there.modifiedAt.getTime() + 1));
-  }
-  return false;
 }
 
 /** Keeps how far a training run is; false where it is further already, as of an attempt that was thought lost. */
@@ -138,22 +103,16 @@ export async function keepGroup(store: Store, group: GroupRecord): Promise<strin
   return key;
 }
 
-/** Those that no loss of power took. */
-export async function readGroups(store: Store, keys: readonly string[]): Promise<GroupRecord[]> {
-  const groups = await Promise.all(keys.map((key) => readGroup(store, key)));
-  return groups.filter((group) => group !== null);
+export function readGroups(store: Store, keys: readonly string[]): Promise<GroupRecord[]> {
+  return Promise.all(keys.map((key) => readGroup(store, key)));
 }
 
-/**
- * null for what a loss of power left of one.
- *
- * @throws ApplicationFailure `Store.NotFound`, not retryable, for a group that is gone or cannot be read
- */
-export async function readGroup(store: Store, key: string): Promise<GroupRecord | null> {
+/** @throws ApplicationFailure `Store.NotFound`, not retryable, for a group that is gone or cannot be read */
+export async function readGroup(store: Store, key: string): Promise<GroupRecord> {
   let problem = `group ${key} is not in the store ${store.url}: was it removed, or is it another store?`;
   try {
     const group = await readRecord(store, key, groupRecordSchema);
-    if (group !== null || (await store.stat(key)) !== null) return group;
+    if (group !== null) return group;
   } catch (error) {
     if (!(error instanceof RecordError)) throw error;
     problem = `group ${error.message}`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Store } from '../../store/store';
 import { eachInParallel, sweep, type Swept } from '../../store/sweep';
-import { readKind, readRecord } from './records';
+import { readRecord } from './records';
 import type { CheckpointRef } from '../checkpoint-ref';
 import { isWeightsKey, PIECES_FOLDER, readPieceKey, TRAINING_FOLDER, weightsKey } from '../keys';
 
@@ -42,8 +42,7 @@ export async function sweepWeights(
   const than = new Date(Date.now() - Math.max(olderThanMs, YOUNG_MS));
   const named = new Set<string>();
   await eachInParallel(store.entries(TRAINING_FOLDER), async ({ key }) => {
-    const kind = { key, schema: weightsSchema, advice: ADVICE, mustBeWhole: true };
-    const weights = isWeightsKey(key) ? await readKind(store, kind) : null;
+    const weights = isWeightsKey(key) ? await readRecord(store, key, weightsSchema, ADVICE) : null;
     for (const { chunks } of weights?.files ?? []) for (const chunk of chunks) named.add(chunk);
   });
   const isLive = (key: string): boolean => {

@@ -81,10 +81,8 @@ class Progress {
 
   constructor(private readonly request: Pick<PromptedRequest, 'nanoUsd' | 'signal' | 'tell'>) {}
 
-  /** @param group null where a loss of power took what was paid for */
-  add(group: GroupRecord | null, nanoUsd: number): void {
+  add(group: GroupRecord, nanoUsd: number): void {
     this.spent += nanoUsd;
-    if (group === null) return;
     this.count += 1;
     this.hasPlan ||= group.rollouts.some(({ plan }) => plan !== null);
     this.request.tell(group);

@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store';
-import { changeRecord, readKind, type RecordKind, writeRecord } from '../activities/records';
+import { changeRecord, readRecord, type RecordKind, writeRecord } from '../activities/records';
 import { checkpointId, type CheckpointRef, describePolicy, type PolicyRef } from '../checkpoint-ref';
 import { manifestKey, SERVING_KEY } from '../keys';
 import { type Manifest, manifestSchema, type Serving, servingSchema } from '../manifest';
@@ -31,12 +31,11 @@ const POINTER: RecordKind<Serving> = {
   key: SERVING_KEY,
   schema: servingSchema,
   advice: '; remove it and promote a checkpoint again',
-  mustBeWhole: true,
 };
 
 /** Which checkpoint answers now. A pointer that cannot be read is an error: it must not be taken for "none serves". */
 export async function readServing(store: Store): Promise<Serving> {
-  return (await readKind(store, POINTER)) ?? NOTHING_YET;
+  return (await readRecord(store, POINTER.key, POINTER.schema, POINTER.advice)) ?? NOTHING_YET;
 }
 
 interface Promotion {
