@@ -146,12 +146,13 @@ describe('a plan that waits for a person', () => {
 });
 
 describe('a plan that the configuration gives', () => {
+  const FROM_ONE = PLAN.map((step) => ({ ...step, sees: step.sees.map((seen) => seen + 1) }));
   let given: Stage;
   beforeEach(async () => {
     given = await openStage({
       configure: (config) => ({
         ...config,
-        conductor: { ...config.conductor, plan: { steps: PLAN } } as ConfigInput['conductor'],
+        conductor: { ...config.conductor, plan: { steps: FROM_ONE } } as ConfigInput['conductor'],
       }),
     });
   });

@@ -44,8 +44,6 @@ const AS_TRAINED: TrainingInput = {
 /** The ways recorded in `histories/`, by file name. */
 export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
   promoted: { training: { cycles: 2 }, heldOut: 5, play: night },
-  /** As `promoted`, of a version whose canary compares what was served. */
-  'promoted-and-compared': { training: { cycles: 2 }, heldOut: 5, play: night },
   'one-cycle-ahead': { training: { cycles: 3, staleness: 1 }, play: night },
   'tried-on-the-way': { training: { evaluateEvery: 1 }, play: night },
   'without-spread': {
@@ -151,16 +149,7 @@ export const NIGHT_SHAPES: Readonly<Record<string, NightShape>> = {
   },
   'warm-start': { play: warmStart },
   export: { play: exportCheckpoint },
-  // With a check of what their inputs name.
-  'the-new-run-of-known-places': {
-    training: { cycles: 2 },
-    longHistory: 40,
-    play: nightFor(`train-${TRAIN_RUN}`),
-  },
-  'export-of-known-places': { play: exportCheckpoint },
   'tried-with-reviews-and-drawn-teams': { training: AS_TRAINED, play: night },
   'trial-with-reviews': { training: AS_TRAINED, play: nightFor('shape-000001-1-evaluation-shape-000001') },
   'trial-cut-short': { training: { budget: { costUsd: 0.056 } }, heldOut: 8, play: night },
-  // A night without any plan ends after its first cycle now.
-  'cannot-learn': { training: { cycles: 2 }, play: nightWithoutPlans },
 };
