@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { keepPicture } from '../../cli/draw';
+import { join } from 'node:path';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import { sayResumed } from '../../cli/follow-run';
 import { listenForInterruption } from '../../cli/interruption';
@@ -16,14 +15,16 @@ import { wrap } from '../../trace/lines';
 import type { Config } from '../../config/schema';
 import { readResults } from '../activities/read-results';
 import { resultsFolder } from '../keys';
+import { drawCharts, type Picture } from '../report/draw';
+import { writeReport } from '../report/report';
 import type { Manifest } from '../records';
 import { summarize, type Summary } from '../summarize';
 import { begin, type BeginOptions, checkConfiguration, keepPlan } from './begin';
 import { findEvaluation } from './find-evaluation';
 import { followEvaluation } from './follow';
-import { picturesOf } from './pictures';
+import { chartsOf } from './pictures';
 import { checkBudget, type PlanOptions, planForFile, planForLog } from './plan-evaluation';
-import { findingsOf, renderReport } from './report';
+import { findingsOf, reportOf } from './report';
 import { shownTable, tableOf } from './table';
 
 interface EvaluateOptions extends WorkOptions, PlanOptions, BeginOptions {
@@ -113,11 +114,11 @@ async function showResults({ store }: Session, manifest: Manifest, options: Eval
   await mkdir(folder, { recursive: true });
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(join(folder, 'results.jsonl'), lines.join(''));
-  const pictures = await keepPictures(summary, folder);
-  await writeFile(join(folder, 'report.md'), renderReport(summary, pictures));
+  const pictures = await drawSummary(summary);
+  await writeReport(reportOf(summary, pictures), folder);
   if (options.json === true) await print(toJson(summary));
   else await print(showSummary(summary, columnsOf(process.stdout)));
-  const files = `Everything is in ${folder}: report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`;
+  const files = `Everything is in ${folder}: report.html, report.md, results.jsonl${pictures.length > 0 ? ', pictures' : ''}`;
   say(wrapAll([files], columnsOf(process.stderr)).join('\n'));
 }
 
@@ -130,12 +131,10 @@ function wrapAll(sentences: string[], columns: number | undefined): string[] {
   return columns === undefined ? sentences : sentences.flatMap((sentence) => wrap([sentence], columns));
 }
 
-/** The SVGs, by name; without them where nothing here can draw. */
-async function keepPictures(summary: Summary, folder: string): Promise<string[]> {
+/** No pictures if ECharts is not installed. */
+async function drawSummary(summary: Summary): Promise<Picture[]> {
   try {
-    const files: string[] = [];
-    for (const drawing of picturesOf(summary)) files.push(...(await keepPicture(drawing, folder)));
-    return files.filter((file) => file.endsWith('.svg')).map((file) => basename(file));
+    return await drawCharts(chartsOf(summary));
   } catch (error) {
     say(`No pictures: ${reasonOf(error)}`);
     return [];

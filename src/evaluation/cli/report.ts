@@ -3,12 +3,14 @@ import { counted, describeUsd } from '../../trace/describe';
 import { FAILURES } from '../analysis/failure';
 import type { Learned } from '../records';
 import { MOST_ATTEMPTS } from '../methods/samples';
+import type { Picture } from '../report/draw';
+import type { Report, Table } from '../report/report';
 import type { MethodSummary, Summary } from '../summarize';
 import { findingsOfLog } from './report-of-log';
 import { compareSentence } from './sentences';
-import { markdownTable, tableOf } from './table';
+import { tableOf } from './table';
 
-/** What the numbers say, a sentence each. */
+/** The results in sentences. */
 export function findingsOf(summary: Summary): string[] {
   const { complete, questions, methods, reference, againstBestWorker, usd, lost, learned } = summary;
   const ungraded = methods.reduce((sum, method) => sum + method.ungraded, 0);
@@ -55,15 +57,14 @@ function describeLearned({ from, questions, answers, repeated, nanoUsd }: Learne
   );
 }
 
-const LEGEND = [
-  'Score: right answers of those that could be judged, with the bootstrap interval over questions. Difference: of the ' +
-    'score from that of `REFERENCE`, question by question, with p of McNemar’s exact test; what could be found is the ' +
-    'smallest difference that so many questions show four times out of five. USD, tokens, calls: means of a question, the ' +
-    'Conductor’s own calls included. Latency: median and 95th percentile of a question, waits included.',
-].join('\n');
+const describeColumns = (reference: string): string =>
+  'Score: right answers of those that could be judged, with the bootstrap interval over questions. Difference: from the ' +
+  `score of ${reference}, question by question, with p of McNemar’s exact test; what could be found is the smallest ` +
+  'difference that so many questions show four times out of five. USD, tokens, calls: means per question, the ' +
+  'Conductor’s own calls included. Latency: median and 95th percentile of a question, waits included.';
 
-/** By method, where there is anything to be told. */
-function plansAndFailures({ methods }: Summary): string[] {
+/** Plans and failures of the methods that have any. */
+function plansAndFailures({ methods }: Summary): Table[] {
   const describe = (counts: Readonly<Record<string, number>>, names: readonly string[]): string =>
     names.flatMap((name) => (counts[name] === undefined ? [] : `${name} ${counts[name]}`)).join(', ');
   const rows = methods.map(({ method, topologies, failures }) => [
@@ -72,26 +73,21 @@ function plansAndFailures({ methods }: Summary): string[] {
     describe(failures, FAILURES),
   ]);
   const told = rows.filter(([, plans, failures]) => plans !== '' || failures !== '');
-  if (told.length === 0) return [];
-  const lines = [
-    ['method', 'plans, by their graph', 'wrong answers, by what went wrong'],
-    ['---', '---', '---'],
-    ...told,
-  ];
-  return [lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')];
+  const head = ['method', 'plans, by their graph', 'wrong answers, by what went wrong'];
+  return told.length === 0 ? [] : [{ rows: [head, ...told], numeric: false }];
 }
 
-/** The report as Markdown. `pictures` are files beside it. */
-export function renderReport(summary: Summary, pictures: readonly string[]): string {
-  return [
-    `# Evaluation ${summary.id}`,
-    `Questions: \`${summary.file}\`. Workers: ${summary.workers.map((id) => `\`${id}\``).join(', ')}.`,
-    findingsOf(summary).join('\n\n'),
-    markdownTable(tableOf(summary)),
-    LEGEND.replace('REFERENCE', summary.reference),
-    ...plansAndFailures(summary),
-    ...pictures.map((file) => `![${file}](${file})`),
-    'Every verdict, with the ids of its runs for `temporal-conductor trace`, is a line of `results.jsonl`.',
-    '',
-  ].join('\n\n');
+export function reportOf(summary: Summary, pictures: readonly Picture[]): Report {
+  return {
+    title: `Evaluation ${summary.id}`,
+    parts: [
+      `Questions: ${summary.file}. Workers: ${summary.workers.join(', ')}.`,
+      ...findingsOf(summary),
+      { rows: tableOf(summary), numeric: true },
+      describeColumns(summary.reference),
+      ...plansAndFailures(summary),
+      ...pictures,
+      'Every verdict, with the ids of its runs for "temporal-conductor trace", is a line of "results.jsonl".',
+    ],
+  };
 }

@@ -117,10 +117,3 @@ function plainTable(rows: readonly (readonly string[])[]): string {
   );
   return lines.join('\n');
 }
-
-export function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
-    '\n',
-  );
-}

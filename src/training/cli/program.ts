@@ -111,8 +111,8 @@ export function addTraining(train: Command, settle: Settle): void {
     run(async () => (await import('./notes.js')).writeNotes),
   );
 
-  addOf('plot', 'draw a training run as SVG and PNG')
-    .requiredOption('--out <folder>', 'for the pictures')
+  addOf('plot', 'report a training run: figures and charts as one page, Markdown and SVG')
+    .requiredOption('--out <folder>', 'for the report')
     .action(run(async () => (await import('./plot/plot-run.js')).plotRun));
 
   addOf('export', 'write a checkpoint as a Hugging Face model: whole, with tokenizer, chat template and card')

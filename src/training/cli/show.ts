@@ -10,7 +10,7 @@ import { groupWorkflowId } from '../night-ids';
 import type { CycleMetrics } from '../progress';
 import type { GroupRecord, Rollout } from '../rollout';
 import { meanOf } from '../../evaluation/statistics';
-import { percent, plain } from './plot/pictures';
+import { percent, plain } from '../../evaluation/report/formats';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
 export async function showCycle(

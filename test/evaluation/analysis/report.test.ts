@@ -1,7 +1,10 @@
-import { picturesOf } from '../../../src/evaluation/cli/pictures';
-import { renderReport } from '../../../src/evaluation/cli/report';
+import { chartsOf } from '../../../src/evaluation/cli/pictures';
+import { reportOf } from '../../../src/evaluation/cli/report';
+import { renderMarkdown } from '../../../src/evaluation/report/report';
 import type { MethodRecord } from '../../../src/evaluation/records';
-import { summarize } from '../../../src/evaluation/summarize';
+import { summarize, type Summary } from '../../../src/evaluation/summarize';
+
+const render = (summary: Summary): string => renderMarkdown(reportOf(summary, []));
 
 const spent = { calls: 1, inputTokens: 1, outputTokens: 1, nanoUsd: 1 };
 const planOf = (...workers: readonly string[]) => ({
@@ -62,12 +65,12 @@ test('a report tells plans by their graph and wrong answers by what went wrong, 
     topologies: { single: 3, chain: 2 },
     failures: { spoilt: 1, lost: 1, 'wrong worker': 1, 'vain review': 1 },
   });
-  const shapes = picturesOf(summary).find(({ file }) => file === 'topology-shares');
+  const shapes = chartsOf(summary).find(({ file }) => file === 'topology-shares');
   expect(shapes?.option.series).toMatchObject([
-    { name: 'one shot', data: [0.6, 1] },
-    { name: 'a chain', data: [0.4, 0] },
+    { name: '0:one shot', data: [0.6, 1] },
+    { name: '1:a chain', data: [0.4, 0] },
   ]);
-  const report = renderReport(summary, []);
+  const report = render(summary);
   expect(report).toContain(
     '| conductor | single 3, chain 2 | spoilt 1, lost 1, wrong worker 1, vain review 1 |',
   );
@@ -88,7 +91,7 @@ test('a method that stopped short of equal cost says so, with both costs', () =>
     record('best-of:b', 1, costing(20, 0.08)),
   ]);
   expect(summary.methods.map(({ capped }) => capped)).toEqual([0, 1, 0]);
-  expect(renderReport(summary, []).match(/.* is not at equal cost .*/g)).toEqual([
+  expect(render(summary).match(/.* is not at equal cost .*/g)).toEqual([
     expect.stringMatching(/^vote:b .* 1 question, where it stopped at 200 attempts.*\$0\.0650.*\$0\.1000/),
   ]);
 });
@@ -110,7 +113,7 @@ test('of the log it says what is not known: prices, quality, and what could not 
   const alone = [record('worker:b', 0), record('worker:b', 1, { ...ungraded, judging, preference })];
   const summaryOf = (records: readonly MethodRecord[]) => summarize({ ...manifest, workers: ['b'] }, records);
 
-  const judged = renderReport(summaryOf([...logged, ...alone]), []);
+  const judged = render(summaryOf([...logged, ...alone]));
   expect(judged).toContain('2 questions of 2, seed 1, $2.00 in all.');
   expect(judged).toContain(
     '9 solves of the log that have an answer; 3 ended without one and cannot be drawn',
@@ -123,10 +126,7 @@ test('of the log it says what is not known: prices, quality, and what could not 
   expect(judged).not.toMatch(/was not judged|could not be judged/);
 
   const unpriced = { spent: { ...spent, nanoUsd: null }, preference: undefined };
-  const unknown = renderReport(
-    summaryOf([...logged, ...alone.map((each) => ({ ...each, ...unpriced }))]),
-    [],
-  );
+  const unknown = render(summaryOf([...logged, ...alone.map((each) => ({ ...each, ...unpriced }))]));
   expect(unknown).toContain('what both cost cannot be compared, since a price is unknown');
   expect(unknown).toContain('Quality was not judged on 1 question:');
 });

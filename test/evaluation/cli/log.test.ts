@@ -106,7 +106,8 @@ test('right answers that are known are judged by, a judge compares the rest, and
   }
   const costs = await stage.run(['cost', '--by', 'worker']);
   expect(costs.stdout).toMatch(/verifier/);
-  expect(await readFile(join(stage.folder.path, 'two', 'report.md'), 'utf8')).toContain("a model's opinion");
+  for (const file of ['report.md', 'report.html'])
+    expect(await readFile(join(stage.folder.path, 'two', file), 'utf8')).toContain("a model's opinion");
 }, 180_000);
 
 test('a judge that is not configured is asked for by name', async () => {

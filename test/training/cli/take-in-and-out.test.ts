@@ -54,7 +54,7 @@ test('of a night, status names what is missing alone', async () => {
 test('a training run is drawn', async () => {
   expect(await folder.train('plot', '--out', 'pictures')).toMatchObject({ code: 0 });
   const files = await readdir(join(folder.path, 'pictures'));
-  expect(files).toEqual(['effort.png', 'effort.svg', 'learning.png', 'learning.svg']);
+  expect(files).toEqual(['effort.svg', 'learning.svg', 'report.html', 'report.md']);
 });
 
 test('a cycle that never was exits with 2', async () => {

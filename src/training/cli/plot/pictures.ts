@@ -2,14 +2,15 @@ import type { Verdict } from '../../../grading/grade';
 import { FAILURES } from '../../../evaluation/analysis/failure';
 import { TOPOLOGIES } from '../../../plan/topology';
 import type { CycleMetrics } from '../../progress';
-import { GREY, HUES } from '../../../cli/draw';
-import type { Curve, Panel, Picture } from './chart';
+import type { Curve, CurvesPage, Panel } from '../../../evaluation/report/curves-chart';
+import { dollars, duration, percent, plain } from '../../../evaluation/report/formats';
+import { GREY, HUES } from '../../../evaluation/report/page';
 
 type Cycles = readonly CycleMetrics[];
 
-/** What the Conductor has learned: its rewards, and what kind of plans it writes (paper, figure 3). */
-export function learningPicture(cycles: Cycles): Picture {
-  return pictureOf(cycles, 'learning', 'what was learned', [
+/** Rewards of the Conductor, and the plans that it writes (paper, figure 3). */
+export function learningCurves(cycles: Cycles): CurvesPage {
+  return pageOf(cycles, 'learning', 'what was learned', [
     linePanel('Reward', 'mean and standard deviation of a cycle', plain, {
       training: cycles.map(({ rewardMean }) => rewardMean),
       'held-out': cycles.map(({ heldOut }) => heldOut),
@@ -48,9 +49,9 @@ export function learningPicture(cycles: Cycles): Picture {
 
 const PARTS = ['whole', 'rollouts', 'sampling', 'update', 'publish', 'grading', 'between'] as const;
 
-/** What training cost, and how the updates behaved. */
-export function effortPicture(cycles: Cycles): Picture {
-  return pictureOf(cycles, 'effort', 'what it took', [
+/** Costs of training, and how the updates behaved. */
+export function effortCurves(cycles: Cycles): CurvesPage {
+  return pageOf(cycles, 'effort', 'what it took', [
     linePanel('Tokens', 'mean of a rollout', plain, {
       workers: cycles.map(({ workerTokens }) => workerTokens),
       plan: cycles.map(({ planTokens }) => planTokens),
@@ -115,7 +116,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function pictureOf(cycles: Cycles, file: string, title: string, panels: readonly Panel[]): Picture {
+function pageOf(cycles: Cycles, file: string, title: string, panels: readonly Panel[]): CurvesPage {
   const numbers = cycles.map(({ cycle }) => cycle);
   const nights = [...new Set(cycles.map(({ night }) => night))];
   const starts = nights.slice(1).map((date) => cycles.find(({ night }) => night === date));
@@ -134,10 +135,10 @@ function pictureOf(cycles: Cycles, file: string, title: string, panels: readonly
   };
 }
 
-/** As many shares as a reader can tell apart; the rest is summed up. */
+/** A reader can tell so many shares apart; the rest is summed up. */
 const MOST = 6;
 
-/** Curves of shares, the largest over all cycles first, but for names that have an order of their own. */
+/** Curves of shares: names in `order` first, then the others by their total, largest first. */
 export function shareCurves(
   shares: readonly Readonly<Record<string, number>>[],
   order: readonly string[] = [],
@@ -160,30 +161,4 @@ function rank(shares: readonly Readonly<Record<string, number>>[], order: readon
     .filter(([name, total]) => total > 0 && !order.includes(name))
     .toSorted(([nameA, totalA], [nameB, totalB]) => totalB - totalA || (nameA < nameB ? -1 : 1));
   return [...order.filter((name) => totals.has(name)), ...others.map(([name]) => name)];
-}
-
-// Numbers for people: three digits say enough.
-
-const DIGITS = { maximumSignificantDigits: 3 } as const;
-const compact = new Intl.NumberFormat('en', { ...DIGITS, notation: 'compact' });
-const share = new Intl.NumberFormat('en', { ...DIGITS, style: 'percent' });
-
-export function plain(value: number): string {
-  return compact.format(value);
-}
-
-export function percent(value: number): string {
-  return share.format(value);
-}
-
-function dollars(value: number): string {
-  return `$${plain(value)}`;
-}
-
-/** @param value milliseconds */
-function duration(value: number): string {
-  if (value < 1000) return `${plain(value)} ms`;
-  if (value < 120_000) return `${plain(value / 1000)} s`;
-  if (value < 7_200_000) return `${plain(value / 60_000)} min`;
-  return `${plain(value / 3_600_000)} h`;
 }

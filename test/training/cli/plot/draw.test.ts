@@ -1,16 +1,18 @@
-import { drawPng, drawSvg as drawSvgOf } from '../../../../src/cli/draw';
-import { chartOption, drawnPicture } from '../../../../src/training/cli/plot/chart';
-import type { Picture } from '../../../../src/training/cli/plot/chart';
-import { effortPicture, learningPicture } from '../../../../src/training/cli/plot/pictures';
+import { type CurvesPage, curvesChart } from '../../../../src/evaluation/report/curves-chart';
+import { drawCharts } from '../../../../src/evaluation/report/draw';
+import { effortCurves, learningCurves } from '../../../../src/training/cli/plot/pictures';
 import { madeUpCycles } from './made-up-cycles';
 
-const drawSvg = (picture: Picture): Promise<string> => drawSvgOf(drawnPicture(picture));
+async function drawSvg(page: CurvesPage): Promise<string> {
+  const [picture] = await drawCharts([curvesChart(page)]);
+  return picture?.svg ?? '';
+}
 
 const textsOf = (svg: string): string[] =>
   [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text = '']) => text);
 
 test('a picture of what was learned says what it is, and names every curve with its last value', async () => {
-  const texts = textsOf(await drawSvg(learningPicture(madeUpCycles(40))));
+  const texts = textsOf(await drawSvg(learningCurves(madeUpCycles(40))));
   expect(texts).toEqual(
     expect.arrayContaining([
       'Training run made-up: what was learned',
@@ -24,7 +26,7 @@ test('a picture of what was learned says what it is, and names every curve with 
 });
 
 test('shares of one panel are stacked on each other and not on those of another', () => {
-  const { series = [] } = chartOption(learningPicture(madeUpCycles(40)));
+  const { series = [] } = curvesChart(learningCurves(madeUpCycles(40))).option;
   const panelsOf = new Map<unknown, Set<unknown>>();
   for (const each of [series].flat()) {
     if (!('stack' in each) || !('xAxisIndex' in each)) continue;
@@ -35,19 +37,13 @@ test('shares of one panel are stacked on each other and not on those of another'
 });
 
 test('what was never measured is said to be missing', async () => {
-  const texts = textsOf(await drawSvg(effortPicture(madeUpCycles(3, { usd: null, update: null }))));
+  const texts = textsOf(await drawSvg(effortCurves(madeUpCycles(3, { usd: null, update: null }))));
   // Cost, clipped, KL and entropy.
   expect(texts.filter((text) => text === 'nothing measured yet')).toHaveLength(4);
 });
 
 test('the same cycles give the same panels, and a single cycle gives a picture too', async () => {
-  const picture: Picture = learningPicture(madeUpCycles(1));
+  const picture = learningCurves(madeUpCycles(1));
   expect(picture.subtitle).toBe('cycle 1 · night of 2026-11-21');
   expect(textsOf(await drawSvg(picture))).toContain('Reward');
-});
-
-test('a PNG is twice as wide as the page', async () => {
-  const png = await drawPng(await drawSvg(learningPicture(madeUpCycles(5))));
-  expect(png.subarray(1, 4).toString('latin1')).toBe('PNG');
-  expect(png.readUInt32BE(16)).toBe(1920);
 });

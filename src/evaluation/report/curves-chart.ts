@@ -1,8 +1,22 @@
 import type { EChartsOption, LineSeriesOption } from 'echarts' with { 'resolution-mode': 'import' };
-import { type Drawing, FAINT, FONTS, headline, HUES, PAGE_WIDTH, PAPER, TEXT } from '../../../cli/draw';
-import { oneLine } from '../../../trace/lines';
+import { oneLine } from '../../trace/lines';
+import {
+  AXIS,
+  type Chart,
+  colourOf,
+  EDGE,
+  FAINT,
+  HEAD,
+  type Heading,
+  headline,
+  keyed,
+  legend,
+  page,
+  PAGE_WIDTH,
+  PAPER,
+} from './page';
 
-/** A quantity over the cycles, in their order; null: not measured. */
+/** A quantity over the cycles, in their order; null where it was not measured. */
 export interface Curve {
   readonly name: string;
   readonly values: readonly (number | null)[];
@@ -12,57 +26,43 @@ export interface Curve {
 export interface Panel {
   readonly title: string;
   readonly note: string;
-  /** `lines`: each by itself; `shares`: areas on top of each other, which fill the panel. */
+  /** `lines`: separate lines; `shares`: stacked areas that fill the panel. */
   readonly form: 'lines' | 'shares';
   readonly curves: readonly Curve[];
   readonly format: (value: number) => string;
 }
 
-/** A page of charts over the cycles of a training run. */
-export interface Picture {
+/** Panels over the cycles of a training run. */
+export interface CurvesPage extends Heading {
   readonly file: string;
-  readonly title: string;
-  readonly subtitle: string;
   readonly cycles: readonly number[];
-  /** Cycles that a night started with, the first one's left out. */
+  /** First cycles of the nights, without that of the first night. */
   readonly nightStarts: readonly number[];
   readonly panels: readonly Panel[];
 }
 
-const HEAD = 76;
 const COLUMNS = 2;
 const PANEL = { width: PAGE_WIDTH / COLUMNS, height: 212 } as const;
-/** Around the plot of a panel; its legend stands on the right. */
+/** Around the plot of a panel, with its legend on the right. */
 const MARGIN = { left: 60, right: 140, top: 44, bottom: 40 } as const;
-const EDGE = 16;
-
 /** Up to this many values are marked one by one. */
 const FEW_VALUES = 30;
 
-/** A picture as it is drawn. */
-export function drawnPicture(picture: Picture): Drawing {
-  const height = HEAD + Math.ceil(picture.panels.length / COLUMNS) * PANEL.height;
-  return { file: picture.file, height, option: chartOption(picture) };
-}
-
-/** A picture as an option of ECharts: each panel is a grid with a title and a legend. */
-export function chartOption({ title, subtitle, panels, cycles, nightStarts }: Picture): EChartsOption {
+/** Each panel is a grid with a title and a legend. */
+export function curvesChart({ file, panels, cycles, nightStarts, ...heading }: CurvesPage): Chart {
   const drawn = panels.map((panel, index) => {
     const left = (index % COLUMNS) * PANEL.width;
     const top = HEAD + Math.floor(index / COLUMNS) * PANEL.height;
-    const curves = labelled(panel, index);
-    return { ...panel, index, left, top, curves };
+    return { ...panel, index, left, top, curves: labelled(panel, index) };
   });
-  return {
-    animation: false,
-    backgroundColor: PAPER,
-    textStyle: { fontFamily: FONTS, color: TEXT },
-    title: [
-      headline(title, subtitle, 16, { left: EDGE, top: EDGE }),
-      ...drawn.map(({ title, note, curves, left, top }) =>
-        headline(title, curves.length === 0 ? 'nothing measured yet' : note, 13, { left: left + EDGE, top }),
-      ),
-    ],
+  const titles = drawn.map(({ title, note, curves, left, top }) =>
+    headline({ title, subtitle: curves.length === 0 ? 'nothing measured yet' : note }, 13, {
+      left: left + EDGE,
+      top,
+    }),
+  );
+  const option: EChartsOption = {
+    ...page(heading, ...titles),
     grid: drawn.map(({ left, top }) => ({
       left: left + MARGIN.left,
       top: top + MARGIN.top,
@@ -70,16 +70,8 @@ export function chartOption({ title, subtitle, panels, cycles, nightStarts }: Pi
       height: PANEL.height - MARGIN.top - MARGIN.bottom,
     })),
     legend: drawn.map(({ form, curves, left, top }) => ({
-      left: left + PANEL.width - MARGIN.right + 6,
-      top: top + MARGIN.top,
-      orient: 'vertical',
-      itemGap: 4,
-      itemWidth: 8,
-      itemHeight: 8,
-      icon: 'roundRect',
-      textStyle: { color: TEXT, fontSize: 11 },
-      formatter: (label) => label.slice(label.indexOf(':') + 1),
-      // As the areas lie, the topmost first.
+      ...legend(left + PANEL.width - MARGIN.right + 6, top + MARGIN.top),
+      // In the order of stacked areas, the topmost first.
       data: (form === 'shares' ? curves.toReversed() : curves).map(({ label }) => label),
     })),
     xAxis: drawn.map(({ index }) => ({
@@ -88,19 +80,20 @@ export function chartOption({ title, subtitle, panels, cycles, nightStarts }: Pi
       data: [...cycles],
       boundaryGap: false,
       axisTick: { show: false },
-      axisLabel: { color: FAINT, fontSize: 11, hideOverlap: true },
+      axisLabel: { ...AXIS.axisLabel, hideOverlap: true },
     })),
     yAxis: drawn.map(({ index, form, format }) => ({
       gridIndex: index,
       type: 'value',
       ...(form === 'shares' ? { max: 1, interval: 0.25 } : { scale: true, splitNumber: 4 }),
-      axisLabel: { color: FAINT, fontSize: 11, formatter: format },
+      axisLabel: { ...AXIS.axisLabel, formatter: format },
     })),
     series: drawn.flatMap(({ form, index, curves }) =>
       curves.map((curve, place): LineSeriesOption => ({
         xAxisIndex: index,
         yAxisIndex: index,
         type: 'line',
+        silent: true,
         name: curve.label,
         data: [...curve.values],
         connectNulls: true,
@@ -111,15 +104,16 @@ export function chartOption({ title, subtitle, panels, cycles, nightStarts }: Pi
       })),
     ),
   };
+  return { file, height: HEAD + Math.ceil(panels.length / COLUMNS) * PANEL.height, option };
 }
 
-/** The curves that have a value, each with a colour and its last value. ECharts finds a series by its name, hence the index. */
+/** The curves that have a value, each with a colour and a label that names its last value. */
 function labelled({ curves, format }: Panel, index: number): (Curve & { readonly label: string })[] {
   return curves.flatMap((curve, place) => {
     const last = curve.values.findLast((value) => value !== null);
     if (last === undefined) return [];
-    const label = `${index}:${oneLine(curve.name, 14)} ${format(last)}`;
-    return [{ ...curve, label, colour: curve.colour ?? HUES[place % HUES.length] }];
+    const label = keyed(index * 100 + place, `${oneLine(curve.name, 14)} ${format(last)}`);
+    return [{ ...curve, label, colour: curve.colour ?? colourOf(place) }];
   });
 }
 

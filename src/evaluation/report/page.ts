@@ -1,0 +1,79 @@
+import type { EChartsOption } from 'echarts' with { 'resolution-mode': 'import' };
+import { oneLine } from '../../trace/lines';
+
+// What all charts of evaluations and training runs have in common, as options of ECharts.
+
+/** A page of charts, and the name of its file without the ending. */
+export interface Chart {
+  readonly file: string;
+  /** In pixels. */
+  readonly height: number;
+  readonly option: EChartsOption;
+}
+
+export interface Heading {
+  readonly title: string;
+  readonly subtitle: string;
+}
+
+/** Width of every page in pixels: that of a README's column. */
+export const PAGE_WIDTH = 960;
+
+/** The palette of Okabe and Ito, safe for colour-blind readers (https://jfly.uni-koeln.de/color/). */
+export const HUES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#f0e442'] as const;
+export const GREY = '#9a9a9a';
+
+export const TEXT = '#24292f';
+export const FAINT = '#6e7781';
+export const PAPER = '#ffffff';
+const FONTS = 'Segoe UI, Helvetica Neue, Arial, Liberation Sans, DejaVu Sans, sans-serif';
+
+export const EDGE = 16;
+export const HEAD = 72;
+export const AXIS = {
+  axisLabel: { color: FAINT, fontSize: 11 },
+  nameTextStyle: { color: FAINT, fontSize: 11 },
+} as const;
+export function page(heading: Heading, ...more: readonly object[]): EChartsOption {
+  return {
+    animation: false,
+    backgroundColor: PAPER,
+    textStyle: { fontFamily: FONTS, color: TEXT },
+    title: [headline(heading, 16, { left: EDGE, top: EDGE }), ...more],
+  };
+}
+
+export function headline({ title, subtitle }: Heading, fontSize: number, place: object): object {
+  return {
+    ...place,
+    text: oneLine(title, 90),
+    subtext: oneLine(subtitle, 150),
+    padding: 0,
+    itemGap: 4,
+    textStyle: { fontSize, fontWeight: 600, color: TEXT },
+    subtextStyle: { fontSize: 11, color: FAINT },
+  };
+}
+
+export function colourOf(index: number): string {
+  return HUES[index % HUES.length] ?? GREY;
+}
+
+/** ECharts identifies a series by its name: the key keeps equal names apart, and the legend leaves it out. */
+export function keyed(key: number, name: string): string {
+  return `${key}:${name}`;
+}
+
+export function legend(left: number, top: number): object {
+  return {
+    left,
+    top,
+    orient: 'vertical',
+    itemGap: 4,
+    itemWidth: 8,
+    itemHeight: 8,
+    icon: 'roundRect',
+    textStyle: { color: TEXT, fontSize: 11 },
+    formatter: (name: string) => name.slice(name.indexOf(':') + 1),
+  };
+}

@@ -1,0 +1,105 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { oneLine } from '../../trace/lines';
+import type { Picture } from './draw';
+
+/** Rows of text, the head first. */
+export interface Table {
+  readonly rows: readonly (readonly string[])[];
+  /** Whether all columns but the first hold numbers. */
+  readonly numeric: boolean;
+}
+
+/** Sentences as plain text, tables and pictures: `report.md` and `report.html` hold the same. */
+export interface Report {
+  readonly title: string;
+  readonly parts: readonly (string | Table | Picture)[];
+}
+
+/** Writes `report.md`, `report.html` and the pictures. @returns their paths */
+export async function writeReport(report: Report, folder: string): Promise<string[]> {
+  await mkdir(folder, { recursive: true });
+  const pictures = report.parts.filter((part): part is Picture => typeof part === 'object' && 'svg' in part);
+  const files = [
+    { file: 'report.md', text: renderMarkdown(report) },
+    { file: 'report.html', text: renderHtml(report) },
+    ...pictures.map(({ file, svg }) => ({ file, text: svg })),
+  ];
+  for (const { file, text } of files) await writeFile(join(folder, file), text);
+  return files.map(({ file }) => join(folder, file));
+}
+
+/** In characters: names in texts may come from strangers. */
+const MOST_OF_TEXT = 1000;
+const MOST_OF_CELL = 80;
+
+export function renderMarkdown({ title, parts }: Report): string {
+  const blocks = parts.map((part) => {
+    if (typeof part === 'string') return escapeMarkdown(part);
+    return 'svg' in part ? `![${part.file}](${part.file})` : markdownTable(part);
+  });
+  return `${[`# ${escapeMarkdown(title)}`, ...blocks].join('\n\n')}\n`;
+}
+
+function escapeMarkdown(text: string): string {
+  return oneLine(text, MOST_OF_TEXT).replace(/[\\`*[\]|]|<(?=\S)/g, '\\$&');
+}
+
+function markdownTable({ rows: [head = [], ...rows], numeric }: Table): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => escapeMarkdown(oneLine(cell, MOST_OF_CELL))).join(' | ')} |`;
+  const rule = head.map((_, column) => (column === 0 || !numeric ? '---' : '---:'));
+  return [head, rule, ...rows].map(line).join('\n');
+}
+
+/** One file that asks nothing of any server, which its policy forbids: no script, font or image from anywhere. */
+export function renderHtml({ title, parts }: Report): string {
+  const blocks = parts.map((part) => {
+    if (typeof part === 'string') return `<p>${escapeHtml(part)}</p>`;
+    return 'svg' in part ? `<figure>${part.svg}</figure>` : htmlTable(part);
+  });
+  const name = escapeHtml(title);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>${name}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${name}</h1>
+${blocks.join('\n')}
+</body>
+</html>
+`;
+}
+
+const STYLE = `
+body { margin: 32px auto; padding: 0 16px; max-width: 1100px; font: 15px/1.5 system-ui, sans-serif; color: #24292f; }
+p, h1 { max-width: 960px; overflow-wrap: anywhere; }
+table { border-collapse: collapse; display: block; overflow-x: auto; margin: 24px 0; font-size: 13px; }
+td, th { border-bottom: 1px solid #d0d7de; padding: 4px 10px; text-align: left; }
+td:first-child { max-width: 300px; overflow-wrap: anywhere; }
+.numeric :is(td, th):not(:first-child) { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+figure { margin: 24px 0; }
+svg { max-width: 100%; height: auto; }
+`;
+
+function htmlTable({ rows: [head = [], ...rows], numeric }: Table): string {
+  const line = (tag: 'th' | 'td') => (cells: readonly string[]) =>
+    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(oneLine(cell, MOST_OF_CELL))}</${tag}>`).join('')}</tr>`;
+  return [
+    numeric ? '<table class="numeric">' : '<table>',
+    line('th')(head),
+    ...rows.map(line('td')),
+    '</table>',
+  ].join('\n');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+function escapeHtml(text: string): string {
+  return oneLine(text, MOST_OF_TEXT).replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
+}
