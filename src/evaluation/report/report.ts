@@ -31,7 +31,7 @@ export async function writeReport(report: Report, folder: string): Promise<strin
 
 /** In characters: names in texts may come from strangers. */
 const MOST_OF_TEXT = 1000;
-const MOST_OF_CELL = 80;
+const MOST_OF_CELL = 200;
 
 export function renderMarkdown({ title, parts }: Report): string {
   const blocks = parts.map((part) => {
@@ -81,7 +81,7 @@ body { margin: 32px auto; padding: 0 16px; max-width: 1100px; font: 15px/1.5 sys
 p, h1 { max-width: 960px; overflow-wrap: anywhere; }
 table { border-collapse: collapse; display: block; overflow-x: auto; margin: 24px 0; font-size: 13px; }
 td, th { border-bottom: 1px solid #d0d7de; padding: 4px 10px; text-align: left; }
-td:first-child { max-width: 300px; overflow-wrap: anywhere; }
+td:first-child { max-width: 300px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .numeric :is(td, th):not(:first-child) { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 figure { margin: 24px 0; }
 svg { max-width: 100%; height: auto; }

@@ -201,7 +201,7 @@ export function sharesChart(file: string, heading: Heading, { parts, rows }: Sha
         type: 'bar',
         silent: true,
         stack: 'shares',
-        name: keyed(index, oneLine(name, LABEL - 4)),
+        name: keyed(index, oneLine(name, LABEL - 2)),
         barWidth: 14,
         color: colourOf(index),
         data: rows.map(({ shares }) => shares[part] ?? 0),
