@@ -4,8 +4,17 @@ import type { WorkerResult } from '../protocol/activities';
 import type { Problem } from '../protocol/call';
 import { FAILURES, type FailureType } from '../protocol/failures';
 import type { Text } from '../protocol/text';
-import { findAnswer, findBegun, keepAnswer, type KeptAnswer } from '../store/answers';
-import { callOf, type LedgerRow, type OpenRow, rowsOfCall, writeRow } from '../store/ledger';
+import {
+  callOf,
+  findAnswer,
+  findBegun,
+  keepAnswer,
+  type KeptAnswer,
+  type LedgerRow,
+  type OpenRow,
+  rowsOfCall,
+  writeRow,
+} from '../store/ledger';
 import { keepText, TextTooLargeError } from '../store/texts';
 import { asFailure } from './as-failure';
 import { type BackgroundAnswer, callInBackground, type LeftRunning } from './call-in-background';
@@ -246,16 +255,15 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
 ]);
 
 /** Of a request that ended too early to show anything. */
-const NOTHING_LEARNT: Report = { counted: null, health: 'unknown' };
+const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
 /** What the rate limiter of a model learns from a request that is over. */
 function reportOf(sent: SentRequest | LeftRunning): Report {
   if (sent.kind === 'left-running') return NOTHING_LEARNT;
   const { usage, billed } = outcomeOf(sent);
-  // Servers that do not count say 0, which no request comes to: the estimate is better.
-  const isCounted = usage !== null && usage.inputTokens + usage.outputTokens > 0;
-  const counted = billed === 'no' ? { inputTokens: 0, outputTokens: 0 } : isCounted ? usage : null;
-  return { counted, health: healthOf(sent) };
+  // Servers that do not count say 0, which no request comes to: the reservation is better.
+  const counted = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+  return { tokens: billed === 'no' ? 0 : counted || null, health: healthOf(sent) };
 }
 
 function healthOf(sent: SentRequest): Report['health'] {

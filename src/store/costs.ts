@@ -1,6 +1,5 @@
 import { type LedgerRow, readRow, streamRowKeys } from './ledger';
-import type { CostLine, Day, LedgerSums } from './ledger-sums';
-import type { Store } from './store';
+import type { CostLine, Day, LedgerSums, Store } from './store';
 import { eachInParallel } from './sweep';
 
 /** A workflow is a solve that a person asked for, with everything it called. */

@@ -1,7 +1,6 @@
 import type { KeyRing } from '../encryption/keys';
 import { folderOfPrefix, keyOfName, nameOfKey, openContent, sealContent } from '../encryption/seal';
-import type { SharedStates } from './shared-states';
-import type { Store, StoredEntry } from './store';
+import type { SharedStates, Store, StoredEntry } from './store';
 
 /**
  * A store around another that keeps everything encrypted: contents, and every digest in a name. Equal contents under

@@ -1,18 +1,17 @@
 import type * as Sdk from 'pg';
 import type { StorePlace } from '../config/store-url';
-import {
-  ClearPasswordError,
-  CONNECTIONS,
-  explainPostgres,
-  messageOf,
-  MissingPackageError,
-  RefusedError,
-  STATEMENT_MS,
-} from './explain-postgres';
-import { checkSchema, migrateSchema, SCHEMA_VERSION } from './postgres-schema';
+import { explain, type Rule } from '../explain';
+import { reasonOf } from '../reason-of';
+import { checkSchema, migrateSchema, RIGHTS, SCHEMA_RULES, SCHEMA_VERSION } from './postgres-schema';
 import type { Migration } from './store';
 
 export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>;
+
+/** Few, since every worker process has as many: a statement takes a millisecond, and others wait for their turn. */
+const CONNECTIONS = 8;
+
+/** A text of 32 MiB takes a second. */
+const STATEMENT_MS = 60_000;
 
 /** For a new connection, or until one of the others is free. */
 const CONNECT_MS = 30_000;
@@ -31,10 +30,10 @@ interface Answer<Row> {
 /** Runs one statement, in which `$schema` stands for the quoted name of the schema. */
 export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<Answer<Row>>;
 
-/** The same, and gives its rows one by one. */
+/** Runs one statement, and gives its rows one by one. */
 export type Stream = <Row>(sql: string, ...values: readonly Value[]) => AsyncIterable<Row>;
 
-/** So many rows are taken at a time, where there may be very many. */
+/** Rows taken at a time, where there may be very many. */
 const FETCHED = 1000;
 
 /** A PostgreSQL database, with one pool of connections for all stores of a process that lie in it. */
@@ -75,7 +74,7 @@ export class PostgresDatabase {
       await client.query('COMMIT');
       isDone = true;
     } catch (error) {
-      throw explainPostgres(error, this.place.url);
+      throw explain(error, RULES, this.place.url);
     } finally {
       client.release(!isDone);
     }
@@ -88,8 +87,8 @@ export class PostgresDatabase {
         this.named(RIGHTS),
       );
       const [found] = rows;
-      if (found?.isReadOnly === true) throw new RefusedError('it takes no writes', '25006');
-      if (found?.missing != null) throw new RefusedError(`it may not ${found.missing}`, '42501');
+      if (found?.isReadOnly === true) throw coded('25006', 'it takes no writes');
+      if (found?.missing != null) throw coded('42501', `it may not ${found.missing}`);
     });
   }
 
@@ -102,7 +101,7 @@ export class PostgresDatabase {
     } catch (error) {
       // Whatever the connection is left in: the next call gets another one.
       client.release(true);
-      throw explainPostgres(error, this.place.url);
+      throw explain(error, RULES, this.place.url);
     }
   }
 
@@ -118,7 +117,7 @@ export class PostgresDatabase {
         throw error;
       }
     } catch (error) {
-      throw explainPostgres(error, this.place.url);
+      throw explain(error, RULES, this.place.url);
     }
   }
 
@@ -132,13 +131,6 @@ export class PostgresDatabase {
     this.checked.add(client);
   }
 }
-
-/** What is asked of the server before the first write: a standby is in recovery, and a role may have no writes either. */
-const RIGHTS = `
-  SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
-    (SELECT string_agg(privilege || ' ' || name, ', ')
-      FROM unnest(ARRAY['entries', 'rates']) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) AS privilege
-      WHERE NOT has_table_privilege('$schema.' || name, privilege)) AS missing`;
 
 const DATABASES = new Map<string, PostgresDatabase>();
 
@@ -168,7 +160,7 @@ function discreetClient({ Client }: typeof Sdk): typeof Sdk.Client {
         const { stream } = this.connection;
         if ('encrypted' in stream) return;
         this.password = '';
-        stream.destroy(new ClearPasswordError('it asks for the password in the clear, without TLS'));
+        stream.destroy(coded('CLEAR', 'it asks for the password in the clear'));
       });
     }
   };
@@ -196,7 +188,7 @@ export async function migratePostgres(place: PostgresPlace): Promise<Migration> 
       await client.end();
     }
   } catch (error) {
-    throw explainPostgres(error, place.url);
+    throw explain(error, RULES, place.url);
   }
 }
 
@@ -205,6 +197,62 @@ async function importSdk(): Promise<typeof Sdk> {
   try {
     return await import('pg');
   } catch (error) {
-    throw new MissingPackageError(messageOf(error), { cause: error });
+    throw coded('NO_PACKAGE', reasonOf(error));
   }
 }
+
+/** A refusal of our own, for the rules below. */
+function coded(code: string, reason: string): Error {
+  return Object.assign(new Error(reason), { code });
+}
+
+/** Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html, and those of Node. */
+const RULES: readonly Rule[] = [
+  ...SCHEMA_RULES,
+  [
+    /^NO_PACKAGE/,
+    (_, { reason }) =>
+      `a store in PostgreSQL needs the package pg, which cannot be loaded; install it with "npm install pg@8" (${reason})`,
+  ],
+  [
+    /^CLEAR/,
+    (store) =>
+      `${store} asks for the password in the clear, and it was not sent: use TLS ("sslmode=verify-full" in "store"), ` +
+      'or set scram-sha-256 in pg_hba.conf of the server',
+  ],
+  [
+    /^28|password must be a|no password/,
+    (store, { reason }) =>
+      `${store} refuses the password, or there is none, or this user (${reason}): set PGPASSWORD, or write it into ~/.pgpass; ` +
+      'check the user in "store", and pg_hba.conf of the server',
+  ],
+  [
+    /^3D000/,
+    (store) => `the database of ${store} does not exist: create it, or correct "store" in the configuration`,
+  ],
+  [
+    /^42501/,
+    (store, { reason }) =>
+      `the user of ${store} lacks a right (${reason}): grant what docs/store.md names, or name another user in "store"`,
+  ],
+  [
+    /^25006/,
+    (store) =>
+      `${store} is read-only, as a standby is: name the server that takes writes in "store", or wait until it does`,
+  ],
+  [
+    /^(?:53100|ENOSPC)|No space left/,
+    (store, { reason }) => `the disk of ${store} is full (${reason}): make room on its server`,
+  ],
+  [
+    /SSL|TLS|CERT|certificate/,
+    (store, { reason }) =>
+      `no encrypted connection to ${store} can be made (${reason}): check "sslmode" and "sslrootcert" in "store", and the ` +
+      'server\'s certificate; on another machine, "sslmode" is verify-full where the URL names none',
+  ],
+  [
+    /^(?:08|57P)|^E[A-Z_]+ |\bConnection terminated|timeout/,
+    (store, { reason }) =>
+      `${store} cannot be reached (${reason}): check host and port in "store", the network, and that the server runs`,
+  ],
+];

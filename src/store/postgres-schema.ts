@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import type { Rule } from '../explain';
 
 /**
  * What makes a schema of each version out of the one before: the first makes version 1. `$schema` stands for its quoted
@@ -61,24 +62,24 @@ const MIGRATIONS: readonly string[] = [
 /** The version of the tables that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Thrown where a schema is not of the version that this program knows; null: there is none. */
-export class SchemaVersionError extends Error {
-  constructor(readonly version: number | null) {
-    super(`the schema is of version ${version ?? 'none'}, and this program knows ${SCHEMA_VERSION}`);
-  }
+/** What a schema of another version is refused with; null: there is none. */
+function otherVersion(version: number | null): Error {
+  const code = version === null ? 'NO_SCHEMA' : version > SCHEMA_VERSION ? 'NEWER' : 'EARLIER';
+  const reason = `its tables are of version ${version ?? 'none'}, and this program knows ${SCHEMA_VERSION}`;
+  return Object.assign(new Error(reason), { code });
 }
 
-/** @throws SchemaVersionError where this program cannot use the schema as it is */
+/** @throws Error where this program cannot use the schema as it is */
 export async function checkSchema(client: ClientBase, schema: string): Promise<void> {
   const version = await versionOf(client, schema);
-  if (version !== SCHEMA_VERSION) throw new SchemaVersionError(version);
+  if (version !== SCHEMA_VERSION) throw otherVersion(version);
 }
 
 /**
  * Brings a schema to the version of this program, all of it or nothing; of several that do so at once, one does.
  *
  * @returns the version it was of; null where there was none
- * @throws SchemaVersionError where a newer program made it
+ * @throws Error where a newer program made it
  */
 export async function migrateSchema(client: ClientBase, schema: string): Promise<number | null> {
   await client.query('BEGIN');
@@ -86,7 +87,7 @@ export async function migrateSchema(client: ClientBase, schema: string): Promise
     schema,
   ]);
   const was = await versionOf(client, schema);
-  if (was !== null && was > SCHEMA_VERSION) throw new SchemaVersionError(was);
+  if (was !== null && was > SCHEMA_VERSION) throw otherVersion(was);
   if (was === null) await createSchema(client, schema);
   for (const migration of MIGRATIONS.slice(was ?? 0)) {
     await client.query(migration.replaceAll('$schema', `"${schema}"`));
@@ -113,3 +114,29 @@ async function versionOf(client: ClientBase, schema: string): Promise<number | n
   const { rows } = await client.query<{ version: number }>(`SELECT version FROM "${schema}".version`);
   return rows[0]?.version ?? null;
 }
+
+/** Asks the server before the first write: a standby is in recovery, and a role may have no writes either. */
+export const RIGHTS = `
+  SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
+    (SELECT string_agg(privilege || ' ' || name, ', ')
+      FROM unnest(ARRAY['entries', 'rates']) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) AS privilege
+      WHERE NOT has_table_privilege('$schema.' || name, privilege)) AS missing`;
+
+const MIGRATE = 'run "temporal-conductor store migrate"';
+
+type Sentence = Rule[1];
+
+const noSchema: Sentence = (store) => `${store} has no schema yet: ${MIGRATE}`;
+
+const newer: Sentence = (store, { reason }) =>
+  `${store} was made by a newer version of temporal-conductor (${reason}): update`;
+
+const earlier: Sentence = (store, { reason }) =>
+  `${store} was made by an earlier version of temporal-conductor (${reason}): stop what uses it, and ${MIGRATE}`;
+
+/** Sentences on the errors of `otherVersion`. */
+export const SCHEMA_RULES: readonly Rule[] = [
+  [/^NO_SCHEMA/, noSchema],
+  [/^NEWER/, newer],
+  [/^EARLIER/, earlier],
+];

@@ -1,10 +1,24 @@
-import { keysOf, PAGE, readPages } from './key-pages';
-import type { LedgerSums } from './ledger-sums';
-import { migratePostgres, PostgresDatabase, type PostgresPlace, type Query } from './postgres-database';
-import { PostgresLedger } from './postgres-ledger';
-import { PostgresStates } from './postgres-states';
-import type { SharedStates } from './shared-states';
-import { checkKey, type Migration, type Store, type StoredEntry } from './store';
+import {
+  migratePostgres,
+  PostgresDatabase,
+  type PostgresPlace,
+  type Query,
+  type Stream,
+} from './postgres-database';
+import {
+  checkKey,
+  type CostLine,
+  type Day,
+  keysOf,
+  type LedgerSums,
+  type Migration,
+  PAGE,
+  readPages,
+  type SharedState,
+  type SharedStates,
+  type Store,
+  type StoredEntry,
+} from './store';
 
 /**
  * A store in a PostgreSQL database, for workers on several machines. Each write is a transaction of its own: what was
@@ -15,7 +29,32 @@ import { checkKey, type Migration, type Store, type StoredEntry } from './store'
 export class PostgresStore implements Store {
   readonly url: string;
   readonly ledger: LedgerSums;
-  readonly rates: SharedStates;
+  /** By the clock of the server. */
+  readonly rates: SharedStates = {
+    read: async (name) => {
+      // The time is told even where there is no row.
+      const { rows } = await this.query<SharedState>(
+        `SELECT state AS text, coalesce(version, 0)::float8 AS version,
+             floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now
+           FROM (VALUES (1)) AS one LEFT JOIN $schema.rates ON name = $1`,
+        name,
+      );
+      const [found] = rows;
+      if (found === undefined) throw new Error('PostgreSQL gave no time');
+      return found;
+    },
+    swap: async (name, text, version) => {
+      const { rowCount } = await this.query(
+        `INSERT INTO $schema.rates AS was (name, version, state) VALUES ($1, 1, $2)
+           ON CONFLICT (name) DO UPDATE SET version = was.version + 1, state = excluded.state
+             WHERE was.version = $3::bigint`,
+        name,
+        text,
+        String(version),
+      );
+      return rowCount === 1;
+    },
+  };
   private readonly query: Query;
   private readonly database: PostgresDatabase;
 
@@ -25,7 +64,6 @@ export class PostgresStore implements Store {
     const { database } = this;
     this.query = database.query;
     this.ledger = new PostgresLedger(database.query, database.stream);
-    this.rates = new PostgresStates(this.query);
   }
 
   async read(key: string): Promise<Buffer | null> {
@@ -98,3 +136,52 @@ const INSERT = 'INSERT INTO $schema.entries (key, modified, bytes) VALUES ($1, c
 
 /** The length of bytes is known without reading them. */
 const FIND = 'SELECT key, length(bytes) AS bytes, modified AS "modifiedAt" FROM $schema.entries';
+
+const COLUMNS = { worker: 'worker', rootId: 'root_id', model: 'model' };
+
+/** As they come to JavaScript, exact up to 2⁵³. */
+const SUMS = `count(*)::float8 AS calls, count(*) FILTER (WHERE is_open)::float8 AS open,
+  (count(*) - count(nano_usd))::float8 AS unknown, coalesce(sum(input_tokens), 0)::float8 AS "inputTokens",
+  coalesce(sum(output_tokens), 0)::float8 AS "outputTokens", coalesce(sum(nano_usd), 0)::float8 AS "nanoUsd",
+  coalesce(sum(saved_nano_usd), 0)::float8 AS "savedNanoUsd"`;
+
+/** The ledger of a PostgreSQL store. */
+class PostgresLedger implements LedgerSums {
+  constructor(
+    private readonly query: Query,
+    private readonly stream: Stream,
+  ) {}
+
+  sumBy(by: keyof typeof COLUMNS, from: string, until: string): AsyncIterable<CostLine> {
+    return this.stream<CostLine>(
+      `SELECT ${COLUMNS[by]} AS name, ${SUMS} FROM $schema.entries
+         WHERE started_at >= $1 AND started_at < $2 GROUP BY 1 ORDER BY "nanoUsd" DESC, name`,
+      from,
+      until,
+    );
+  }
+
+  /** One query, which looks into the index once for each day: to tell the day of each row would take four times as long. */
+  async sumDays(days: readonly Day[]): Promise<readonly CostLine[]> {
+    const { rows } = await this.query<CostLine>(
+      `SELECT day.name, sums.* FROM
+           json_to_recordset($1::json) AS day (name text, begins text, ends text),
+           LATERAL (SELECT ${SUMS} FROM $schema.entries
+             WHERE started_at >= day.begins COLLATE "C" AND started_at < day.ends COLLATE "C") AS sums
+         WHERE sums.calls > 0`,
+      JSON.stringify(days),
+    );
+    return rows;
+  }
+
+  async span(from: string, until: string): Promise<{ first: string; last: string } | null> {
+    const { rows } = await this.query<{ first: string | null; last: string | null }>(
+      `SELECT min(started_at) AS first, max(started_at) AS last FROM $schema.entries
+         WHERE started_at >= $1 AND started_at < $2`,
+      from,
+      until,
+    );
+    const { first = null, last = null } = rows[0] ?? {};
+    return first === null || last === null ? null : { first, last };
+  }
+}

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { isKey, type StorePlace } from '../config/store-url';
+import { explain, factsOf, type Rule } from '../explain';
 import { reasonOf } from '../reason-of';
 import { Turns } from '../turns';
-import { explainS3, isDenied, isMissing, isNoBucket, statusOf } from './explain-s3';
 import { checkKey, type Store, type StoredEntry } from './store';
 
 type Opened = Awaited<ReturnType<typeof openS3Client>>;
@@ -74,9 +74,9 @@ export class S3Store implements Store {
         await this.send(() => s3.putObject({ ...at, Body: bytes, Metadata: { [MARK]: mark }, ...condition }));
         return true;
       } catch (error) {
-        const status = statusOf(error);
+        const { status, code } = factsOf(error);
         // 404: what was to be replaced is gone.
-        if (![404, 409, 412].includes(status) || isNoBucket(error)) throw explainS3(error, this.url);
+        if (![404, 409, 412].includes(status) || code === 'NoSuchBucket') throw explainS3(error, this.url);
         if (status !== 409 || attempt === MOST_CONFLICTS) break;
         // Another such request for the key is under way; it may be this one's own, sent before.
         await pause(CONFLICT_PAUSE_MS * attempt);
@@ -135,7 +135,7 @@ export class S3Store implements Store {
     try {
       return await this.send(() => work(opened));
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (['NoSuchKey', 'NotFound'].includes(factsOf(error).code)) return null;
       throw explainS3(error, this.url);
     }
   }
@@ -147,7 +147,7 @@ export class S3Store implements Store {
   private send<T>(work: () => Promise<T>): Promise<T> {
     return this.turns.take(() =>
       work().catch((error: unknown) => {
-        if (!isDenied(error)) throw error;
+        if (!DENIED.test(factsOf(error).text)) throw error;
         return work();
       }),
     );
@@ -211,4 +211,47 @@ async function importSdk(): Promise<typeof Sdk> {
       { cause: error },
     );
   }
+}
+
+/** Not every server states 403. */
+const DENIED = /^(?:ExpiredToken|AccessDenied|RequestTimeTooSkewed) |^\S+ 40[13] /;
+
+/** Codes of Node. Where the SDK has wrapped an error, only its message holds the code. */
+const NETWORK =
+  /\b(?:ECONN[A-Z]{1,20}|EAI_[A-Z]{1,20}|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE|ETIMEDOUT|CERT_\w{1,40}|ERR_TLS\w{1,40})\b|^TimeoutError/;
+
+/** Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+const RULES: readonly Rule[] = [
+  [
+    /^NoSuchBucket/,
+    (store) => `the bucket of ${store} does not exist: create it, or correct "store" in the configuration`,
+  ],
+  [
+    /^CredentialsProviderError/,
+    (store) =>
+      `there are no credentials for ${store}: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+  ],
+  [
+    /Region (?:is missing|not accepted)|^AuthorizationHeaderMalformed|^\S+ 301 /,
+    (store, { reason }) =>
+      `there is no region for ${store}, or the bucket lies in another one (${reason}): set AWS_REGION to the bucket's own; ` +
+      'a server of another vendor mostly takes us-east-1',
+  ],
+  [
+    DENIED,
+    (store, { code }) =>
+      `access to ${store} is denied (${code}): check the clock of this machine, AWS_PROFILE or AWS_ACCESS_KEY_ID and ` +
+      'AWS_SECRET_ACCESS_KEY, and that they allow s3:GetObject, s3:PutObject and s3:DeleteObject on its objects and ' +
+      's3:ListBucket on the bucket',
+  ],
+  [
+    NETWORK,
+    (store, { text, reason }) =>
+      `the endpoint of ${store} cannot be reached (${/\bE[A-Z]{4,}\b/.exec(text)?.[0] ?? reason}): check AWS_ENDPOINT_URL_S3, AWS_REGION and the network`,
+  ],
+];
+
+/** An error of the SDK in one sentence: what happened, in which bucket, what to do. */
+export function explainS3(error: unknown, store: string): Error {
+  return explain(error, RULES, store);
 }

@@ -3,18 +3,19 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'libsql/promise';
+import { explain, factsOf, type Rule } from '../explain';
 import { makeOwnFolder } from '../own-folder';
 
 /** The shape of the tables. One that is greater was made by a newer version of this package. */
 const SCHEMA_VERSION = 2;
 
-/** What tells our databases from those of other programs: "TCS1". */
+/** Tells our databases from those of other programs: "TCS1". */
 const APPLICATION_ID = 0x54435331;
 
 /**
- * Everything is made where it is not there yet, whichever version made the rest. All entries lie in one table. What `cost` sums is taken out of the rows of the ledger as they are written, by SQLite
- * itself, into an index that alone is read (of columns that are not stored, SQLite would not read it from there). A row
- * that cannot be read counts as open, as `readRow` has it.
+ * Everything is made where it is not there yet. All entries lie in one table. SQLite itself takes what `cost` sums out of
+ * the rows of the ledger as they are written, into an index that alone is read (it would not read columns from there that
+ * are not stored). A row that cannot be read counts as open, as `readRow` has it.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -45,7 +46,7 @@ const SCHEMA = `
 /** Another process writes for some milliseconds; one that is longer away than this is stopped, or its disk is. */
 const BUSY_MS = 30_000;
 
-/** What a statement takes and gives. Of what lies in a table, only bytes come as another type than they went. */
+/** Values that a statement takes and gives; bytes come back as another type. */
 export type Value = string | number | Uint8Array;
 
 interface Statement {
@@ -57,7 +58,7 @@ interface Statement {
 /** Runs one statement, and returns its rows. */
 export type Query = <Row>(sql: string, ...values: readonly Value[]) => Promise<readonly Row[]>;
 
-/** The same, and gives its rows one by one. */
+/** Runs one statement, and gives its rows one by one. */
 export type Stream = <Row>(sql: string, ...values: readonly Value[]) => AsyncIterable<Row>;
 
 /**
@@ -127,10 +128,13 @@ export class SqliteConnection {
       return Object.values(row)[0] ?? 0;
     };
     const version = await numberOf('PRAGMA user_version');
-    if (version > SCHEMA_VERSION) throw new NewerDatabaseError(version);
+    if (version > SCHEMA_VERSION) {
+      const reason = `its tables are of version ${version}, and this program knows ${SCHEMA_VERSION}`;
+      throw Object.assign(new Error(reason), { code: 'NEWER' });
+    }
     const tables = await numberOf('SELECT count(*) FROM sqlite_schema');
     if (tables > 0 && (await numberOf('PRAGMA application_id')) !== APPLICATION_ID) {
-      throw new ForeignDatabaseError();
+      throw Object.assign(new Error('its tables are others'), { code: 'FOREIGN' });
     }
     if (version < SCHEMA_VERSION) await this.create();
     // A commit waits until the disk has the log; macOS has to be asked to empty the disk's own cache, too.
@@ -166,24 +170,19 @@ async function whileLocked(work: () => Promise<void>): Promise<void> {
       await work();
       return;
     } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_BUSY') || Date.now() > until) throw error;
+      if (!factsOf(error).code.startsWith('SQLITE_BUSY') || Date.now() > until) throw error;
       await pause(20);
     }
   }
 }
 
-class NewerDatabaseError extends Error {
-  constructor(readonly version: number) {
-    super(`its tables are of version ${version}, and this program knows ${SCHEMA_VERSION}`);
-  }
-}
-
-class ForeignDatabaseError extends Error {}
-
-type Rule = readonly [code: RegExp, say: (store: string, code: string) => string];
-
-/** The first that fits. Codes: https://sqlite.org/rescode.html, and those of the system. */
+/** Codes: https://sqlite.org/rescode.html, and those of the system. */
 const RULES: readonly Rule[] = [
+  [
+    /^NEWER/,
+    (store, { reason }) => `${store} was made by a newer version of temporal-conductor (${reason}): update`,
+  ],
+  [/^FOREIGN/, (store) => `${store} is a database of another program: name another file in "store"`],
   [
     /^SQLITE_(?:BUSY|LOCKED)/,
     (store) =>
@@ -194,52 +193,25 @@ const RULES: readonly Rule[] = [
     (store) => `the disk of ${store} is full: make room, or name a store on another disk`,
   ],
   [
-    /^SQLITE_NOTADB/,
-    (store) => `${store} is no SQLite database: name another file in "store", or put back a copy`,
+    /^SQLITE_(?:NOTADB|CORRUPT)/,
+    (store, { code }) =>
+      `${store} is damaged, or no SQLite database (${code}): put back a copy, or name another file in "store"`,
   ],
   [
-    /^SQLITE_CORRUPT/,
-    (store, code) =>
-      `${store} is damaged (${code}): put back a copy, or save what can be read with "sqlite3 FILE .recover"`,
-  ],
-  [
-    /^(?:SQLITE_(?:READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST)/,
-    (store, code) =>
-      `${store} cannot be opened or written (${code}): it must be a file that this user may write, in a folder that they may write; ` +
+    // The driver gives SQLite's code for a database that cannot even be opened in its message alone.
+    /^(?:SQLITE_(?:READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST)|: 14\W*$/,
+    (store, { code }) =>
+      `${store} cannot be opened or written (${code === 'Error' ? 'SQLITE_CANTOPEN' : code}): it must be a file that this user may write, in a folder that they may write; ` +
       'change the rights, or "store" in the configuration',
   ],
 ];
 
 /** An error of SQLite or of its file in one sentence: what happened, to which database, what to do. */
 export function explainSqlite(error: unknown, store: string): Error {
-  if (error instanceof NewerDatabaseError) {
-    return new Error(`${store} was made by a newer version of temporal-conductor (${error.message}): update`);
-  }
-  if (error instanceof ForeignDatabaseError) {
-    return new Error(`${store} is a database of another program: name another file in "store"`);
-  }
-  const code = codeOf(error);
-  const message = messageOf(error);
-  const [, say] = RULES.find(([pattern]) => pattern.test(code)) ?? [];
-  const sentence =
-    say?.(store, code) ?? `${store} failed with ${code}: ${message}; look at its disk, and try again later`;
-  return new Error(sentence, { cause: error });
+  return explain(error, RULES, store);
 }
 
 /** Whether a row was refused because there is one of its key. */
 export function isTaken(error: unknown): boolean {
-  return codeOf(error) === 'SQLITE_CONSTRAINT_PRIMARYKEY';
-}
-
-/** Where a database cannot even be opened, the driver tells SQLite's code in its message alone. */
-function codeOf(error: unknown): string {
-  const { code } = Object(error) as { readonly code?: unknown };
-  if (typeof code === 'string' && code !== '') return code;
-  return /: 14\W*$/.test(messageOf(error)) ? 'SQLITE_CANTOPEN' : 'an error';
-}
-
-/** By shape, since errors of Node's own modules are no `Error` of another realm (jest, vm). */
-function messageOf(error: unknown): string {
-  const { message } = Object(error) as { readonly message?: unknown };
-  return typeof message === 'string' ? message : String(error);
+  return factsOf(error).code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
 }

@@ -1,6 +1,4 @@
 import { isKey } from '../config/store-url';
-import type { LedgerSums } from './ledger-sums';
-import type { SharedStates } from './shared-states';
 
 /** What lies under one key of a store. */
 export interface StoredEntry {
@@ -58,6 +56,62 @@ export interface Migration {
   readonly to: number;
 }
 
+/** The sums of a number of calls. */
+export interface CostLine {
+  /** The day, worker, workflow or model; `total` for all of them. */
+  readonly name: string;
+  readonly calls: number;
+  /** Calls that are not over: under way, or of a process that died. */
+  readonly open: number;
+  /** Calls whose cost is unknown, open ones included: the real sum is at least `nanoUsd`. */
+  readonly unknown: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** 10⁻⁹ USD; exact up to 9 million USD. */
+  readonly nanoUsd: number;
+  /** By how much the prompt caches of providers made it cheaper; below 0 where more was written than read. */
+  readonly savedNanoUsd: number;
+}
+
+/** A day of the calendar, from the instant `begins` (ISO 8601, UTC) until before `ends`. */
+export interface Day {
+  readonly name: string;
+  readonly begins: string;
+  readonly ends: string;
+}
+
+/**
+ * What the calls of a ledger come to, for a store that sums its rows by itself. Of times (ISO 8601, UTC), `from` is
+ * included and `until` is not.
+ */
+export interface LedgerSums {
+  /** A line for each value of a field, the dearest first, as they are taken: there may be very many. */
+  sumBy(by: 'worker' | 'rootId' | 'model', from: string, until: string): AsyncIterable<CostLine>;
+  /** A line for each day on which there was a call. */
+  sumDays(days: readonly Day[]): Promise<readonly CostLine[]>;
+  /** When the first and the last call of that time began; null where there is none. */
+  span(from: string, until: string): Promise<{ readonly first: string; readonly last: string } | null>;
+}
+
+/** A small text that several processes change, as one of them read it. */
+export interface SharedState {
+  /** null where nothing was written yet. */
+  readonly text: string | null;
+  /** Another one after each change. */
+  readonly version: number;
+  /** Milliseconds, by the clock that all of them share. */
+  readonly now: number;
+}
+
+/**
+ * Small texts that processes change side by side. None is ever locked: whoever is stopped in between holds up nobody.
+ */
+export interface SharedStates {
+  read(name: string): Promise<SharedState>;
+  /** Writes where nobody else has since that version: of many that do so at once, one is told `true`. */
+  swap(name: string, text: string, version: number): Promise<boolean>;
+}
+
 /** @throws Error that says what a key is made of, for what is none */
 export function checkKey(key: string): void {
   if (isKey(key)) return;
@@ -79,4 +133,34 @@ export async function readJson(store: Store, key: string): Promise<unknown> {
   } catch {
     throw new Error(`${key} in the store ${store.url} was altered, and is no JSON any more: put back a copy`);
   }
+}
+
+/** The most entries that a database is asked for at once. */
+export const PAGE = 1000;
+
+/**
+ * Everything below a prefix of keys, page by page in ascending order: no lock and no connection is held in between.
+ *
+ * @param readPage the first entries whose keys are after the one and before the other, `PAGE` at most
+ */
+export async function* readPages(
+  prefix: string,
+  readPage: (after: string, end: string) => Promise<readonly StoredEntry[]>,
+): AsyncGenerator<StoredEntry> {
+  if (prefix !== '') checkKey(prefix.replace(/\/$/, ''));
+  // No key ends with a slash, and a zero is what follows one; nothing of a key is after a tilde.
+  const end = prefix === '' ? '~' : prefix.replace(/\/$/, '0');
+  let after = prefix;
+  for (;;) {
+    const page = await readPage(after, end);
+    yield* page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)?.key ?? end;
+  }
+}
+
+export async function keysOf(entries: AsyncIterable<StoredEntry>): Promise<string[]> {
+  const keys = [];
+  for await (const { key } of entries) keys.push(key);
+  return keys;
 }

@@ -84,6 +84,19 @@ export function refAt(key: string): string | null {
   return digest === undefined ? null : `sha256-${digest}`;
 }
 
+/** Keeps values as JSON lines under a key made of their digest, so that equal ones are there once. */
+export async function keepLines(
+  store: Store,
+  values: readonly unknown[],
+  keyFor: (sha256: string) => string,
+): Promise<{ readonly key: string; readonly sha256: string }> {
+  const bytes = Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+  const digest = sha256(bytes);
+  const key = keyFor(digest);
+  await store.write(key, bytes);
+  return { key, sha256: digest };
+}
+
 function keyOf(digest: string): string {
   return `texts/${digest.slice(0, 2)}/${digest}`;
 }

@@ -7,9 +7,8 @@ import type { ModelCall } from '../../src/activities/model-call';
 import { backgroundOpenAI } from '../../src/activities/models/openai';
 import { outcomeOf } from '../../src/activities/send-request';
 import { FAILURES } from '../../src/protocol/failures';
-import { findBegun } from '../../src/store/answers';
+import { findBegun, type LedgerRow } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
-import type { LedgerRow } from '../../src/store/ledger';
 import { type SimulatedProviders, startSimulatedProviders } from '../../src/testing';
 import { aCard, aRequest, KEY } from './models/ask';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Complete } from '../../src/activities/models/model';
-import { keepAnswer } from '../../src/store/answers';
+import { keepAnswer } from '../../src/store/ledger';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { readLedger } from '../support/ledger-of';
 import { anActivity, attempt, Provider, usage } from './one-call';

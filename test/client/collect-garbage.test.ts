@@ -7,8 +7,7 @@ import { type Collected, collectGarbage, type CollectOptions } from '../../src/c
 import type { TemporalServer } from '../../src/local/configured-server';
 import { embeddedServer } from '../../src/local/embedded-server';
 import type { SolveResult } from '../../src/protocol/solve';
-import { keepAnswer, keepBegun } from '../../src/store/answers';
-import { type LedgerRow, rowKeys, writeRow } from '../../src/store/ledger';
+import { keepAnswer, keepBegun, type LedgerRow, rowKeys, writeRow } from '../../src/store/ledger';
 import type { Store } from '../../src/store/store';
 import { keepText, readText } from '../../src/store/texts';
 import { veil } from '../plugin/veil';

@@ -1,4 +1,4 @@
-import type { KeptAnswer } from '../../src/store/answers';
+import type { KeptAnswer } from '../../src/store/ledger';
 import type { Store } from '../../src/store/store';
 
 /** Whose answers lie in a store, sorted. */

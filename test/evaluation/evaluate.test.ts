@@ -10,7 +10,7 @@ import { routeQuestions } from '../../src/evaluation/cli/learn';
 import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
 import { renderPlan } from '../../src/plan/render';
 import { MAX_STEPS } from '../../src/protocol/messages';
-import { keepLines } from '../../src/store/keep-lines';
+import { keepLines } from '../../src/store/texts';
 import { externalCard } from '../budget/cards';
 import { aManifest } from '../support/a-manifest';
 import { startScriptedPolicy } from '../support/scripted-policy';

@@ -10,7 +10,7 @@ import { summarize, type Summary } from '../../src/evaluation/summarize';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
 import { resolveVerifier } from '../../src/config/verifier';
-import { keepLines } from '../../src/store/keep-lines';
+import { keepLines } from '../../src/store/texts';
 import type { ModelCard } from '../../src/protocol/cards';
 import { openStage, type Stage, type StageOptions } from '../support/stage';
 

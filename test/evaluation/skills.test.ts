@@ -3,7 +3,7 @@ import { routeQuestions } from '../../src/evaluation/cli/learn';
 import { manifestKey, questionSetKey } from '../../src/evaluation/keys';
 import type { MethodRecord } from '../../src/evaluation/records';
 import { meanOf } from '../../src/evaluation/statistics';
-import { keepLines } from '../../src/store/keep-lines';
+import { keepLines } from '../../src/store/texts';
 import { CALL_NANO_USD, openEvaluation } from './open-evaluation';
 
 // Wrong answers of these topics all differ, so that a vote can be reckoned on paper.

@@ -1,4 +1,5 @@
-import { RateBook, type RateLimits } from '../../src/activities/rate-limits/rate-book';
+import { RateLimiter } from '../../src/activities/rate-limits/limiter';
+import type { RateLimits } from '../../src/activities/rate-limits/window';
 import { openStore } from '../../src/store/open-store';
 import type { Store, StoredEntry } from '../../src/store/store';
 import { ENCRYPTED_STORES, STORES, type Stores } from '../support/stores';
@@ -183,41 +184,38 @@ describe.each(DATABASES)('the rates of models in a store of kind %s', (kind, sta
   };
 
   /** Two processes that count one model, each by a connection of its own. */
-  const openBooks = (limits: Partial<RateLimits>): readonly RateBook[] => {
-    const all = { requestsPerMinute: Infinity, tokensPerMinute: Infinity, concurrency: Infinity, ...limits };
+  const openLimiters = (limits: Partial<RateLimits>): [RateLimiter, RateLimiter] => {
+    const none = { requestsPerMinute: Infinity, tokensPerMinute: Infinity, concurrency: Infinity };
+    const settings = { ...none, ...limits, circuit: { failures: Infinity, pauseMs: 0 } };
     const other = kind.startsWith('sqlite:') ? openStore(store.url, '/') : store;
-    return [store, other].map((each, index) => {
-      const counting = { states: ratesOf(each), name: 'model', process: `process ${index}` };
-      return new RateBook(all, counting, () => performance.now());
-    });
+    const surroundings = { now: () => performance.now(), random: () => 0 };
+    const open = (each: Store, process: string): RateLimiter =>
+      new RateLimiter(settings, { states: ratesOf(each), name: 'model', process }, surroundings);
+    return [open(store, 'one'), open(other, 'other')];
   };
-  const request = { worker: 'ada', inputTokens: 10, maxOutputTokens: 90 };
 
-  /** Each book is asked so often, all at once; those that were let in. */
-  const enterAll = async (books: readonly RateBook[], times: number) => {
-    const asked = Array.from({ length: times }, () => books.map((book) => book.enter(request))).flat();
-    return (await Promise.all(asked)).flatMap((place) => ('leave' in place ? [place] : []));
+  /** Each limiter is asked so often, all at once; those that were let in. */
+  const enterAll = async (limiters: readonly RateLimiter[], times: number) => {
+    const asked = Array.from({ length: times }, () => limiters.map((each) => each.acquire(100))).flat();
+    return (await Promise.all(asked)).flatMap((permit) => ('release' in permit ? [permit] : []));
   };
-  const enter = async ([book]: readonly RateBook[]) => (await enterAll(book ? [book] : [], 1))[0];
 
   test('are held by all processes together: requests, tokens and calls at a time', async () => {
-    expect(await enterAll(openBooks({ requestsPerMinute: 7 }), 10)).toHaveLength(7);
+    expect(await enterAll(openLimiters({ requestsPerMinute: 7 }), 10)).toHaveLength(7);
     store = await stores.open();
-    expect(await enterAll(openBooks({ tokensPerMinute: 550 }), 10)).toHaveLength(5);
+    expect(await enterAll(openLimiters({ tokensPerMinute: 550 }), 10)).toHaveLength(5);
     store = await stores.open();
-    expect(await enterAll(openBooks({ concurrency: 3 }), 10)).toHaveLength(3);
+    expect(await enterAll(openLimiters({ concurrency: 3 }), 10)).toHaveLength(3);
   });
 
-  test('give a place to another process when a call is over, and what its answer was expected to have', async () => {
-    const [one, other] = openBooks({ concurrency: 1, tokensPerMinute: 130 });
-    const place = await enter(one ? [one] : []);
-    expect(await enter(other ? [other] : [])).toBeUndefined();
-    place?.leave({ inputTokens: 10, outputTokens: 20 });
-    // Changes of one process keep their order: this one is refused by the other's knowledge alone.
-    expect(await one?.enter({ ...request, inputTokens: 131 })).toMatchObject({ reason: 'rate', tokens: 171 });
-    // 30 tokens are counted, and an answer is expected to have 40 now.
-    const later = await other?.enter({ ...request, inputTokens: 60 });
-    expect(later).toHaveProperty('confirm');
+  test('give a place to another process when a call is over, and the tokens that it did not use', async () => {
+    const [one, other] = openLimiters({ concurrency: 1, tokensPerMinute: 130 });
+    const [permit] = await enterAll([one], 1);
+    expect(await other.acquire(100)).toMatchObject({ reason: 'concurrency' });
+    permit?.release({ tokens: 30, health: 'good' });
+    // Changes of one process keep their order: this one comes after the release.
+    expect(await one.acquire(101)).toMatchObject({ reason: 'rate' });
+    expect(await other.acquire(100)).toHaveProperty('confirm');
   });
 
   test('go by the clock of the database, whatever that of a process says', async () => {

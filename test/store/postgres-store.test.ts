@@ -105,7 +105,7 @@ const HELLO = Buffer.from('hello');
     });
 
     test.each([
-      [7, /was migrated by a newer version of temporal-conductor \(.*version 7, and .* knows 2\): update$/],
+      [7, /was made by a newer version of temporal-conductor \(.*version 7, and .* knows 2\): update$/],
       [
         0,
         /was made by an earlier version of temporal-conductor \(.*version 0.*run "temporal-conductor store migrate"$/,

@@ -1,4 +1,4 @@
-import { explainS3 } from '../../src/store/explain-s3';
+import { explainS3 } from '../../src/store/s3-store';
 
 const answered = (name: string, httpStatusCode: number): object => ({
   name,
@@ -7,11 +7,11 @@ const answered = (name: string, httpStatusCode: number): object => ({
 });
 
 test.each([
-  ['a bucket of another region', answered('PermanentRedirect', 301), /another region.*: set AWS_REGION/],
+  ['a bucket of another region', answered('PermanentRedirect', 301), /another one .*: set AWS_REGION/],
   [
     'a request signed for it',
     answered('AuthorizationHeaderMalformed', 400),
-    /another region.*: set AWS_REGION/,
+    /another one .*: set AWS_REGION/,
   ],
   ['a HEAD that is refused, without a body', answered('403', 403), /access to s3:\/\/b is denied \(403\)/],
   ['credentials that have expired', answered('ExpiredToken', 400), /denied \(ExpiredToken\)/],

@@ -158,7 +158,9 @@ describe('is refused in one sentence that says what to do:', () => {
   test('what is no database', async () => {
     await mkdir(dirname(path));
     await writeFile(path, 'store: sqlite:.conductor/store.db\n'.repeat(100));
-    await both(`sqlite:${path} is no SQLite database: name another file in "store", or put back a copy`);
+    await both(
+      `sqlite:${path} is damaged, or no SQLite database (SQLITE_NOTADB): put back a copy, or name another file in "store"`,
+    );
     await rm(path);
     await store.write('texts/ab', HELLO);
     expect(await store.read('texts/ab')).toEqual(HELLO);
@@ -171,7 +173,7 @@ describe('is refused in one sentence that says what to do:', () => {
     await file.write(Buffer.alloc(20_000, 0xff), 0, 20_000, 4096);
     await file.close();
     store = new SqliteStore(path);
-    await both(`sqlite:${path} is damaged (SQLITE_CORRUPT`);
+    await both(`sqlite:${path} is damaged, or no SQLite database (SQLITE_CORRUPT`);
   });
 
   test('a folder in its place, and a file in that of its folder', async () => {

@@ -1,5 +1,5 @@
 import { add, type CostReport, NO_CALLS } from '../../src/store/costs';
-import type { CostLine } from '../../src/store/ledger-sums';
+import type { CostLine } from '../../src/store/store';
 
 export interface ReadReport {
   readonly lines: readonly CostLine[];

@@ -1,18 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { resolveConductor, resolveWorker } from '../../config/cards';
-import type { Config, ModelConfig } from '../../config/schema';
 import { durationMs } from '../../config/duration';
+import type { Config, ModelConfig } from '../../config/schema';
 import type { ConductorCard, ModelCard } from '../../protocol/cards';
 import { FAILURES } from '../../protocol/failures';
 import { reasonOf } from '../../reason-of';
 import type { LedgerRow } from '../../store/ledger';
-import { OwnStates } from '../../store/shared-states';
-import type { Store } from '../../store/store';
+import type { SharedState, SharedStates, Store } from '../../store/store';
 import type { Pacing } from '../dependencies';
 import { callDetails } from '../ledger-row';
 import type { ModelCall } from '../model-call';
-import type { CircuitSettings } from './circuit';
 import {
   type Permit,
   RateLimiter,
@@ -20,21 +18,15 @@ import {
   type RateRefusal,
   type Surroundings,
 } from './limiter';
-import type { RateRequest } from './rate-book';
 
 /** A model that this process's configuration does not name is not limited. */
-const UNLIMITED: Permit = {
-  admitted: true,
-  confirm: () => Promise.resolve(null),
-  release: () => undefined,
-};
+const UNLIMITED: Permit = { confirm: () => Promise.resolve(null), release: () => undefined };
 
 /**
- * The limiters of one worker process: one for each model of its configuration, whichever cards and runs share it. Rates
- * and places are counted together with all other processes of a store that can share them, else for this one alone.
+ * The limiters of one worker process: one for each model of its configuration, whichever cards and runs share it. They
+ * count together with all other processes of a store that can share rates, else for this process alone.
  *
- * By the configuration of the process and not of the run: limits are the process's own, as keys are, and a worker that
- * is started with other ones keeps them at once.
+ * Limits are the process's own, as keys are, and not the run's: a worker that is started with other ones keeps them at once.
  */
 export function createPacing(
   config: Config,
@@ -45,35 +37,48 @@ export function createPacing(
   const process = randomUUID();
   const among = rates === undefined ? 'this process' : 'all worker processes';
   const limiters = new Map(
-    [...settingsByModel(config)].map(([key, each]) => [
-      key,
-      new RateLimiter(each, { states, name: digest(key), process }, surroundings),
-    ]),
+    [...settingsByModel(config)].map(([key, settings]) => {
+      // A name that says nothing to whoever reads the store.
+      const name = createHash('sha256').update(key).digest('hex');
+      return [key, new RateLimiter(settings, { states, name, process }, surroundings)];
+    }),
   );
   return {
     enter: async (call, earlier) => {
       const limiter = limiters.get(keyOf(call.card));
       if (limiter === undefined) return UNLIMITED;
-      const permit = await limiter.acquire(requestOf(call)).catch((error: unknown) => {
+      const permit = await limiter.acquire(tokensOf(call)).catch((error: unknown) => {
         throw uncounted(call, error, earlier);
       });
-      if (!permit.admitted)
-        throw refused(call, permit, REASONS[permit.reason](limiter.settings, among), earlier);
+      if ('reason' in permit)
+        throw refused(call, permit, whyRefused(permit, limiter.settings, among), earlier);
       return permit;
     },
   };
 }
 
-/** A name that says nothing to whoever reads the store. */
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** States of one process alone. */
+export class OwnStates implements SharedStates {
+  private readonly states = new Map<string, Omit<SharedState, 'now'>>();
+
+  /** @param now milliseconds, never going back */
+  constructor(private readonly now: () => number) {}
+
+  read(name: string): Promise<SharedState> {
+    return Promise.resolve({ ...(this.states.get(name) ?? { text: null, version: 0 }), now: this.now() });
+  }
+
+  swap(name: string, text: string, version: number): Promise<boolean> {
+    const isMine = (this.states.get(name)?.version ?? 0) === version;
+    if (isMine) this.states.set(name, { text, version: version + 1 });
+    return Promise.resolve(isMine);
+  }
 }
 
 function settingsByModel({ conductor, workers }: Config): Map<string, RateLimiterSettings> {
   const settings = new Map<string, RateLimiterSettings>();
   const add = (card: ConductorCard | ModelCard, own: RateLimiterSettings): void => {
-    const other = settings.get(keyOf(card));
-    settings.set(keyOf(card), other === undefined ? own : strictest(own, other));
+    settings.set(keyOf(card), strictest(own, settings.get(keyOf(card)) ?? own));
   };
   const today = new Date();
   // A checkpoint is not known before a run is resolved, and its server has no rates that cost money.
@@ -90,17 +95,22 @@ function keyOf({ provider, baseUrl, apiKeyEnv, model }: ConductorCard | ModelCar
   return JSON.stringify([provider, baseUrl, apiKeyEnv, model]);
 }
 
-/** As many failures in a row as one call may come to: a fault that only one question meets opens nothing by chance. */
-const FAILURES_IN_A_ROW = 5;
-/** Restarts and failovers are over by then; a call that waits loses little. */
-const PAUSE = '30s';
+/**
+ * As many failures in a row as one call may come to: a fault that only one question meets opens nothing by chance.
+ * Restarts and failovers are over after the pause; a call that waits loses little.
+ */
+const CIRCUIT = { failures: 5, pause: '30s' };
 
-function settingsOf({ rate = {}, concurrency = Infinity, circuit = {} }: ModelConfig): RateLimiterSettings {
-  const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate;
-  const limits = { requestsPerMinute, tokensPerMinute, concurrency };
-  if (circuit === false) return { ...limits, circuit: null };
-  const { failures = FAILURES_IN_A_ROW, pause = PAUSE } = circuit;
-  return { ...limits, circuit: { failures, pauseMs: durationMs(pause) } };
+function settingsOf({ rate, concurrency = Infinity, circuit = {} }: ModelConfig): RateLimiterSettings {
+  const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = rate ?? {};
+  const { failures, pause } =
+    circuit === false ? { failures: Infinity, pause: '0s' } : { ...CIRCUIT, ...circuit };
+  return {
+    requestsPerMinute,
+    tokensPerMinute,
+    concurrency,
+    circuit: { failures, pauseMs: durationMs(pause) },
+  };
 }
 
 function strictest(a: RateLimiterSettings, b: RateLimiterSettings): RateLimiterSettings {
@@ -108,28 +118,27 @@ function strictest(a: RateLimiterSettings, b: RateLimiterSettings): RateLimiterS
     requestsPerMinute: Math.min(a.requestsPerMinute, b.requestsPerMinute),
     tokensPerMinute: Math.min(a.tokensPerMinute, b.tokensPerMinute),
     concurrency: Math.min(a.concurrency, b.concurrency),
-    circuit: strictestCircuit(a.circuit, b.circuit),
+    circuit: {
+      failures: Math.min(a.circuit.failures, b.circuit.failures),
+      pauseMs: Math.max(a.circuit.pauseMs, b.circuit.pauseMs),
+    },
   };
 }
 
-function strictestCircuit(a: CircuitSettings | null, b: CircuitSettings | null): CircuitSettings | null {
-  if (a === null || b === null) return a ?? b;
-  return { failures: Math.min(a.failures, b.failures), pauseMs: Math.max(a.pauseMs, b.pauseMs) };
-}
-
-/** Of English text, in the tokenizers of all large vendors; other languages have fewer bytes, and are corrected after. */
+/** English text in the tokenizers of all large vendors; other languages have fewer bytes, and are corrected after. */
 const BYTES_PER_TOKEN = 4;
 
-function requestOf({ worker, messages, maxOutputTokens }: ModelCall): RateRequest {
+/** All that a call may come to. */
+function tokensOf({ messages, maxOutputTokens }: ModelCall): number {
   const bytes = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-  return { worker: digest(worker), inputTokens: Math.ceil(bytes / BYTES_PER_TOKEN), maxOutputTokens };
+  return Math.ceil(bytes / BYTES_PER_TOKEN) + maxOutputTokens;
 }
 
 function nameOf({ step, worker, card }: ModelCall): string {
   return `${step === null ? 'the Conductor' : `worker ${worker}`} (${card.provider} ${card.model})`;
 }
 
-/** Where it is unknown what others send, nothing is sent: Temporal makes the call again, later each time. */
+/** While it is unknown what others send, nothing is sent: Temporal makes the call again, later each time. */
 function uncounted(call: ModelCall, error: unknown, earlier: readonly LedgerRow[]): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURES.storeUnavailable,
@@ -162,18 +171,11 @@ function refused(
   });
 }
 
-type Why = (settings: RateLimiterSettings, among: string) => string;
-
-const REASONS: Readonly<Record<RateRefusal['reason'], Why>> = {
-  rate: ({ requestsPerMinute: requests, tokensPerMinute: tokens }, among) => {
-    const rates = [
-      ...(requests < Infinity ? [`${requests} requests`] : []),
-      ...(tokens < Infinity ? [`${tokens} tokens`] : []),
-    ];
-    return `has had its ${rates.join(' or ')} a minute from ${among}`;
-  },
-  concurrency: ({ concurrency }, among) =>
-    `has as many requests of ${among} as it may at a time, ${concurrency}`,
-  circuit: ({ circuit }) =>
-    `failed ${circuit?.failures ?? 0} times in a row or more, and is left alone for a while`,
-};
+function whyRefused({ reason }: RateRefusal, settings: RateLimiterSettings, among: string): string {
+  const { requestsPerMinute: requests, tokensPerMinute: tokens, concurrency, circuit } = settings;
+  if (reason === 'circuit')
+    return `failed ${circuit.failures} times in a row or more, and is left alone for a while`;
+  if (reason === 'concurrency') return `has as many requests of ${among} as it may at a time, ${concurrency}`;
+  const rates = [requests < Infinity && `${requests} requests`, tokens < Infinity && `${tokens} tokens`];
+  return `has had its ${rates.filter(Boolean).join(' or ')} a minute from ${among}`;
+}

@@ -11,7 +11,7 @@ import {
   sumCosts,
   type Zone,
 } from '../../store/costs';
-import type { CostLine, Day } from '../../store/ledger-sums';
+import type { CostLine, Day } from '../../store/store';
 import { openStore } from '../../store/open-store';
 import { counted } from '../../trace/describe';
 import { oneLine, type Paint, widthOf, wrap } from '../../trace/lines';

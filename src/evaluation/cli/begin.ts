@@ -10,7 +10,7 @@ import { resolveVerifier } from '../../config/verifier';
 import { reasonOf } from '../../reason-of';
 import type { ConfigDigest } from '../../protocol/activities';
 import type { ResolvedRun } from '../../protocol/run';
-import { keepLines } from '../../store/keep-lines';
+import { keepLines } from '../../store/texts';
 import type { Store } from '../../store/store';
 import { counted } from '../../trace/describe';
 import type { Config } from '../../config/schema';

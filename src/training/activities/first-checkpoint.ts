@@ -7,7 +7,7 @@ import type { Question } from '../../grading/question';
 import type { TrainingSettings } from '../settings';
 import { type InitRequest, trainerConfigSchema, type WarmStartRequest } from '../trainer-contract';
 import { readRows } from './questions';
-import { keepLines } from '../../store/keep-lines';
+import { keepLines } from '../../store/texts';
 
 /** More texts make a tokenizer of some hundred tokens no better. */
 const TOKENIZER_TEXTS = 2000;

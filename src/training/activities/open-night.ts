@@ -12,7 +12,7 @@ import { resolveTraining, trainingOf } from '../config/resolve';
 import { type TrainableConfig, type TrainingConfig, trainRunSchema } from '../config/schema';
 import type { OpenedNight, TrainInput } from '../contract';
 import { questionSetKey } from '../../evaluation/keys';
-import { keepLines } from '../../store/keep-lines';
+import { keepLines } from '../../store/texts';
 import { metricsKey } from '../keys';
 import { MOST } from '../names';
 import { readManifest } from '../policy/serving';

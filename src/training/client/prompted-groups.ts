@@ -3,7 +3,7 @@ import { type Client, WorkflowIdConflictPolicy } from '@temporalio/client';
 import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
 import { questionSetKey } from '../../evaluation/keys';
-import { keepLines } from '../../store/keep-lines';
+import { keepLines } from '../../store/texts';
 import { readGroup, readRecord } from '../activities/records';
 import type { GroupInput, GroupResult } from '../contract';
 import { groupKey } from '../keys';

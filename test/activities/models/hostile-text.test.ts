@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { diagnose } from '../../../src/activities/models/diagnose';
 import { toProviderFailure } from '../../../src/activities/models/failure';
 import { readHttpError, readRetryAfter, redact } from '../../../src/activities/models/http-error';
-import { explainS3 } from '../../../src/store/explain-s3';
+import { explainS3 } from '../../../src/store/s3-store';
 import { refAt, refsIn } from '../../../src/store/texts';
 
 // No time is measured here: a pattern that is more than linear would take minutes, and the run with it.

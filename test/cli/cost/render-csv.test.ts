@@ -1,5 +1,5 @@
 import { renderCsv } from '../../../src/cli/commands/cost';
-import type { CostLine } from '../../../src/store/ledger-sums';
+import type { CostLine } from '../../../src/store/store';
 
 const LINE: CostLine = {
   name: 'm-1',

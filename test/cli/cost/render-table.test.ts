@@ -1,5 +1,5 @@
 import { renderTable } from '../../../src/cli/commands/cost';
-import type { CostLine } from '../../../src/store/ledger-sums';
+import type { CostLine } from '../../../src/store/store';
 import { PLAIN, widthOf } from '../../../src/trace/lines';
 
 function aLine(changes: Partial<CostLine>): CostLine {

@@ -1,5 +1,4 @@
-import { keepAnswer } from '../../../src/store/answers';
-import { createRow, type LedgerRow, writeRow } from '../../../src/store/ledger';
+import { createRow, keepAnswer, type LedgerRow, writeRow } from '../../../src/store/ledger';
 import { openStore } from '../../../src/store/open-store';
 import { keepText } from '../../../src/store/texts';
 import { promote, rollback, writeManifest } from '../../../src/training/policy/serving';

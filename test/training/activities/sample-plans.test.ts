@@ -10,7 +10,7 @@ import { renderPlan } from '../../../src/plan/render';
 import { SqliteStore } from '../../../src/store/sqlite-store';
 import { readSamples } from '../../../src/training/activities/batch';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
-import { keepLines } from '../../../src/store/keep-lines';
+import { keepLines } from '../../../src/store/texts';
 import { samplePlans } from '../../../src/training/activities/sample-plans';
 import type { TrainableConfig } from '../../../src/training/config/schema';
 import type { SamplePlansRequest, SamplePlansResult } from '../../../src/training/contract';

@@ -1,6 +1,6 @@
 import type { Store } from '../../../src/store/store';
 import { questionSetKey } from '../../../src/evaluation/keys';
-import { keepLines } from '../../../src/store/keep-lines';
+import { keepLines } from '../../../src/store/texts';
 import { writeNight } from '../../../src/training/activities/records';
 import { groupKey, metricsKey } from '../../../src/training/keys';
 import type { GroupRecord } from '../../../src/training/rollout';

@@ -4,7 +4,7 @@ import { questionSetKey } from '../../../src/evaluation/keys';
 import { EVALUATE_WORKFLOW, QUESTION_WORKFLOW } from '../../../src/evaluation/names';
 import { checkEvaluation, checkQuestion } from '../../../src/evaluation/workflows/input';
 import { isRecord } from '../../../src/plan/validate';
-import { keepLines } from '../../../src/store/keep-lines';
+import { keepLines } from '../../../src/store/texts';
 import { askForWarmStart } from '../../../src/training/activities/first-checkpoint';
 import { parseTrainable } from '../../../src/training/config/load';
 import { resolveTraining, trainingOf } from '../../../src/training/config/resolve';

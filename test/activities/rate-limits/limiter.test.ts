@@ -5,34 +5,34 @@ import {
   type RateRefusal,
   type Report,
 } from '../../../src/activities/rate-limits/limiter';
-import { OwnStates } from '../../../src/store/shared-states';
+import { OwnStates } from '../../../src/activities/rate-limits/pacing';
 
 /** Until what was sent at 0 counts no longer. */
 const PAST = 61_500;
 
-const GOOD: Report = { counted: null, health: 'good' };
-const BAD: Report = { counted: null, health: 'bad' };
+const GOOD: Report = { tokens: null, health: 'good' };
+const BAD: Report = { tokens: null, health: 'bad' };
 
 /** A gate in a world where time passes and dice fall as a test wants it. */
-function openGate(settings: Partial<RateLimiterSettings>, maxOutputTokens = 0) {
+function openGate(settings: Partial<RateLimiterSettings>) {
   const world = { now: 0, random: 0 };
   const all = {
     requestsPerMinute: Infinity,
     tokensPerMinute: Infinity,
     concurrency: Infinity,
-    circuit: null,
+    circuit: { failures: Infinity, pauseMs: 0 },
   };
   const now = (): number => world.now;
   const counting = { states: new OwnStates(now), name: 'm', process: 'p' };
   const gate = new RateLimiter({ ...all, ...settings }, counting, { now, random: () => world.random });
   return {
-    acquire: (tokens: number) => gate.acquire({ worker: 'w', inputTokens: tokens, maxOutputTokens }),
+    acquire: (tokens: number) => gate.acquire(tokens),
     world,
   };
 }
 
 function admitted(result: Permit | RateRefusal): Permit {
-  if (!result.admitted) throw new Error(`turned away: ${result.reason}, ${result.waitMs} ms`);
+  if ('reason' in result) throw new Error(`turned away: ${result.reason}, ${result.waitMs} ms`);
   return result;
 }
 
@@ -41,8 +41,8 @@ describe('a gate', () => {
     const { acquire } = openGate({ concurrency: 2 });
     const first = admitted(await acquire(1));
     admitted(await acquire(1));
-    expect(await acquire(1)).toMatchObject({ admitted: false, reason: 'concurrency' });
-    first.release({ counted: null, health: 'unknown' });
+    expect(await acquire(1)).toMatchObject({ reason: 'concurrency' });
+    first.release({ tokens: null, health: 'unknown' });
     admitted(await acquire(1));
   });
 
@@ -56,7 +56,7 @@ describe('a gate', () => {
       const refusal = await acquire(1);
       next.release(GOOD);
       world.now += 60 * 60_000;
-      return refusal.admitted ? 0 : refusal.waitMs;
+      return 'reason' in refusal ? refusal.waitMs : 0;
     };
     expect([await callOf(4_000), await callOf(1), await callOf(600_000)]).toEqual([4_000, 100, 30_000]);
   });
@@ -65,16 +65,16 @@ describe('a gate', () => {
     const { acquire, world } = openGate({ requestsPerMinute: 1 });
     admitted(await acquire(1)).release(GOOD);
     world.now = 20_000;
-    expect(await acquire(1)).toEqual({ admitted: false, reason: 'rate', waitMs: PAST - 20_000 });
+    expect(await acquire(1)).toEqual({ reason: 'rate', waitMs: PAST - 20_000 });
     world.now = PAST;
     admitted(await acquire(1));
   });
 
-  test('counts tokens as estimated until the reply tells them', async () => {
+  test('counts all tokens that a call may come to, until the reply tells those it used', async () => {
     const { acquire } = openGate({ tokensPerMinute: 1_000 });
     const passage = admitted(await acquire(900));
     expect(await acquire(200)).toMatchObject({ reason: 'rate' });
-    passage.release({ counted: { inputTokens: 100, outputTokens: 0 }, health: 'good' });
+    passage.release({ tokens: 100, health: 'good' });
     admitted(await acquire(200));
   });
 
@@ -89,16 +89,6 @@ describe('a gate', () => {
     expect(await permit.confirm()).toMatch(/^its room in the rate went to others/);
   });
 
-  test('expects as many tokens as answers had before, and not all that there may be', async () => {
-    const { acquire } = openGate({ tokensPerMinute: 1_150 }, 900);
-    const permit = admitted(await acquire(50));
-    expect(await acquire(50)).toMatchObject({ reason: 'rate' });
-    permit.release({ counted: { inputTokens: 50, outputTokens: 100 }, health: 'good' });
-    for (let calls = 0; calls < 3; calls += 1) admitted(await acquire(50));
-    expect(await acquire(51)).toMatchObject({ reason: 'rate' });
-    admitted(await acquire(50));
-  });
-
   test('spreads those who wait over the time in which there will be room for all of them', async () => {
     const { acquire, world } = openGate({ requestsPerMinute: 60 });
     for (let sent = 0; sent < 60; sent += 1) admitted(await acquire(1)).release(GOOD);
@@ -106,7 +96,7 @@ describe('a gate', () => {
     const waits = [];
     for (let calls = 0; calls < 5; calls += 1) {
       const refusal = await acquire(1);
-      waits.push(refusal.admitted ? 0 : refusal.waitMs);
+      waits.push('reason' in refusal ? refusal.waitMs : 0);
     }
     expect(waits).toEqual([PAST, PAST + 500, PAST + 1_000, PAST + 1_500, PAST + 2_000]);
   });
@@ -125,7 +115,7 @@ describe('a gate', () => {
     const { acquire, world } = openGate({ circuit: { failures: 2, pauseMs: 30_000 } });
     admitted(await acquire(1)).release(BAD);
     admitted(await acquire(1)).release(BAD);
-    expect(await acquire(1)).toEqual({ admitted: false, reason: 'circuit', waitMs: 30_000 });
+    expect(await acquire(1)).toEqual({ reason: 'circuit', waitMs: 30_000 });
     world.now = 30_000;
     const probe = admitted(await acquire(1));
     expect(await acquire(1)).toMatchObject({ reason: 'circuit' });

@@ -1,0 +1,31 @@
+/** What an error shows of itself, by its shape: errors of other realms (jest, vm) and SDKs share no class with ours. */
+export interface ErrorFacts {
+  /** Its own code, else its name. */
+  readonly code: string;
+  /** The status of an HTTP response; 0 where there was none. */
+  readonly status: number;
+  readonly reason: string;
+  /** All of them: `CODE STATUS REASON`, or `CODE REASON`. */
+  readonly text: string;
+}
+
+/** A pattern over the text of an error's facts, and the sentence on what it finds: what happened to `place`, then what to do. */
+export type Rule = readonly [fits: RegExp, sentence: (place: string, facts: ErrorFacts) => string];
+
+export function factsOf(error: unknown): ErrorFacts {
+  const { name, code, message, $metadata } = Object(error) as Readonly<Record<string, unknown>>;
+  const { httpStatusCode } = Object($metadata) as Readonly<Record<string, unknown>>;
+  const [own = 'Error'] = [code, name].filter((each) => typeof each === 'string').filter(Boolean);
+  const [short, status] = [own.slice(0, 100), Number(httpStatusCode ?? 0)];
+  // A host with several addresses, all of which failed, gives a code alone.
+  const reason = (typeof message === 'string' ? message : String(error)).slice(0, 300) || short;
+  return { code: short, status, reason, text: `${short} ${status === 0 ? '' : `${status} `}${reason}` };
+}
+
+/** Puts an error into one sentence, by the first rule that fits. */
+export function explain(error: unknown, rules: readonly Rule[], place: string): Error {
+  const facts = factsOf(error);
+  const sentence = rules.find(([fits]) => fits.test(facts.text))?.[1](place, facts);
+  const unknown = `${place} failed with ${facts.code}: ${facts.reason}; look at its server or disk, and try again later`;
+  return new Error(sentence ?? unknown, { cause: error });
+}
