@@ -1,4 +1,4 @@
-import { parseConfig, readGivenConfig } from './config/load';
+import { readGivenConfig } from './config/load';
 import type { ConfigInput } from './config/schema';
 import { configuredStore } from './store/open-store';
 import type { Store } from './store/store';
@@ -12,8 +12,6 @@ export interface ConductorPluginOptions {
    * @default what `CONDUCTOR_CONFIG` names, else `conductor.yaml`
    */
   readonly config?: string | ConfigInput;
-  /** Versions of it that came before, while runs of theirs are under way: their models are asked, their queues polled. */
-  readonly earlier?: readonly ConfigInput[];
   /**
    * Where long texts, finished answers and the ledger lie.
    *
@@ -40,11 +38,10 @@ export interface ConductorPluginOptions {
  * await Worker.create({ ...options, plugins: [new ConductorPlugin()] });
  */
 export class ConductorPlugin extends WorkerPlugin {
-  constructor({ config: given, earlier = [], store }: ConductorPluginOptions = {}) {
+  constructor({ config: given, store }: ConductorPluginOptions = {}) {
     const config = readGivenConfig(given);
     super('temporal-conductor.ConductorPlugin', {
       config,
-      earlier: earlier.map((each) => parseConfig(each)),
       store: store ?? configuredStore(config),
     });
   }

@@ -46,7 +46,7 @@ import { brokenOff, outcomeOf, sendRequest, type SentRequest } from './send-requ
  * @throws ApplicationFailure of a `Provider.*` type, `Worker.Throttled` or `Worker.CircuitOpen`, with `CallFailureDetails`
  */
 export async function callModel(dependencies: Dependencies, call: ModelCall): Promise<WorkerResult> {
-  const { store, config, earlier: earlierConfigs, env } = dependencies;
+  const { store, config, env } = dependencies;
   const info = activityInfo();
   const callId = callIdOf(info, call, requestIdentity(call));
   const blank = openRowOf(call, callId, info);
@@ -60,10 +60,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
       await untilWritten(() => writeRow(store, kept.row));
       return answered(kept, earlier);
     }
-    const apiKey = await asFailure(
-      () => keyFor(call.card, config, env, earlierConfigs),
-      callDetails(earlier),
-    );
+    const apiKey = await asFailure(() => keyFor(call.card, config, env), callDetails(earlier));
     made = await makeRequest(dependencies, call, { blank, apiKey, earlier });
   }
   const { row, sent, others } = made;

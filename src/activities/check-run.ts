@@ -12,13 +12,11 @@ import type { Dependencies } from './dependencies';
  * @throws ConfigError that says what is unknown
  */
 export function checkRun(
-  { config, earlier = [], policy }: Pick<Dependencies, 'config' | 'earlier' | 'policy'>,
+  { config, policy }: Pick<Dependencies, 'config' | 'policy'>,
   run: ResolvedRun,
 ): void {
-  const configs = [config, ...earlier];
-  const known = configs.flatMap((each) => namedBy(resolveRun(each)));
-  const hasQueues = configs.some(({ temporal }) => temporal.queuePerProvider);
-  if (policy !== undefined && hasQueues) known.push(ownQueue('policy'));
+  const known = namedBy(resolveRun(config));
+  if (policy !== undefined && config.temporal.queuePerProvider) known.push(ownQueue('policy'));
   const unknown = namedBy(run).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new ConfigError(

@@ -9,8 +9,6 @@ import type { Permit } from './rate-limits/limiter';
 /** What the activities of one worker process work with. */
 export interface Dependencies {
   readonly config: Config;
-  /** Versions of it that this process followed: runs that were resolved from them may be under way. */
-  readonly earlier?: readonly Config[];
   readonly store: Store;
   readonly complete: Complete;
   /** For cards that say `background`: the provider whose answers outlive the process that asked for them. */

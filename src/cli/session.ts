@@ -49,7 +49,7 @@ export interface SessionOptions
   extends
     ServerDemands,
     Partial<Pick<WorkerManner, 'graceMs' | 'log'>>,
-    Pick<WorkerParts, 'earlier' | 'servesCheckpoints'> {
+    Pick<WorkerParts, 'servesCheckpoints'> {
   readonly file: string | undefined;
   /** What `--trust` says, for a worker that makes calls. */
   readonly trust?: boolean;
@@ -72,9 +72,9 @@ export async function withSession<Result>(
   try {
     const config = fitToServer(server, loaded, options.file);
     const keys = configuredKeys(config);
-    const { earlier, servesCheckpoints } = options;
+    const { servesCheckpoints } = options;
     const store = openStore(config.store, process.cwd(), { keys });
-    const worker = await bringWorker(server, { config, earlier, servesCheckpoints, store, keys }, options);
+    const worker = await bringWorker(server, { config, servesCheckpoints, store, keys }, options);
     // Worker and client share a connection, so that a run can begin in the process that asked for it.
     const connection = worker?.connection ?? (await Connection.connect(server.connection));
     const close = (): Promise<void> => worker?.stop() ?? connection.close();

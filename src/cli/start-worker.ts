@@ -30,8 +30,6 @@ export interface WorkerManner {
 
 export interface WorkerParts {
   readonly config: TrainableConfig;
-  /** Versions of it that came before, whose runs may be under way. */
-  readonly earlier?: readonly TrainableConfig[] | undefined;
   /** Serves checkpoints, even where the configuration speaks of none. */
   readonly servesCheckpoints?: boolean | undefined;
   readonly store: Store;
@@ -55,7 +53,7 @@ const BREAK_OFF_MS = 5_000;
 
 export async function startWorker(
   server: TemporalServer,
-  { config, earlier = [], servesCheckpoints = false, store, keys }: WorkerParts,
+  { config, servesCheckpoints = false, store, keys }: WorkerParts,
   { graceMs, makesCalls, log = sayToFile }: WorkerManner,
 ): Promise<RunningWorker> {
   installRuntime(log);
@@ -63,14 +61,10 @@ export async function startWorker(
     throw new Error(explainTransport(reasonOf(error), server.address), { cause: error });
   });
   // A worker that only solves loads no line of training.
-  const trains =
-    servesCheckpoints ||
-    [config, ...earlier].some(
-      ({ training, conductor }) => training !== undefined || conductor.provider === 'policy',
-    );
+  const trains = servesCheckpoints || config.training !== undefined || config.conductor.provider === 'policy';
   const plugin = trains
-    ? new (await import('../training/plugin.js')).TrainingPlugin({ config, earlier, store })
-    : new ConductorPlugin({ config, earlier, store });
+    ? new (await import('../training/plugin.js')).TrainingPlugin({ config, store })
+    : new ConductorPlugin({ config, store });
   const bundle = `${keys === undefined ? '' : 'encrypted-'}${trains ? 'training' : 'workflow'}-bundle.js`;
   const creation = Worker.create({
     connection,

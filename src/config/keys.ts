@@ -15,17 +15,11 @@ type Card = ModelCard | ConductorCard;
  * asks the same place with the same variable: no one else can have a key sent to a host of theirs, a request made to
  * their address, or a file of this machine opened as a local model.
  *
- * @param earlier versions of the configuration that this process followed, whose runs may be under way
  * @throws MissingKeyError when the variable is not set
  * @throws ConfigError when the configuration of this process knows no such place
  */
-export function keyFor(
-  card: Card,
-  config: Config,
-  env: NodeJS.ProcessEnv,
-  earlier: readonly Config[] = [],
-): string | null {
-  if (![config, ...earlier].some((each) => isConfigured(card, each))) {
+export function keyFor(card: Card, config: Config, env: NodeJS.ProcessEnv): string | null {
+  if (!isConfigured(card, config)) {
     throw new ConfigError(
       `${nameOf(card)} is to be asked at ${placeOf(card)}, which the configuration of this worker process does not ` +
         'do: give all worker processes the same configuration, and start the run again',

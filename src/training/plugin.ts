@@ -3,7 +3,7 @@ import { configuredStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { WorkerPlugin } from '../worker/worker-plugin';
 import { createTrainingActivities } from './activities';
-import { parseTrainable, readGivenTrainable } from './config/load';
+import { readGivenTrainable } from './config/load';
 import type { TrainableInput } from './config/schema';
 import { groupQueue } from './night-ids';
 import { createAskPolicy } from './policy/ask';
@@ -12,8 +12,6 @@ import { createPolicyProvider } from './policy/conductor';
 export interface TrainingPluginOptions {
   /** As `ConductorPlugin` takes it. */
   readonly config?: string | TrainableInput;
-  /** As `ConductorPlugin` takes it. */
-  readonly earlier?: readonly TrainableInput[];
   /** As `ConductorPlugin` takes it. */
   readonly store?: Store;
 }
@@ -30,16 +28,14 @@ export interface TrainingPluginOptions {
  * await Worker.create({ ...options, plugins: [new TrainingPlugin()] });
  */
 export class TrainingPlugin extends WorkerPlugin {
-  constructor({ config: given, earlier: before = [], store: givenStore }: TrainingPluginOptions = {}) {
+  constructor({ config: given, store: givenStore }: TrainingPluginOptions = {}) {
     const config = readGivenTrainable(given);
-    const earlier = before.map((each) => parseTrainable(each));
     const store = givenStore ?? configuredStore(config);
-    const activities = createTrainingActivities({ config, earlier, store, askPolicy: createAskPolicy() });
-    const slots =
-      [config, ...earlier].map(({ training }) => training?.slots).find((each) => each != null) ?? null;
+    const activities = createTrainingActivities({ config, store, askPolicy: createAskPolicy() });
+    const slots = config.training?.slots ?? null;
     super(
       'temporal-conductor.TrainingPlugin',
-      { config, earlier, store },
+      { config, store },
       {
         activities,
         policy: createPolicyProvider(store, config),

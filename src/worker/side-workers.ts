@@ -73,24 +73,18 @@ function pluginsBeside({ plugins = [], connection }: WorkerOptions, ours: Worker
   });
 }
 
-/**
- * A queue for the calls of each provider, where a configuration keeps them apart.
- *
- * @param configs the one that holds, which also has the rates, then earlier ones, whose runs may still be under way
- */
+/** A queue for the calls of each provider, where a configuration keeps them apart. */
 export function providerQueues(
-  configs: readonly [Config, ...Config[]],
+  config: Config,
   taskQueue: string,
   { activities, servesCheckpoints }: { readonly activities: object; readonly servesCheckpoints: boolean },
 ): SideQueue[] {
-  const { callsPerSecond } = configs[0].temporal;
-  return [...new Set(configs.flatMap((config) => providersApart(config, servesCheckpoints)))].map(
-    (provider) => ({
-      taskQueue: providerQueue(taskQueue, provider),
-      activities,
-      adapt: (options) => forCalls(options, callsPerSecond?.[provider]),
-    }),
-  );
+  const { callsPerSecond } = config.temporal;
+  return [...new Set(providersApart(config, servesCheckpoints))].map((provider) => ({
+    taskQueue: providerQueue(taskQueue, provider),
+    activities,
+    adapt: (options) => forCalls(options, callsPerSecond?.[provider]),
+  }));
 }
 
 /** A run may name a checkpoint, whatever its Conductor is by the configuration. */

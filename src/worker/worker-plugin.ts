@@ -22,9 +22,7 @@ export interface AddOn {
 }
 
 /** What a worker solves by. */
-interface Solved extends Pick<Dependencies, 'config' | 'store'> {
-  readonly earlier?: readonly Config[];
-}
+type Solved = Pick<Dependencies, 'config' | 'store'>;
 
 /** What every plugin of ours does to a worker: brings activities, checks encryption, and polls queues beside it. */
 export abstract class WorkerPlugin extends SimplePlugin {
@@ -33,7 +31,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
   private readonly sideWorkers: SideWorkers;
 
   /** @throws ConfigError where the Conductor is a checkpoint and no add-on serves one */
-  protected constructor(name: string, { config, earlier = [], store }: Solved, addOn?: AddOn) {
+  protected constructor(name: string, { config, store }: Solved, addOn?: AddOn) {
     if (config.conductor.provider === 'policy' && addOn === undefined) {
       throw new ConfigError(
         'conductor.provider is policy, and ConductorPlugin serves no checkpoints: mount TrainingPlugin of ' +
@@ -42,7 +40,6 @@ export abstract class WorkerPlugin extends SimplePlugin {
     }
     const solving = createActivities({
       config,
-      earlier,
       store,
       complete: (request) => {
         const isPolicy = request.card.provider === 'policy';
@@ -57,7 +54,7 @@ export abstract class WorkerPlugin extends SimplePlugin {
     this.encryption = config.encryption;
     this.solving = solving;
     this.sideWorkers = new SideWorkers((taskQueue) => [
-      ...providerQueues([config, ...earlier], taskQueue, {
+      ...providerQueues(config, taskQueue, {
         activities: solving,
         servesCheckpoints: addOn !== undefined,
       }),

@@ -1,20 +1,22 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeConductor } from '../../config/notices';
 import { reasonOf } from '../../reason-of';
 import { startProgram } from '../../start-program';
 import { checkStore } from '../../store/open-store';
+import type { TrainableConfig } from '../../training/config/schema';
 import { EXIT, type ExitCode, exitCodeFrom, UsageError } from '../exit-code';
-import { ConfigFollower } from '../follow-config';
 import { sayResumed } from '../follow-run';
 import { serveHealth } from '../health';
 import { listenForInterruption, unlessInterrupted, untilInterrupted } from '../interruption';
 import { type Session, withSession } from '../session';
 import { requireOwnRuns } from '../own-runs';
 import { loadServable, loadSettings, type WorkOptions } from '../settings';
-import { superviseWorker, type WorkerOrders } from '../supervise';
+import { supervise, type Supervised } from '../supervise';
 import { say } from '../terminal';
+import { watchConfig } from '../watch-config';
 
 /**
  * How long calls under way may go on, since they are paid for. Kubernetes kills after 30 s and Docker after 10 s unless
@@ -49,10 +51,15 @@ export async function serveHere(
     await requireOwnRuns(session.server, options.trust);
     await sayResumed(session, file);
     const worker: Part = (stop, sayReady) =>
-      superviseWorker(loaded, options, stop, () => {
+      supervise(workerProcess(loaded, file), 'up', stop, () => {
         sayReady(describeSession(session));
       });
-    return keepAll([worker, ...partsOn(session)], interruption);
+    const unwatch = watchConfig(loaded, options, 'up');
+    try {
+      return await keepAll([worker, ...partsOn(session)], interruption);
+    } finally {
+      unwatch();
+    }
   });
 }
 
@@ -75,6 +82,25 @@ async function keepAll(parts: readonly Part[], interruption: AbortSignal): Promi
   return codes.find((code) => code !== EXIT.answered) ?? EXIT.answered;
 }
 
+/** In a process group of its own, so that Ctrl-C in a terminal reaches only this process, which then decides. */
+function workerProcess(config: TrainableConfig, file: string | undefined): Supervised {
+  const args = ['up-worker', ...(file === undefined ? [] : ['--config', file])];
+  const start = (sayReady: () => void): ChildProcess => {
+    const main = join(__dirname, '..', 'main.js');
+    const child = startProgram(process.execPath, [...process.execArgv, main, ...args], {
+      // It works for this folder, and asks models.
+      cwd: process.cwd(),
+      passes: 'all',
+      detached: true,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    // Not read from the file again, which may have changed meanwhile. One that dies before it listens has an end of its own.
+    child.send(config, () => undefined);
+    return child.once('message', sayReady);
+  };
+  return { name: 'worker', start };
+}
+
 /** `up-worker`: the process that works for `up`, until that asks it to stop or is gone. */
 export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode> {
   const parent = process.ppid;
@@ -85,8 +111,8 @@ export async function upWorker({ config: file }: WorkOptions): Promise<ExitCode>
   process.once('SIGTERM', leave);
   process.once('disconnect', () => void untilOrphaned(parent).then(leave));
   try {
-    const [{ config, earlier }] = (await once(process, 'message')) as [WorkerOrders];
-    return await withSession(config, { file, earlier, ...WORK }, async ({ worker }) => {
+    const [config] = (await once(process, 'message')) as [TrainableConfig];
+    return await withSession(config, { file, ...WORK }, async ({ worker }) => {
       process.send?.('ready');
       await unlessInterrupted(stop.signal, worker?.ended ?? Promise.resolve());
       return EXIT.answered;
@@ -163,9 +189,7 @@ export async function worker(options: WorkerOptions): Promise<ExitCode> {
   const interruption = listenForInterruption();
   const loaded = await loadServable(options);
   await checkStore(loaded.store);
-  const follower = new ConfigFollower(loaded, options, () => {
-    say('This worker goes on with what it read: start it again to have it work with that.');
-  });
+  const unwatch = watchConfig(loaded, options, 'worker');
   try {
     return await withSession(loaded, { file: options.config, elsewhere: true, ...WORK }, async (session) => {
       const health = options.health === undefined ? null : await serveHealth(options.health, session);
@@ -180,7 +204,7 @@ export async function worker(options: WorkerOptions): Promise<ExitCode> {
       return EXIT.answered;
     });
   } finally {
-    follower.stop();
+    unwatch();
   }
 }
 

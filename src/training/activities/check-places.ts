@@ -10,13 +10,10 @@ import type { NamedPlaces } from '../contract';
  * @throws ConfigError that says which place is another one
  */
 export function checkPlaces(
-  {
-    config,
-    earlier = [],
-  }: { readonly config: TrainableConfig; readonly earlier?: readonly TrainableConfig[] },
+  { config }: { readonly config: TrainableConfig },
   { policyServer, trainerQueue, modelFolder }: NamedPlaces,
 ): Promise<void> {
-  const all = [trainingOf(config), ...earlier.flatMap(({ training }) => training ?? [])] as const;
+  const training = trainingOf(config);
   check('the policy server', policyServer, 'training.policy.baseUrl', ({ policy }) => policy.baseUrl);
   check(
     "the trainer's queue",
@@ -35,8 +32,8 @@ export function checkPlaces(
     setting: string,
     read: (training: TrainingConfig) => string,
   ): void {
-    const own = read(all[0]);
-    if (named === undefined || all.some((each) => read(each) === named)) return;
+    const own = read(training);
+    if (named === undefined || own === named) return;
     throw new ConfigError(
       `the input names ${what} ${named}, and ${setting} is ${own} in the configuration of this worker process: give all ` +
         'worker processes the same configuration, and start it again',

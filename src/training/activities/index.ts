@@ -29,8 +29,6 @@ import { verificationOf } from '../../evaluation/activities/verification';
 
 export interface TrainingDependencies {
   readonly config: TrainableConfig;
-  /** Versions of it that came before, whose nights may be under way. */
-  readonly earlier?: readonly TrainableConfig[];
   readonly store: Store;
   readonly askPolicy: AskPolicy;
 }

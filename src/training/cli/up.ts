@@ -1,15 +1,18 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DRAIN_MS, type Part, serveHere } from '../../cli/commands/serve';
 import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
 import type { Session } from '../../cli/session';
 import { FOLDER, loadSettings, type WorkOptions } from '../../cli/settings';
-import { superviseProgram } from '../../cli/supervise-program';
+import { supervise, type Supervised } from '../../cli/supervise';
 import { say } from '../../cli/terminal';
 import { readStoreUrl, withoutPassword } from '../../config/store-url';
 import { holdFile } from '../../local/lease';
+import { startProgram } from '../../start-program';
 import { trainingOf } from '../config/resolve';
 import type { TrainableConfig, TrainingConfig } from '../config/schema';
 import { askHealth } from './night-parts';
@@ -74,26 +77,41 @@ function trainerPart(session: Session, training: TrainingConfig, find: FindProgr
     '--namespace': server.namespace,
     '--drain-seconds': `${DRAIN_MS / 1000}`,
   };
-  const program = {
-    name: 'trainer',
-    command: [
-      ...command,
-      ...placeOptions(config, training),
-      ...Object.entries(options).flat(),
-      ...(config.encryption?.strict === true ? ['--encryption-strict'] : []),
-      '--end-with-stdin',
-    ] as const,
-    env: {
-      ...computingEnv(env, training),
-      ...storeEnv(config.store),
-      ...(server.embedded && { TEMPORAL_ADDRESS: server.address }),
-    },
-  };
+  const args = [
+    ...placeOptions(config, training),
+    ...Object.entries(options).flat(),
+    ...(config.encryption?.strict === true ? ['--encryption-strict'] : []),
+    '--end-with-stdin',
+  ];
+  const program = programOf('trainer', [...command, ...args], {
+    ...computingEnv(env, training),
+    ...storeEnv(config.store),
+    ...(server.embedded && { TEMPORAL_ADDRESS: server.address }),
+  });
   const line = `Trainer     task queue ${trainer.taskQueue}, checkpoints below ${checkpoints}, exports below ${EXPORTS}`;
   return (stop, sayReady) =>
-    superviseProgram(program, 'train up', stop, () => {
+    supervise(program, 'train up', stop, () => {
       sayReady(line);
     });
+}
+
+/**
+ * A program that writes a line to stdout when it works, and ends when its stdin does. It runs in a process group of its
+ * own, so that Ctrl-C in a terminal reaches only this process, which then decides.
+ */
+function programOf(
+  name: string,
+  [file, ...args]: readonly [string, ...string[]],
+  env: NodeJS.ProcessEnv,
+): Supervised {
+  const start = (sayReady: () => void): ChildProcess => {
+    // Its options may name files of this folder.
+    const setting = { cwd: process.cwd(), env, passes: 'all', detached: true } as const;
+    const child = startProgram(file, args, { ...setting, stdio: ['pipe', 'pipe', 'inherit'] });
+    if (child.stdout !== null) createInterface({ input: child.stdout }).once('line', sayReady);
+    return child;
+  };
+  return { name, start };
 }
 
 /** The password of a store: arguments are there for all users of a machine to see. */
@@ -125,21 +143,14 @@ async function policiesOf(
   const isHere = ['127.0.0.1', 'localhost'].includes(hostname);
   if (!isHere || training.trainer.device !== 'cpu' || (await answers(baseUrl))) return givenPolicies(baseUrl);
   const { command, env } = find('policy-server');
-  const program = {
-    name: 'policy server',
-    command: [
-      ...command,
-      '--host',
-      hostname,
-      '--port',
-      port === '' ? '80' : port,
-      ...placeOptions(config, training),
-      '--end-with-stdin',
-    ] as const,
-    env: { ...computingEnv(env, training), ...storeEnv(config.store) },
-  };
+  const address = ['--host', hostname, '--port', port === '' ? '80' : port];
+  const program = programOf(
+    'policy server',
+    [...command, ...address, ...placeOptions(config, training), '--end-with-stdin'],
+    { ...computingEnv(env, training), ...storeEnv(config.store) },
+  );
   return (stop, sayReady) =>
-    superviseProgram(program, 'train up', stop, () => {
+    supervise(program, 'train up', stop, () => {
       sayReady(`Policies    ${baseUrl}, on this machine's processor`);
     });
 }
