@@ -1,6 +1,6 @@
 import type { Grade, Verdict } from '../grading/grade';
 import type { Question } from '../grading/question';
-import type { LimitsInput, PoolFilter } from '../protocol/activities';
+import type { LimitsInput } from '../protocol/activities';
 import type { ModelCard } from '../protocol/cards';
 import type { ResolvedRun } from '../protocol/run';
 import type { Text } from '../protocol/text';
@@ -16,8 +16,13 @@ export interface QuestionRef {
   readonly index: number;
 }
 
-/** What came of one answer; an object where it could not be judged. */
-export type Judged = Exclude<Verdict, 'ungraded'> | { readonly ungradedBecause: string };
+/** The grade where there is no answer. */
+export const NO_ANSWER: Grade = {
+  verdict: 'wrong',
+  extracted: null,
+  reason: 'there is no answer',
+  graderVersion: 'none',
+};
 
 /** A rule's grade; with what the verifier is asked where that is to have the last word. */
 export interface RuleGrade extends Grade {
@@ -99,8 +104,6 @@ interface EvaluationSettings {
   readonly verifier?: ModelCard;
   /** It also compares the answers to questions whose right answer is not known. */
   readonly compares?: boolean;
-  /** For inputs without `run`. */
-  readonly pool?: PoolFilter;
   /** Replace the configured ones for each run. */
   readonly limits?: LimitsInput;
   /** Of draws, and sent to models that take one. */

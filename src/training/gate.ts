@@ -136,3 +136,15 @@ export function describeSmallSet(questions: number): string | null {
     `the first night and of ${last} in the ${nights}th; ${gain} takes about ${PLANNED.questions} questions`
   );
 }
+
+/** Half as much again: answers of the held-out questions may be longer than those seen. */
+const GATE_SPARE = 1.5;
+
+/**
+ * What a night keeps for its gate, of all that it may spend: what its rollouts cost at the mean so far and a half
+ * more, but half of the budget at most. A quarter of it while no cost is known.
+ */
+export function costOfGate(budget: number, rollouts: number, nanoUsdEach: number | null): number {
+  if (nanoUsdEach === null) return Math.floor(budget / 4);
+  return Math.min(Math.floor(budget / 2), Math.ceil(GATE_SPARE * rollouts * nanoUsdEach));
+}

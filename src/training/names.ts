@@ -24,9 +24,7 @@ export const CANNOT_LEARN = 'Night.CannotLearn';
 /** Activities of the TypeScript worker. */
 export const CHECK_PLACES = 'conductor.train.checkPlaces';
 export const OPEN_NIGHT = 'conductor.train.openNight';
-export const READ_QUESTION = 'conductor.train.readQuestion';
 export const SAMPLE_PLANS = 'conductor.train.samplePlans';
-export const GRADE_ANSWERS = 'conductor.train.gradeAnswers';
 export const KEEP_GROUP = 'conductor.train.keepGroup';
 export const WRITE_BATCH = 'conductor.train.writeBatch';
 export const KEEP_CHECKPOINT = 'conductor.train.keepCheckpoint';

@@ -1,4 +1,5 @@
 import type { WorkerOptions } from '@temporalio/worker';
+import { createEvaluationActivities } from '../evaluation/activities';
 import { configuredStore } from '../store/open-store';
 import type { Store } from '../store/store';
 import { WorkerPlugin } from '../worker/worker-plugin';
@@ -31,7 +32,10 @@ export class TrainingPlugin extends WorkerPlugin {
   constructor({ config: given, store: givenStore }: TrainingPluginOptions = {}) {
     const config = readGivenTrainable(given);
     const store = givenStore ?? configuredStore(config);
-    const activities = createTrainingActivities({ config, store, askPolicy: createAskPolicy() });
+    const activities = {
+      ...createEvaluationActivities(store),
+      ...createTrainingActivities({ config, store, askPolicy: createAskPolicy() }),
+    };
     const slots = config.training?.slots ?? null;
     super(
       'temporal-conductor.TrainingPlugin',

@@ -280,7 +280,7 @@ test('a verifier has the last word where the question says so, its calls booked 
   expect(clerk).toMatchObject({ graderVersion: 'freeform/2 verifier/judge', judging: { calls: 1 } });
   expect(coder).toMatchObject({ method: 'worker:coder', graderVersion: 'freeform/2' });
   expect(coder?.judging).toBeUndefined();
-  expect(await stage.rows('eval-verified-1-worker-clerk-verifier')).toMatchObject([{ worker: 'verifier' }]);
+  expect(await stage.rows('eval-verified-1')).toMatchObject([{ worker: 'verifier' }]);
   const paid = stage.providers.log.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
   expect(progress.spentNanoUsd).toBe(paid);
   const { usd, methods } = await stage.summary(input);

@@ -1,5 +1,5 @@
 import { array, assert, double, integer, property, record } from 'fast-check';
-import { decideGate, describeSmallSet, type GateRule } from '../../src/training/gate';
+import { costOfGate, decideGate, describeSmallSet, type GateRule } from '../../src/training/gate';
 import type { QuestionScore, ScoredPolicy } from '../../src/training/scores';
 import { FEWEST_VALUES } from '../../src/evaluation/statistics';
 
@@ -175,4 +175,13 @@ test('a small set of held-out questions is told what it cannot find, one of four
     '20 held-out questions are few: where their gains spread by 0.2, the gate finds one of 0.13 in the first night ' +
       'and of 0.28 in the 50th; 0.05 takes about 400 questions',
   );
+});
+
+test.each([
+  ['what its rollouts cost and half as much again', 1000, 20, 10, 300],
+  ['half of the budget at most', 1000, 200, 10, 500],
+  ['a quarter while no cost is known', 1000, 200, null, 250],
+  ['nothing where rollouts cost nothing', 1000, 200, 0, 0],
+])('for the gate is kept %s', (_, budget, rollouts, each, kept) => {
+  expect(costOfGate(budget, rollouts, each)).toBe(kept);
 });

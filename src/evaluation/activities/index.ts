@@ -1,26 +1,16 @@
 import { asFailure } from '../../activities/as-failure';
 import { whileHeartbeating } from '../../activities/heartbeat';
-import { grade, type RightAnswer } from '../../grading/grade';
-import { answerTextOf } from '../../grading/read-answer';
-import { groupSame } from '../../grading/same-answer';
-import { type Grade, gradeOf } from '../../grading/verdict';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';
 import { keepText, readText } from '../../store/texts';
-import type {
-  Comparing,
-  EvaluatedQuestion,
-  Graded,
-  OpenedQuestion,
-  QuestionRef,
-  RuleGrade,
-} from '../contract';
+import type { Comparing, EvaluatedQuestion, Graded, OpenedQuestion, QuestionRef } from '../contract';
 import { questionFolder, resultKey } from '../keys';
 import * as names from '../names';
 import type { MethodRecord } from '../records';
+import { gradeAnswers, type GradeRequest } from './grade-answers';
 import { readResults } from './read-results';
 import { QuestionSets } from './question-sets';
-import { comparisonOf, verificationOf } from './verification';
+import { comparisonOf } from './verification';
 
 /** The side effects of evaluations, by activity type. */
 export interface EvaluationActivities {
@@ -48,7 +38,8 @@ export function createEvaluationActivities(store: Store): EvaluationActivities {
 }
 
 interface OpenQuestionRequest {
-  readonly evaluation: string;
+  /** Default: none, and nothing is known. */
+  readonly evaluation?: string;
   readonly ref: QuestionRef;
 }
 
@@ -59,7 +50,8 @@ async function openQuestion(
   { evaluation, ref }: OpenQuestionRequest,
 ): Promise<OpenedQuestion> {
   const { id, question, topic, grader, solved, routed } = await questions.read(ref);
-  const known = await readResults(store, questionFolder(evaluation, ref.index));
+  const known =
+    evaluation === undefined ? [] : await readResults(store, questionFolder(evaluation, ref.index));
   return {
     id,
     topic,
@@ -69,82 +61,6 @@ async function openQuestion(
     routed,
     ...(grader === 'none' && { isOpen: true }),
   };
-}
-
-interface GradeRequest {
-  readonly question: QuestionRef;
-  readonly answers: readonly (Text | null)[];
-  /** The verifier has the last word where the question says so. */
-  readonly verifies?: boolean;
-  /** Judged likewise where the first answer is wrong, and a rule judges it: what was found on the way to it. */
-  readonly onTheWay?: readonly (Text | null)[];
-}
-
-const CUSTOM_TIMEOUT_SECONDS = 600;
-
-/**
- * Activity `conductor.evaluate.gradeAnswers`: judges each answer; one that is none (null) is wrong. Grades of what was
- * found on the way come behind those of the answers, by rules alone.
- */
-async function gradeAnswers(
-  store: Store,
-  questions: Questions,
-  { question: ref, answers, onTheWay = [], verifies = false }: GradeRequest,
-): Promise<Graded> {
-  const question = await questions.read(ref);
-  if (question.grader === 'custom') {
-    const { activity, taskQueue, answer: right, timeoutSeconds = CUSTOM_TIMEOUT_SECONDS } = question;
-    return { activity, taskQueue, right, timeoutMs: timeoutSeconds * 1000 };
-  }
-  const known = new Map<string, RuleGrade>();
-  const gradeAll = async (texts: readonly (Text | null)[]): Promise<RuleGrade[]> => {
-    const grades: RuleGrade[] = [];
-    for (const answer of texts) {
-      const text = answer === null ? null : await readText(store, answer);
-      const found = text === null ? NO_ANSWER : (known.get(text) ?? (await judge(text)));
-      if (text !== null) known.set(text, found);
-      grades.push(found);
-    }
-    return grades;
-  };
-  const grades = await groupAnswers(question, await gradeAll(answers));
-  const isWrong = grades[0]?.verdict === 'wrong';
-  return isWrong ? [...grades, ...(await gradeAll(onTheWay))] : grades;
-
-  async function judge(text: string): Promise<RuleGrade> {
-    if (question.grader === 'none') return notKnown(text);
-    const found = await gradeTwice(question, text);
-    const isOpen = found.verdict === 'wrong' && question.grader === 'freeform' && question.verify === true;
-    const verification = isOpen && verifies ? await verificationOf(store, question, text) : null;
-    return verification === null ? found : { ...found, verification };
-  }
-}
-
-/** Several answers are votes: those that the grader holds equal count as one. */
-async function groupAnswers(
-  question: EvaluatedQuestion,
-  grades: readonly RuleGrade[],
-): Promise<readonly RuleGrade[]> {
-  if (question.grader === 'none' || grades.length < 2) return grades;
-  const groups = await groupSame(question, grades);
-  return grades.map((each, place) => ({ ...each, sameAs: groups[place] ?? null }));
-}
-
-const NO_ANSWER: Grade = {
-  verdict: 'wrong',
-  extracted: null,
-  reason: 'there is no answer',
-  graderVersion: 'none',
-};
-
-function notKnown(text: string): Grade {
-  return gradeOf('none', 'ungraded', answerTextOf(text), 'the right answer to the question is not known');
-}
-
-/** A grader that fails is asked once more. */
-async function gradeTwice(question: RightAnswer, text: string): Promise<Grade> {
-  const first = await grade(question, text);
-  return first.verdict === 'ungraded' ? grade(question, text) : first;
 }
 
 interface CompareRequest {

@@ -1,5 +1,6 @@
 import {
   ChildWorkflowCancellationType,
+  condition,
   continueAsNew,
   defineQuery,
   executeChild,
@@ -7,10 +8,10 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import type { EvaluateInput, EvaluationProgress, QuestionInput, QuestionOutcome } from '../contract';
 import { EVALUATION_PRIORITY, PROGRESS_QUERY, QUESTION_WORKFLOW } from '../names';
 import { checkEvaluation } from './input';
-import { Purse, type Share } from './purse';
 
 /** Query: how far the evaluation is. */
 export const evaluationProgressQuery = defineQuery<EvaluationProgress>(PROGRESS_QUERY);
@@ -34,7 +35,7 @@ export async function conductorEvaluate(input: EvaluateInput): Promise<Evaluatio
 
 class Sweep {
   progress: EvaluationProgress;
-  private readonly purse: Purse;
+  private readonly budget: SharedBudget;
   private hasFailed = false;
 
   constructor(private readonly input: EvaluateInput) {
@@ -46,7 +47,7 @@ class Sweep {
       scores: input.methods.map(() => ({ correct: 0, graded: 0 })),
       stoppedBy: null,
     };
-    this.purse = new Purse(input, this.progress.spentNanoUsd);
+    this.budget = new SharedBudget(input.nanoUsd, this.progress.spentNanoUsd);
   }
 
   get isOver(): boolean {
@@ -70,7 +71,7 @@ class Sweep {
   /** A question whose share does not last is asked about once more when all that is left is its own. */
   private async ask(index: number): Promise<void> {
     for (const isAlone of [false, true]) {
-      const share = await this.purse.take(isAlone);
+      const share = await this.takeShare(isAlone);
       const outcome = share && (await this.askFor(index, share));
       if (outcome?.stoppedBy === null) {
         this.book(outcome);
@@ -80,7 +81,24 @@ class Sweep {
     this.progress = { ...this.progress, stoppedBy: 'cost' };
   }
 
-  private async askFor(index: number, share: Share): Promise<QuestionOutcome> {
+  /**
+   * Sets money aside for a question: twice the most that one cost so far and one more run at its limit, at least. Where
+   * less is left, it waits for others, and takes all that there is once they are over; null where that is nothing.
+   *
+   * @param isAlone all that is left, once all others are over
+   */
+  private async takeShare(isAlone: boolean): Promise<BudgetShare | null> {
+    const { budget, input } = this;
+    for (;;) {
+      const usual = Math.max(1, 2 * budget.dearest + (input.runNanoUsd ?? 0));
+      const share = budget.share(input.window, isAlone ? Infinity : usual);
+      if (share !== null || budget.underWay === 0) return share;
+      const { over } = budget;
+      await condition(() => budget.over > over);
+    }
+  }
+
+  private async askFor(index: number, share: BudgetShare): Promise<QuestionOutcome> {
     let spent: number | null = null;
     try {
       const outcome = await askAbout(this.input, index, share.nanoUsd);
@@ -88,7 +106,7 @@ class Sweep {
       return outcome;
     } finally {
       share.settle(spent);
-      this.progress = { ...this.progress, spentNanoUsd: this.purse.spent };
+      this.progress = { ...this.progress, spentNanoUsd: this.budget.spent };
     }
   }
 
@@ -114,7 +132,7 @@ function addVerdict(
 
 /** Behind people who wait for an answer: the solves below inherit the priority. */
 function askAbout(input: EvaluateInput, index: number, nanoUsd: number | null): Promise<QuestionOutcome> {
-  const { id, methods, workers, run, verifier, compares, pool, limits, seed, runNanoUsd, set } = input;
+  const { id, methods, workers, run, verifier, compares, limits, seed, runNanoUsd, set } = input;
   const question: QuestionInput = {
     id,
     methods,
@@ -122,7 +140,6 @@ function askAbout(input: EvaluateInput, index: number, nanoUsd: number | null): 
     run,
     verifier,
     compares,
-    pool,
     limits,
     seed,
     runNanoUsd,

@@ -2,12 +2,12 @@ import type { Grade } from '../../grading/verdict';
 import type { ModelCard } from '../../protocol/cards';
 import type { Text } from '../../protocol/text';
 import type { Comparing, RuleGrade } from '../contract';
-import { lastLineOf } from '../judging';
 import { COMPARE_ANSWERS } from '../names';
 import type { MethodRecord, Preference, Spent } from '../records';
-import { addSpent, NOTHING_SPENT, spentOn } from '../spent';
+import { NOTHING_SPENT, spentOn } from '../spent';
 import { storeActivities } from './activities';
-import type { SolveRun, Trial } from './trial';
+import { verifiedGrade, type VerifierReply } from './ask-verifier';
+import type { Trial } from './trial';
 
 /**
  * The verdict on an answer: the rule's, or where that says no and the question asks for it, the verifier's. null where
@@ -20,19 +20,13 @@ export async function verify(
 ): Promise<{ grade: Grade; judging: Spent } | null> {
   const { verifier } = trial.input;
   if (verification === undefined || verifier === undefined) return { grade: byRule, judging: NOTHING_SPENT };
-  const { prompt, correct, wrong } = verification;
-  const asked = await trial.ask(verifier, prompt, name, 'verifier');
-  if (asked === null) return null;
-  const verdict = wordOf(asked, { [correct]: 'correct', [wrong]: 'wrong' } as const);
-  return {
-    grade: {
-      verdict: verdict ?? 'ungraded',
-      extracted: byRule.extracted,
-      reason: verdict === null ? problemOf(asked) : `${byRule.reason}; ${verifier.model} says ${verdict}`,
-      graderVersion: `${byRule.graderVersion} verifier/${verifier.model}`,
-    },
-    judging: spentBy(asked),
-  };
+  const asked = await trial.ask(verifier, verification.prompt, `verifier of ${name}`);
+  return (
+    asked && {
+      grade: verifiedGrade({ ...byRule, verification }, verifier, asked),
+      judging: spentOn(asked.calls),
+    }
+  );
 }
 
 interface Compared {
@@ -74,14 +68,14 @@ async function askInBothOrders(
   };
   const [inOrder, reversed] = await putSideBySide(trial, answer, reference.answer);
   if (!inOrder || !reversed) return unjudged('an answer is missing, empty or too long to be compared');
-  const one = await trial.ask(verifier, inOrder.prompt, name, 'judge');
-  const other = one && (await trial.ask(verifier, reversed.prompt, name, 'judge-reversed'));
+  const one = await trial.ask(verifier, inOrder.prompt, `judge of ${name}`);
+  const other = one && (await trial.ask(verifier, reversed.prompt, `judge of ${name}, reversed`));
   if (one === null || other === null) return null;
-  const judging = addSpent(spentBy(one), spentBy(other));
+  const judging = spentOn([...one.calls, ...other.calls]);
   const own = preferredIn(one, inOrder, ['won', 'lost']);
   const again = preferredIn(other, reversed, ['lost', 'won']);
-  if (own === null) return unjudged(problemOf(one), judging);
-  if (again === null) return unjudged(problemOf(other), judging);
+  if (own === null) return unjudged(one.problem, judging);
+  if (again === null) return unjudged(other.problem, judging);
   return { preference: { over, ...agree(verifier, own, again) }, judging };
 }
 
@@ -96,28 +90,17 @@ function putSideBySide(
 
 type Outcome = 'won' | 'lost' | 'tied';
 
-function preferredIn(asked: SolveRun, words: Comparing, [first, second]: readonly Outcome[]): Outcome | null {
-  const meanings = { [words.first]: first, [words.second]: second, [words.equal]: 'tied' as const };
-  return wordOf(asked, meanings) ?? null;
+function preferredIn(
+  { said }: VerifierReply,
+  words: Comparing,
+  [first, second]: readonly [Outcome, Outcome],
+): Outcome | null {
+  if (said === words.first) return first;
+  if (said === words.second) return second;
+  return said === words.equal ? 'tied' : null;
 }
 
 function agree({ model }: ModelCard, one: Outcome, other: Outcome): Pick<Preference, 'outcome' | 'reason'> {
   if (one === other) return { outcome: one, reason: `${model} says so in both orders` };
   return { outcome: 'tied', reason: `${model} says ${one} in one order and ${other} in the other` };
-}
-
-/** What the last line of the judge's reply means; null where it is none of the words. */
-function wordOf<Meaning>({ trace }: SolveRun, meanings: Readonly<Record<string, Meaning>>): Meaning | null {
-  const answer = trace?.answer ?? null;
-  const said = typeof answer === 'string' ? lastLineOf(answer) : '';
-  return Object.hasOwn(meanings, said) ? (meanings[said] ?? null) : null;
-}
-
-function problemOf({ problem }: SolveRun): string {
-  if (problem !== null) return `the verifier failed: ${problem.message}`;
-  return 'the verifier said none of the words that it was to choose from';
-}
-
-function spentBy({ trace }: SolveRun): Spent {
-  return spentOn(trace?.calls ?? []);
 }

@@ -1,5 +1,9 @@
-import { ChildWorkflowCancellationType, executeChild, ParentClosePolicy } from '@temporalio/workflow';
-import type { Grade } from '../../grading/verdict';
+import {
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Plan } from '../../plan/plan';
 import type { ConductorChange, LimitsInput } from '../../protocol/activities';
 import type { Problem } from '../../protocol/call';
@@ -10,13 +14,12 @@ import type { SolveTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
 import { failedChild } from '../../trace/events';
 import { isOwnCancellation } from '../../workflows/failures';
+import { Limits } from '../../workflows/limits';
 import type { OpenedQuestion, QuestionInput, RuleGrade } from '../contract';
 import { slugOf } from '../keys';
-import { planToJudge } from '../judging';
-import { GRADE_ANSWERS } from '../names';
 import type { MethodRecord } from '../records';
-import { gradingActivities } from './activities';
-import { askGrader } from './ask-grader';
+import { askVerifier, type VerifierReply } from './ask-verifier';
+import { gradeAnswers } from './grade-answers';
 
 /** One solve of a method, over. */
 export interface SolveRun {
@@ -70,12 +73,11 @@ export class Trial {
 
   /** Solves the question, by a solve of its own; null where the money of the question did not last for it. */
   solve(method: string, { given, limits, conductor, part }: SolveOptions): Promise<SolveRun | null> {
-    const { pool, run, seed } = this.input;
+    const { run, seed } = this.input;
     const place = this.placeOf(method);
     const id = part === undefined ? place : `${place}-${part}`;
     const input: SolveInput = {
       question: this.question.text,
-      pool,
       run,
       seed,
       limits: { ...this.input.limits, ...limits },
@@ -85,17 +87,21 @@ export class Trial {
     return this.start(id, input, method);
   }
 
-  /** Has the verifier answer a prompt, by a solve in which it is the only worker. @param part what the call is for */
-  ask(verifier: ModelCard, prompt: Text, method: string, part: string): Promise<SolveRun | null> {
+  /** Has the verifier answer a prompt; null where the money of the question did not last for it. */
+  async ask(verifier: ModelCard, prompt: Text, name: string): Promise<VerifierReply | null> {
     const { run } = this.input;
-    const plan = planToJudge(verifier.id);
-    const input: SolveInput = {
-      question: prompt,
-      run: { ...run, workers: [verifier], queuePerProvider: false },
-      given: { plan, outputs: [null] },
-      limits: { steps: 1, depth: 0 },
-    };
-    return this.start(`${this.placeOf(method)}-${part}`, input, `${part} of ${method}`);
+    const money = this.moneyLimit();
+    if (money?.costUsd === 0) return null;
+    // The wall clock of one call, and not of the question.
+    const elapsed = Date.now() - workflowInfo().runStartTime.getTime();
+    const limits = new Limits({
+      ...run.limits,
+      wallClockMs: elapsed + run.limits.wallClockMs,
+      ...(money && { nanoUsd: Math.floor(money.costUsd * 1e9) }),
+    });
+    const reply = await askVerifier({ verifier, prompt, run, limits, name });
+    this.spent += limits.spentAtMost.nanoUsd;
+    return money !== null && limits.stoppedBy === 'cost' ? null : reply;
   }
 
   private placeOf(method: string): string {
@@ -125,26 +131,14 @@ export class Trial {
     return this.solve(method, { given: { plan, outputs }, limits, part });
   }
 
-  /** @param onTheWay judged behind them where the first answer is wrong and a rule judges it */
-  async grade(
+  /** See `gradeAnswers`. */
+  grade(
     answers: readonly (Text | null)[],
     onTheWay: readonly (Text | null)[] = [],
   ): Promise<readonly RuleGrade[]> {
     const { question, input } = this;
-    const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
     const verifies = input.verifier !== undefined;
-    const graded = await grade({ question: input.question, answers, onTheWay, verifies });
-    if (!('activity' in graded)) return graded;
-    const judged = await askGrader(graded, { question, answers, window: AT_ONCE });
-    return judged.map((each): Grade => {
-      const isJudged = typeof each === 'string';
-      return {
-        verdict: isJudged ? each : 'ungraded',
-        extracted: null,
-        reason: isJudged ? `${graded.activity} says so` : each.ungradedBecause,
-        graderVersion: 'custom',
-      };
-    });
+    return gradeAnswers({ ref: input.question, question, window: AT_ONCE, verifies }, answers, onTheWay);
   }
 
   /** What a solve may cost where less is left than a run may by the configuration; else that holds by itself. */

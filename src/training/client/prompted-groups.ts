@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Client, WorkflowIdConflictPolicy } from '@temporalio/client';
+import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import type { Question } from '../../grading/question';
 import type { Store } from '../../store/store';
 import { questionSetKey } from '../../evaluation/keys';
@@ -49,18 +50,31 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
     .slice(0, most);
   const progress = new Progress(request);
   const rest: GroupInput[] = [];
+  let spent = 0;
   for (const input of asked) {
     const group = await readKept(store, input);
     if (group === null) rest.push(input);
-    else progress.add(group, nanoUsdOf(group));
+    else {
+      spent += nanoUsdOf(group);
+      progress.add(group);
+    }
   }
+  const budget = new SharedBudget(request.nanoUsd, spent);
+  const ask = async (next: GroupInput, { nanoUsd, settle }: BudgetShare): Promise<void> => {
+    const input = within(next, nanoUsd ?? Infinity);
+    const { rounds, spentNanoUsd, stoppedBy } = await play(request, input);
+    settle(spentNanoUsd);
+    // null where a loss of power took what was paid for.
+    const group = await readGroup(store, rounds[0]?.key ?? '');
+    if (group !== null) progress.add(group);
+    if (stoppedBy === 'cost' && input !== next) progress.runShort();
+  };
   const askInTurn = async (): Promise<void> => {
     for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-      const input = progress.mayGoOn() ? within(next, progress.share()) : null;
-      if (input === null) return;
-      const { rounds, spentNanoUsd, stoppedBy } = await play(request, input);
-      progress.add(await readGroup(store, rounds[0]?.key ?? ''), spentNanoUsd);
-      if (stoppedBy === 'cost' && input !== next) progress.runShort();
+      if (progress.reason !== null || request.signal.aborted) return;
+      const share = budget.share(AT_ONCE);
+      if (share === null) progress.runShort();
+      else await ask(next, share);
     }
   };
   const giveUp = (error: unknown): never => {
@@ -73,16 +87,14 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
 
 /** What has come of the questions so far, and whether another one is worth asking. */
 class Progress {
-  private spent = 0;
   private count = 0;
   private hasPlan = false;
   /** Why no more are asked. */
   reason: string | null = null;
 
-  constructor(private readonly request: Pick<PromptedRequest, 'nanoUsd' | 'signal' | 'tell'>) {}
+  constructor(private readonly request: Pick<PromptedRequest, 'tell'>) {}
 
-  add(group: GroupRecord, nanoUsd: number): void {
-    this.spent += nanoUsd;
+  add(group: GroupRecord): void {
     this.count += 1;
     this.hasPlan ||= group.rollouts.some(({ plan }) => plan !== null);
     this.request.tell(group);
@@ -93,17 +105,6 @@ class Progress {
 
   runShort(): void {
     this.reason ??= 'the money is used up; --max-cost raises it';
-  }
-
-  /** A part of the money that is left, for one of the questions that are under way together. */
-  share(): number {
-    const { nanoUsd } = this.request;
-    return nanoUsd === null ? Infinity : Math.floor((nanoUsd - this.spent) / AT_ONCE);
-  }
-
-  mayGoOn(): boolean {
-    if (this.share() <= 0) this.runShort();
-    return this.reason === null && !this.request.signal.aborted;
   }
 }
 

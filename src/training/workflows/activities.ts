@@ -37,20 +37,6 @@ export function storeActivities(summary: string): ActivityInterfaceFor<TrainingA
 }
 
 /**
- * The activity that judges answers. It stops by itself after 20 minutes; heartbeats tell a lost worker from a slow
- * comparison.
- */
-export function gradingActivities(summary: string): ActivityInterfaceFor<TrainingActivities> {
-  return proxyActivities<TrainingActivities>({
-    startToCloseTimeout: '30m',
-    scheduleToCloseTimeout: '2h',
-    heartbeatTimeout: '30s',
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    summary,
-  });
-}
-
-/**
  * The activity that samples plans. One request may take the policy's `timeout`; a server that restarts is waited for, up
  * to its `patience`, and one that stays away ends the night.
  */

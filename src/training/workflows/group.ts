@@ -2,9 +2,11 @@ import { Limits } from '../../workflows/limits';
 import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import type { AskedQuestion } from '../../evaluation/contract';
+import { OPEN_QUESTION } from '../../evaluation/names';
+import { storeActivities as openQuestions } from '../../evaluation/workflows/activities';
 import type { GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
-import { GROUP_WORKFLOW, KEEP_GROUP, READ_QUESTION, SAMPLE_PLANS } from '../names';
+import { GROUP_WORKFLOW, KEEP_GROUP, SAMPLE_PLANS } from '../names';
 import type { GroupPart } from '../progress';
 import { rewardOf, rewardOfRoot } from '../reward';
 import type { GroupRecord } from '../rollout';
@@ -53,7 +55,7 @@ interface PlayedRound {
 }
 
 async function playByPrompt(group: Group): Promise<PlayedRound> {
-  const question = await storeActivities('read the question')[READ_QUESTION](group.input.question);
+  const question = await openQuestions('read the question')[OPEN_QUESTION]({ ref: group.input.question });
   return { question, samples: null, rollouts: await playPrompted({ ...group, question }) };
 }
 

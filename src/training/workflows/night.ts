@@ -1,8 +1,9 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
+import { type BudgetShare, SharedBudget } from '../../budget/shared-budget';
 import { type CheckpointRef, describePolicy, readCheckpointId } from '../checkpoint-ref';
 import type { CarriedNight, GroupResult, NightBudget, OpenedNight } from '../contract';
 import { CANARY_QUESTIONS } from '../draw';
-import { costOfGate, NightMoney } from '../money';
+import { costOfGate } from '../gate';
 import type { CycleMetrics, NightProgress, Span } from '../progress';
 import type { TrainingSettings } from '../settings';
 
@@ -12,9 +13,7 @@ const HOUR_MS = 3_600_000;
 const OVERTIME_MS = HOUR_MS;
 
 export class Night {
-  private readonly money = new NightMoney();
-  /** What was spent before this run of the workflow. */
-  private readonly spentBefore: number;
+  private readonly money: SharedBudget;
   private isJudged = false;
   /** What it is doing now, for people. */
   phase = 'begin';
@@ -26,7 +25,7 @@ export class Night {
     readonly control: NightControl,
   ) {
     control.night = this;
-    this.spentBefore = state.spentNanoUsd;
+    this.money = new SharedBudget(null, state.spentNanoUsd);
   }
 
   static begin(opened: OpenedNight, checkpoint: CheckpointRef, control: NightControl): Night {
@@ -72,20 +71,16 @@ export class Night {
     return this.remainingMs() + OVERTIME_MS;
   }
 
-  /**
-   * Sets money aside for a group, of which `side` may be under way together.
-   *
-   * @returns 10⁻⁹ USD, null: no limit; undefined where the money is used up
-   */
-  reserve(key: string, side: number): number | null | undefined {
-    return this.upToDate().reserve(key, side);
+  /** Sets money aside for a group, of which `together` may be under way at once; null where it is used up. */
+  share(together: number): BudgetShare | null {
+    return this.upToDate().share(together);
   }
 
   /** Books a group that is over; null: it failed. */
-  settle(key: string, result: GroupResult | null): void {
-    this.money.settle(key, result?.spentNanoUsd ?? null);
-    const rollouts = this.state.rollouts + (result?.rounds[0]?.rewards.length ?? 0);
-    this.state = { ...this.state, rollouts, spentNanoUsd: this.spentBefore + this.money.spent };
+  settle(share: BudgetShare, result: GroupResult | null): void {
+    share.settle(result?.spentNanoUsd ?? null);
+    const rollouts = (this.state.rollouts) + (result?.rounds[0]?.rewards.length ?? 0);
+    this.state = { ...this.state, rollouts, spentNanoUsd: this.money.spent };
   }
 
   /** A group ran out of the night's money, and another one would too. */
@@ -99,7 +94,7 @@ export class Night {
   }
 
   isOutOfMoney(): boolean {
-    return this.upToDate().isUsedUp();
+    return this.upToDate().isUsedUp;
   }
 
   /** From here on, what was kept for the gate may be spent. */
@@ -109,10 +104,10 @@ export class Night {
     this.money.forgetShortage();
   }
 
-  private upToDate(): NightMoney {
+  private upToDate(): SharedBudget {
     const { nanoUsd } = this.budget;
     const kept = nanoUsd === null || this.isJudged ? 0 : this.costOfGate(nanoUsd);
-    this.money.allow(nanoUsd === null ? null : nanoUsd - this.spentBefore, kept);
+    this.money.allow(nanoUsd, kept);
     return this.money;
   }
 

@@ -1,27 +1,23 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { Grade } from '../../grading/verdict';
 import type { Plan } from '../../plan/plan';
 import type { Background } from '../../protocol/activities';
 import { FAILURES } from '../../protocol/failures';
 import type { SolveTrace, StepTrace } from '../../protocol/solve';
 import type { Text } from '../../protocol/text';
-import { emptyTrace } from '../../trace/reduce';
 import { limitIn } from '../../workflows/failures';
 import type { Limits } from '../../workflows/limits';
 import { obtainPlan } from '../../workflows/make-plan';
-import { PayloadBudget } from '../../workflows/payload-budget';
-import { Recorder, type RunContext } from '../../workflows/run-context';
+import type { RunContext } from '../../workflows/run-context';
 import { lastOutputOf, runPlan } from '../../workflows/run-plan';
-import { Approval, Steering } from '../../workflows/steering';
-import type { AskedQuestion, Judged, Verification } from '../../evaluation/contract';
+import type { AskedQuestion, RuleGrade } from '../../evaluation/contract';
 import type { GroupInput } from '../contract';
-import { GRADE_ANSWERS } from '../names';
 import { rolloutIdentity } from '../night-ids';
 import type { GroupPart } from '../progress';
 import type { GroupPurpose, Rollout, SampledPlan } from '../rollout';
-import { gradingActivities } from './activities';
-import { askGrader } from '../../evaluation/workflows/ask-grader';
-import { askVerifier } from './ask-verifier';
+import { askVerifier, verifiedGrade, type VerifierReply } from '../../evaluation/workflows/ask-verifier';
+import { gradeAnswers } from '../../evaluation/workflows/grade-answers';
+import { runGiven, runWithin } from '../../evaluation/workflows/run-within';
 import { inWindow } from '../../workflows/in-window';
 import type { Stopwatch } from './night';
 
@@ -79,10 +75,8 @@ async function runSampled(
   if (plan.steps.length === 0) return { ...NOT_RUN, plan, answer: root?.answer ?? null };
   const background = root === null ? [] : [{ subtask: null, output: root.answer }];
   const context = rolloutContext(group, root?.index ?? index, root === null ? 0 : 1, background);
-  const { recorder, round, depth } = context;
-  recorder.record({ kind: 'plan-asked', round, depth });
-  recorder.record({ kind: 'planned', round, plan, degraded: false });
-  return carryOut(context, plan);
+  await runGiven(context, plan);
+  return outcomeOf(context, plan);
 }
 
 async function runPrompted(
@@ -94,7 +88,8 @@ async function runPrompted(
     const { trace } = context.recorder;
     // The plan that stands in for the Conductor's is nothing to imitate.
     if (purpose === 'examples' && trace.degraded) return { ...withoutPlan(trace), ...costOf(trace) };
-    return await carryOut(context, plan);
+    await runPlan(context, plan);
+    return outcomeOf(context, plan);
   } catch (error) {
     if (!(error instanceof ApplicationFailure) || !saysNothing(error.type ?? '')) throw error;
     return { ...NOT_RUN, invalidBecause: error.message, ...costOf(context.recorder.trace) };
@@ -115,8 +110,7 @@ function withoutPlan({ calls }: SolveTrace): PlanOutcome & Pick<Rollout, 'proble
     : { ...NOT_RUN, problem: null, invalidBecause: reason };
 }
 
-async function carryOut(context: RunContext, plan: Plan): Promise<PlanOutcome> {
-  await runPlan(context, plan);
+function outcomeOf(context: RunContext, plan: Plan): PlanOutcome {
   const { trace } = context.recorder;
   return { plan, answer: lastOutputOf(context), invalidBecause: findFault(trace), ...costOf(trace) };
 }
@@ -153,52 +147,48 @@ async function judge(group: GroupContext, rollouts: readonly NotJudged[]): Promi
   const grades =
     answers.length === 0 ? [] : await group.watch.time('grading', () => gradeAll(group, answers));
   return rollouts.map((rollout) => {
-    const judged = grades[gradable.indexOf(rollout)];
-    if (typeof judged === 'object') {
-      return 'verdict' in judged
-        ? { ...rollout, ...judged }
-        : { ...rollout, verdict: 'ungraded', invalidBecause: judged.ungradedBecause };
+    const grade = grades[gradable.indexOf(rollout)];
+    if (grade === undefined) {
+      const isNoPlan = rollout.invalidBecause === null && rollout.plan === null;
+      return { ...rollout, verdict: isNoPlan ? 'unparseable' : 'ungraded' };
     }
-    const withoutGrade =
-      rollout.invalidBecause === null && rollout.plan === null ? 'unparseable' : 'ungraded';
-    return { ...rollout, verdict: judged ?? withoutGrade };
+    const { verdict, extracted, reason, graderVersion } = grade;
+    if (verdict === 'ungraded') return { ...rollout, verdict, invalidBecause: reason };
+    // Only a plan can be unparseable: an answer that settles on nothing is wrong.
+    return {
+      ...rollout,
+      verdict: verdict === 'correct' ? verdict : 'wrong',
+      extracted,
+      reason,
+      graderVersion,
+    };
   });
 }
 
-async function gradeAll(
-  group: GroupContext,
-  answers: readonly (Text | null)[],
-): Promise<readonly (Judged | Grade)[]> {
+async function gradeAll(group: GroupContext, answers: readonly (Text | null)[]): Promise<readonly Grade[]> {
   const { input, question } = group;
-  const grade = gradingActivities(`grade ${answers.length} answers`)[GRADE_ANSWERS];
-  const graded = await grade({ question: input.question, answers });
-  if ('activity' in graded) return askGrader(graded, { question, answers, window: input.window });
-  return graded.every(isJudged) ? graded : verifyAll(group, graded);
-}
-
-function isJudged(judged: Judged | Grade | Verification): judged is Judged | Grade {
-  return typeof judged !== 'object' || !('prompt' in judged);
+  const grading = { ref: input.question, question, window: input.window, verifies: true };
+  const grades = await gradeAnswers(grading, answers);
+  return grades.some(({ verification }) => verification) ? verifyAll(group, grades) : grades;
 }
 
 /** Verifies each distinct answer once. */
-function verifyAll(
-  group: GroupContext,
-  graded: readonly (Judged | Grade | Verification)[],
-): Promise<readonly (Judged | Grade)[]> {
-  const { verifier, window } = group.input;
-  const asked = new Map<string, Promise<Judged>>();
-  return inWindow(graded, window, (judged, index) => {
-    if (isJudged(judged)) return Promise.resolve(judged);
-    if (verifier === undefined) return Promise.resolve(NO_VERIFIER);
-    const context = rolloutContext(group, index, 0);
-    const identity = `${context.identity ?? ''}/${verifier.id}`;
-    const verdict = asked.get(judged.correct) ?? askVerifier({ ...context, identity }, verifier, judged);
-    asked.set(judged.correct, verdict);
-    return verdict;
+function verifyAll(group: GroupContext, grades: readonly RuleGrade[]): Promise<readonly Grade[]> {
+  const { verifier, window, run } = group.input;
+  const asked = new Map<string, Promise<VerifierReply>>();
+  return inWindow(grades, window, async (grade, index) => {
+    const { verification } = grade;
+    if (verification === undefined) return grade;
+    if (verifier === undefined) return { ...grade, verdict: 'ungraded', reason: 'no verifier is configured' };
+    const { prompt, correct } = verification;
+    const identity = `${identityOf(group, index)}/${verifier.id}`;
+    const { limits } = group;
+    const reply =
+      asked.get(correct) ?? askVerifier({ verifier, prompt, run, limits, name: `${index}`, identity });
+    asked.set(correct, reply);
+    return verifiedGrade(grade, verifier, await reply);
   });
 }
-
-const NO_VERIFIER: Judged = { ungradedBecause: 'no verifier is configured' };
 
 export interface GroupContext {
   readonly input: GroupInput;
@@ -208,29 +198,25 @@ export interface GroupContext {
   readonly watch: Stopwatch<GroupPart>;
 }
 
-/** A rollout as a run of its own, so that the very code of a solve carries it out. */
+/** A rollout as a run of its own. */
 function rolloutContext(
-  { input, limits, question }: GroupContext,
+  group: GroupContext,
   rollout: number,
   round: 0 | 1,
   background: readonly Background[] = [],
 ): RunContext {
-  const { trainRun, purpose, cycle, draw, run } = input;
-  const { workflowId, runId } = workflowInfo();
-  const trace = emptyTrace({ id: `${workflowId}/${rollout}`, runId, question: question.text });
-  return {
-    input: { question: question.text },
+  const { input, limits, question } = group;
+  return runWithin(`${rollout}`, {
     question: question.text,
-    run: { ...run, recursion: 'never' },
+    run: { ...input.run, recursion: 'never' },
     limits,
-    steering: new Steering(),
-    approval: new Approval(),
-    payloads: new PayloadBudget(),
-    recorder: new Recorder(trace, () => undefined),
-    depth: 0,
-    rootId: workflowId,
     round,
     background,
-    identity: rolloutIdentity({ trainRun, purpose, cycle, question: question.id, draw, rollout }),
-  };
+    identity: identityOf(group, rollout),
+  });
+}
+
+function identityOf({ input, question }: GroupContext, rollout: number): string {
+  const { trainRun, purpose, cycle, draw } = input;
+  return rolloutIdentity({ trainRun, purpose, cycle, question: question.id, draw, rollout });
 }

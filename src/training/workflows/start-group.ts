@@ -4,27 +4,29 @@ import {
   ParentClosePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { BudgetShare } from '../../budget/shared-budget';
 import { MAX_WALL_CLOCK_MS } from '../../protocol/messages';
 import type { GroupInput, GroupResult } from '../contract';
 import { GROUP_WORKFLOW } from '../names';
 import { groupQueue, groupWorkflowId, NIGHT_PRIORITY, trialWorkflowId } from '../night-ids';
-import { describePolicy } from '../checkpoint-ref';
 import type { Night } from './night';
 
 /**
  * Starts a group, once money was set aside for it; what it did not use is given back at its end.
  *
- * @param side how many groups may be under way together: each is given an equal part of what is left
+ * @param together how many groups may be under way at once: each is given an equal part of what is left
  * @returns null where the money of the night is used up
  */
-export function startGroup(night: Night, options: GroupOptions, side: number): Promise<GroupResult> | null {
-  const { purpose, writer, cycle, draw } = options;
-  const key = `${purpose} ${describePolicy(writer)} ${cycle} ${draw}`;
-  const share = night.reserve(key, side);
-  return share === undefined ? null : playGroup(night, key, groupInput(night, options, share));
+export function startGroup(
+  night: Night,
+  options: GroupOptions,
+  together: number,
+): Promise<GroupResult> | null {
+  const share = night.share(together);
+  return share && playGroup(night, share, groupInput(night, options, share.nanoUsd));
 }
 
-async function playGroup(night: Night, key: string, input: GroupInput): Promise<GroupResult> {
+async function playGroup(night: Night, share: BudgetShare, input: GroupInput): Promise<GroupResult> {
   let result: GroupResult | null = null;
   try {
     result = await runGroup(input);
@@ -32,7 +34,7 @@ async function playGroup(night: Night, key: string, input: GroupInput): Promise<
     if (result.stoppedBy === 'cost' && !hadOwnLimit) night.runShort();
     return result;
   } finally {
-    night.settle(key, result);
+    night.settle(share, result);
   }
 }
 

@@ -1,9 +1,8 @@
 import { keepText } from '../../../src/store/texts';
-import { gradeAnswers } from '../../../src/training/activities';
+import { gradeAnswers } from '../../../src/evaluation/activities/grade-answers';
 import type { TrainableConfig } from '../../../src/training/config/schema';
 import { openNight } from '../../../src/training/activities/open-night';
 import { QuestionSets } from '../../../src/evaluation/activities/question-sets';
-import type { Judged } from '../../../src/evaluation/contract';
 import { codeRow, openQuestionFolder, type QuestionFolder, row } from './questions';
 
 let folder: QuestionFolder;
@@ -15,16 +14,16 @@ test('each answer by itself: right, wrong, none, and one that lies in the store'
   const { train } = await openNight({ store, config: folder.config() }, { date: '2026-11-21' });
   const long = await keepText(store, `${'It is hard. '.repeat(1000)}<answer>4</answer>`);
   expect(typeof long).toBe('object');
-  const verdicts = await gradeAnswers(
-    { store, questions: new QuestionSets(store) },
-    { question: { set: train.set, index: 0 }, answers: ['4', '5', null, long] },
-  );
+  const verdicts = await gradeAnswers(store, new QuestionSets(store), {
+    question: { set: train.set, index: 0 },
+    answers: ['4', '5', null, long],
+  });
   const graderVersion = expect.stringMatching(/^number\//) as string;
   expect(verdicts).toEqual([
-    { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion },
-    { verdict: 'wrong', extracted: '5', reason: 'it is another number than 4', graderVersion },
-    'wrong',
-    { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion },
+    { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion, sameAs: 0 },
+    { verdict: 'wrong', extracted: '5', reason: 'it is another number than 4', graderVersion, sameAs: 1 },
+    { verdict: 'wrong', extracted: null, reason: 'there is no answer', graderVersion: 'none', sameAs: null },
+    { verdict: 'correct', extracted: '4', reason: 'it is the same number', graderVersion, sameAs: 0 },
   ]);
 });
 
@@ -36,27 +35,21 @@ async function judge(
   const { store } = folder;
   await folder.write('train.jsonl', [{ ...row('a'), ...fields }]);
   const { train } = await openNight({ store, config: config ?? folder.config() }, { date: '2026-11-21' });
-  return gradeAnswers(
-    { store, questions: new QuestionSets(store) },
-    { question: { set: train.set, index: 0 }, answers },
-  );
+  return gradeAnswers(store, new QuestionSets(store), {
+    question: { set: train.set, index: 0 },
+    answers,
+    verifies: true,
+  });
 }
-
-test('an answer that settles on nothing is wrong: only a plan can be unparseable', async () => {
-  expect(await judge({ grader: 'choice', answer: 'B' }, ['B', 'A or B'])).toMatchObject([
-    { verdict: 'correct' },
-    { verdict: 'wrong' },
-  ]);
-});
 
 test('an answer that its grader cannot judge is ungraded, with the reason', async () => {
   process.env.CONDUCTOR_PYTHON = '/no/python';
-  const [right, unreadable] = (await judge({ grader: 'math' }, ['4.0', '\\foo{'])) as readonly Judged[];
+  const judged = await judge({ grader: 'math' }, ['4.0', '\\foo{']);
   delete process.env.CONDUCTOR_PYTHON;
-  expect(right).toMatchObject({ verdict: 'correct' });
-  expect(unreadable).toEqual({
-    ungradedBecause: expect.stringContaining('pip install math-verify') as string,
-  });
+  expect(judged).toMatchObject([
+    { verdict: 'correct' },
+    { verdict: 'ungraded', reason: expect.stringContaining('pip install math-verify') as string },
+  ]);
 });
 
 test('a night of code without a sandbox is refused before anything is spent', async () => {
@@ -84,11 +77,13 @@ test('what a verifier is asked about an answer that no rule takes for right, and
   expect(judged).toMatchObject([
     { verdict: 'correct' },
     {
-      prompt: expect.stringContaining('Donau') as string,
-      correct: expect.stringMatching(mark) as string,
-      wrong: expect.stringMatching(/^wrong-/) as string,
+      verification: {
+        prompt: expect.stringContaining('Donau') as string,
+        correct: expect.stringMatching(mark) as string,
+        wrong: expect.stringMatching(/^wrong-/) as string,
+      },
     },
-    { verdict: 'wrong' },
+    { verdict: 'unparseable' },
     { verdict: 'wrong' },
   ]);
 });
