@@ -60,21 +60,23 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
     }
   }
   const budget = new SharedBudget(request.nanoUsd, spent);
-  const ask = async (next: GroupInput, { nanoUsd, settle }: BudgetShare): Promise<void> => {
-    const input = within(next, nanoUsd ?? Infinity);
+  const ask = async (next: GroupInput, share: BudgetShare): Promise<void> => {
+    const input = within(next, share.nanoUsd ?? Infinity);
     const { rounds, spentNanoUsd, stoppedBy } = await play(request, input);
-    settle(spentNanoUsd);
+    share.settle(spentNanoUsd);
     // null where a loss of power took what was paid for.
     const group = await readGroup(store, rounds[0]?.key ?? '');
     if (group !== null) progress.add(group);
     if (stoppedBy === 'cost' && input !== next) progress.runShort();
   };
   const askInTurn = async (): Promise<void> => {
-    for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-      if (progress.reason !== null || request.signal.aborted) return;
-      const share = budget.share(AT_ONCE);
-      if (share === null) progress.runShort();
-      else await ask(next, share);
+    while (rest.length > 0 && progress.reason === null && !request.signal.aborted) {
+      const share = budget.share(AT_ONCE, Math.max(1, budget.dearest));
+      // Those under way take the rest with what they give back.
+      if (share === null && budget.underWay === 0) progress.runShort();
+      const next = share && rest.shift();
+      if (!share || !next) return;
+      await ask(next, share);
     }
   };
   const giveUp = (error: unknown): never => {
