@@ -17,9 +17,16 @@ async function trainVerifying(
     question: { grader: 'freeform', answer: RIGHT, verify: true },
     verifier: 'judge',
   });
-  stage.providers.answer('a', RIGHT);
-  stage.providers.answer('b', answer);
   stage.providers.answer('judge', verifier);
+  return train(RIGHT, answer);
+}
+
+async function train(
+  right: string,
+  answer: string,
+): Promise<{ verdict?: string; invalidBecause?: string | null } | undefined> {
+  stage.providers.answer('a', right);
+  stage.providers.answer('b', answer);
   await stage.whileWorking(async () => {
     await stage.training.start({ trainRun: stage.trainRun, date: DATE });
     return stage.result();
@@ -83,4 +90,13 @@ test.each([
   expect(await readMetrics(stage.store, stage.trainRun)).toMatchObject([
     { verdicts: { correct: 1, wrong: 0, ungraded: 1 } },
   ]);
+});
+
+test('an answer that settles on nothing is wrong: only a plan can be unparseable', async () => {
+  stage = await openScriptedTraining({ question: { grader: 'choice', answer: 'B' } });
+  expect(await train('B', 'A or B')).toMatchObject({
+    verdict: 'wrong',
+    invalidBecause: null,
+    graderVersion: expect.stringMatching(/^choice/) as string,
+  });
 });
