@@ -64,9 +64,7 @@ export async function playPrompted(request: PromptedRequest): Promise<string | n
     const input = within(next, share.nanoUsd ?? Infinity);
     const { rounds, spentNanoUsd, stoppedBy } = await play(request, input);
     share.settle(spentNanoUsd);
-    // null where a loss of power took what was paid for.
-    const group = await readGroup(store, rounds[0]?.key ?? '');
-    if (group !== null) progress.add(group);
+    progress.add(await readGroup(store, rounds[0]?.key ?? ''));
     if (stoppedBy === 'cost' && input !== next) progress.runShort();
   };
   const askInTurn = async (): Promise<void> => {
