@@ -79,7 +79,7 @@ export class Night {
   /** Books a group that is over; null: it failed. */
   settle(share: BudgetShare, result: GroupResult | null): void {
     share.settle(result?.spentNanoUsd ?? null);
-    const rollouts = (this.state.rollouts) + (result?.rounds[0]?.rewards.length ?? 0);
+    const rollouts = this.state.rollouts + (result?.rounds[0]?.rewards.length ?? 0);
     this.state = { ...this.state, rollouts, spentNanoUsd: this.money.spent };
   }
 
