@@ -1,8 +1,9 @@
 // The last part of `npm run package`: puts what would be published into dist/, which are the npm package and the
 // trainer's wheel and sdist. All three have one version, since both halves hold the same contract.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { preparePython } from './python-environment.mjs';
 
@@ -29,6 +30,30 @@ for (const product of PRODUCTS) {
   process.exit(1);
 }
 console.log(PRODUCTS.map((product) => `dist/${product}`).join('\n'));
+console.log(weigh(resolve('dist', PRODUCTS[0])));
+
+/** Installs the package with the peers that it needs, as its users do, and says how much that is. */
+function weigh(tarball) {
+  const folder = mkdtempSync(join(tmpdir(), 'conductor-weight-'));
+  try {
+    const flags = [
+      '--prefer-offline',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--no-save',
+      '--loglevel=error',
+    ];
+    run('npm', ['install', '--prefix', folder, ...flags, tarball]);
+    const { packages } = JSON.parse(readFileSync(join(folder, 'node_modules', '.package-lock.json'), 'utf8'));
+    const bytes = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0);
+    return `npm install with its peers: ${Object.keys(packages).length} packages, ${Math.round(bytes / 1e6)} MB`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 function run(program, args, options) {
   const stdio = ['ignore', process.stderr, 'inherit'];

@@ -60,7 +60,7 @@ async function followRun(
 ): Promise<SolveResult | { readonly left: string } | undefined> {
   const { conductor, worker } = session;
   const isAsked = isPersonHere();
-  const view = await openView(process.stderr, isAsked);
+  const view = openView(process.stderr, isAsked);
   const stopPolling = pollRetries(conductor, id, view);
   const stopLooking = watchForAbsence(session, id);
   const traces = followPatiently(session, id, say);

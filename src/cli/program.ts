@@ -24,7 +24,7 @@ import {
   TRUST,
 } from './arguments';
 import { addTraining } from '../training/cli/program';
-import type { PlainGrader } from '../evaluation/data/formats/pairs';
+import type { PlainGrader } from '../evaluation/data/format';
 import { HARMLESS_OUTPUT } from './terminal';
 
 const EXIT_CODES = `

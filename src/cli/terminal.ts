@@ -1,5 +1,5 @@
-import pc from 'picocolors';
-import { type Paint, PLAIN } from '../trace/lines';
+import { styleText } from 'node:util';
+import { type Paint, PLAIN, widthOf } from '../trace/lines';
 
 export type Screen = NodeJS.WriteStream;
 
@@ -8,8 +8,18 @@ export function paintFor(stream: Pick<Screen, 'isTTY'>, env = process.env): Pain
   // An empty value counts as none, says the convention.
   const isWanted = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
   if (!isWanted) return PLAIN;
-  const { bold, dim, green, red, yellow } = pc.createColors(true);
-  return { strong: bold, faint: dim, good: green, bad: red, busy: yellow };
+  return {
+    strong: stroke('bold'),
+    faint: stroke('dim'),
+    good: stroke('green'),
+    bad: stroke('red'),
+    busy: stroke('yellow'),
+  };
+}
+
+/** `paintFor` has asked the stream; newer versions of Node would ask stdout again. */
+function stroke(format: Parameters<typeof styleText>[0]): Paint['strong'] {
+  return (text) => styleText(format, text, { validateStream: false });
 }
 
 export function columnsOf(stream: Pick<Screen, 'isTTY' | 'columns'>): number | undefined {
@@ -70,38 +80,43 @@ export interface Picture {
   readonly done: () => void;
 }
 
-/** A terminal that does not know its size says 0, and log-update would show nothing on it. */
-function withSize(screen: Screen): Screen {
-  return Object.create(screen, {
-    columns: { get: () => screen.columns || 80 },
-    rows: { get: () => screen.rows || 24 },
-  }) as Screen;
-}
-
-export async function openPicture(screen: Screen): Promise<Picture> {
-  const { createLogUpdate } = await import('log-update');
-  const update = createLogUpdate(withSize(screen));
+export function openPicture(screen: Screen): Picture {
   let shown: string | null = null;
-  const own = {
-    clear: () => {
-      update.clear();
-    },
-    redraw: () => {
-      if (shown !== null) update(shown);
-    },
+  let rows = 0;
+  const erase = (): string => {
+    const up = rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
+    rows = 0;
+    return up;
   };
+  const draw = (): void => {
+    if (shown === null) return;
+    const before = erase();
+    // A terminal that does not know its size says 0. What lies above its first row could not be erased.
+    const [columns, height] = [screen.columns || 80, (screen.rows || 24) - 1];
+    const lines: string[] = [];
+    for (const line of shown.split('\n').reverse()) {
+      const needed = Math.max(1, Math.ceil(widthOf(line) / columns));
+      if (rows + needed > height) break;
+      rows += needed;
+      lines.unshift(line);
+    }
+    screen.write(`${before}${lines.join('\n')}\n`);
+  };
+  const own = { clear: () => screen.write(erase()), redraw: draw };
   onScreen = own;
   return {
     show: (text) => {
-      shown = harmless(text, true);
-      update(shown);
+      const next = harmless(text, true);
+      if (next === shown) return;
+      shown = next;
+      draw();
     },
     clear: () => {
       shown = null;
-      update.clear();
+      own.clear();
     },
     done: () => {
-      update.done();
+      shown = null;
       if (onScreen === own) onScreen = null;
     },
   };

@@ -1,4 +1,5 @@
-import ms from 'ms';
+import type { Duration } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time';
 import { MAX_WALL_CLOCK_MS } from '../protocol/messages';
 
 /** Below one second nothing of ours can be timed. */
@@ -8,12 +9,15 @@ const SHORTEST_MS = 1000;
 export function isDuration(text: string): boolean {
   // The notation also takes bare numbers as milliseconds, which is not what `wallClock: 30` is meant to say.
   if (text.length > 100 || !/[a-z]$/i.test(text)) return false;
-  // NaN or undefined for what is no duration, whatever its types say: no comparison holds then.
-  const length = ms(text as ms.StringValue);
-  return length >= SHORTEST_MS && length <= MAX_WALL_CLOCK_MS;
+  try {
+    const length = durationMs(text);
+    return length >= SHORTEST_MS && length <= MAX_WALL_CLOCK_MS;
+  } catch {
+    return false;
+  }
 }
 
 /** The milliseconds of a duration that was checked. */
 export function durationMs(duration: string): number {
-  return ms(duration as ms.StringValue);
+  return msToNumber(duration as Duration);
 }

@@ -17,13 +17,14 @@ export interface CostQuery {
 
 export interface CostReport {
   readonly by: CostGroup;
-  /** Days in order of time, else the dearest first, as they are taken. A group without a call has no line. */
-  lines(): AsyncIterable<CostLine> | Iterable<CostLine>;
+  /** Days in order of time, else the most expensive first. A group without a call has no line. */
+  readonly lines: readonly CostLine[];
+  readonly total: CostLine;
 }
 
 /**
- * Sums what the calls in a ledger cost: by a query where the store can, of whose lines none is kept, else by reading
- * every row, since its key names no day.
+ * Sums what the calls in a ledger cost: by a query where the store can, else by reading every row, since its key names
+ * no day.
  *
  * @param onRow is called with the number of rows read so far
  */
@@ -32,25 +33,25 @@ export async function sumCosts(
   query: CostQuery,
   onRow: (count: number) => void = () => undefined,
 ): Promise<CostReport> {
-  const { by, since, until, zone } = query;
+  const lines =
+    store.ledger === undefined ? await readLines(store, query, onRow) : await askLedger(store.ledger, query);
+  lines.sort(query.by === 'day' ? byName : mostExpensiveFirst);
+  return { by: query.by, lines, total: lines.reduce(add, { name: 'total', ...EMPTY }) };
+}
+
+async function askLedger(ledger: LedgerSums, { by, since, until, zone }: CostQuery): Promise<CostLine[]> {
   const [from, end] = [since?.begins ?? FIRST, until?.ends ?? LAST];
-  const { ledger } = store;
-  if (ledger !== undefined && by !== 'day') {
-    return { by, lines: () => ledger.sumBy(by === 'workflow' ? 'rootId' : by, from, end) };
-  }
-  const unsorted =
-    ledger === undefined
-      ? await readLines(store, query, onRow)
-      : await ledger.sumDays(daysOf(await ledger.span(from, end), zone));
-  const lines = [...unsorted].sort(by === 'day' ? byName : dearestFirst);
-  return { by, lines: () => lines };
+  if (by === 'day') return [...(await ledger.sumDays(daysOf(await ledger.span(from, end), zone)))];
+  const lines: CostLine[] = [];
+  for await (const line of ledger.sumBy(by === 'workflow' ? 'rootId' : by, from, end)) lines.push(line);
+  return lines;
 }
 
 function byName(one: CostLine, other: CostLine): number {
   return one.name < other.name ? -1 : 1;
 }
 
-function dearestFirst(one: CostLine, other: CostLine): number {
+function mostExpensiveFirst(one: CostLine, other: CostLine): number {
   return other.nanoUsd - one.nanoUsd || byName(one, other);
 }
 
@@ -107,9 +108,6 @@ function dayNames(zone: Zone): (instant: string) => string {
 
 const EMPTY = { calls: 0, open: 0, unknown: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0, savedNanoUsd: 0 };
 
-/** The sum of no call at all, to be added to. */
-export const NO_CALLS: CostLine = { name: 'total', ...EMPTY };
-
 function lineOf({ endedAt, usage, nanoUsd, savedNanoUsd }: LedgerRow): CostLine {
   return {
     name: '',
@@ -123,7 +121,7 @@ function lineOf({ endedAt, usage, nanoUsd, savedNanoUsd }: LedgerRow): CostLine 
   };
 }
 
-export function add(line: CostLine, other: CostLine): CostLine {
+function add(line: CostLine, other: CostLine): CostLine {
   return {
     name: line.name,
     calls: line.calls + other.calls,

@@ -61,11 +61,11 @@ describe('whatever a model or a server writes', () => {
   });
 
   test('a dumb terminal and a log get lines of text', () => {
-    return fc.assert(
-      fc.asyncProperty(hostile, async (text) => {
+    fc.assert(
+      fc.property(hostile, (text) => {
         const written: string[] = [];
         const screen = { isTTY: false, write: (line: string) => written.push(line) } as unknown as Screen;
-        const view = await openView(screen);
+        const view = openView(screen);
         view.show(hostileTrace(text));
         view.showRetries([{ attempt: 2, reason: text }]);
         view.close();

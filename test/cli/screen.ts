@@ -13,6 +13,7 @@ const MOVES: Readonly<Record<string, Move>> = {
   '\n': (screen) => (screen.row += 1),
   A: (screen, count) => (screen.row = Math.max(0, screen.row - count)),
   G: (screen, count) => (screen.column = count - 1),
+  J: (screen) => (screen.lines.length = screen.row),
   K: (screen) => (screen.lines[screen.row] = ''),
 };
 

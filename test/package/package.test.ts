@@ -90,6 +90,23 @@ test('a model inside the process asks for its engine, which does not come with t
   });
 }, 60_000);
 
+test.each([
+  ['questions.csv', 'question,answer\nWhy?,x\n', 'CSV', 'csv-parse@7'],
+  ['questions.parquet', 'PAR1', 'Parquet', 'hyparquet@1 hyparquet-compressors@1'],
+])(
+  '%s asks for what reads it, which does not come with the package',
+  async (file, content, kind, packages) => {
+    await writeFile(join(folder, file), content);
+    const main = join(folder, 'node_modules', '.bin', 'temporal-conductor');
+    await expect(promisify(execFile)(main, ['data', 'inspect', file], { cwd: folder })).rejects.toMatchObject(
+      {
+        code: 2,
+        stderr: `temporal-conductor: ${file} is ${kind}, which needs a package: run "npm install ${packages}"\n`,
+      },
+    );
+  },
+);
+
 test('what its documents link to lies in it', async () => {
   const installed = join(folder, 'node_modules', 'temporal-conductor');
   const files = await readdir(installed, { recursive: true });

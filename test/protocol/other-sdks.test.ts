@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import ms from 'ms';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/load';
 import { resolveRun } from '../../src/config/resolve-run';
@@ -72,7 +71,11 @@ test('the defaults of limits are those of a configuration that names none', () =
   const { steps, depth, calls, tokens, nanoUsd, wallClockMs, approvalMs } = limits;
   expect(Object.fromEntries(told)).toEqual({
     ...{ steps: `${steps}`, depth: `${depth}`, calls: `${calls}`, tokens: `${tokens}` },
-    ...{ costUsd: `${(nanoUsd ?? NaN) / 1e9}`, wallClock: ms(wallClockMs), approval: ms(approvalMs) },
+    ...{
+      costUsd: `${(nanoUsd ?? NaN) / 1e9}`,
+      wallClock: `${wallClockMs / 60_000}m`,
+      approval: `${approvalMs / 60_000 / 60}h`,
+    },
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readEncryptionKeys } from '../../src/encryption/keys';
-import { type CostGroup, NO_CALLS, readDay, sumCosts } from '../../src/store/costs';
+import { type CostGroup, type CostReport, readDay, sumCosts } from '../../src/store/costs';
 import { EncryptedStore } from '../../src/store/encrypted-store';
 import { type LedgerRow, writeRow } from '../../src/store/ledger';
 import type { Day, Store } from '../../src/store/store';
@@ -11,7 +11,6 @@ import { openStore } from '../../src/store/open-store';
 import { SqliteStore } from '../../src/store/sqlite-store';
 import { keyRing } from '../encryption/test-keys';
 import { HAS_POSTGRES, PostgresServer } from '../support/postgres-server';
-import { readReport, type ReadReport } from '../support/read-report';
 
 /** A store that knows how many reads were under way at once. */
 class WatchedStore extends SqliteStore {
@@ -79,10 +78,10 @@ interface Asked {
   readonly from?: Store;
 }
 
-async function report({ by = 'worker', since, until, from = store }: Asked = {}): Promise<ReadReport> {
+async function report({ by = 'worker', since, until, from = store }: Asked = {}): Promise<CostReport> {
   const day = (name: string | undefined): Day | undefined =>
     name === undefined ? undefined : (readDay(name, 'utc') ?? undefined);
-  return readReport(await sumCosts(from, { by, zone: 'utc', since: day(since), until: day(until) }));
+  return await sumCosts(from, { by, zone: 'utc', since: day(since), until: day(until) });
 }
 
 let server: PostgresServer | undefined;
@@ -106,7 +105,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
 
   test('an empty ledger has no lines, and a sum of nothing', async () => {
     for (const by of ['worker', 'day'] as const) {
-      expect(await report({ by })).toEqual({ lines: [], total: NO_CALLS });
+      expect(await report({ by })).toMatchObject({ lines: [], total: { calls: 0, nanoUsd: 0 } });
     }
   });
 
@@ -156,19 +155,13 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
     expect((await report({ by: 'day' })).total.savedNanoUsd).toBe(600);
   });
 
-  test('more groups than are taken at a time each have their line, and what is not taken is let go of', async () => {
+  test('more groups than are taken at a time each have their line', async () => {
     const rows = Array.from({ length: 1100 }, (_, index) =>
       aRow({ rootId: `solve-${index}`, nanoUsd: index }),
     );
     await Promise.all(rows.map((row) => keep(row)));
     const { lines } = await report({ by: 'workflow' });
     expect(lines.map(({ nanoUsd }) => nanoUsd)).toEqual(rows.map((_, index) => 1099 - index));
-    const told = await sumCosts(store, { by: 'workflow', zone: 'utc' });
-    for (let time = 0; time < 10; time += 1) {
-      for await (const { name } of told.lines()) if (name === 'solve-1099') break;
-    }
-    await keep(aRow());
-    expect((await report()).total.calls).toBe(1101);
   });
 
   test('open rows and unknown costs are counted, and known as such', async () => {
@@ -214,7 +207,7 @@ describe.each(WAYS)('a ledger that is %s', (how) => {
       at(new Date(`2026-10-25${time}`).toISOString()),
     );
     await keep(...rows, at(new Date('2026-10-26T00:00:00').toISOString()));
-    const { lines } = await readReport(await sumCosts(store, { by: 'day', zone: 'local' }));
+    const { lines } = await sumCosts(store, { by: 'day', zone: 'local' });
     expect(lines.map(({ name, calls }) => `${name} ${calls}`)).toEqual(['2026-10-25 3', '2026-10-26 1']);
   });
 });
@@ -235,7 +228,7 @@ test('many rows are read a few at a time, and counted as they are', async () => 
   const counts: number[] = [];
   const encrypted = new EncryptedStore(watched, keyRing('costs'));
   const told = await sumCosts(encrypted, { by: 'day', zone: 'utc' }, (count) => counts.push(count));
-  expect((await readReport(told)).total.calls).toBe(300);
+  expect(told.total.calls).toBe(300);
   expect(counts).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
   expect(watched.mostAtOnce).toBeGreaterThan(1);
   expect(watched.mostAtOnce).toBeLessThanOrEqual(16);

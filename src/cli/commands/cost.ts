@@ -1,12 +1,9 @@
-import { stringify } from 'csv-stringify/sync';
 import { withoutPassword } from '../../config/store-url';
 import { configuredKeys } from '../../encryption/keys';
 import {
-  add,
   type CostGroup,
   type CostQuery,
   type CostReport,
-  NO_CALLS,
   readDay,
   sumCosts,
   type Zone,
@@ -41,30 +38,24 @@ export async function cost(options: CostOptions): Promise<ExitCode> {
   });
   if (options.json) await printLines(renderJson(report, span, zone));
   else if (options.csv) await printLines(renderCsv(report));
+  else if (report.lines.length === 0)
+    say(`No calls ${describeSpan(span)}in the ledger of ${withoutPassword(config.store)}.`);
   else {
     const table = renderTable(report, paintFor(process.stdout), columnsOf(process.stdout));
-    if (!(await printLines(table, { painted: true })))
-      say(`No calls ${describeSpan(span)}in the ledger of ${withoutPassword(config.store)}.`);
+    await printLines(table, { painted: true });
   }
   return EXIT.answered;
 }
 
-/** So many lines are printed, or kept, at a time. */
-const LINES = 1000;
-
-/** @returns whether there was any */
-async function printLines(lines: AsyncIterable<string>, options?: { painted: boolean }): Promise<boolean> {
-  let [waiting, isAny]: [string[], boolean] = [[], false];
+/** A workflow is a line, so a report may be longer than a string can be. */
+async function printLines(lines: Iterable<string>, options?: { painted: boolean }): Promise<void> {
+  let waiting: string[] = [];
   const flush = async (): Promise<void> => {
     if (waiting.length > 0) await print(`${waiting.join('\n')}\n`, options);
     waiting = [];
   };
-  for await (const line of lines) {
-    isAny = true;
-    if (waiting.push(line) === LINES) await flush();
-  }
+  for (const line of lines) if (waiting.push(line) === 1000) await flush();
   await flush();
-  return isAny;
 }
 
 /** More rows than these may take some seconds. */
@@ -91,19 +82,19 @@ function describeSpan({ since, until }: Span): string {
   return until === undefined ? from : `${from}up to ${until.name} `;
 }
 
-async function* renderJson(report: CostReport, { since, until }: Span, zone: Zone): AsyncGenerator<string> {
+function* renderJson(
+  { by, lines, total }: CostReport,
+  { since, until }: Span,
+  zone: Zone,
+): Generator<string> {
   const timeZone = zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const head = { by: report.by, since: since?.name ?? null, until: until?.name ?? null, timeZone };
-  const indented = (value: unknown, by: string): string => toJson(value).replaceAll('\n', `\n${by}`);
+  const head = { by, since: since?.name ?? null, until: until?.name ?? null, timeZone };
+  const indented = (line: CostLine, gap: string): string =>
+    toJson(withUsd(line)).replaceAll('\n', `\n${gap}`);
   yield `${toJson(head).slice(0, -2)},\n  "lines": [`;
-  let [total, last]: [CostLine, string | null] = [NO_CALLS, null];
-  for await (const line of report.lines()) {
-    if (last !== null) yield `${last},`;
-    last = `    ${indented(withUsd(line), '    ')}`;
-    total = add(total, line);
-  }
-  if (last !== null) yield last;
-  yield `  ],\n  "total": ${indented(withUsd(total), '  ')}\n}`;
+  for (const [index, line] of lines.entries())
+    yield `    ${indented(line, '    ')}${index < lines.length - 1 ? ',' : ''}`;
+  yield `  ],\n  "total": ${indented(total, '  ')}\n}`;
 }
 
 interface LineInUsd extends CostLine {
@@ -122,104 +113,65 @@ function withUsd(line: CostLine): LineInUsd {
 
 /**
  * A report as CSV (RFC 4180), record by record, without the sum, which a spreadsheet makes itself. Amounts are exact.
- * Names come from anyone, so formulas are escaped (OWASP, "CSV Injection").
+ * Each record ends in `\r`; `\n` is added where it is printed.
  */
-export async function* renderCsv(report: CostReport): AsyncGenerator<string> {
-  const columns: Readonly<Record<string, (line: CostLine) => Cell>> = {
-    [report.by]: ({ name }) => name,
+export function* renderCsv({ by, lines }: CostReport): Generator<string> {
+  const columns: Readonly<Record<string, (line: CostLine) => string | number>> = {
+    [by]: ({ name }) => csvText(name),
     calls: ({ calls }) => calls,
     open_calls: ({ open }) => open,
     calls_of_unknown_cost: ({ unknown }) => unknown,
     input_tokens: ({ inputTokens }) => inputTokens,
     output_tokens: ({ outputTokens }) => outputTokens,
-    cost_usd: ({ nanoUsd }) => BigInt(nanoUsd),
-    saved_usd: ({ savedNanoUsd }) => BigInt(savedNanoUsd),
+    cost_usd: ({ nanoUsd }) => exactUsd(nanoUsd),
+    saved_usd: ({ savedNanoUsd }) => exactUsd(savedNanoUsd),
   };
-  yield writeRecord(Object.keys(columns));
-  for await (const line of report.lines())
-    yield writeRecord(Object.values(columns).map((cellOf) => cellOf(line)));
+  yield `${Object.keys(columns).join(',')}\r`;
+  for (const line of lines)
+    yield `${Object.values(columns)
+      .map((cellOf) => cellOf(line))
+      .join(',')}\r`;
 }
 
-/** An amount is a whole number of nano-USD. */
-type Cell = string | number | bigint;
-
-/** Without the end of its line, of which `\n` is added where it is printed. */
-function writeRecord(cells: readonly Cell[]): string {
-  const record = stringify([[...cells]], {
-    cast: { bigint: exactUsd },
-    record_delimiter: 'windows',
-    // The library quotes the delimiter of records alone: \r\n, and neither of the two.
-    quoted_match: /[\r\n]/,
-    escape_formulas: true,
-  });
-  return record.slice(0, -1);
+/** Names come from anyone, so formulas are escaped (OWASP, "CSV Injection"). */
+function csvText(text: string): string {
+  const harmless = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-function exactUsd(nanoUsd: bigint): string {
-  const digits = String(nanoUsd < 0n ? -nanoUsd : nanoUsd).padStart(10, '0');
-  return `${nanoUsd < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`;
+function exactUsd(nanoUsd: number): string {
+  const digits = String(BigInt(Math.abs(nanoUsd))).padStart(10, '0');
+  return `${nanoUsd < 0 ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`;
 }
 
 const GAP = '  ';
 const NARROWEST_NAME = 16;
 
-/**
- * A report as a table for a terminal, line by line: names to the left, in more than one line where they are long, the sum
- * below. Nothing where there is no line.
- */
-export async function* renderTable(
-  report: CostReport,
-  paint: Paint,
-  columns = Infinity,
-): AsyncGenerator<string> {
-  const measured = await measure(report);
-  if (measured.count === 0) return;
-  const { decimals, widest, total } = measured;
+/** A report as a table for a terminal: names to the left, in several lines where they are long, the sum below. */
+export function* renderTable(report: CostReport, paint: Paint, columns = Infinity): Generator<string> {
+  const { lines, total } = report;
+  let [widest, least] = [Math.max(report.by.length, total.name.length), 1e9];
+  for (const { name, nanoUsd } of lines) {
+    widest = Math.max(widest, widthOf(oneLine(name, Infinity)));
+    if (nanoUsd > 0) least = Math.min(least, nanoUsd);
+  }
+  const decimals = decimalsFor(least);
   const head = [report.by, 'calls', 'input', 'output', 'cost'];
   const sum = cellsOf(total, decimals);
   // No number is longer than that of the sum.
   const others = head.slice(1).map((title, column) => Math.max(title.length, widthOf(sum[column + 1] ?? '')));
   const room = others.reduce((left, width) => left - width - GAP.length, columns);
-  const names = Math.min(
-    Math.max(widest, report.by.length, total.name.length),
-    Math.max(NARROWEST_NAME, room),
-  );
+  const names = Math.min(widest, Math.max(NARROWEST_NAME, room));
   const draw = ([name = '', ...numbers]: readonly string[]): string[] => {
     const [first = '', ...rest] = wrap([name], names);
     const cells = numbers.map((cell, column) => cell.padStart(others[column] ?? 0));
     return [[first + ' '.repeat(names - widthOf(first)), ...cells].join(GAP), ...rest];
   };
   yield* draw(head).map(paint.faint);
-  for await (const line of measured.lines) yield* draw(cellsOf(line, decimals));
+  for (const line of lines) yield* draw(cellsOf(line, decimals));
   yield paint.faint('─'.repeat(others.reduce((all, width) => all + GAP.length + width, names)));
   yield* draw(sum).map(paint.strong);
-  yield* explain(total);
-}
-
-/** What must be known of all lines before the first is drawn. Where they are many, they are not kept but asked for again. */
-async function measure(report: CostReport): Promise<{
-  count: number;
-  widest: number;
-  decimals: number;
-  total: CostLine;
-  lines: CostLine[] | ReturnType<CostReport['lines']>;
-}> {
-  const kept: CostLine[] = [];
-  let [count, widest, total, least] = [0, 0, NO_CALLS, 1e9];
-  for await (const line of report.lines()) {
-    count += 1;
-    widest = Math.max(widest, widthOf(oneLine(line.name, Infinity)));
-    total = add(total, line);
-    if (line.nanoUsd > 0) least = Math.min(least, line.nanoUsd);
-    if (count <= LINES) kept.push(line);
-  }
-  return {
-    count,
-    widest,
-    decimals: decimalsFor(least),
-    total,
-    lines: count <= LINES ? kept : report.lines(),
-  };
+  yield* [...explainSavings(total), ...explainUnknown(total)];
 }
 
 function cellsOf(line: CostLine, decimals: number): string[] {
@@ -239,11 +191,7 @@ function decimalsFor(leastNanoUsd: number): number {
   return Math.min(9, Math.max(2, wanted));
 }
 
-function explain(total: CostLine): string[] {
-  return [...explainSavings(total), ...explainUnknown(total)];
-}
-
-/** Against what the same tokens cost without a cache. */
+/** Compared with the price of these tokens without a cache. */
 function explainSavings({ nanoUsd, savedNanoUsd }: CostLine): string[] {
   if (savedNanoUsd === 0) return [];
   const amount = `$${(Math.abs(savedNanoUsd) / 1e9).toLocaleString('en-US', {

@@ -1,6 +1,6 @@
 import { inspectDataSet, type Inspection, type Some, type Tally } from '../../evaluation/data/inspect';
 import type { Part } from '../../evaluation/data/draw-balanced';
-import type { PlainGrader } from '../../evaluation/data/formats/pairs';
+import type { PlainGrader } from '../../evaluation/data/format';
 import type { Copy } from '../../evaluation/data/question-index';
 import { splitDataSets } from '../../evaluation/data/split';
 import { counted, joinFacts } from '../../trace/describe';

@@ -19,7 +19,7 @@ export interface RunView {
  *
  * @param isAsked a person is asked about plans that wait
  */
-export async function openView(screen: Screen, isAsked = false): Promise<RunView> {
+export function openView(screen: Screen, isAsked = false): RunView {
   return screen.isTTY && process.env.TERM !== 'dumb' ? openLiveView(screen) : openPlainView(screen, isAsked);
 }
 
@@ -61,8 +61,8 @@ function withoutUnbegun(trace: SolveTrace): SolveTrace {
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
 const TURN_MS = 120;
 
-async function openLiveView(screen: Screen): Promise<RunView> {
-  const picture = await openPicture(screen);
+function openLiveView(screen: Screen): RunView {
+  const picture = openPicture(screen);
   const paint = paintFor(screen);
   let last: SolveTrace | null = null;
   let waiting: readonly Retry[] = [];

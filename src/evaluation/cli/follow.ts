@@ -22,7 +22,7 @@ export async function followEvaluation(
   const { temporal, worker } = session;
   const handle = temporal.workflow.getHandle(manifest.id);
   const stopLooking = watchForAbsence(session, manifest.id);
-  const view = await openView(process.stderr);
+  const view = openView(process.stderr);
   const ended = new AbortController();
   const looking = look(async () => {
     const progress = await handle.query<EvaluationProgress>(PROGRESS_QUERY);
@@ -82,9 +82,9 @@ interface View {
   readonly close: () => void;
 }
 
-async function openView(screen: Screen): Promise<View> {
+function openView(screen: Screen): View {
   if (!screen.isTTY || process.env.TERM === 'dumb') return openPlainView(screen);
-  const { show, done } = await openPicture(screen);
+  const { show, done } = openPicture(screen);
   return {
     show: (facts) => {
       show(wrapFacts(facts, columnsOf(screen) ?? PLAIN_COLUMNS).join('\n'));

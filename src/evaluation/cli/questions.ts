@@ -3,8 +3,8 @@ import { graderProblem } from '../../grading/grade';
 import { UsageError } from '../../cli/exit-code';
 import { randomFrom, shuffled } from '../chance';
 import type { EvaluatedQuestion } from '../contract';
-import type { PlainGrader } from '../data/formats/pairs';
-import { readQuestionFile } from '../data/read-questions';
+import type { PlainGrader } from '../data/format';
+import { readQuestionFile } from '../data/data-set';
 
 /** Which questions of a file are asked, and how they are judged. */
 export interface DrawOptions {

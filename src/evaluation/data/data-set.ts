@@ -1,24 +1,21 @@
+import { ConfigError, someOf } from '../../config/errors';
+import type { Question } from '../../grading/question';
 import { reasonOf } from '../../reason-of';
-import { readCsv } from './csv';
-import { detectFormat } from './detect-format';
-import type { DataFormat, Mapped } from './format';
-import type { PlainGrader } from './formats/pairs';
-import { readJsonLines } from './json-lines';
-import { type DataFile, type FileRecord, openDataFile } from './open-file';
-import { readParquet } from './parquet';
+import { bigCodeBench, liveCodeBench } from './code-sets';
+import { type DataFormat, type Mapped, own, pairs, type PlainGrader } from './format';
+import { aime, aimeInCapitals, gpqa, math, math500, mmlu, rlpr } from './known-sets';
+import { openDataFile } from './open-file';
+import type { FileRecord } from './read-records';
 
 /** One row of a file: its question, why it is left out, or what is wrong with it. */
 export type DataRow = Mapped & {
-  /** `file:line`, or `file, row number` in Parquet, from 1. */
   readonly place: string;
   /** null as long as no row could be read. */
   readonly format: DataFormat | null;
 };
 
-/** A file of questions, of which a row is kept at a time. */
+/** A file of questions, read one row at a time (Parquet: a group of rows). */
 export interface DataSet {
-  readonly file: string;
-  /** `JSON lines, packed by gzip`. */
   readonly kind: string;
   readonly rows: AsyncIterable<DataRow>;
 }
@@ -31,16 +28,8 @@ export interface DataSet {
  * @throws ConfigError with what to do, while it is read as well
  */
 export async function openDataSet(file: string, grader?: PlainGrader): Promise<DataSet> {
-  const opened = await openDataFile(file);
-  const isGzipped = opened.kind !== 'Parquet' && opened.isGzipped;
-  const kind = isGzipped ? `${opened.kind}, packed by gzip` : opened.kind;
-  return { file, kind, rows: mapRows(file, readRecords(file, opened), grader) };
-}
-
-/** One after the other: however large the file is, one record and a chunk of it are kept, of Parquet a group of rows. */
-function readRecords(file: string, opened: DataFile): AsyncIterable<FileRecord> {
-  if (opened.kind === 'Parquet') return readParquet(file, opened);
-  return opened.kind === 'CSV' ? readCsv(file, opened.chunks) : readJsonLines(file, opened.chunks);
+  const { kind, records } = await openDataFile(file);
+  return { kind, rows: mapRows(file, records, grader) };
 }
 
 async function* mapRows(
@@ -63,7 +52,69 @@ function map(format: DataFormat, fields: Readonly<Record<string, unknown>>, plac
   try {
     return format.map(fields, place);
   } catch (error) {
-    // Only nesting without end lets a schema overflow.
+    // Only endless nesting lets a schema overflow.
     return { problems: [error instanceof RangeError ? 'it is nested too deep to be read' : reasonOf(error)] };
   }
+}
+
+/** A format that has all fields of another comes before it. */
+const SETS = [gpqa, rlpr, liveCodeBench, bigCodeBench, mmlu, math500, math, aime];
+
+/** @throws ConfigError where the fields of the first record are those of no format */
+function detectFormat(
+  file: string,
+  record: Readonly<Record<string, unknown>>,
+  grader?: PlainGrader,
+): DataFormat {
+  const hasAll = ({ fields }: DataFormat): boolean => fields.every((field) => field in record);
+  const known = [own, ...SETS, aimeInCapitals].find(hasAll);
+  if (known !== undefined && grader !== undefined) {
+    throw new ConfigError(`${file} says how its answers are judged (${known.name}): leave out --grader`);
+  }
+  const format = known ?? [pairs(grader)].find(hasAll);
+  if (format !== undefined) return format;
+  const there = Object.keys(record);
+  throw new ConfigError(
+    `${file} is not in a format I know. Its rows have ${there.length === 0 ? 'no fields' : `the fields ${someOf(there)}`}.\n` +
+      'Write an object a line: {"question": "…", "answer": "…"}, and "id", "grader" or "topic" where you want them.\n' +
+      `Sets that are read as they are: ${SETS.map(({ name }) => name).join(', ')}.`,
+  );
+}
+
+/** A value and where it stands, `file:line`; lines are counted from 1. */
+export interface Row<T> {
+  readonly value: T;
+  readonly place: string;
+}
+
+/**
+ * Reads all questions of a file, in any format that `data inspect` knows.
+ *
+ * @throws ConfigError that names file, place, value and what was expected, of each mistake
+ */
+export async function readQuestionFile(
+  file: string,
+  grader?: PlainGrader,
+): Promise<readonly Row<Question>[]> {
+  const rows: Row<Question>[] = [];
+  const mistakes: string[] = [];
+  for await (const row of (await openDataSet(file, grader)).rows) {
+    const { place } = row;
+    if ('question' in row) rows.push({ value: row.question, place });
+    else if ('problems' in row) mistakes.push(...row.problems.map((problem) => `${place}: ${problem}`));
+  }
+  refuseMistakes(mistakes);
+  if (rows.length === 0) throw new ConfigError(`${file} holds no question: expected one a row`);
+  return rows;
+}
+
+const MAX_SHOWN = 20;
+
+/** @throws ConfigError that names the first of them, where there are any */
+export function refuseMistakes(mistakes: readonly string[]): void {
+  if (mistakes.length === 0) return;
+  const more = mistakes.length - MAX_SHOWN;
+  throw new ConfigError(
+    [...mistakes.slice(0, MAX_SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].join('\n'),
+  );
 }

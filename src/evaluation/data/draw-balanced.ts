@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** What a question is drawn by. */
 export interface Candidate {
   readonly id: string;
   readonly source: string;
   readonly topic: string;
 }
 
-/** Of a split: how many questions it gets. */
+/** A part of a split, and how many questions it gets. */
 export interface Part {
   readonly name: string;
   readonly count: number;
@@ -16,10 +15,9 @@ export interface Part {
 /**
  * Draws parts that have no question in common. Each part gets as many of each source as of any other, and within a source
  * as many of each topic, as long as there are any left; where something is scarce, each part gets its share of it.
- *
  * Seed and ids alone decide: neither the order of the questions nor that of the files does.
  *
- * @returns for each candidate its part, by index; null: none
+ * @returns for each candidate the name of its part, or null, by index
  */
 export function drawBalanced(
   candidates: readonly Candidate[],
@@ -27,59 +25,55 @@ export function drawBalanced(
   seed: number,
 ): (string | null)[] {
   const drawn = candidates.map((): string | null => null);
-  const left = stock(candidates, seed);
+  const groups = new Set(groupByTopic(candidates, seed));
   const fillings = parts.map((part) => ({ ...part, filled: 0, taken: new Map<string, number>() }));
-  for (;;) {
+  while (groups.size > 0) {
     const open = fillings.filter(({ filled, count }) => filled < count);
     const filling = leastOf(open, ({ filled, count }) => filled / count);
-    const index = filling === undefined ? undefined : take(left, filling.taken);
-    if (filling === undefined || index === undefined) return drawn;
-    drawn[index] = filling.name;
+    if (filling === undefined) break;
+    const { taken, name } = filling;
+    const takenOf = (key: string): number => taken.get(key) ?? 0;
+    const group = leastOf(groups, ({ source, key }) => takenOf(source) * 2 ** 26 + takenOf(key));
+    if (group === undefined) break;
+    drawn[group.indices.pop() ?? 0] = name;
+    if (group.indices.length === 0) groups.delete(group);
+    for (const key of [group.source, group.key]) taken.set(key, takenOf(key) + 1);
     filling.filled += 1;
   }
+  return drawn;
 }
 
-type Stock = Map<string, Map<string, number[]>>;
-
-/** Takes a question out of the stock, of what was taken least so far; undefined where none is left. */
-function take(left: Stock, taken: Map<string, number>): number | undefined {
-  const source = leastOf([...left.keys()], (name) => taken.get(name) ?? 0) ?? '';
-  const topics = left.get(source) ?? new Map<string, number[]>();
-  const keyOf = (topic: string): string => JSON.stringify([source, topic]);
-  const topic = leastOf([...topics.keys()], (name) => taken.get(keyOf(name)) ?? 0) ?? '';
-  const indices = topics.get(topic) ?? [];
-  const index = indices.pop();
-  for (const key of [source, keyOf(topic)]) taken.set(key, (taken.get(key) ?? 0) + 1);
-  if (indices.length === 0) topics.delete(topic);
-  if (topics.size === 0) left.delete(source);
-  return index;
+interface Group {
+  readonly source: string;
+  readonly key: string;
+  /** Of candidates. */
+  readonly indices: number[];
 }
 
-/** Indices by source and topic, all in an order that the seed decides. */
-function stock(candidates: readonly Candidate[], seed: number): Stock {
+/** Groups and what is in them stand in an order that the seed decides. */
+function groupByTopic(candidates: readonly Candidate[], seed: number): Iterable<Group> {
   const rankOf = (text: string): string => createHash('sha256').update(`${seed}\n${text}`).digest('hex');
-  const ordered = candidates
-    .map(({ id, source, topic }, index) => ({
-      index,
-      source,
-      topic,
-      rank: [rankOf(source), rankOf(`${source}\n${topic}`), rankOf(id)].join(''),
-    }))
+  const ranked = candidates
+    .map(({ id, source, topic }, index) => {
+      const key = `${source}\n${topic}`;
+      return { source, key, index, rank: rankOf(source) + rankOf(key) + rankOf(id) };
+    })
     .sort((one, other) => (one.rank < other.rank ? -1 : 1));
-  const all: Stock = new Map();
-  for (const { index, source, topic } of ordered) {
-    const topics = all.get(source) ?? new Map<string, number[]>();
-    const indices = topics.get(topic) ?? [];
-    indices.push(index);
-    all.set(source, topics.set(topic, indices));
+  const groups = new Map<string, Group>();
+  for (const { source, key, index } of ranked) {
+    const group = groups.get(key) ?? { source, key, indices: [] };
+    groups.set(key, group);
+    group.indices.push(index);
   }
-  return all;
+  return groups.values();
 }
 
-/** The first of those of which there is least. */
-function leastOf<Each>(all: readonly Each[], amountOf: (each: Each) => number): Each | undefined {
-  return all.reduce<Each | undefined>(
-    (least, each) => (least === undefined || amountOf(each) < amountOf(least) ? each : least),
-    undefined,
-  );
+/** The first of those with the least amount. */
+function leastOf<Each>(all: Iterable<Each>, amountOf: (each: Each) => number): Each | undefined {
+  let [found, least]: [Each | undefined, number] = [undefined, Infinity];
+  for (const each of all) {
+    const amount = amountOf(each);
+    if (amount < least) [found, least] = [each, amount];
+  }
+  return found;
 }

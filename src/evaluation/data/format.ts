@@ -1,40 +1,37 @@
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { explainIssue } from '../../config/errors';
 import { type Question, questionSchema } from '../../grading/question';
-
-/** A field of ours by name, and what it is made of, for a person. */
-export type Mapping = Readonly<Partial<Record<string, string>>>;
 
 /** What becomes of a record: a question, one that is left out on purpose, or one with something wrong. */
 export type Mapped =
   { readonly question: Question } | { readonly leftOut: string } | { readonly problems: readonly string[] };
 
-/** How the records of a data set are made questions of. */
+/** How the records of a data set become questions. */
 export interface DataFormat {
   /** For a person: `MATH-500`. */
   readonly name: string;
   /** Fields by which its records are known. */
   readonly fields: readonly string[];
-  readonly mapping: Mapping;
-  /** Throws an Error that says what is wrong with the record. @param place `file:line`, see `DataRow` */
+  /** A field of ours by name, and where it comes from, for a person. */
+  readonly mapping: Readonly<Record<string, string>>;
+  /** @throws Error that says what is wrong with the record */
   readonly map: (record: Readonly<Record<string, unknown>>, place: string) => Mapped;
 }
 
-type Draft = z.input<typeof questionSchema> | { readonly leftOut: string };
-
-interface FormatOptions<Schema extends z.ZodObject> extends Omit<DataFormat, 'map' | 'fields'> {
-  /** Its fields that are needed, and those that are used where they are there. */
+interface KnownSet<Schema extends z.ZodObject> extends Pick<DataFormat, 'name' | 'mapping'> {
   readonly schema: Schema;
-  readonly draft: (record: z.output<Schema>) => Draft;
+  /** `source`, the set's name, is added. */
+  readonly draft: (record: z.output<Schema>) => Record<string, unknown> | { readonly leftOut: string };
 }
 
-export function defineFormat<Schema extends z.ZodObject>({
+export function defineSet<Schema extends z.ZodObject>({
   name,
   mapping,
   schema,
   draft,
-}: FormatOptions<Schema>): DataFormat {
+}: KnownSet<Schema>): DataFormat {
   const { error: missing } = schema.safeParse({});
   return {
     name,
@@ -44,47 +41,82 @@ export function defineFormat<Schema extends z.ZodObject>({
       const { success, data, error } = schema.safeParse(record);
       if (!success) return { problems: error.issues.map((issue) => explainIssue(issue, record)) };
       const drafted = draft(data);
-      return 'leftOut' in drafted ? drafted : toQuestion(drafted);
+      if (typeof drafted.leftOut === 'string') return { leftOut: drafted.leftOut };
+      const filled = Object.entries(drafted).filter(([, value]) => value != null && value !== '');
+      return toQuestion({ source: name, ...Object.fromEntries(filled) });
     },
   };
 }
 
-/** The same for a record that is a question already. */
-export function toQuestion(draft: unknown): Mapped {
+function toQuestion(draft: unknown): Mapped {
   const { success, data, error } = questionSchema.safeParse(draft);
   if (success) return { question: data };
   return { problems: error.issues.map((issue) => explainIssue(issue, draft)) };
 }
 
-/** For sets whose questions have no name: one that the same question has in every file. */
-export function nameOf(set: string, ...parts: readonly string[]): string {
+/** Fields of ours that a cell of CSV can hold as JSON alone. */
+const JSON_FIELDS = ['options', 'tests', 'tolerance', 'caseSensitive', 'timeoutSeconds'];
+
+export const own: DataFormat = {
+  name: 'rows of our own',
+  fields: ['question', 'grader'],
+  mapping: {},
+  map: (record) =>
+    toQuestion(
+      Object.fromEntries(
+        Object.entries(record).map(([key, value]) => [
+          key,
+          JSON_FIELDS.includes(key) ? fromJson(value) : value,
+        ]),
+      ),
+    ),
+};
+
+/** Graders that judge by the right answer alone. */
+export type PlainGrader = Exclude<Question['grader'], 'code' | 'custom'>;
+
+const PAIR_FIELDS = ['id', 'question', 'answer', 'grader', 'topic', 'level', 'source', 'date', 'verify'];
+
+/** Rows that anybody would write: a question and its right answer. Other fields are left alone. */
+export function pairs(grader: PlainGrader = 'freeform'): DataFormat {
+  return {
+    name: 'questions and answers',
+    fields: ['question', 'answer'],
+    mapping: { id: 'id, or file and line', grader: `grader, or ${grader}` },
+    map(record, place) {
+      const named = Object.entries(record).filter(([field]) => PAIR_FIELDS.includes(field));
+      return toQuestion({ id: idOf(place), grader, ...Object.fromEntries(named) });
+    },
+  };
+}
+
+/** `questions-12` for line 12 of questions.jsonl: training data comes from several files. */
+function idOf(place: string): string {
+  const end = Math.max(place.lastIndexOf(':'), place.lastIndexOf(' '));
+  const [stem = ''] = basename(place.slice(0, end).replace(', row', '')).split('.');
+  return `${stem.trim().slice(0, 100) || 'line'}-${place.slice(end + 1)}`;
+}
+
+/** An id for a question that has none, equal in every file. */
+export function idFrom(set: string, ...parts: readonly string[]): string {
   return `${set}-${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12)}`;
 }
 
 /** A value that some exports of a set hold as JSON. */
 export function orJson<Schema extends z.ZodType>(schema: Schema): z.ZodPreprocess<Schema> {
-  return z.preprocess((value) => (typeof value === 'string' ? fromJson(value) : value), schema);
+  return z.preprocess(fromJson, schema);
 }
 
-function fromJson(text: string): unknown {
+function fromJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(value) as unknown;
   } catch {
-    return text;
+    return value;
   }
-}
-
-/** A question with its options below it, as `A. …`. */
-export function withOptions(question: string, options: readonly string[]): string {
-  const lines = options.map((option, index) => `${letterOf(index)}. ${option}`);
-  return [question.trim(), '', ...lines].join('\n');
-}
-
-/** `A` for the first. */
-export function letterOf(index: number): string {
-  return String.fromCharCode(65 + index);
 }
 
 export const text = z.string({ error: 'expected a text' }).refine((value) => value.trim() !== '', {
   error: 'expected a text that is not empty',
 });
+export const textOrNumber = z.union([z.string(), z.number().transform(String)]);

@@ -1,7 +1,6 @@
 import type { Question } from '../../grading/question';
 import { type DataRow, openDataSet } from './data-set';
-import type { DataFormat, Mapping } from './format';
-import type { PlainGrader } from './formats/pairs';
+import type { DataFormat, PlainGrader } from './format';
 import { type Copy, QuestionIndex } from './question-index';
 
 /** How many there are of each name. */
@@ -19,7 +18,7 @@ export interface Inspection {
   readonly kind: string;
   /** The set that its rows are of; null where no row could be read. */
   readonly format: string | null;
-  readonly mapping: Mapping;
+  readonly mapping: DataFormat['mapping'];
   readonly questions: number;
   readonly graders: Tally;
   readonly topics: Tally;
@@ -40,7 +39,7 @@ export interface Inspection {
 }
 
 /**
- * Reads a file of questions as a whole, and says what is in it.
+ * Reads a whole file of questions and reports what is in it.
  *
  * @param against another file, none of whose questions should be repeated, such as the one to judge by
  * @param grader of rows that name none
@@ -51,20 +50,63 @@ export async function inspectDataSet(
   against?: string,
   grader?: PlainGrader,
 ): Promise<Inspection> {
-  const other = against === undefined ? null : { file: against, ...(await indexOf(against)) };
+  const other = against === undefined ? null : await readIndex(against);
   const { kind, rows } = await openDataSet(file, grader);
-  const findings = new Findings(other?.index ?? null);
-  for await (const row of rows) findings.note(row);
-  const { overlap, ...rest } = findings.summary();
+  const [graders, topics, levels, leftOut] = [new Counter(), new Counter(), new Counter(), new Counter()];
+  const [problems, overlap] = [new Collection<string>(), new Collection<Copy>()];
+  const repeatedIds = new Collection<Inspection['repeatedIds']['first'][number]>();
+  const ids = new Map<string, string>();
+  const index = new QuestionIndex();
+  let format: DataFormat | null = null;
+  let dates: Inspection['dates'] = null;
+  let [questions, badRows] = [0, 0];
+  const note = ({ id, question, grader, topic, level, date }: Question, place: string): void => {
+    questions += 1;
+    graders.add(grader);
+    topics.add(topic);
+    levels.add(level);
+    if (date !== undefined) dates = widen(dates, date);
+    const of = ids.get(id);
+    if (of === undefined) ids.set(id, place);
+    else repeatedIds.add({ place, of, id });
+    index.add(place, question);
+    const copy = other?.index.find(question);
+    if (copy) overlap.add({ place, ...copy });
+  };
+  const noteProblems = (row: Extract<DataRow, { problems: unknown }>): void => {
+    badRows += 1;
+    for (const problem of row.problems) problems.add(`${row.place}: ${problem}`);
+  };
+  for await (const row of rows) {
+    format ??= row.format;
+    if ('question' in row) note(row.question, row.place);
+    else if ('leftOut' in row) leftOut.add(row.leftOut);
+    else noteProblems(row);
+  }
+  const { name = null, mapping = {} } = format ?? {};
   return {
-    file,
-    kind,
-    ...rest,
-    overlap: other && { file: other.file, questions: other.questions, ...overlap },
+    ...{ file, kind, format: name, mapping, questions, dates, badRows },
+    ...{ graders: graders.tally(), topics: topics.tally(), levels: levels.tally(), leftOut: leftOut.tally() },
+    ...{
+      problems: problems.some(),
+      repeatedIds: repeatedIds.some(),
+      copies: new Collection(index.copies()).some(),
+    },
+    overlap: other && { ...other.summary, ...overlap.some() },
   };
 }
 
-async function indexOf(file: string): Promise<{ questions: number; index: QuestionIndex }> {
+function widen(dates: Inspection['dates'], date: string): readonly [string, string] {
+  const [first, last] = dates ?? [date, date];
+  return [date < first ? date : first, date > last ? date : last];
+}
+
+interface Indexed {
+  readonly index: QuestionIndex;
+  readonly summary: { readonly file: string; readonly questions: number };
+}
+
+async function readIndex(file: string): Promise<Indexed> {
   const index = new QuestionIndex();
   let questions = 0;
   for await (const row of (await openDataSet(file)).rows) {
@@ -72,86 +114,18 @@ async function indexOf(file: string): Promise<{ questions: number; index: Questi
     questions += 1;
     index.add(row.place, row.question.question);
   }
-  return { questions, index };
+  return { index, summary: { file, questions } };
 }
 
-class Findings {
-  private format: DataFormat | null = null;
-  private questions = 0;
-  private badRows = 0;
-  private readonly graders = new Counter();
-  private readonly topics = new Counter();
-  private readonly levels = new Counter();
-  private readonly leftOut = new Counter();
-  private dates: Inspection['dates'] = null;
-  private readonly problems = new Collection<string>();
-  private readonly ids = new Map<string, string>();
-  private readonly repeatedIds = new Collection<Inspection['repeatedIds']['first'][number]>();
-  private readonly index = new QuestionIndex();
-  private readonly overlap = new Collection<Copy>();
-
-  constructor(private readonly other: QuestionIndex | null) {}
-
-  note(row: DataRow): void {
-    this.format ??= row.format;
-    if ('question' in row) this.noteQuestion(row.question, row.place);
-    else if ('leftOut' in row) this.leftOut.add(row.leftOut);
-    else {
-      this.badRows += 1;
-      for (const problem of row.problems) this.problems.add(`${row.place}: ${problem}`);
-    }
-  }
-
-  private noteQuestion({ id, question, grader, topic, level, date }: Question, place: string): void {
-    this.questions += 1;
-    this.graders.add(grader);
-    this.topics.add(topic);
-    this.levels.add(level);
-    if (date !== undefined) this.dates = widen(this.dates, date);
-    const of = this.ids.get(id);
-    if (of === undefined) this.ids.set(id, place);
-    else this.repeatedIds.add({ place, of, id });
-    this.index.add(place, question);
-    const copy = this.other?.find(question);
-    if (copy) this.overlap.add({ place, ...copy });
-  }
-
-  summary(): Omit<Inspection, 'file' | 'kind' | 'overlap'> & { readonly overlap: Some<Copy> } {
-    const copies = new Collection<Copy>();
-    for (const copy of this.index.copies()) copies.add(copy);
-    return {
-      format: this.format?.name ?? null,
-      mapping: this.format?.mapping ?? {},
-      questions: this.questions,
-      graders: this.graders.tally(),
-      topics: this.topics.tally(),
-      levels: this.levels.tally(),
-      dates: this.dates,
-      leftOut: this.leftOut.tally(),
-      badRows: this.badRows,
-      problems: this.problems.some(),
-      repeatedIds: this.repeatedIds.some(),
-      copies: copies.some(),
-      overlap: this.overlap.some(),
-    };
-  }
-}
-
-function widen(dates: Inspection['dates'], date: string): readonly [string, string] {
-  if (dates === null) return [date, date];
-  const [first, last] = dates;
-  return date < first ? [date, last] : [first, date > last ? date : last];
-}
-
-/** More names than a set has topics: of a column that holds anything else. */
-const MOST_NAMES = 1000;
+/** A set has fewer topics; a column with more names holds something else. */
+const MAX_NAMES = 1000;
 
 class Counter {
   private readonly counts = new Map<string, number>();
 
   add(name: string | undefined): void {
     if (name === undefined) return;
-    const counted = this.counts.has(name) || this.counts.size < MOST_NAMES ? name : 'others';
+    const counted = this.counts.has(name) || this.counts.size < MAX_NAMES ? name : 'others';
     this.counts.set(counted, (this.counts.get(counted) ?? 0) + 1);
   }
 
@@ -160,15 +134,19 @@ class Counter {
   }
 }
 
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 class Collection<Each> {
   private count = 0;
   private readonly first: Each[] = [];
 
+  constructor(all: Iterable<Each> = []) {
+    for (const each of all) this.add(each);
+  }
+
   add(each: Each): void {
     this.count += 1;
-    if (this.first.length < MOST_SHOWN) this.first.push(each);
+    if (this.first.length < MAX_SHOWN) this.first.push(each);
   }
 
   some(): Some<Each> {

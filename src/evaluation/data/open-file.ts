@@ -1,72 +1,44 @@
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../../config/errors';
-import { reasonOf } from '../../reason-of';
+import { codeOf, reasonOf } from '../../reason-of';
+import { type Chunks, type FileRecord, readCsv, readJsonLines, readParquet } from './read-records';
 
-/** A file of questions as its first bytes show it, whatever it is called. */
-export type DataFile =
-  | { readonly kind: 'Parquet'; readonly path: string; readonly bytes: number }
-  | {
-      readonly kind: 'JSON lines' | 'CSV';
-      readonly isGzipped: boolean;
-      readonly chunks: AsyncIterable<Buffer>;
-    };
-
-/** One record of a file, before anything is made of it, or what is wrong with it. */
-export type FileRecord = { readonly place: string } & (
-  { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
-);
+/** A file of questions; its first bytes decide what it is, whatever it is called. */
+export interface DataFile {
+  /** `JSON lines, packed by gzip`. */
+  readonly kind: string;
+  readonly records: AsyncIterable<FileRecord>;
+}
 
 /**
- * Opens a file, relative to the folder of the process. Of its bytes no more than a chunk is kept.
+ * Opens a file, relative to the folder of the process, to be read in chunks.
  *
  * @throws ConfigError with what to do where it is not there, empty, or of no kind that is read
  */
 export async function openDataFile(file: string): Promise<DataFile> {
   const path = resolve(file);
-  const { size, isFolder } = await measure(file, path);
-  if (isFolder) throw new ConfigError(`${file} is a folder: name a file in it`);
   const raw = createReadStream(path, { highWaterMark: CHUNK });
   const [start, chunks] = await peek(file, raw);
   if (start.indexOf('PAR1') === 0) {
     raw.destroy();
-    return { kind: 'Parquet', path, bytes: size };
+    return { kind: 'Parquet', records: readParquet(file, path) };
   }
-  const isGzipped = start[0] === 0x1f && start[1] === 0x8b;
-  if (!isGzipped) return { kind: textKind(file, start), isGzipped, chunks };
+  if (start[0] !== 0x1f || start[1] !== 0x8b) return openText(file, start, chunks);
   const [content, unpacked] = await peek(file, gunzip(file, chunks));
-  return { kind: textKind(file, content), isGzipped, chunks: unpacked };
+  const { kind, records } = openText(file, content, unpacked);
+  return { kind: `${kind}, packed by gzip`, records };
 }
 
 const CHUNK = 256 * 1024;
 
-async function measure(file: string, path: string): Promise<{ size: number; isFolder: boolean }> {
-  try {
-    const stats = await stat(path);
-    return { size: stats.size, isFolder: stats.isDirectory() };
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-}
-
-function unreadable(file: string, error: unknown): ConfigError {
-  return new ConfigError(
-    `${file} cannot be read: ${reasonOf(error)}; files of questions are named as the process sees them that reads them`,
-    { cause: error },
-  );
-}
-
-type Chunks = AsyncIterable<Buffer>;
-
 /** The first bytes, for a look, and all of them, to be read. */
 async function peek(file: string, source: Chunks): Promise<[start: Buffer, all: Chunks]> {
   const chunks = source[Symbol.asyncIterator]();
-  let start = Buffer.alloc(0);
-  let isOver = false;
-  // White space may be as long as it likes before anything tells what the file is.
+  let [start, isOver] = [Buffer.alloc(0), false];
+  // Leading white space says nothing about the file.
   while (!isOver && start.length < CHUNK && start.toString('latin1').trim().length < 16) {
     const next = await chunks.next().catch((error: unknown) => {
       throw error instanceof ConfigError ? error : unreadable(file, error);
@@ -81,7 +53,15 @@ async function peek(file: string, source: Chunks): Promise<[start: Buffer, all: 
   return [start, all()];
 }
 
-/** What such a file begins with, what it is, and what to do. */
+function unreadable(file: string, cause: unknown): ConfigError {
+  if (codeOf(cause) === 'EISDIR') return new ConfigError(`${file} is a folder: name a file in it`);
+  return new ConfigError(
+    `${file} cannot be read: ${reasonOf(cause)}; files of questions are named as the process sees them that reads them`,
+    { cause },
+  );
+}
+
+/** The first bytes of other files, what they are, and what to do. */
 const OTHERS: readonly (readonly [start: string, what: string])[] = [
   ['PK\x03\x04', 'a zip archive: unpack it, and name a file in it'],
   ['\x28\xb5\x2f\xfd', 'packed by zstd: unpack it with "zstd -d"'],
@@ -96,9 +76,11 @@ const OTHERS: readonly (readonly [start: string, what: string])[] = [
   ['[', `one list in JSON: write an object a line, e.g. with jq -c '.[]'`],
 ];
 
-function textKind(file: string, start: Buffer): 'JSON lines' | 'CSV' {
-  const bytes = start.toString('latin1').replace(/^\xef\xbb\xbf/, '');
-  const text = bytes.trimStart();
+function openText(file: string, start: Buffer, chunks: Chunks): DataFile {
+  const text = start
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart();
   if (text === '') {
     throw new ConfigError(`${file} holds no line: expected JSON lines, Parquet or CSV, a question a row`);
   }
@@ -107,27 +89,26 @@ function textKind(file: string, start: Buffer): 'JSON lines' | 'CSV' {
   if (text.includes('\0')) {
     throw new ConfigError(`${file} is no text: expected JSON lines (also packed by gzip), Parquet or CSV`);
   }
-  return text.startsWith('{') ? 'JSON lines' : 'CSV';
+  if (text.startsWith('{')) return { kind: 'JSON lines', records: readJsonLines(file, chunks) };
+  return { kind: 'CSV', records: readCsv(file, chunks) };
 }
 
-/** No file of questions is packed so well, and so much is done in a second. */
-const MOST_TIMES = 300;
-const UNSUSPECTED = 64 * 1024 * 1024;
+/** No file of questions is packed so well; smaller ones are not suspected. */
+const BOMB = { times: 300, bytes: 64 * 1024 * 1024 } as const;
 
 async function* gunzip(file: string, packed: Chunks): Chunks {
-  let [before, after] = [0, 0];
-  async function* counted(): Chunks {
-    for await (const chunk of packed) {
-      before += chunk.length;
-      yield chunk;
-    }
-  }
-  // What goes wrong ends the last stream, where it is thrown.
-  const unpacked = pipeline(Readable.from(counted()), createGunzip({ chunkSize: CHUNK }), () => undefined);
+  const unpacked = createGunzip({ chunkSize: CHUNK });
+  // An error ends the last stream, where it is thrown.
+  pipeline(Readable.from(packed), unpacked, () => undefined);
+  let bytes = 0;
   try {
     for await (const chunk of unpacked as Chunks) {
-      after += chunk.length;
-      if (after > UNSUSPECTED && after > MOST_TIMES * before) throw new ConfigError(describeBomb(file));
+      bytes += chunk.length;
+      if (bytes > BOMB.bytes && bytes > BOMB.times * unpacked.bytesWritten) {
+        throw new ConfigError(
+          `${file} unpacks to more than ${BOMB.times} times its size, as no questions do: if you trust it, unpack it with "gzip -d"`,
+        );
+      }
       yield chunk;
     }
   } catch (error) {
@@ -136,8 +117,4 @@ async function* gunzip(file: string, packed: Chunks): Chunks {
   } finally {
     unpacked.destroy();
   }
-}
-
-function describeBomb(file: string): string {
-  return `${file} unpacks to more than ${MOST_TIMES} times its size, as no questions do: if you trust it, unpack it with "gzip -d"`;
 }

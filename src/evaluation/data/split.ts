@@ -1,11 +1,11 @@
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/errors';
-import { codeOf } from '../../reason-of';
 import type { Question } from '../../grading/question';
+import { codeOf } from '../../reason-of';
 import { type DataRow, openDataSet } from './data-set';
 import { type Candidate, drawBalanced, type Part } from './draw-balanced';
-import type { PlainGrader } from './formats/pairs';
+import type { PlainGrader } from './format';
 import { QuestionIndex } from './question-index';
 
 export interface SplitOptions {
@@ -13,14 +13,13 @@ export interface SplitOptions {
   readonly seed: number;
   /** Default for rows that name none. */
   readonly grader?: PlainGrader;
-  /** Of questions that have a date: the first and the last day. */
+  /** The first and the last day of questions that have a date. */
   readonly since?: string;
   readonly until?: string;
   /** Folder for the parts, `<name>.jsonl` each. */
   readonly out: string;
 }
 
-/** What a split did. */
 export interface Split {
   /** By part: its file, and how many questions it got of each source. */
   readonly parts: readonly { readonly file: string; readonly sources: Readonly<Record<string, number>> }[];
@@ -30,13 +29,13 @@ export interface Split {
 }
 
 /**
- * Draws balanced parts from files of questions, and writes them as rows of our own. What repeats an earlier question, in
- * whatever file, is in none of them.
+ * Draws balanced parts from files of questions, and writes them as rows of our own. A question that repeats an earlier one,
+ * in whatever file, is in none of them. The files are read twice, so that only one row is kept at a time.
  *
  * @throws ConfigError where there are too few questions, or a part's file is there already
  */
 export async function splitDataSets(files: readonly string[], options: SplitOptions): Promise<Split> {
-  const { candidates, places, copies, badRows } = await gather(files, options);
+  const { candidates, copies, badRows } = await gather(files, options);
   const wanted = options.parts.reduce((sum, { count }) => sum + count, 0);
   if (wanted > candidates.length) {
     throw new ConfigError(
@@ -44,37 +43,32 @@ export async function splitDataSets(files: readonly string[], options: SplitOpti
     );
   }
   const drawn = drawBalanced(candidates, options.parts, options.seed);
-  const partOf = new Map(places.map((place, index) => [place, drawn[index] ?? null]));
-  const parts = await writeParts(files, partOf, options);
-  return { parts, copies, badRows };
+  const partOf = new Map(candidates.map(({ place }, index) => [place, drawn[index] ?? '']));
+  return { parts: await writeParts(files, partOf, options), copies, badRows };
 }
 
-interface Gathered {
-  readonly candidates: readonly Candidate[];
-  /** Of each candidate, by index. */
-  readonly places: readonly string[];
-  readonly copies: number;
-  readonly badRows: number;
+interface Gathered extends Omit<Split, 'parts'> {
+  readonly candidates: readonly (Candidate & { readonly place: string })[];
 }
 
 async function gather(files: readonly string[], options: SplitOptions): Promise<Gathered> {
   const index = new QuestionIndex();
   const ids = new Set<string>();
   const repeated = new Set<string>();
-  const found = new Map<string, Candidate>();
+  const found: Gathered['candidates'][number][] = [];
   let badRows = 0;
-  for await (const { file, row } of rowsOf(files, options)) {
+  for await (const { file, row } of rowsOf(files, options.grader)) {
+    const { place } = row;
     if ('problems' in row) badRows += 1;
     if (!('question' in row) || !isWithin(row.question, options)) continue;
     const { id, question, source = file, topic = '' } = row.question;
-    if (ids.has(id)) repeated.add(row.place);
+    if (ids.has(id)) repeated.add(place);
     ids.add(id);
-    index.add(row.place, question);
-    found.set(row.place, { id, source, topic });
+    index.add(place, question);
+    found.push({ id, source, topic, place });
   }
   for (const { place } of index.copies()) repeated.add(place);
-  for (const place of repeated) found.delete(place);
-  return { candidates: [...found.values()], places: [...found.keys()], copies: repeated.size, badRows };
+  return { candidates: found.filter(({ place }) => !repeated.has(place)), copies: repeated.size, badRows };
 }
 
 function isWithin({ date }: Question, { since = '', until = '9' }: SplitOptions): boolean {
@@ -83,7 +77,7 @@ function isWithin({ date }: Question, { since = '', until = '9' }: SplitOptions)
 
 async function* rowsOf(
   files: readonly string[],
-  { grader }: Pick<SplitOptions, 'grader'>,
+  grader: PlainGrader | undefined,
 ): AsyncGenerator<{ file: string; row: DataRow }> {
   for (const file of files)
     for await (const row of (await openDataSet(file, grader)).rows) yield { file, row };
@@ -92,19 +86,22 @@ async function* rowsOf(
 interface OpenPart {
   readonly file: string;
   readonly handle: FileHandle;
-  readonly sources: Map<string, number>;
+  readonly sources: Record<string, number>;
 }
 
 async function writeParts(
   files: readonly string[],
-  partOf: ReadonlyMap<string, string | null>,
+  partOf: ReadonlyMap<string, string>,
   { parts, out, grader }: SplitOptions,
 ): Promise<Split['parts']> {
   const written = new Map<string, OpenPart>();
   try {
     await mkdir(out, { recursive: true });
-    for (const { name } of parts) written.set(name, await openPart(join(out, `${name}.jsonl`)));
-    for await (const { file, row } of rowsOf(files, { grader })) {
+    for (const { name } of parts) {
+      const file = join(out, `${name}.jsonl`);
+      written.set(name, { file, handle: await openNew(file), sources: {} });
+    }
+    for await (const { file, row } of rowsOf(files, grader)) {
       const part = written.get(partOf.get(row.place) ?? '');
       if (part !== undefined && 'question' in row) await write(part, row.question, file);
     }
@@ -114,12 +111,12 @@ async function writeParts(
   } finally {
     for (const { handle } of written.values()) await handle.close();
   }
-  return [...written.values()].map(({ file, sources }) => ({ file, sources: Object.fromEntries(sources) }));
+  return [...written.values()].map(({ file, sources }) => ({ file, sources }));
 }
 
-async function openPart(file: string): Promise<OpenPart> {
+async function openNew(file: string): Promise<FileHandle> {
   try {
-    return { file, handle: await open(file, 'wx'), sources: new Map() };
+    return await open(file, 'wx');
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
     throw new ConfigError(`${file} is there already: remove it, or name another folder`, { cause: error });
@@ -129,5 +126,5 @@ async function openPart(file: string): Promise<OpenPart> {
 async function write({ handle, sources }: OpenPart, question: Question, file: string): Promise<void> {
   await handle.writeFile(`${JSON.stringify(question)}\n`);
   const { source = file } = question;
-  sources.set(source, (sources.get(source) ?? 0) + 1);
+  sources[source] = (sources[source] ?? 0) + 1;
 }

@@ -4,7 +4,7 @@ import { checkServed, watchForAbsence } from '../../cli/queues';
 import { print, say } from '../../cli/terminal';
 import { digestOf } from '../../config/digest';
 import { describeUsd } from '../../trace/describe';
-import { readQuestionFile } from '../../evaluation/data/read-questions';
+import { readQuestionFile } from '../../evaluation/data/data-set';
 import { readCheckpointId } from '../checkpoint-ref';
 import { trainingOf } from '../config/resolve';
 import type { TrainingConfig } from '../config/schema';

@@ -59,7 +59,7 @@ export async function trainStatus(options: TrainOptions): Promise<ExitCode> {
 
 async function followNight(session: TrainingSession, interruption: AbortSignal): Promise<ExitCode> {
   const { training, trainRun } = session;
-  const view = await openNightView(process.stderr);
+  const view = openNightView(process.stderr);
   const stopLooking = watchForAbsence(session, nightWorkflowId(trainRun));
   try {
     for (;;) {
@@ -168,9 +168,9 @@ interface NightView {
 }
 
 /** A view that redraws itself on a terminal; elsewhere a line for each change. */
-async function openNightView(screen: Screen): Promise<NightView> {
+function openNightView(screen: Screen): NightView {
   if (!screen.isTTY || process.env.TERM === 'dumb') return openPlainView(screen);
-  const { show, done } = await openPicture(screen);
+  const { show, done } = openPicture(screen);
   const paint = paintFor(screen);
   return {
     show: (progress) => {

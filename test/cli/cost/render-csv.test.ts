@@ -12,19 +12,16 @@ const LINE: CostLine = {
   savedNanoUsd: -5,
 };
 
-async function csv(...lines: CostLine[]): Promise<string> {
-  let written = '';
-  for await (const record of renderCsv({ by: 'model', lines: () => lines })) written += `${record}\n`;
-  return written;
-}
+const csv = (...lines: CostLine[]): string =>
+  [...renderCsv({ by: 'model', lines, total: LINE })].map((record) => `${record}\n`).join('');
 
-test('a header, a line each group, and none for the sum; amounts to the nano-dollar', async () => {
-  expect(await csv(LINE, { ...LINE, name: 'm-2', nanoUsd: 7 })).toBe(
+test('a header, a line each group, and none for the sum; amounts to the nano-dollar', () => {
+  expect(csv(LINE, { ...LINE, name: 'm-2', nanoUsd: 7 })).toBe(
     'model,calls,open_calls,calls_of_unknown_cost,input_tokens,output_tokens,cost_usd,saved_usd\r\n' +
       'm-1,3,1,2,1000,50,1234.567890123,-0.000000005\r\n' +
       'm-2,3,1,2,1000,50,0.000000007,-0.000000005\r\n',
   );
-  expect((await csv()).split('\r\n')).toHaveLength(2);
+  expect(csv().split('\r\n')).toHaveLength(2);
 });
 
 test.each([
@@ -36,8 +33,10 @@ test.each([
   ['-1', "'-1"],
   ['@SUM(A1)', "'@SUM(A1)"],
   ['=A1,"x"', '"\'=A1,""x"""'],
+  ['two\rlines', '"two\rlines"'],
+  ['\tx', "'\tx"],
   ['openai/gpt-oss-20b', 'openai/gpt-oss-20b'],
-])('the name %p is written %p', async (name, cell) => {
-  const [, line] = (await csv({ ...LINE, name })).split('\r\n');
+])('the name %p is written %p', (name, cell) => {
+  const [, line] = csv({ ...LINE, name }).split('\r\n');
   expect(line?.startsWith(`${cell},3,`)).toBe(true);
 });

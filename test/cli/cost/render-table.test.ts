@@ -16,22 +16,24 @@ function aLine(changes: Partial<CostLine>): CostLine {
   };
 }
 
-async function table(
-  lines: CostLine[],
-  by: 'worker' | 'workflow' = 'worker',
-  columns?: number,
-): Promise<string[]> {
-  const drawn: string[] = [];
-  for await (const line of renderTable({ by, lines: () => lines }, PLAIN, columns)) drawn.push(line);
-  return drawn;
+function table(lines: CostLine[], by: 'worker' | 'workflow' = 'worker', columns?: number): string[] {
+  const of = (
+    key: 'calls' | 'open' | 'unknown' | 'inputTokens' | 'outputTokens' | 'nanoUsd' | 'savedNanoUsd',
+  ) => lines.reduce((sum, line) => sum + line[key], 0);
+  const total = {
+    ...{ name: 'total', calls: of('calls'), open: of('open'), unknown: of('unknown') },
+    ...{ inputTokens: of('inputTokens'), outputTokens: of('outputTokens') },
+    ...{ nanoUsd: of('nanoUsd'), savedNanoUsd: of('savedNanoUsd') },
+  };
+  return [...renderTable({ by, lines, total }, PLAIN, columns)];
 }
 
-test('names stand to the left, numbers to the right, the sum below', async () => {
+test('names stand to the left, numbers to the right, the sum below', () => {
   const lines = [
     aLine({ name: 'conductor', calls: 1204, inputTokens: 1_000_000, nanoUsd: 1_234_500_000 }),
     aLine({ nanoUsd: 60_000_000 }),
   ];
-  expect(await table(lines)).toEqual([
+  expect(table(lines)).toEqual([
     'worker     calls      input  output    cost',
     'conductor  1,204  1,000,000       5  $1.235',
     'ada            1         10       5  $0.060',
@@ -46,14 +48,14 @@ test.each([
   [300_000, '$0.00030'],
   [12, '$0.000000012'],
   [0, '$0.00'],
-])('%d nano-USD show two digits at least: %s', async (nanoUsd, shown) => {
-  const [, line] = await table([aLine({ nanoUsd })]);
+])('%d nano-USD show two digits at least: %s', (nanoUsd, shown) => {
+  const [, line] = table([aLine({ nanoUsd })]);
   expect(line?.endsWith(`  ${shown}`)).toBe(true);
 });
 
-test('what is unknown makes a sum a lower bound, and is explained', async () => {
+test('what is unknown makes a sum a lower bound, and is explained', () => {
   const lines = [aLine({ nanoUsd: 5_000_000_000 }), aLine({ name: 'bob', calls: 3, open: 1, unknown: 3 })];
-  const [, ada, bob, , total, , ...why] = await table(lines);
+  const [, ada, bob, , total, , ...why] = table(lines);
   expect(ada).toMatch(/ {2}\$5\.00$/);
   expect(bob).toMatch(/at least \$0\.00$/);
   expect(total).toMatch(/at least \$5\.00$/);
@@ -64,35 +66,32 @@ test('what is unknown makes a sum a lower bound, and is explained', async () => 
   ]);
 });
 
-test.each([60, 80, 120])(
-  'nothing is cut: in %i columns a long name goes on in the next line',
-  async (columns) => {
-    const name = `solve-${'what-is-the-capital-of-france-'.repeat(4)}7kq2m9xw`;
-    const lines = await table([aLine({ name })], 'workflow', columns);
-    expect(lines.map(widthOf).every((width) => width <= columns)).toBe(true);
-    expect(
-      lines
-        .slice(1, -2)
-        .map((line) => line.split(' ')[0])
-        .join(''),
-    ).toBe(name);
-  },
-);
+test.each([60, 80, 120])('nothing is cut: in %i columns a long name goes on in the next line', (columns) => {
+  const name = `solve-${'what-is-the-capital-of-france-'.repeat(4)}7kq2m9xw`;
+  const lines = table([aLine({ name })], 'workflow', columns);
+  expect(lines.map(widthOf).every((width) => width <= columns)).toBe(true);
+  expect(
+    lines
+      .slice(1, -2)
+      .map((line) => line.split(' ')[0])
+      .join(''),
+  ).toBe(name);
+});
 
 test.each([
   [250_000_000, 'Prompt caches saved $0.25 (20.0 % of the price without them).'],
   [-250_000_000, 'Prompt caches cost $0.25 more than they saved (33.3 % of the price without them).'],
-])('caches that saved %d nano-USD are told of below', async (savedNanoUsd, sentence) => {
-  expect((await table([aLine({ nanoUsd: 1_000_000_000, savedNanoUsd })])).slice(-2)).toEqual(['', sentence]);
+])('caches that saved %d nano-USD are told of below', (savedNanoUsd, sentence) => {
+  expect(table([aLine({ nanoUsd: 1_000_000_000, savedNanoUsd })]).slice(-2)).toEqual(['', sentence]);
 });
 
-test('many lines are drawn as few are, without keeping them', async () => {
+test('many lines are drawn as few are, without keeping them', () => {
   const lines = Array.from({ length: 2001 }, (_, index) => aLine({ name: `solve-${index}`, nanoUsd: 10 }));
-  const drawn = await table(lines, 'workflow');
+  const drawn = table(lines, 'workflow');
   expect(drawn).toHaveLength(2004);
   expect(new Set(drawn.map(widthOf)).size).toBe(1);
 });
 
-test('a name steers no terminal', async () => {
-  expect((await table([aLine({ name: 'a\u001b[2Jb\n' })]))[1]).toMatch(/^a \[2Jb {2,}1 /);
+test('a name steers no terminal', () => {
+  expect(table([aLine({ name: 'a\u001b[2Jb\n' })])[1]).toMatch(/^a \[2Jb {2,}1 /);
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { unpickleText } from '../../../src/evaluation/data/unpickle-text';
+import { unpickleText } from '../../../src/evaluation/data/code-sets';
 
 /** As Python writes it. */
 const pickled = (expression: string, protocol: number): Buffer =>
