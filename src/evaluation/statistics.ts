@@ -18,6 +18,28 @@ export function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** How often each word occurs. */
+export function tally(words: readonly string[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+/** Adds up the counts of each name. */
+export function sumCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sums = new Map<string, number>();
+  for (const [name, count] of all.flatMap((counts) => Object.entries(counts))) {
+    sums.set(name, (sums.get(name) ?? 0) + count);
+  }
+  return Object.fromEntries(sums);
+}
+
+/** Each count as a share of their sum. */
+export function sharesOf(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const sum = Object.values(counts).reduce((total, count) => total + count, 0);
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count / sum]));
+}
+
 /** Standard deviation of a sample, for at least two values. */
 export function spreadOf(values: readonly number[]): number {
   const mean = meanOf(values) ?? 0;

@@ -11,7 +11,10 @@ import {
   intervalOf,
   meanOf,
   percentile,
+  sharesOf,
   signTest,
+  sumCounts,
+  tally,
 } from './statistics';
 
 /** What came of one method. */
@@ -146,7 +149,7 @@ function summarizeMethod(
     calls: mean(({ spent }) => spent.calls),
     steps: meanOf(records.flatMap(({ plan }) => (plan === null ? [] : [plan.steps.length]))),
     latencyMs: { median: percentile(latencies, 0.5) ?? 0, p95: percentile(latencies, 0.95) ?? 0 },
-    workerShares: sharesOf(records),
+    workerShares: sharesOf(sumCounts(records.map(({ workers }) => workers))),
     topologies: tally(records.flatMap(({ plan }) => (plan === null ? [] : (topologyOf(plan) ?? [])))),
   };
 }
@@ -160,12 +163,6 @@ function countCapped(own: readonly MethodRecord[], others: readonly MethodRecord
     const measure = unitOf(most);
     return measure(spent) * (1 + 1 / spent.calls) <= measure(most);
   }).length;
-}
-
-function tally(words: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
-  return counts;
 }
 
 /** What workers know alone is told by the others' records of the same question, where workers were tried alone. */
@@ -239,17 +236,6 @@ export function bestWorker(summaries: readonly Pick<MethodSummary, 'method' | 's
   const alone = summaries.filter(({ method }) => method.startsWith('worker:'));
   const [best] = alone.toSorted((one, other) => (other.score ?? -1) - (one.score ?? -1));
   return best?.method ?? null;
-}
-
-function sharesOf(records: readonly MethodRecord[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const { workers } of records) {
-    for (const [worker, count] of Object.entries(workers)) {
-      counts.set(worker, (counts.get(worker) ?? 0) + count);
-    }
-  }
-  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return Object.fromEntries([...counts].map(([worker, count]) => [worker, count / all]));
 }
 
 function totalUsd(spent: readonly Spent[]): number | null {

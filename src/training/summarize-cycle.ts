@@ -4,7 +4,7 @@ import { topologyOf } from '../plan/topology';
 import type { CloseCycleRequest } from './contract';
 import type { CycleMetrics, CycleTimes, GroupPart, Span, TopicMetrics } from './progress';
 import type { GroupRecord } from './rollout';
-import { meanOf } from '../evaluation/statistics';
+import { meanOf, sharesOf, tally } from '../evaluation/statistics';
 
 /** The figures of a cycle that come from its rollouts, groups without spread included. A mean over nothing is 0. */
 export function summarizeCycle(
@@ -24,10 +24,10 @@ export function summarizeCycle(
     verdicts,
     draws: new Set(groups.map(({ draw }) => draw)).size,
     planLength: mean(plans.map(({ steps }) => steps.length)),
-    workerShares: sharesOf(plans.flatMap(({ steps }) => steps.map(({ worker }) => worker))),
-    topologyShares: sharesOf(plans.flatMap((plan) => topologyOf(plan) ?? [])),
+    workerShares: sharesOf(tally(plans.flatMap(({ steps }) => steps.map(({ worker }) => worker)))),
+    topologyShares: sharesOf(tally(plans.flatMap((plan) => topologyOf(plan) ?? []))),
     topics: topicsOf(groups.filter(({ round }) => round === 0)),
-    failureShares: sharesOf(groups.flatMap((group) => failuresIn(group, groups))),
+    failureShares: sharesOf(tally(groups.flatMap((group) => failuresIn(group, groups)))),
     workerTokens: mean(rollouts.map(({ usage }) => usage.inputTokens + usage.outputTokens)),
     planTokens: mean(rollouts.map(({ tokens }) => tokens)),
     usd: costs.length === rollouts.length ? mean(costs) / 1e9 : null,
@@ -48,12 +48,6 @@ function failuresIn(group: GroupRecord, groups: readonly GroupRecord[]): Failure
     }));
     return failureOf({ rounds, answer: rollout.verdict, pool }) ?? [];
   });
-}
-
-function sharesOf(words: readonly string[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return Object.fromEntries([...counts].map(([word, count]) => [word, count / words.length]));
 }
 
 function topicsOf(groups: readonly GroupRecord[]): Record<string, TopicMetrics> {

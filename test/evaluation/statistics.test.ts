@@ -4,8 +4,11 @@ import {
   lowerBound,
   percentile,
   riskOf,
+  sharesOf,
   smallestGain,
   spreadOf,
+  sumCounts,
+  tally,
   tQuantile,
   upperBound,
 } from '../../src/evaluation/statistics';
@@ -162,4 +165,18 @@ test('percentiles are values that occurred', () => {
   expect(percentile([3, 1, 2, 4], 0.5)).toBe(2);
   expect(percentile([3, 1, 2, 4], 0.95)).toBe(4);
   expect(percentile([], 0.5)).toBeNull();
+});
+
+test('words are counted, counts added up and shared, whatever the names', () => {
+  const counts = tally(['a', '__proto__', 'a']);
+  expect(Object.entries(counts)).toEqual([
+    ['a', 2],
+    ['__proto__', 1],
+  ]);
+  expect(Object.entries(sumCounts([counts, { a: 1 }]))).toEqual([
+    ['a', 3],
+    ['__proto__', 1],
+  ]);
+  expect(sharesOf({ a: 3, b: 1 })).toEqual({ a: 0.75, b: 0.25 });
+  expect(sharesOf({})).toEqual({});
 });

@@ -1,13 +1,15 @@
 import { UsageError } from '../../cli/exit-code';
 import { say } from '../../cli/terminal';
 import { someOf } from '../../config/errors';
+import type { ResolvedRun, RunWorker } from '../../protocol/run';
 import type { Store } from '../../store/store';
-import { readManifest } from '../activities/read-results';
-import { EVALUATIONS, isManifestKey } from '../keys';
+import { readManifest, readResults } from '../activities/read-results';
+import { EVALUATIONS, isManifestKey, resultsFolder } from '../keys';
 import type { Manifest } from '../records';
+import { bestWorker, summarize } from '../summarize';
 
 /** Every evaluation of a store, the latest first. */
-export async function evaluationsIn(store: Store): Promise<Manifest[]> {
+async function evaluationsIn(store: Store): Promise<Manifest[]> {
   const keys = (await store.list(EVALUATIONS)).filter(isManifestKey);
   const manifests = await Promise.all(keys.map((key) => readManifest(store, key.split('/')[1] ?? '')));
   return manifests
@@ -16,9 +18,9 @@ export async function evaluationsIn(store: Store): Promise<Manifest[]> {
 }
 
 /**
- * The evaluation that a person means: by its id, by the beginning of it that no other has, or by `last`.
+ * Finds an evaluation by its id, an unambiguous beginning of it, or `last`.
  *
- * @throws UsageError where there is none, or more than one
+ * @throws UsageError if there is none, or more than one
  */
 export async function findEvaluation(store: Store, given: string): Promise<Manifest> {
   const isId = /^[a-z0-9][a-z0-9-]{0,62}$/.test(given);
@@ -39,4 +41,36 @@ export async function findEvaluation(store: Store, given: string): Promise<Manif
   }
   say(`Evaluation ${found.id}`);
   return found;
+}
+
+/**
+ * The best worker alone, as a method, by the latest evaluation that tried every worker of the pool alone.
+ *
+ * @throws UsageError that names the choices if no evaluation did
+ */
+export async function findBestWorker(store: Store, { workers }: ResolvedRun): Promise<string> {
+  const earlier = (await evaluationsIn(store)).filter(({ methods, log, run }) => {
+    const triedAll = workers.every(({ id }) => methods.includes(`worker:${id}`));
+    return log === undefined && triedAll && workers.every((worker) => isSame(worker, run.workers));
+  });
+  for (const manifest of earlier) {
+    const { methods, complete } = summarize(manifest, await readResults(store, resultsFolder(manifest.id)));
+    const best = bestWorker(methods.filter(({ score }) => score !== null));
+    const score = methods.find(({ method }) => method === best)?.score ?? null;
+    if (best === null || score === null) continue;
+    say(`${best} was the best worker alone in ${manifest.id}: ${score.toFixed(3)} on ${complete} questions.`);
+    return best;
+  }
+  const ids = workers.map(({ id }) => `worker:${id}`).join(', ');
+  throw new UsageError(
+    `which worker is the best one alone? No evaluation here tried all of them: name it with --methods (${ids}), take all ` +
+      'with --methods workers, or find it by "temporal-conductor eval FILE --methods workers"',
+  );
+}
+
+/** Another model under the same id is another worker. */
+function isSame(worker: RunWorker, before: readonly RunWorker[]): boolean {
+  const nameOf = (each: RunWorker | undefined): string | undefined =>
+    each?.kind === 'model' ? `${each.provider} ${each.model}` : each?.type;
+  return nameOf(before.find(({ id }) => id === worker.id)) === nameOf(worker);
 }

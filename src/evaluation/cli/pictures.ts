@@ -2,6 +2,7 @@ import { TOPOLOGIES, TOPOLOGY_NAMES } from '../../plan/topology';
 import { dollars, plain } from '../report/formats';
 import type { Chart, Heading } from '../report/page';
 import { type ScoredPoint, scoreCostChart, scoreLineChart, sharesChart } from '../report/score-charts';
+import { sharesOf } from '../statistics';
 import type { MethodSummary, Summary } from '../summarize';
 
 /** The charts of an evaluation for which there are data. */
@@ -47,11 +48,7 @@ function workerShares(summary: Summary, methods: readonly MethodSummary[]): Char
 }
 
 function topologyShares(summary: Summary, methods: readonly MethodSummary[]): Chart {
-  const rows = methods.map(({ method, topologies }) => {
-    const plans = Object.values(topologies).reduce((sum, count) => sum + count, 0);
-    const shares = Object.entries(topologies).map(([name, count]): [string, number] => [name, count / plans]);
-    return { name: method, shares: Object.fromEntries(shares) };
-  });
+  const rows = methods.map(({ method, topologies }) => ({ name: method, shares: sharesOf(topologies) }));
   const parts = TOPOLOGIES.filter((part) => rows.some(({ shares }) => part in shares));
   return sharesChart(
     'topology-shares',

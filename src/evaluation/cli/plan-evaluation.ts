@@ -10,7 +10,7 @@ import type { Config } from '../../config/schema';
 import type { EvaluatedQuestion } from '../contract';
 import { readMethods, REFERENCE } from '../methods/read-method';
 import type { LogFacts, Manifest } from '../records';
-import { findBestWorker } from './best-worker';
+import { findBestWorker } from './find-evaluation';
 import { type Estimate, estimateEvaluation } from './estimate';
 import { checkLearning } from './learn';
 import { drawFromLog } from './log';

@@ -1,8 +1,6 @@
 import { counted, describeUsd } from '../../trace/describe';
-import type { Preferences } from '../summarize';
-import type { MethodSummary, Summary } from '../summarize';
-import { compareSentence } from './sentences';
-import { describeChance, seconds } from './table';
+import type { MethodSummary, Preferences, Summary } from '../summarize';
+import { compareSentence, describeChance, seconds } from './table';
 
 /** What a single model would have cost and found on questions of the log, a sentence each; nothing for a file's. */
 export function findingsOfLog(summary: Summary): string[] {

@@ -7,8 +7,7 @@ import type { Picture } from '../report/draw';
 import type { Report, Table } from '../report/report';
 import type { MethodSummary, Summary } from '../summarize';
 import { findingsOfLog } from './report-of-log';
-import { compareSentence } from './sentences';
-import { tableOf } from './table';
+import { compareSentence, tableOf } from './table';
 
 /** The results in sentences. */
 export function findingsOf(summary: Summary): string[] {

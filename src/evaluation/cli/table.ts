@@ -1,4 +1,4 @@
-import { describeUsd } from '../../trace/describe';
+import { counted, describeUsd } from '../../trace/describe';
 import { widthOf, wrap, wrapFacts } from '../../trace/lines';
 import { type Comparison, signed } from '../statistics';
 import type { MethodSummary, Summary } from '../summarize';
@@ -34,7 +34,7 @@ function rowOf(method: MethodSummary): readonly string[] {
     score === null ? NOTHING : score.toFixed(3),
     interval === null ? NOTHING : `${interval[0].toFixed(3)}–${interval[1].toFixed(3)}`,
     comparison === null ? NOTHING : signed(comparison.gain),
-    comparison === null ? NOTHING : describeP(comparison),
+    comparison === null ? NOTHING : describeChance(comparison.p),
     comparison === null ? NOTHING : describeSmallest(comparison),
     usd === null ? 'unknown' : describeUsd(usd),
     Math.round(tokens).toLocaleString('en-US'),
@@ -45,17 +45,28 @@ function rowOf(method: MethodSummary): readonly string[] {
   ];
 }
 
-export function describeP({ p }: Comparison): string {
-  return describeChance(p);
-}
-
 export function describeChance(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-/** Scores differ by 1 at most. */
-export function describeSmallest({ smallestGain }: Comparison): string {
+/** Scores differ by at most 1. */
+function describeSmallest({ smallestGain }: Comparison): string {
   return smallestGain === null || smallestGain >= 1 ? 'none' : smallestGain.toFixed(3);
+}
+
+/** Compares one method with another in a sentence. @param whom describes the other one */
+export function compareSentence(one: string, comparison: Comparison, whom: string): string {
+  const { against, gain, interval, p, pairs } = comparison;
+  const [low, high] = interval;
+  const found =
+    `${one} against ${against}${whom}: ${signed(gain)}, between ${signed(low)} and ` +
+    `${signed(high)}, p ${describeChance(p)}`;
+  if (p < 0.05) return `${found}.`;
+  const smallest = describeSmallest(comparison);
+  const questions = counted(pairs, 'question');
+  return smallest === 'none'
+    ? `${found}. No difference was found; ${questions} are too few to find any.`
+    : `${found}. No difference was found; with ${questions} only one of ${smallest} or more would have shown.`;
 }
 
 export function seconds(milliseconds: number): string {

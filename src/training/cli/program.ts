@@ -113,7 +113,7 @@ export function addTraining(train: Command, settle: Settle): void {
 
   addOf('plot', 'report a training run: figures and charts as one page, Markdown and SVG')
     .requiredOption('--out <folder>', 'for the report')
-    .action(run(async () => (await import('./plot/plot-run.js')).plotRun));
+    .action(run(async () => (await import('./plot.js')).plotRun));
 
   addOf('export', 'write a checkpoint as a Hugging Face model: whole, with tokenizer, chat template and card')
     .argument(...CHECKPOINT)

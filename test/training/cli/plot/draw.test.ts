@@ -1,6 +1,6 @@
 import { type CurvesPage, curvesChart } from '../../../../src/evaluation/report/curves-chart';
 import { drawCharts } from '../../../../src/evaluation/report/draw';
-import { effortCurves, learningCurves } from '../../../../src/training/cli/plot/pictures';
+import { effortCurves, learningCurves } from '../../../../src/training/cli/plot';
 import { madeUpCycles } from './made-up-cycles';
 
 async function drawSvg(page: CurvesPage): Promise<string> {

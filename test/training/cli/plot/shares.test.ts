@@ -1,4 +1,4 @@
-import { shareCurves } from '../../../../src/training/cli/plot/pictures';
+import { shareCurves } from '../../../../src/training/cli/plot';
 
 test('the largest share of all cycles comes first, and who was not asked in a cycle had nothing', () => {
   const curves = shareCurves([{ quick: 0.6, scholar: 0.4 }, { scholar: 1 }]);

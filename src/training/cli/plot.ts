@@ -1,12 +1,69 @@
-import type { Verdict } from '../../../grading/grade';
-import { FAILURES } from '../../../evaluation/analysis/failure';
-import { TOPOLOGIES } from '../../../plan/topology';
-import type { CycleMetrics } from '../../progress';
-import type { Curve, CurvesPage, Panel } from '../../../evaluation/report/curves-chart';
-import { dollars, duration, percent, plain } from '../../../evaluation/report/formats';
-import { GREY, HUES } from '../../../evaluation/report/page';
+import { EXIT, type ExitCode, UsageError } from '../../cli/exit-code';
+import { print } from '../../cli/terminal';
+import { FAILURES } from '../../evaluation/analysis/failure';
+import { type Curve, type CurvesPage, curvesChart, type Panel } from '../../evaluation/report/curves-chart';
+import { drawCharts } from '../../evaluation/report/draw';
+import { dollars, duration, percent, plain } from '../../evaluation/report/formats';
+import { GREY, HUES } from '../../evaluation/report/page';
+import { type Table, writeReport } from '../../evaluation/report/report';
+import { sumCounts } from '../../evaluation/statistics';
+import type { Verdict } from '../../grading/grade';
+import { TOPOLOGIES } from '../../plan/topology';
+import { readMetrics } from '../client/read-runs';
+import type { CycleMetrics } from '../progress';
+import { findTraining, SEE_LIST, type TrainOptions } from './session';
 
 type Cycles = readonly CycleMetrics[];
+
+/** `train plot`: figures and charts of all cycles of a training run. */
+export async function plotRun({
+  out,
+  ...options
+}: TrainOptions & { readonly out: string }): Promise<ExitCode> {
+  const { store, trainRun } = await findTraining(options);
+  const cycles = await readMetrics(store, trainRun);
+  if (cycles.length === 0) {
+    throw new UsageError(
+      `training run ${trainRun} has no cycle in the store ${store.url} that is over: ${SEE_LIST}`,
+    );
+  }
+  const pages = [learningCurves(cycles), effortCurves(cycles)];
+  const report = {
+    title: `Training run ${trainRun}`,
+    parts: [
+      ...findingsOf(cycles, pages),
+      tableOf(pages),
+      ...(await drawCharts(pages.map((page) => curvesChart(page)))),
+    ],
+  };
+  for (const file of await writeReport(report, out)) await print(file);
+  return EXIT.answered;
+}
+
+function findingsOf(cycles: Cycles, [learning]: readonly CurvesPage[]): string[] {
+  const [last, best] = [cycles.at(-1), Math.max(...cycles.map(({ heldOut }) => heldOut ?? -Infinity))];
+  const reward = `The mean reward went from ${cycles[0]?.rewardMean.toFixed(3)} to ${last?.rewardMean.toFixed(3)}`;
+  return [
+    `${learning?.subtitle}.`,
+    best === -Infinity ? `${reward}.` : `${reward}; the best on held-out questions is ${best.toFixed(3)}.`,
+    ...(last?.collapse ? [`The policy may have collapsed: ${last.collapse}.`] : []),
+  ];
+}
+
+/** All curves in numbers, for those who do not see the pictures. */
+function tableOf(pages: readonly CurvesPage[]): Table {
+  const rows = pages.flatMap(({ panels }) =>
+    panels.flatMap(({ title, curves, format }) =>
+      curves.flatMap(({ name, values }) => {
+        const known = values.filter((value) => value !== null);
+        const [first, last] = [known[0], known.at(-1)];
+        if (first === undefined || last === undefined) return [];
+        return [[`${title}: ${name}`, ...[first, last, Math.min(...known), Math.max(...known)].map(format)]];
+      }),
+    ),
+  );
+  return { rows: [['figure', 'first', 'last', 'lowest', 'highest'], ...rows], numeric: true };
+}
 
 /** Rewards of the Conductor, and the plans that it writes (paper, figure 3). */
 export function learningCurves(cycles: Cycles): CurvesPage {
@@ -136,7 +193,7 @@ function pageOf(cycles: Cycles, file: string, title: string, panels: readonly Pa
 }
 
 /** A reader can tell so many shares apart; the rest is summed up. */
-const MOST = 6;
+const MOST_SHARES = 6;
 
 /** Curves of shares: names in `order` first, then the others by their total, largest first. */
 export function shareCurves(
@@ -144,7 +201,7 @@ export function shareCurves(
   order: readonly string[] = [],
 ): Curve[] {
   const names = rank(shares, order);
-  const shown = names.length > MOST ? names.slice(0, MOST - 1) : names;
+  const shown = names.length > MOST_SHARES ? names.slice(0, MOST_SHARES - 1) : names;
   const rest = names.slice(shown.length);
   const curves: Curve[] = shown.map((name) => ({ name, values: shares.map((share) => share[name] ?? 0) }));
   if (rest.length === 0) return curves;
@@ -153,12 +210,9 @@ export function shareCurves(
 }
 
 function rank(shares: readonly Readonly<Record<string, number>>[], order: readonly string[]): string[] {
-  const totals = new Map<string, number>();
-  for (const share of shares) {
-    for (const [name, value] of Object.entries(share)) totals.set(name, (totals.get(name) ?? 0) + value);
-  }
-  const others = [...totals]
+  const totals = sumCounts(shares);
+  const others = Object.entries(totals)
     .filter(([name, total]) => total > 0 && !order.includes(name))
     .toSorted(([nameA, totalA], [nameB, totalB]) => totalB - totalA || (nameA < nameB ? -1 : 1));
-  return [...order.filter((name) => totals.has(name)), ...others.map(([name]) => name)];
+  return [...order.filter((name) => Object.hasOwn(totals, name)), ...others.map(([name]) => name)];
 }
