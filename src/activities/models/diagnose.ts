@@ -11,7 +11,7 @@ import {
 } from './http-error';
 import { UnreadableReply } from './reply';
 
-/** What went wrong, before it is put into a sentence. */
+/** A failure before it is put into a sentence. */
 export interface Diagnosis {
   readonly type: ProviderFailureType;
   /** What the provider did, to follow its name: `answered 401`. */
@@ -40,23 +40,29 @@ export interface Consequence {
   readonly remedy: string;
 }
 
+function retried(remedy: string): Consequence {
+  return { retryable: true, billed: 'no', remedy };
+}
+
+function final(billed: Consequence['billed'], remedy: string): Consequence {
+  return {
+    retryable: false,
+    billed,
+    remedy: billed === 'unknown' ? `${remedy}; the call may have been billed.` : remedy,
+  };
+}
+
 /** The law of `protocol/failures.ts` as a table. */
 export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = {
   [FAILURES.rateLimited]: retried('Wait, send less at once, or ask the provider for a higher rate.'),
   [FAILURES.unavailable]: retried(
     'Check that the server runs and that baseUrl is right; nothing was billed.',
   ),
-  [FAILURES.timeout]: final(
-    'unknown',
-    "Raise the worker's time-out or choose a faster model; the call may have been billed.",
-  ),
-  [FAILURES.interrupted]: final(
-    'unknown',
-    'Check the network and any proxy on the way; the call may have been billed.',
-  ),
+  [FAILURES.timeout]: final('unknown', "Raise the worker's time-out or choose a faster model"),
+  [FAILURES.interrupted]: final('unknown', 'Check the network and any proxy on the way'),
   [FAILURES.badResponse]: final(
     'unknown',
-    "Check that baseUrl is the API's root and that the server speaks this API; the call may have been billed.",
+    "Check that baseUrl is the API's root and that the server speaks this API",
   ),
   [FAILURES.truncated]: final('yes', "Raise the worker's maxOutputTokens or lower its effort."),
   [FAILURES.refused]: final('yes', 'Give the step to another worker or name one as fallback.'),
@@ -66,25 +72,9 @@ export const CONSEQUENCES: Readonly<Record<ProviderFailureType, Consequence>> = 
   [FAILURES.quotaExceeded]: final('no', "Add credit or raise the account's limit, then start again."),
 };
 
-function retried(remedy: string): Consequence {
-  return { retryable: true, billed: 'no', remedy };
-}
-
-function final(billed: Consequence['billed'], remedy: string): Consequence {
-  return { retryable: false, billed, remedy };
-}
-
 /** Thrown by a provider of an add-on, which knows best what its own failures come to. */
-export class DiagnosedError extends ConductorError {
-  override readonly name = 'DiagnosedError';
-  readonly code = 'Provider';
-
-  constructor(
-    readonly diagnosis: Diagnosis,
-    cause: unknown,
-  ) {
-    super(`${diagnosis.happened}: ${diagnosis.reason}`, { cause });
-  }
+export abstract class DiagnosedError extends ConductorError {
+  abstract readonly diagnosis: Diagnosis;
 }
 
 /** Judges whatever an SDK threw, cancellation and our own time-out apart. */
@@ -99,32 +89,73 @@ export function diagnose(error: unknown): Diagnosis {
     (link) => link instanceof UnreadableReply || isNamed(link, 'SyntaxError'),
   );
   if (unreadable !== undefined) {
-    const { message } = unreadable;
-    return { type: FAILURES.badResponse, happened: 'sent an answer that cannot be read', reason: message };
+    return {
+      type: FAILURES.badResponse,
+      happened: 'sent an answer that cannot be read',
+      reason: unreadable.message,
+    };
   }
   const reason = isErrorLike(error) ? error.message : String(error);
   // The SDKs' own clock, which runs beside ours.
-  if (isNamed(error, 'APIConnectionTimeoutError')) {
-    return { type: FAILURES.timeout, happened: 'gave no answer in time', reason };
-  }
-  return { type: FAILURES.badRequest, happened: 'could not be asked', reason };
+  return isNamed(error, 'APIConnectionTimeoutError')
+    ? { type: FAILURES.timeout, happened: LATE, reason }
+    : { type: FAILURES.badRequest, happened: 'could not be asked', reason };
 }
 
+const LATE = 'gave no answer in time';
 const OUT_OF_TIME = new Set(['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 function diagnoseFault({ code, sent, reason }: NetworkFault): Diagnosis {
   // fetch will never ask such a URL.
   if (code === null) return { type: FAILURES.notFound, happened: 'could not be asked', reason };
   if (!sent) return { type: FAILURES.unavailable, happened: 'could not be reached', reason };
-  if (OUT_OF_TIME.has(code)) return { type: FAILURES.timeout, happened: 'gave no answer in time', reason };
-  const happened = 'closed the connection before its answer was whole';
-  return { type: FAILURES.interrupted, happened, reason };
+  if (OUT_OF_TIME.has(code)) return { type: FAILURES.timeout, happened: LATE, reason };
+  return {
+    type: FAILURES.interrupted,
+    happened: 'closed the connection before its answer was whole',
+    reason,
+  };
 }
 
 /** OpenAI's error classes keep the name `Error`. */
 function isNamed(error: unknown, name: string): boolean {
   return isErrorLike(error) && (error.name === name || error.constructor.name === name);
 }
+
+function diagnoseHttp(error: HttpError): Diagnosis {
+  const { status, codes, reason, headers } = error;
+  const named = NAMED.find(([code, words]) => codes.some((each) => code.test(each)) || words(status, reason));
+  return {
+    type: named?.[2] ?? TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout),
+    happened: `answered ${status}`,
+    reason,
+    nextRetryDelayMs: readRetryAfter(error, Date.now()),
+    // `true` changes nothing: the provider does not weigh what a second answer costs.
+    final: headers?.get('x-should-retry') === 'false',
+  };
+}
+
+type Words = (status: number, reason: string) => boolean;
+
+/** Failures that codes, or words, tell more about than the status; the first that fits. */
+const NAMED: readonly (readonly [code: RegExp, words: Words, type: ProviderFailureType])[] = [
+  // An account without money: OpenAI under 429, Anthropic under 400 by words alone. Gemini says "quota" for its limits
+  // per minute too; only the name of the quota tells them from a day's.
+  [
+    /^(insufficient_quota|billing_\w{1,100}|insufficient_credits|\w{0,100}perday\w{0,100})$/,
+    (_, reason) => /credit balance is too low/i.test(reason),
+    FAILURES.quotaExceeded,
+  ],
+  // Gemini rejects a key with 400.
+  [/^(api_key_invalid|invalid_api_key)$/, () => false, FAILURES.authentication],
+  // A model that is not there under 400: OpenRouter, Mistral and DeepSeek by words alone.
+  [
+    /^(model_not_found|invalid_model)$/,
+    (status, reason) =>
+      status === 400 && /is not a valid model|^invalid model\b|^model not (exist|found)/i.test(reason),
+    FAILURES.notFound,
+  ],
+];
 
 /** Other statuses: below 500 the request is wrong, from 500 on a gateway lost the answer. */
 const TYPES: Readonly<Record<number, ProviderFailureType>> = {
@@ -138,37 +169,3 @@ const TYPES: Readonly<Record<number, ProviderFailureType>> = {
   503: FAILURES.unavailable,
   529: FAILURES.unavailable,
 };
-
-/**
- * What vendors call an account without money: OpenAI under 429, Anthropic under 400 by words alone. Gemini says "quota"
- * for its limits per minute too; only the name of the quota tells them from a day's.
- */
-const OUT_OF_QUOTA = /^(insufficient_quota|billing_\w{1,100}|insufficient_credits|\w{0,100}perday\w{0,100})$/;
-const OUT_OF_CREDIT = /credit balance is too low/i;
-
-/** Some servers say 400 of a model that they do not have: OpenRouter, Mistral and DeepSeek by words alone. */
-const MODEL_UNKNOWN = /^(model_not_found|invalid_model)$/;
-const MODEL_UNKNOWN_WORDS = /is not a valid model|^invalid model\b|^model not (exist|found)/i;
-
-/** Gemini rejects a key with 400. */
-const KEY_REJECTED = /^(api_key_invalid|invalid_api_key)$/;
-
-function diagnoseHttp(error: HttpError): Diagnosis {
-  const { status, reason, headers } = error;
-  return {
-    type: typeOf(error),
-    happened: `answered ${status}`,
-    reason,
-    nextRetryDelayMs: readRetryAfter(error, Date.now()),
-    // `true` changes nothing: the provider does not weigh what a second answer costs.
-    final: headers?.get('x-should-retry') === 'false',
-  };
-}
-
-function typeOf({ status, codes, reason }: HttpError): ProviderFailureType {
-  const says = (name: RegExp): boolean => codes.some((code) => name.test(code));
-  if (says(OUT_OF_QUOTA) || OUT_OF_CREDIT.test(reason)) return FAILURES.quotaExceeded;
-  if (says(KEY_REJECTED)) return FAILURES.authentication;
-  if (says(MODEL_UNKNOWN) || (status === 400 && MODEL_UNKNOWN_WORDS.test(reason))) return FAILURES.notFound;
-  return TYPES[status] ?? (status < 500 ? FAILURES.badRequest : FAILURES.timeout);
-}

@@ -7,8 +7,9 @@ import {
   type Diagnosis,
   type ProviderFailureType,
 } from './diagnose';
-import { isErrorLike, redact } from './http-error';
+import { isErrorLike } from './http-error';
 import type { ModelReply } from './model';
+import { redact } from './redact';
 
 /** Who was asked, and with what. */
 export interface CallContext {
@@ -74,7 +75,7 @@ export function toApplicationFailure(
   });
 }
 
-/** What a request came to that the provider ended. */
+/** The outcome of a request that the provider ended. */
 export type Ended = { readonly kind: 'answered'; readonly reply: ModelReply } | Failed;
 
 interface Failed {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clip } from './redact';
 
 /** An answer other than 2xx, whichever SDK reports it. */
 export interface HttpError {
@@ -13,29 +14,27 @@ export interface HttpError {
   readonly headers: Pick<Headers, 'get'> | null;
 }
 
+const text = z.string().optional().catch(undefined);
 const named = z
   .union([z.string(), z.number().transform(String)])
   .optional()
   .catch(undefined);
-
 const problemSchema = z.object({
-  message: z.string().optional().catch(undefined),
+  message: text,
   code: named,
   type: named,
   status: named,
-  details: z.array(z.unknown()).optional().catch(undefined),
+  details: z.array(z.unknown()).catch([]).default([]),
 });
-
 /** The vendors' bodies hold the problem under `error`; OpenAI's SDK hands over what is inside. */
 const bodySchema = z.union([
   z.object({ error: problemSchema }).transform(({ error }) => error),
   problemSchema,
 ]);
-
 /** google.rpc.ErrorInfo and QuotaFailure. */
 const detailSchema = z.object({
   reason: z.string().optional(),
-  violations: z.array(z.object({ quotaId: z.string().optional() })).optional(),
+  violations: z.array(z.object({ quotaId: z.string().optional() })).default([]),
 });
 
 const MOST_DETAILS = 20;
@@ -49,12 +48,16 @@ const LONGEST_CODE = 100;
 export function readHttpError(error: unknown): HttpError | null {
   if (!isErrorLike(error) || !('status' in error) || typeof error.status !== 'number') return null;
   const body = bodySchema.safeParse('error' in error ? error.error : readJson(error.message));
-  const { message, details: all = [], code, type, status } = body.success ? body.data : {};
+  const { message, details: all = [], code, type, status } = body.data ?? {};
   const details = all.slice(0, MOST_DETAILS);
+  const quotas = details.flatMap((detail) => {
+    const { reason, violations = [] } = detailSchema.safeParse(detail).data ?? {};
+    return [reason, ...violations.slice(0, MOST_DETAILS).map(({ quotaId }) => quotaId)];
+  });
   return {
     status: error.status,
     reason: plainReason(message ?? error.message.replace(/^\d{3} /, '')),
-    codes: [code, type, status, ...details.flatMap(codesIn)].flatMap(
+    codes: [code, type, status, ...quotas].flatMap(
       (name) => name?.slice(0, LONGEST_CODE).toLowerCase() ?? [],
     ),
     details,
@@ -63,23 +66,17 @@ export function readHttpError(error: unknown): HttpError | null {
 }
 
 /** Proxies answer with a page of HTML, which Google's SDK puts into a body of its own making. */
-function plainReason(text: string): string {
-  const page = clip(text.trimStart());
-  if (!/^<(!doctype|html)\b/i.test(page)) return text;
+function plainReason(reason: string): string {
+  const page = clip(reason.trimStart());
+  if (!/^<(!doctype|html)\b/i.test(page)) return reason;
   const title = /<title[^<>]{0,200}>([^<]{0,4096})/i.exec(page)?.[1]?.trim() ?? '';
   return title === '' ? 'a web page' : `a web page titled "${title}"`;
 }
 
-function codesIn(detail: unknown): (string | undefined)[] {
-  const { data } = detailSchema.safeParse(detail);
-  const violations = data?.violations ?? [];
-  return [data?.reason, ...violations.slice(0, MOST_DETAILS).map(({ quotaId }) => quotaId)];
-}
-
 /** Google's SDK puts the whole body, as JSON, into the message. */
-function readJson(text: string): unknown {
+function readJson(message: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(message);
   } catch {
     return null;
   }
@@ -89,7 +86,7 @@ function isHeaders(value: unknown): value is Pick<Headers, 'get'> {
   return typeof value === 'object' && value !== null && 'get' in value && typeof value.get === 'function';
 }
 
-/** What broke below HTTP. */
+/** A fault below HTTP. */
 export interface NetworkFault {
   /** The system's or undici's code; null where the request was rejected before any connection was tried. */
   readonly code: string | null;
@@ -129,8 +126,8 @@ export function readNetworkFault(error: unknown): NetworkFault | null {
 }
 
 function faultOf(error: ErrorLike): NetworkFault | null {
+  const { message: reason } = error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const reason = error.message;
   if (HANDSHAKE_CODE.test(code)) return { code, sent: false, reason };
   if (SOCKET_CODE.test(code)) {
     const syscall = 'syscall' in error ? error.syscall : undefined;
@@ -170,7 +167,7 @@ const LONGEST_MS = 10 * 60 * 1000;
 
 const retryInfoSchema = z.object({
   '@type': z.string().endsWith('google.rpc.RetryInfo'),
-  retryDelay: z.string().regex(/^\d{1,15}(\.\d{1,15})?s$/),
+  retryDelay: z.string().endsWith('s'),
 });
 
 /**
@@ -183,77 +180,21 @@ const retryInfoSchema = z.object({
  */
 export function readRetryAfter({ headers, details }: HttpError, now: number): number | null {
   const header = (name: string): string => headers?.get(name)?.trim() ?? '';
+  const [info = ''] = details.flatMap((detail) => retryInfoSchema.safeParse(detail).data?.retryDelay ?? []);
   const delay =
-    readNumber(header('retry-after-ms')) ??
+    readNumber(header('retry-after-ms'), 1) ??
     readNumber(header('retry-after'), 1000) ??
-    readDate(header('retry-after'), readTime(header('date')) ?? now) ??
-    readRetryInfo(details);
+    readTime(header('retry-after'), readTime(header('date')) ?? now) ??
+    readNumber(info.slice(0, -1), 1000);
   return delay === null || delay <= 0 ? null : Math.min(Math.ceil(delay), LONGEST_MS);
 }
 
-function readNumber(text: string, unitMs = 1): number | null {
-  return /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) * unitMs : null;
-}
-
-function readDate(text: string, from: number): number | null {
-  const time = readTime(text);
-  return time === null ? null : time - from;
+function readNumber(digits: string, unitMs: number): number | null {
+  return /^\d{1,15}(\.\d{1,15})?$/.test(digits) ? Number(digits) * unitMs : null;
 }
 
 /** The oldest of HTTP's three date forms names no zone; all of them mean GMT (RFC 9110, section 5.6.7). */
-function readTime(text: string): number | null {
-  const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(time) ? null : time;
-}
-
-function readRetryInfo(details: readonly unknown[]): number | null {
-  const [delay] = details.flatMap((detail) => retryInfoSchema.safeParse(detail).data?.retryDelay ?? []);
-  return delay === undefined ? null : readNumber(delay.slice(0, -1), 1000);
-}
-
-/** How much of a provider's own words is looked at, and how much a failure repeats, in characters. */
-const MOST_READ = 4096;
-const LONGEST = 300;
-
-/** What looks like anyone's credential: providers repeat keys, whole or in part. Only clipped texts are searched. */
-const CREDENTIALS = [
-  /(?<!\w)bearer\s{1,20}(?=[^\s\d*]{0,4096}[\d*])[\w.~+/=*-]{6,4096}/gi,
-  /\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*-]{6,4096}/gi,
-  /\bAIza[\w*-]{8,4096}/g,
-  /(?<![\w-])eyJ[\w-]{1,4096}\.[\w-]{1,4096}\.[\w-]{0,4096}/g,
-];
-
-/**
- * Makes a provider's words fit for a history that many may read: on one line, without the key or anything that looks
- * like one, at most 300 characters.
- */
-export function redact(text: string, secret: string | null): string {
-  const hidden = secret === null || secret === '' ? text : text.replaceAll(secret, '[key]');
-  const line = hideStarts(clip(hidden.trimStart()), secret ?? '').replace(/\s{1,4096}/g, ' ');
-  const clean = CREDENTIALS.reduce((rest, credential) => rest.replace(credential, '[key]'), line).trim();
-  if (clean.length <= LONGEST) return clean;
-  // By characters: half of a surrogate pair could not be stored.
-  const characters = Array.from(clean.slice(0, LONGEST * 2));
-  return `${characters.slice(0, LONGEST - 1).join('')}…`;
-}
-
-/** So much of the key's beginning gives it away, wherever it stands: even inside a word, where no pattern looks. */
-const TELLING_START = 12;
-
-/** Hides every beginning of the key that is long enough to tell, with what hangs on it. */
-function hideStarts(text: string, secret: string): string {
-  if (secret.length <= TELLING_START) return text;
-  const [head = '', ...tails] = text.split(secret.slice(0, TELLING_START));
-  return [head, ...tails.map((tail) => tail.replace(/^[\w.~+/=*-]{1,4096}/, ''))].join('[key]');
-}
-
-/** What a credential may consist of, and the first half of a surrogate pair. */
-const EDGE = /[\w.~+/=*\-\ud800-\udbff]/;
-
-/** The first characters of a text, without the word at the edge, which may be the beginning of a key. */
-function clip(text: string): string {
-  if (text.length <= MOST_READ) return text;
-  let end = MOST_READ;
-  while (end > 0 && EDGE.test(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, end);
+function readTime(date: string, from = 0): number | null {
+  const time = Date.parse(date.endsWith('GMT') ? date : `${date} GMT`);
+  return Number.isNaN(time) ? null : time - from;
 }

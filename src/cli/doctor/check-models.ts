@@ -1,6 +1,6 @@
 import { MODEL_LISTS } from '../../activities/models';
 import { diagnose } from '../../activities/models/diagnose';
-import { redact } from '../../activities/models/http-error';
+import { redact } from '../../activities/models/redact';
 import type { ListModels } from '../../activities/models/model';
 import { VENDORS } from '../../config/cards';
 import type { configuredCards } from '../../config/keys';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isErrorLike, readNetworkFault, redact } from '../../activities/models/http-error';
+import { isErrorLike, readNetworkFault } from '../../activities/models/http-error';
+import { redact } from '../../activities/models/redact';
 import { sendOnce } from '../../activities/models/transport';
 import { briefly } from '../../plan/plan-error';
 import type { Manifest } from '../manifest';

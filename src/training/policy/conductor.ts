@@ -10,7 +10,7 @@ import { checkpointId, type CheckpointRef, readCheckpointId } from '../checkpoin
 import type { Manifest } from '../manifest';
 import { createAskPolicy } from './ask';
 import type { ServedPolicy } from './client';
-import { asProviderError, PolicyError } from './errors';
+import { PolicyError } from './errors';
 import { readManifest, readServing } from './serving';
 
 /**
@@ -75,9 +75,7 @@ function createCompletePolicy(store: Store): Complete {
   return async ({ card, messages, maxOutputTokens: maxTokens, seed, signal }) => {
     const policy = await servedPolicyOf(store, card);
     const question = { messages, n: 1, temperature: card.temperature ?? 0, maxTokens, seed };
-    const { promptTokenIds, samples } = await ask(policy, question, signal).catch((error: unknown) => {
-      throw error instanceof PolicyError ? asProviderError(error) : error;
-    });
+    const { promptTokenIds, samples } = await ask(policy, question, signal);
     const usage = {
       inputTokens: promptTokenIds.length,
       outputTokens: samples.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0),

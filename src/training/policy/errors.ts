@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { asFailure as asCoreFailure } from '../../activities';
-import { DiagnosedError, type ProviderFailureType } from '../../activities/models/diagnose';
-import { ConductorError } from '../../conductor-error';
+import { DiagnosedError, type Diagnosis, type ProviderFailureType } from '../../activities/models/diagnose';
 import { FAILURES } from '../../protocol/failures';
 
 /**
@@ -24,7 +23,7 @@ export const POLICY_FAILURES = {
 } as const;
 
 /** A policy that could not be asked, or gave no answer. */
-export class PolicyError extends ConductorError {
+export class PolicyError extends DiagnosedError {
   override readonly name = 'PolicyError';
 
   constructor(
@@ -40,6 +39,12 @@ export class PolicyError extends ConductorError {
   /** Whether it may pass by itself. */
   get retryable(): boolean {
     return this.code === POLICY_FAILURES.unavailable;
+  }
+
+  /** For a plan's call, in the words of any other provider. Nothing of it is ever billed. */
+  get diagnosis(): Diagnosis {
+    const { code, happened: reason, remedy } = this;
+    return { type: AS_PROVIDER[code], happened: 'wrote no plan', reason, remedy, billed: 'no' };
   }
 }
 
@@ -65,13 +70,6 @@ const AS_PROVIDER: Readonly<Record<PolicyError['code'], ProviderFailureType>> = 
   [POLICY_FAILURES.badReply]: FAILURES.badResponse,
 };
 
-/** The error in the words of any other provider. Nothing of it is ever billed. */
-export function asProviderError(error: PolicyError): DiagnosedError {
-  const { code, happened: reason, remedy } = error;
-  const type = AS_PROVIDER[code];
-  return new DiagnosedError({ type, happened: 'wrote no plan', reason, remedy, billed: 'no' }, error);
-}
-
 /** An answer other than 2xx, with the server's own reason; empty where it gave none. */
 interface Refusal {
   readonly status: number;
@@ -83,26 +81,31 @@ const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /** What the refusal of a request to a checkpoint means. */
 export function refused(server: string, model: string, refusal: Refusal): PolicyError {
-  if (PASSING.has(refusal.status)) return outOfOrder(server, refusal);
-  return refusal.status === 404
-    ? new PolicyError(
-        POLICY_FAILURES.unknownModel,
-        `the policy server ${server} does not know ${model}: it answered ${describe(refusal)}`,
-        'Check that the address is that of a policy server and ends in /v1.',
-      )
-    : new PolicyError(
-        POLICY_FAILURES.rejected,
-        `the policy server ${server} refused a request to ${model}: it answered ${describe(refusal)}`,
-        'Correct the settings of the policy that it names.',
-      );
+  const answered = answer(refusal);
+  if (PASSING.has(refusal.status)) return unavailable(`the policy server ${server} ${answered}`);
+  const [code, did, remedy] =
+    refusal.status === 404
+      ? [
+          POLICY_FAILURES.unknownModel,
+          'does not know',
+          'Check that the address is that of a policy server and ends in /v1.',
+        ]
+      : [
+          POLICY_FAILURES.rejected,
+          'refused a request to',
+          'Correct the settings of the policy that it names.',
+        ];
+  return new PolicyError(code, `the policy server ${server} ${did} ${model}: it ${answered}`, remedy);
 }
 
 /** What the refusal to load a checkpoint means. vLLM says 500 of whatever it cannot load, now or later. */
 export function cannotLoad(server: string, model: string, folder: string, refusal: Refusal): PolicyError {
-  if (refusal.status !== 500 && PASSING.has(refusal.status)) return outOfOrder(server, refusal);
+  const answered = answer(refusal);
+  if (refusal.status !== 500 && PASSING.has(refusal.status))
+    return unavailable(`the policy server ${server} ${answered}`);
   return new PolicyError(
     POLICY_FAILURES.unknownModel,
-    `the policy server ${server} cannot load ${model} from ${folder}: it answered ${describe(refusal)}`,
+    `the policy server ${server} cannot load ${model} from ${folder}: it ${answered}`,
     "Check that it was given the trainer's store by --store and a folder by --checkpoints. A vLLM must be started with " +
       '--enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=1, and `temporal-conductor-trainer fetching-server` stand before ' +
       'it; for whole models, `restarting-server`.',
@@ -125,10 +128,6 @@ export function unavailable(happened: string): PolicyError {
   return new PolicyError(POLICY_FAILURES.unavailable, happened, remedy);
 }
 
-function outOfOrder(server: string, refusal: Refusal): PolicyError {
-  return unavailable(`the policy server ${server} answered ${describe(refusal)}`);
-}
-
-function describe({ status, reason }: Refusal): string {
-  return reason === '' ? `${status}` : `${status}, ${reason}`;
+function answer({ status, reason }: Refusal): string {
+  return `answered ${status}${reason === '' ? '' : `, ${reason}`}`;
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { diagnose } from '../../../src/activities/models/diagnose';
 import { toProviderFailure } from '../../../src/activities/models/failure';
-import { readHttpError, readRetryAfter, redact } from '../../../src/activities/models/http-error';
+import { readHttpError, readRetryAfter } from '../../../src/activities/models/http-error';
+import { redact } from '../../../src/activities/models/redact';
 import { explainS3 } from '../../../src/store/s3-store';
 import { refAt, refsIn } from '../../../src/store/texts';
 

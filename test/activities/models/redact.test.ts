@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { redact } from '../../../src/activities/models/http-error';
+import { redact } from '../../../src/activities/models/redact';
 
 test.each([
   ['Incorrect API key provided: sk-abcd************wxyz.', 'Incorrect API key provided: [key].'],
