@@ -43,7 +43,7 @@ const PATHS = {
       'training/workflows/loop.ts',
       'training/workflows/group.ts',
       'training/activities/sample-plans.ts',
-      'training/workflows/rollout.ts',
+      'evaluation/workflows/attempts.ts',
       'training/activities/judge.ts',
       'training/activities/batch.ts',
       'training/trainer-contract.ts',

@@ -12,7 +12,7 @@ const text: z.ZodType<Text> = z.union([
   z.string(),
   z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
 ]);
-const verdict = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
+export const verdictSchema = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
 
 /** What calls came to. `nanoUsd` is null where a price is unknown. */
 const spentSchema = z.object({
@@ -22,6 +22,27 @@ const spentSchema = z.object({
   nanoUsd: z.int().nonnegative().nullable(),
 });
 export type Spent = z.infer<typeof spentSchema>;
+
+/** One plan for a question that was carried out and judged. */
+export const attemptSchema = z.object({
+  /** null where the reply is no plan. */
+  plan,
+  /** What is wrong with the reply; null beside a plan. */
+  problem: z.string().nullable(),
+  answer: text.nullable(),
+  verdict: verdictSchema,
+  /** What the grader took the answer to be, why it judged so, and its version; absent where it was not judged. */
+  extracted: z.string().nullable().exactOptional(),
+  reason: z.string().exactOptional(),
+  graderVersion: z.string().exactOptional(),
+  /** Of its workers. */
+  usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
+  /** 10⁻⁹ USD; null where a price is unknown. */
+  nanoUsd: z.number().nullable(),
+  /** Why it says nothing about its plan, and is `ungraded`: a provider or a grader failed, or a limit was reached; else null. */
+  invalidBecause: z.string().nullable(),
+});
+export type Attempt = Readonly<z.infer<typeof attemptSchema>>;
 
 /** What a judge said of two answers to a question whose right answer is not known, asked in both orders. */
 const preferenceSchema = z.object({
@@ -42,7 +63,7 @@ export const methodRecordSchema = z.object({
   /** Its line in the set, from 0. */
   index: z.int().nonnegative(),
   topic: z.string().nullable(),
-  verdict,
+  verdict: verdictSchema,
   extracted: z.string().nullable(),
   reason: z.string(),
   graderVersion: z.string().nullable(),
@@ -67,7 +88,7 @@ export const methodRecordSchema = z.object({
    * Where the answer is wrong and a rule judged it: round by round the outputs of the steps, as if each were the answer. Of
    * a method that makes attempts, all attempts are one round.
    */
-  outputs: z.array(z.array(verdict)).exactOptional(),
+  outputs: z.array(z.array(verdictSchema)).exactOptional(),
   /** Plans that were carried out, corrections included. */
   rounds: z.int().nonnegative(),
   degraded: z.boolean(),

@@ -1,44 +1,15 @@
 import { z } from 'zod';
-import type { Plan } from '../plan/plan';
-import { planSchema } from '../plan/schema';
-import type { Text } from '../protocol/text';
-import type { Verdict } from '../grading/grade';
+import { attemptSchema } from '../evaluation/records';
 
-const plan: z.ZodType<Plan | null> = planSchema.nullable();
-const text: z.ZodType<Text> = z.union([
-  z.string(),
-  z.object({ ref: z.string(), bytes: z.number(), preview: z.string() }),
-]);
-export const verdictSchema = z.enum<Verdict[]>(['correct', 'wrong', 'unparseable', 'ungraded']);
-
-const sampledPlanSchema = z.object({
-  /** null where the reply is no plan. */
-  plan,
-  /** What is wrong with the reply; null beside a plan. */
-  problem: z.string().nullable(),
-  /** Length of the reply, its end marker included. */
-  tokens: z.number(),
-});
-
-const rolloutSchema = sampledPlanSchema.extend({
+const rolloutSchema = attemptSchema.extend({
   /** Its place in the group, and in the group's samples, from 0. */
   index: z.int().nonnegative(),
   /** In a second round: the rollout of the first that it reviews; else its own index. */
   root: z.int().nonnegative(),
-  answer: text.nullable(),
-  verdict: verdictSchema,
-  /** What the grader took the answer to be, why it judged so, and its version; absent where no rule judged it. */
-  extracted: z.string().nullable().exactOptional(),
-  reason: z.string().exactOptional(),
-  graderVersion: z.string().exactOptional(),
+  /** Length of the reply, its end marker included. */
+  tokens: z.number(),
   /** null: outside its group's baseline, with advantage 0. */
   reward: z.number().nullable(),
-  /** Of its workers. */
-  usage: z.object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number() }),
-  /** 10⁻⁹ USD; null where a price is unknown. */
-  nanoUsd: z.number().nullable(),
-  /** Why it says nothing about its plan, and is `ungraded`: a provider or a grader failed, or a limit was reached; else null. */
-  invalidBecause: z.string().nullable(),
 });
 
 const groupIdSchema = z.object({
@@ -67,9 +38,9 @@ export const groupRecordSchema = groupIdSchema.extend({
   rollouts: z.array(rolloutSchema).readonly(),
 });
 
-export type SampledPlan = Readonly<z.infer<typeof sampledPlanSchema>>;
-/** A plan that was carried out and judged. */
 export type Rollout = Readonly<z.infer<typeof rolloutSchema>>;
+/** What the policy wrote. */
+export type SampledPlan = Pick<Rollout, 'plan' | 'problem' | 'tokens'>;
 /** The rollouts of one question in one cycle. */
 export type GroupId = Readonly<z.infer<typeof groupIdSchema>>;
 export type GroupPurpose = GroupId['purpose'];

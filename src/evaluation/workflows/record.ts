@@ -1,5 +1,4 @@
 import type { Grade } from '../../grading/verdict';
-import { FAILURES } from '../../protocol/failures';
 import type { Text } from '../../protocol/text';
 import { roundsOf } from '../../trace/run-tree';
 import { limitIn } from '../../workflows/failures';
@@ -8,6 +7,7 @@ import { factsOf } from '../facts';
 import type { Method } from '../methods/method';
 import type { MethodRecord, Spent } from '../records';
 import { addSpent, NOTHING_SPENT } from '../spent';
+import { OWN_FAILURES } from './attempts';
 import { compare, verify } from './judge';
 import type { Played, SolveRun, Trial } from './trial';
 
@@ -110,8 +110,6 @@ function withoutGrade({ reason, runs }: Played): Judgement {
     judging: NOTHING_SPENT,
   };
 }
-
-const OWN_FAILURES: ReadonlySet<string> = new Set([FAILURES.truncated, FAILURES.refused]);
 
 /** Whether it was a limit, or nothing but the models' own answers, that kept a solve from its own. */
 function isOwnFailure({ trace, problem }: SolveRun): boolean {

@@ -1,20 +1,31 @@
+import type { Plan } from '../../plan/plan';
+import type { Text } from '../../protocol/text';
+import { inWindow } from '../../workflows/in-window';
 import { Limits } from '../../workflows/limits';
 import { checkGiven } from '../../workflows/solve';
 import { type CheckpointRef, describePolicy } from '../checkpoint-ref';
 import type { AskedQuestion } from '../../evaluation/contract';
 import { OPEN_QUESTION } from '../../evaluation/names';
 import { storeActivities as openQuestions } from '../../evaluation/workflows/activities';
+import {
+  type Attempts,
+  gradeAttempts,
+  NOT_PLAYED,
+  playPlan,
+  playPrompted,
+  type Ungraded,
+} from '../../evaluation/workflows/attempts';
 import type { GroupInput, GroupResult, GroupRound, SamplePlansResult } from '../contract';
 import { samplingSeed } from '../draw';
 import { GROUP_WORKFLOW, KEEP_GROUP, SAMPLE_PLANS } from '../names';
+import { rolloutIdentity } from '../night-ids';
 import type { GroupPart } from '../progress';
 import { rewardOf, rewardOfRoot } from '../reward';
-import type { GroupRecord } from '../rollout';
+import type { GroupRecord, Rollout, SampledPlan } from '../rollout';
 import { scoreRounds } from '../scores';
 import { samplingActivities, storeActivities } from './activities';
 import { checkGroup } from './input';
 import { Stopwatch } from './night';
-import { type GroupContext, type Played, playPrompted, playSampled, type Root } from './rollout';
 
 /**
  * Workflow `conductorTrainGroup`: several plans for one question by one policy, each carried out as in a solve, judged, and
@@ -45,7 +56,12 @@ export async function conductorTrainGroup(input: GroupInput): Promise<GroupResul
   };
 }
 
-type Group = Omit<GroupContext, 'question'>;
+interface Group {
+  readonly input: GroupInput;
+  /** Of the whole group. */
+  readonly limits: Limits;
+  readonly watch: Stopwatch<GroupPart>;
+}
 
 interface PlayedRound {
   readonly question: AskedQuestion;
@@ -54,20 +70,79 @@ interface PlayedRound {
   readonly rollouts: readonly Played[];
 }
 
-async function playByPrompt(group: Group): Promise<PlayedRound> {
-  const question = await openQuestions('read the question')[OPEN_QUESTION]({ ref: group.input.question });
-  return { question, samples: null, rollouts: await playPrompted({ ...group, question }) };
+type Played = Omit<Rollout, 'index' | 'reward'>;
+
+interface Root {
+  readonly index: number;
+  readonly plan: Plan;
+  readonly answer: Text;
 }
 
+/** Has the prompted Conductor plan and solve, once for each place. */
+async function playByPrompt(group: Group): Promise<PlayedRound> {
+  const { input } = group;
+  const question = await openQuestions('read the question')[OPEN_QUESTION]({ ref: input.question });
+  const attempts = attemptsAt(group, question);
+  const places = Array.from({ length: input.plans }, (_, index) => index);
+  const isImitated = input.purpose === 'examples';
+  const rollouts = await play(group, attempts, places, async (index) => {
+    return { ...(await playPrompted(attempts, index, isImitated)), tokens: 0, root: index };
+  });
+  return { question, samples: null, rollouts };
+}
+
+/** Has the plans of the policy carried out and judged; in a second round each reviews an answer of the first. */
 async function playByPolicy(group: Group, checkpoint: CheckpointRef): Promise<readonly PlayedRound[]> {
   const { input, watch } = group;
-  const play = async (roots: readonly Root[] | null): Promise<PlayedRound> => {
+  const playRound = async (roots: readonly Root[] | null): Promise<PlayedRound> => {
     const { question, samples, plans } = await watch.time('sampling', () => sample(input, checkpoint, roots));
-    return { question, samples, rollouts: await playSampled({ ...group, question }, plans, roots) };
+    const attempts = attemptsAt(group, question);
+    const rollouts = await play(group, attempts, plans, async (sampled, index) => {
+      const root = roots?.[index];
+      const outcome = await playSampled(attempts, sampled, root?.index ?? index, root?.answer ?? null);
+      return { ...outcome, ...sampled, root: root?.index ?? index };
+    });
+    return { question, samples, rollouts };
   };
-  const first = await play(null);
+  const first = await playRound(null);
   const roots = input.recursion.rounds === 2 ? rootsIn(first.rollouts) : [];
-  return roots.length === 0 ? [first] : [first, await play(roots)];
+  return roots.length === 0 ? [first] : [first, await playRound(roots)];
+}
+
+function playSampled(
+  attempts: Attempts,
+  { plan }: SampledPlan,
+  attempt: number,
+  reviewed: Text | null,
+): Promise<Ungraded> {
+  // Three empty lists: the first answer is accepted.
+  const isRun = plan !== null && plan.steps.length > 0;
+  if (isRun) return playPlan(attempts, plan, attempt, reviewed);
+  return Promise.resolve({ ...NOT_PLAYED, answer: plan === null ? null : reviewed });
+}
+
+async function play<Item>(
+  { input, watch }: Group,
+  attempts: Attempts,
+  items: readonly Item[],
+  playOne: (item: Item, index: number) => Promise<Omit<Played, 'verdict'>>,
+): Promise<readonly Played[]> {
+  const played = await watch.time('rollouts', () => inWindow(items, input.window, playOne));
+  return watch.time('grading', () => gradeAttempts(attempts, played));
+}
+
+function attemptsAt({ input, limits }: Group, question: AskedQuestion): Attempts {
+  const { trainRun, purpose, cycle, draw, run, window, verifier } = input;
+  const id = { trainRun, purpose, cycle, draw, question: question.id };
+  return {
+    ref: input.question,
+    question,
+    run,
+    limits,
+    window,
+    verifier,
+    identityOf: (rollout) => rolloutIdentity({ ...id, rollout }),
+  };
 }
 
 function sample(
