@@ -9,6 +9,7 @@ import { type Table, writeReport } from '../../evaluation/report/report';
 import { sumCounts } from '../../evaluation/statistics';
 import type { Verdict } from '../../grading/grade';
 import { TOPOLOGIES } from '../../plan/topology';
+import { counted } from '../../trace/describe';
 import { readMetrics } from '../client/read-runs';
 import type { CycleMetrics } from '../progress';
 import { findTraining, SEE_LIST, type TrainOptions } from './session';
@@ -31,20 +32,21 @@ export async function plotRun({
   const report = {
     title: `Training run ${trainRun}`,
     parts: [
-      ...findingsOf(cycles, pages),
-      tableOf(pages),
+      ...findingsOf(cycles),
       ...(await drawCharts(pages.map((page) => curvesChart(page)))),
+      tableOf(pages),
     ],
   };
   for (const file of await writeReport(report, out)) await print(file);
   return EXIT.answered;
 }
 
-function findingsOf(cycles: Cycles, [learning]: readonly CurvesPage[]): string[] {
-  const [last, best] = [cycles.at(-1), Math.max(...cycles.map(({ heldOut }) => heldOut ?? -Infinity))];
-  const reward = `The mean reward went from ${cycles[0]?.rewardMean.toFixed(3)} to ${last?.rewardMean.toFixed(3)}`;
+function findingsOf(cycles: Cycles): string[] {
+  const [first, last] = [cycles[0], cycles.at(-1)];
+  const best = Math.max(...cycles.map(({ heldOut }) => heldOut ?? -Infinity));
+  const reward = `The mean reward went from ${first?.rewardMean.toFixed(3)} to ${last?.rewardMean.toFixed(3)}`;
   return [
-    `${learning?.subtitle}.`,
+    `${counted(cycles.length, 'cycle')}, from the night ${first?.night} to the night ${last?.night}.`,
     best === -Infinity ? `${reward}.` : `${reward}; the best on held-out questions is ${best.toFixed(3)}.`,
     ...(last?.collapse ? [`The policy may have collapsed: ${last.collapse}.`] : []),
   ];

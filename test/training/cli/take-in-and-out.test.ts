@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { readRun } from '../../../src/training/activities/records';
@@ -55,6 +55,9 @@ test('a training run is drawn', async () => {
   expect(await folder.train('plot', '--out', 'pictures')).toMatchObject({ code: 0 });
   const files = await readdir(join(folder.path, 'pictures'));
   expect(files).toEqual(['effort.svg', 'learning.svg', 'report.html', 'report.md']);
+  const report = await readFile(join(folder.path, 'pictures', 'report.md'), 'utf8');
+  expect(report).toContain('The mean reward went from');
+  expect(report).toMatch(/^\| Format: plans \|( [\d.]+% \|){4}$/m);
 });
 
 test('a cycle that never was exits with 2', async () => {
