@@ -1,5 +1,4 @@
-import { grade, type RightAnswer } from '../../src/grading/grade';
-import { groupSame } from '../../src/grading/same-answer';
+import { grade, groupSame, type RightAnswer } from '../../src/grading/grade';
 
 // Without math-verify, which a machine need not have.
 beforeAll(() => (process.env.CONDUCTOR_PYTHON = '/no/python'));

@@ -1,6 +1,5 @@
-import { grade, type RightAnswer } from '../../grading/grade';
+import { grade, groupSame, type RightAnswer } from '../../grading/grade';
 import { answerTextOf } from '../../grading/read-answer';
-import { groupSame } from '../../grading/same-answer';
 import { type Grade, gradeOf, shown } from '../../grading/verdict';
 import type { Text } from '../../protocol/text';
 import type { Store } from '../../store/store';

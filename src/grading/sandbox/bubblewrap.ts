@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
 import { runCommand } from './run-command';
 import { type Program, type ProgramLimits, type ProgramRun, type Sandbox, SandboxError } from './sandbox';
-import { maskedFolders, seenAmong, shownFolders } from './shown-folders';
 import { systemCallFilter } from './system-calls';
 
 export const BUBBLEWRAP = 'bubblewrap';
@@ -79,6 +80,48 @@ const ENVIRONMENT = {
   OPENBLAS_NUM_THREADS: '1',
 };
 
+/** What Python and its libraries lie in, as names or the beginnings of names. */
+const SHOWN: readonly (readonly [folder: string, names: RegExp])[] = [
+  ['/usr', /^(?:bin|lib|lib64)$/],
+  ['/usr/local', /^bin$/],
+  ['/usr/local/lib', /^(?:lib)?python3/],
+];
+
+/** Applications lie below what is shown, where npm installs for all users. */
+const MASKED = ['/usr/lib/node_modules'];
+
+/** What programs see of this machine: never all of `/usr`, where images have applications with their keys and questions. */
+export function shownFolders(): readonly string[] {
+  return SHOWN.flatMap(([folder, names]) => {
+    const found = existsSync(folder) ? readdirSync(folder) : [];
+    return found.filter((name) => names.test(name)).map((name) => join(folder, name));
+  });
+}
+
+function maskedFolders(): readonly string[] {
+  return MASKED.filter((path) => existsSync(path));
+}
+
+/** Filters paths of files and folders by whether programs would see them. */
+export function seenAmong(paths: readonly string[]): readonly string[] {
+  const [shown, masked] = [shownFolders(), maskedFolders()].map((folders) => folders.map(real));
+  return paths.filter((path) => {
+    const place = real(resolve(path));
+    const isBelow = (folder: string): boolean => !/^\.\.(?:\/|$)/.test(relative(folder, place));
+    return shown?.some(isBelow) === true && masked?.some(isBelow) !== true;
+  });
+}
+
+/** A path without links, even where it does not exist yet. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : join(real(folder), relative(folder, path));
+  }
+}
+
 /**
  * The command that runs a program in Python within limits that each of its processes has. Standard input is a file, so
  * that a program may open it by its name, too.
@@ -100,4 +143,26 @@ export function limitedPython(limits: ProgramLimits, main: string, stdin: string
   // Where memory runs out, it is ended before anything else on this machine.
   const script = `echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec "$@" <${stdin}`;
   return ['/bin/sh', '-c', script, 'sh', 'prlimit', ...limit, 'python3', '-I', '-B', main];
+}
+
+/**
+ * No sandbox: a program may read and write whatever this process may, and use its network. Only time, memory and
+ * processes are limited.
+ */
+export class UnsafeSandbox implements Sandbox {
+  readonly name = 'no-sandbox';
+  readonly places = availableParallelism();
+
+  async run({ python, stdin }: Program, limits: ProgramLimits): Promise<ProgramRun> {
+    if (process.getuid?.() === 0) throw new SandboxError('code without a sandbox is never run as root');
+    const folder = await mkdtemp(join(tmpdir(), 'conductor-code-'));
+    try {
+      await writeFile(join(folder, 'main.py'), python);
+      await writeFile(join(folder, 'stdin'), stdin);
+      const [file = '', ...args] = limitedPython(limits, 'main.py', 'stdin');
+      return await runCommand({ file, args, cwd: folder, texts: [], reports: false }, limits);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
 }

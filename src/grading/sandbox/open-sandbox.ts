@@ -1,9 +1,8 @@
 import { release } from 'node:os';
 import { Turns } from '../../turns';
-import { BubblewrapSandbox } from './bubblewrap';
+import { BubblewrapSandbox, UnsafeSandbox } from './bubblewrap';
 import { type Program, type ProgramLimits, type ProgramRun, type Sandbox, SandboxError } from './sandbox';
 import { SandboxFusion } from './sandbox-fusion';
-import { UnsafeSandbox } from './unsafe';
 
 const UNSAFE = 'none-unsafe';
 

@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { grade, graderProblem } from '../../../src/grading/grade';
-import { CONFINED } from '../../../src/grading/sandbox/bubblewrap';
-import { seenAmong, shownFolders } from '../../../src/grading/sandbox/shown-folders';
+import { CONFINED, seenAmong, shownFolders } from '../../../src/grading/sandbox/bubblewrap';
 import { systemCallFilter } from '../../../src/grading/sandbox/system-calls';
 import type { Grade } from '../../../src/grading/verdict';
 import { until } from '../../support/until';
