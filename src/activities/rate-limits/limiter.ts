@@ -68,6 +68,8 @@ const [SHORTEST_MS, LONGEST_MS] = [100, 30_000];
 const CIRCUIT_SPREAD = 1 / 4;
 /** A request that was counted so long ago might reach its provider too late for its margin. */
 const STALE_MS = MARGIN_MS / 2;
+/** A store that is that slow each time does not become quicker. */
+const CONFIRMATIONS = 3;
 
 /**
  * Limits the calls of one model. No request waits in it: one that cannot pass is told when to come again, each at
@@ -125,18 +127,21 @@ export class RateLimiter {
 
   private admit(reserved: Reservation | null, asked: number): Permit {
     const { now } = this.surroundings;
-    let reservation = reserved;
+    let [reservation, since] = [reserved, asked];
     const start = now();
     const isProbe = this.circuit.pass(start);
     return {
       confirm: async () => {
-        const was = reservation;
-        if (was === null || now() - asked <= STALE_MS) return null;
-        const moved = await this.change((window) => window.move(was)).catch(reasonOf);
-        if (typeof moved === 'string') return moved;
-        if (moved === null)
-          return 'its room in the rate went to others while this process, or its store, stood still';
-        reservation = moved;
+        for (let tries = 0; tries < CONFIRMATIONS && now() - since > STALE_MS; tries += 1) {
+          const was = reservation;
+          if (was === null) return null;
+          since = now();
+          const moved = await this.change((window) => window.move(was)).catch(reasonOf);
+          if (typeof moved === 'string') return moved;
+          if (moved === null)
+            return 'its room in the rate went to others while this process, or its store, stood still';
+          reservation = moved;
+        }
         return null;
       },
       release: ({ tokens, health }) => {

@@ -74,3 +74,20 @@ test('the tokens that a call used are told to the store once it is back', async 
   states.isAway = false;
   await enter(limiter);
 });
+
+test('a request is counted anew until the store was quick enough for it to arrive in time', async () => {
+  const limiter = open('one', { requestsPerMinute: 10 });
+  const permit = await enter(limiter);
+  jest.advanceTimersByTime(1_000);
+  let slow = 1;
+  jest.spyOn(states, 'swap').mockImplementation((...change) => {
+    if (slow-- > 0) jest.advanceTimersByTime(1_000);
+    return OwnStates.prototype.swap.apply(states, change);
+  });
+  expect(await permit.confirm()).toBeNull();
+  const { text, now: at } = await states.read('model');
+  const { sent } = JSON.parse(text ?? '') as { sent: { at: number; requests: number }[] };
+  expect(sent.filter(({ requests }) => requests > 0)).toEqual([
+    { at: Math.floor(at / 500) * 500, requests: 1, tokens: TOKENS },
+  ]);
+});
