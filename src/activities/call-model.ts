@@ -69,7 +69,7 @@ export async function callModel(dependencies: Dependencies, call: ModelCall): Pr
     const failure = await bookFailure(dependencies, call, sent, row, others);
     const found = await findAnswer(store, callId);
     if (found === null) throw failure;
-    // Of an attempt that was under way as well. Where both waited for one answer in the background, the row is that one's.
+    // Another attempt was answered. Where both waited for one answer in the background, the row is that one's.
     await untilWritten(() => writeRow(store, found.row));
     return answered(found, await rowsOfCall(store, blank));
   }
@@ -158,7 +158,7 @@ function brokenOffFailure({ type, message }: Problem, rows: readonly LedgerRow[]
   return ApplicationFailure.create({ type, message, details });
 }
 
-/** What is known of a call before a request is made for it. */
+/** A call before a request is made for it. */
 interface CallSoFar {
   readonly blank: OpenRow;
   readonly apiKey: string | null;
@@ -251,7 +251,7 @@ const OUT_OF_ORDER: ReadonlySet<FailureType> = new Set([
   FAILURES.badResponse,
 ]);
 
-/** Of a request that ended too early to show anything. */
+/** The report of a request that ended too early to show anything. */
 const NOTHING_LEARNT: Report = { tokens: null, health: 'unknown' };
 
 /** What the rate limiter of a model learns from a request that is over. */

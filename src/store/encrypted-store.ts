@@ -75,7 +75,7 @@ export class EncryptedStore implements Store {
     return removed.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** What was written last under a key, by its name: during a change of keys, processes may differ in the first one. */
+  /** The entry written last under a key, by its name: during a change of keys, processes may differ in the first one. */
   private async newest(key: string): Promise<StoredEntry | null> {
     const found = await Promise.all(this.namesOf(key).map((name) => this.inner.stat(name)));
     return found.reduce((best, entry) => {

@@ -4,7 +4,7 @@ import { readJson, type Store } from './store';
 import { holdsText } from './texts';
 
 /**
- * What was, or may have been, paid: one row per request to a model, written before it is sent and never removed. A row
+ * A payment that was, or may have been, made: one row per request to a model, written before it is sent and never removed. A row
  * whose process died stays as it was opened, `nanoUsd: null`, and makes every sum "at least".
  */
 export interface LedgerRow extends Call {

@@ -179,7 +179,7 @@ function settingsOf({ connection }: PostgresPlace): Sdk.ClientConfig {
 export async function migratePostgres(place: PostgresPlace): Promise<Migration> {
   try {
     const client = new (discreetClient(await importSdk()))(settingsOf(place));
-    // What is told to whoever asks, is told again here.
+    // The caller is told already.
     client.on('error', () => undefined);
     try {
       await client.connect();

@@ -32,7 +32,7 @@ export interface Store {
   stat(key: string): Promise<StoredEntry | null>;
   /** Every key below `prefix`, a folder-like path that ends with `/`, or ''; in ascending order. */
   list(prefix: string): Promise<string[]>;
-  /** The same with size and age, folder by folder, as it is found: there may be millions. */
+  /** Every entry below `prefix` with size and age, folder by folder, as it is found: there may be millions. */
   entries(prefix: string): AsyncIterable<StoredEntry>;
   /**
    * Removes what lies under the key, unless it was written at `than` or later.
@@ -95,7 +95,7 @@ export interface LedgerSums {
 
 /** A small text that several processes change, as one of them read it. */
 export interface SharedState {
-  /** null where nothing was written yet. */
+  /** null: nothing was written yet. */
   readonly text: string | null;
   /** Another one after each change. */
   readonly version: number;

@@ -15,7 +15,7 @@ import { sendWith } from './transport';
 type Body = Anthropic.MessageCreateParamsNonStreaming;
 type Content = Anthropic.MessageParam['content'];
 
-/** Of the API, as the SDK of this version sends it. */
+/** The version of the API that this SDK sends. */
 const VERSION = '2026-10-21';
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;

@@ -15,7 +15,7 @@ export interface ModelRequest {
   readonly seed?: number;
   /** null where the server wants none. */
   readonly apiKey: string | null;
-  /** The same for each attempt of one call. */
+  /** Equal for each attempt of one call. */
   readonly callId?: string;
   /** Aborts the HTTP request; `reason` is kept. */
   readonly signal: AbortSignal;
